@@ -1,1 +1,67 @@
-//! placeholder
+//! Every coding agent that carryover knows: one folder each, and one line in `AGENTS`.
+//!
+//! Rule of this crate: it is the only place where a vendor's name occurs. It reads stores and *plans* writes; it never
+//! writes, prints, starts a process, or looks at the environment or the clock.
+
+mod agent;
+mod claude_code;
+mod codex;
+mod env;
+mod error;
+mod facts;
+pub mod formats;
+mod plan;
+mod version;
+
+pub use agent::{Agent, Bookmark, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
+pub use env::{Env, Os};
+pub use error::AgentError;
+pub use facts::{Base, Facts, ModelWindow, PathRule};
+pub use plan::{
+    Carried, Inverse, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TargetView, WritePlan, WriteRequest, WrittenAs,
+};
+pub use version::Version;
+
+/// Every agent, in the order in which it is shown.
+pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex];
+
+/// The agent with that id or alias.
+pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
+    AGENTS.iter().copied().find(|agent| {
+        let facts = agent.facts();
+        facts.id == name || facts.aliases.contains(&name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_folder_is_an_agent() {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        let mut folders = BTreeSet::new();
+        for entry in fs_err::read_dir(source).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() && entry.file_name() != "formats" {
+                folders.insert(entry.file_name().to_string_lossy().replace('_', "-"));
+            }
+        }
+        let listed: BTreeSet<String> = AGENTS.iter().map(|agent| agent.facts().id.to_owned()).collect();
+        assert_eq!(folders, listed);
+    }
+
+    #[test]
+    fn names_are_unique_and_lower_case() {
+        let mut names = BTreeSet::new();
+        for agent in AGENTS {
+            let facts = agent.facts();
+            for name in std::iter::once(&facts.id).chain(facts.aliases) {
+                assert!(names.insert(*name), "{name} twice");
+                assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{name}");
+            }
+        }
+    }
+}

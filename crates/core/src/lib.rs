@@ -1,1 +1,12 @@
-//! placeholder
+//! The transcript of a coding agent's session, and what follows from it alone.
+//!
+//! Rule of this crate: it is pure. No file, environment, clock, process or randomness, and no vendor's name; the same
+//! input always gives the same bytes.
+
+pub mod fit;
+pub mod json;
+pub mod live;
+pub mod plain;
+pub mod time;
+pub mod tokens;
+pub mod transcript;

@@ -1,0 +1,146 @@
+//! The interface of an agent.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Fact, Header, Rejected, SessionId, TranscriptBuilder};
+
+use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
+
+/// One coding agent: where it keeps sessions, how to read them, how to hand one back.
+pub trait Agent: Send + Sync {
+    /// What is known of it without looking.
+    fn facts(&self) -> &'static Facts;
+
+    /// The stores that exist in these surroundings.
+    fn stores(&self, env: &Env) -> Vec<Store> {
+        let candidates = self.facts().store_candidates(env);
+        candidates.into_iter().filter(|root| root.is_dir()).map(|root| Store { root }).collect()
+    }
+
+    /// Whether a loose file is a session of this agent, judged by its name and its first bytes.
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source>;
+
+    /// Tells every session of a store, from heads, tails and indexes alone. No order is promised.
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError>;
+
+    /// Reads a session from a bookmark on, up to its last whole record, and says where to go on later.
+    ///
+    /// Reading in two steps gives what reading at once gives.
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError>;
+
+    /// Reads the entries of one record again, whole.
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError>;
+
+    /// The text of one record as its agent wrote it.
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError>;
+
+    /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
+
+    /// What a hook of this agent tells; an event that we have no use for is `None`.
+    fn hook_event(&self, name: &str, payload: &[u8]) -> Result<Option<HookEvent>, AgentError> {
+        let _ = (name, payload);
+        Ok(None)
+    }
+
+    /// The model and the settings that the next session would use, for windows and providers.
+    fn current_model(&self, store: &Store) -> Option<String> {
+        let _ = store;
+        None
+    }
+
+    /// Present where sessions can be written so that the client's own resume loads them.
+    fn writer(&self) -> Option<&dyn Writer> {
+        None
+    }
+}
+
+/// Decides how a session is written; touches nothing, may look at the target's store.
+pub trait Writer: Send + Sync {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError>;
+}
+
+/// Where an agent keeps its sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    pub root: PathBuf,
+}
+
+/// One session in a store, or a loose file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    pub path: PathBuf,
+    /// The session inside a store that holds several in one file.
+    pub key: Option<String>,
+}
+
+/// Whether a client has the session open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    Live,
+    NotLive,
+    Unknown,
+}
+
+/// A session as a listing shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub source: Source,
+    pub id: SessionId,
+    pub title: Option<String>,
+    pub project: Option<PathBuf>,
+    pub branch: Option<String>,
+    pub started_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+    /// Exact, or not known without reading it all.
+    pub messages: Option<u64>,
+    pub bytes: u64,
+    pub model: Option<String>,
+    pub live: Liveness,
+    /// Records were there, but none that we know: the format has drifted.
+    pub drifted: bool,
+}
+
+/// Where a later reading goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bookmark {
+    #[default]
+    Start,
+    /// Read up to this byte; `head` is a digest of the file's beginning, by which a replaced file is noticed.
+    Appended { offset: u64, head: u64 },
+}
+
+/// Takes what a reader finds. Stores that rewrite their past need more than append.
+pub trait Sink {
+    fn learn(&mut self, fact: Fact) -> ControlFlow<()>;
+    fn put(&mut self, revision: u64, entry: Entry) -> ControlFlow<()>;
+    fn retract(&mut self, from: EntryKey) -> ControlFlow<()>;
+    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()>;
+}
+
+impl Sink for TranscriptBuilder {
+    fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
+        self.learn(fact)
+    }
+
+    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+        self.put(entry)
+    }
+
+    fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
+        self.retract(from)
+    }
+
+    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+        self.reject(rejected)
+    }
+}
+
+/// What a hook told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookEvent {
+    pub session: SessionId,
+    pub source: Option<Source>,
+}

@@ -1,0 +1,22 @@
+//! What can go wrong with an agent's store.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A store or a session as a whole could not be read, or a session could not be planned.
+///
+/// A single bad record is not an error: it is a `Rejected`. No variant holds transcript text.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The message names the path already (`fs_err`).
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("{} is not a session of {agent}: {reason}", path.display())]
+    NotASession { agent: &'static str, path: PathBuf, reason: &'static str },
+    #[error("{} refers to session {missing}, which is not in the store", path.display())]
+    MissingBase { path: PathBuf, missing: String },
+    #[error("{}: no record at byte {offset}; the file was replaced while it was read", path.display())]
+    Moved { path: PathBuf, offset: u64 },
+    #[error("{agent} cannot hold this session: {reason}")]
+    CannotHold { agent: &'static str, reason: String },
+}

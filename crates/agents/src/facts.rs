@@ -1,0 +1,84 @@
+//! What is known of an agent without looking: plain data, from which help, docs and tests derive.
+
+use std::path::PathBuf;
+
+use crate::{Env, Os};
+
+/// Where a store path starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    Home,
+    /// A variable that moves the whole store; where it is set, nothing else is looked at.
+    Variable(&'static str),
+}
+
+/// One place where a store may be.
+#[derive(Debug, Clone, Copy)]
+pub struct PathRule {
+    /// On these systems only; empty means all.
+    pub on: &'static [Os],
+    pub base: Base,
+    pub path: &'static [&'static str],
+}
+
+/// How many tokens a model takes, as of the table's date.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelWindow {
+    /// The beginning of the model's name; the longest that fits wins.
+    pub prefix: &'static str,
+    pub tokens: u64,
+}
+
+/// An agent as data.
+#[derive(Debug)]
+pub struct Facts {
+    pub id: &'static str,
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    /// The programs that start it.
+    pub binaries: &'static [&'static str],
+    /// Packages whose manifest tells the version of an installed client.
+    pub packages: &'static [&'static str],
+    pub stores: &'static [PathRule],
+    /// Files in a project from which it takes instructions.
+    pub instruction_files: &'static [&'static str],
+    /// The client versions that were read in the laboratory, oldest and newest.
+    pub versions_seen: (&'static str, &'static str),
+    /// Windows by model, with the day on which they were looked up.
+    pub windows: &'static [ModelWindow],
+    pub windows_as_of: &'static str,
+    /// Where the model is not in the table.
+    pub default_window: u64,
+}
+
+impl Facts {
+    /// The folders where this agent's store may be, the first that exists being the one in use.
+    pub fn store_candidates(&self, env: &Env) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for rule in self.stores {
+            if !rule.on.is_empty() && !rule.on.contains(&env.os) {
+                continue;
+            }
+            let (base, moves) = match rule.base {
+                Base::Home => (Some(env.home.clone()), false),
+                Base::Variable(name) => (env.path_var(name), true),
+            };
+            if let Some(mut path) = base {
+                path.extend(rule.path);
+                found.push(path);
+                if moves {
+                    break;
+                }
+            }
+        }
+        found.extend(env.stores.get(self.id).into_iter().flatten().cloned());
+        found
+    }
+
+    /// The window of a model in tokens.
+    pub fn window(&self, model: Option<&str>) -> u64 {
+        let fits = |window: &&ModelWindow| model.is_some_and(|model| model.starts_with(window.prefix));
+        let best = self.windows.iter().filter(fits).max_by_key(|window| window.prefix.len());
+        best.map_or(self.default_window, |window| window.tokens)
+    }
+}

@@ -1,0 +1,337 @@
+//! Logs of one JSON value a line, read as streams with bounded memory; `.zst` is read through.
+//!
+//! A log that is being written is read up to its last whole line. Lines are parsed on two threads and handed over in
+//! their order.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use fs_err::File;
+
+use super::line::Line;
+
+/// Longer records are known by their place and not held in memory: no agent's API takes that much in one message.
+pub const MAX_RECORD: usize = 64 << 20;
+
+/// How much is read and parsed in one go.
+const CHUNK: usize = 1 << 20;
+
+/// Below this, a second thread costs more than it brings.
+const WORTH_A_THREAD: u64 = 4 << 20;
+
+/// Some whole lines.
+struct Chunk {
+    offset: u64,
+    bytes: Vec<u8>,
+    /// A line that was skipped for its length; `bytes` is then empty.
+    skipped: Option<u64>,
+    unterminated: bool,
+}
+
+/// Cuts a stream into chunks that end with a line.
+struct Chunks {
+    reader: Box<dyn Read + Send>,
+    offset: u64,
+    rest: Vec<u8>,
+    ended: bool,
+}
+
+/// Opens a log at an offset of its decompressed bytes.
+fn open(path: &Path, from: u64) -> io::Result<Box<dyn Read + Send>> {
+    let mut file = File::open(path)?;
+    if !is_compressed(path) {
+        file.seek(SeekFrom::Start(from))?;
+        return Ok(Box::new(file));
+    }
+    let mut decoder = zstd::stream::read::Decoder::new(file)?;
+    io::copy(&mut (&mut decoder).take(from), &mut io::sink())?;
+    Ok(Box::new(decoder))
+}
+
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+}
+
+impl Chunks {
+    fn next(&mut self) -> io::Result<Option<Chunk>> {
+        while !self.ended {
+            let start = self.rest.len();
+            self.ended = (&mut self.reader).take(CHUNK as u64).read_to_end(&mut self.rest)? == 0;
+            if let Some(end) = memchr::memrchr(b'\n', &self.rest[start..]) {
+                return Ok(Some(self.cut(start + end + 1, false)));
+            }
+            if self.rest.len() > MAX_RECORD {
+                return self.skip_line().map(Some);
+            }
+        }
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(self.cut(self.rest.len(), true)))
+    }
+
+    fn cut(&mut self, end: usize, unterminated: bool) -> Chunk {
+        let rest = self.rest.split_off(end);
+        let bytes = std::mem::replace(&mut self.rest, rest);
+        let offset = self.offset;
+        self.offset += bytes.len() as u64;
+        Chunk { offset, bytes, skipped: None, unterminated }
+    }
+
+    /// Reads on to the end of a line that is too long, holding one chunk at a time.
+    fn skip_line(&mut self) -> io::Result<Chunk> {
+        let offset = self.offset;
+        let mut length = self.rest.len() as u64;
+        self.rest = Vec::new();
+        loop {
+            let mut bytes = Vec::new();
+            self.ended = (&mut self.reader).take(CHUNK as u64).read_to_end(&mut bytes)? == 0;
+            if let Some(end) = memchr::memchr(b'\n', &bytes) {
+                length += end as u64;
+                self.rest = bytes.split_off(end + 1);
+                break;
+            }
+            length += bytes.len() as u64;
+            if self.ended {
+                break;
+            }
+        }
+        self.offset = offset + length + 1;
+        Ok(Chunk { offset, bytes: Vec::new(), skipped: Some(length), unterminated: false })
+    }
+}
+
+impl Chunk {
+    fn each<T>(&self, parse: &impl Fn(Line<'_>) -> Option<T>) -> Parsed<T> {
+        let mut parsed = Parsed { items: Vec::new(), end: self.offset };
+        if let Some(length) = self.skipped {
+            parsed.items.extend(parse(Line { offset: self.offset, bytes: &[], length, unterminated: false }));
+            parsed.end = self.offset + length + 1;
+            return parsed;
+        }
+        let mut start = 0;
+        while start < self.bytes.len() {
+            let end = memchr::memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |end| start + end);
+            let bytes = &self.bytes[start..end];
+            let offset = self.offset + start as u64;
+            let line = Line { offset, bytes, length: bytes.len() as u64, unterminated: self.unterminated };
+            let blank = line.is_blank();
+            let item = if blank { None } else { parse(line) };
+            // A last line without its line feed counts only if it is whole.
+            if !self.unterminated || item.is_some() {
+                parsed.end = self.offset + (end as u64 + 1).min(self.bytes.len() as u64);
+            }
+            parsed.items.extend(item);
+            start = end + 1;
+        }
+        parsed
+    }
+}
+
+struct Parsed<T> {
+    items: Vec<T>,
+    /// The end of the last line that counts.
+    end: u64,
+}
+
+/// Parses every line from an offset on and hands the results over in order; returns where to go on later.
+///
+/// `parse` answers `None` for a line that it does not count; it runs on several threads.
+pub fn scan<T: Send>(
+    path: &Path,
+    from: u64,
+    parse: impl Fn(Line<'_>) -> Option<T> + Sync,
+    mut merge: impl FnMut(T) -> ControlFlow<()>,
+) -> io::Result<u64> {
+    let size = fs_err::metadata(path)?.len();
+    let mut chunks = Chunks { reader: open(path, from)?, offset: from, rest: Vec::new(), ended: false };
+    if size.saturating_sub(from) >= WORTH_A_THREAD || is_compressed(path) {
+        return scan_on_threads(chunks, from, &parse, &mut merge);
+    }
+    let mut end = from;
+    while let Some(chunk) = chunks.next()? {
+        let parsed = chunk.each(&parse);
+        end = parsed.end;
+        for item in parsed.items {
+            if merge(item).is_break() {
+                return Ok(end);
+            }
+        }
+    }
+    Ok(end)
+}
+
+type Message<T> = io::Result<(u64, Parsed<T>)>;
+
+fn scan_on_threads<T: Send>(
+    chunks: Chunks,
+    from: u64,
+    parse: &(impl Fn(Line<'_>) -> Option<T> + Sync),
+    merge: &mut impl FnMut(T) -> ControlFlow<()>,
+) -> io::Result<u64> {
+    let shared = Mutex::new((0_u64, chunks));
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel::<Message<T>>(2);
+        for _ in 0..2 {
+            let sender = sender.clone();
+            let shared = &shared;
+            scope.spawn(move || work(shared, parse, &sender));
+        }
+        drop(sender);
+        merge_in_order(&receiver, from, merge)
+    })
+}
+
+fn work<T>(shared: &Mutex<(u64, Chunks)>, parse: &impl Fn(Line<'_>) -> Option<T>, sender: &SyncSender<Message<T>>) {
+    loop {
+        let next = {
+            // A panic in the other worker is reported by the scope; going on would hide it.
+            let Ok(mut guard) = shared.lock() else { return };
+            let number = guard.0;
+            guard.0 += 1;
+            guard.1.next().map(|chunk| chunk.map(|chunk| (number, chunk)))
+        };
+        let message = match next {
+            Ok(Some((number, chunk))) => Ok((number, chunk.each(parse))),
+            Ok(None) => return,
+            Err(error) => Err(error),
+        };
+        let failed = message.is_err();
+        if sender.send(message).is_err() || failed {
+            return;
+        }
+    }
+}
+
+fn merge_in_order<T>(
+    receiver: &Receiver<Message<T>>,
+    from: u64,
+    merge: &mut impl FnMut(T) -> ControlFlow<()>,
+) -> io::Result<u64> {
+    let mut early = BTreeMap::new();
+    let mut wanted = 0;
+    let mut end = from;
+    for message in receiver {
+        let (number, parsed) = message?;
+        early.insert(number, parsed);
+        while let Some(parsed) = early.remove(&wanted) {
+            wanted += 1;
+            end = parsed.end;
+            for item in parsed.items {
+                if merge(item).is_break() {
+                    return Ok(end);
+                }
+            }
+        }
+    }
+    Ok(end)
+}
+
+/// Reads one record by its place.
+pub fn record(path: &Path, offset: u64, length: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    open(path, offset)?.take(length).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != length {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than when it was first read"));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
+}
+
+/// The whole lines in the first bytes of a log.
+pub fn head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    open(path, 0)?.take(bytes).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// The last bytes of a log, from the first whole line on. Compressed logs have no cheap end.
+pub fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+    if is_compressed(path) {
+        return Ok(Vec::new());
+    }
+    let size = fs_err::metadata(path)?.len();
+    let from = size.saturating_sub(bytes);
+    let mut tail = Vec::new();
+    open(path, from)?.take(bytes).read_to_end(&mut tail)?;
+    if from > 0 {
+        let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |end| end + 1);
+        tail.drain(..begin);
+    }
+    Ok(tail)
+}
+
+/// The lines of some bytes, the last one being left out where it is not whole.
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
+}
+
+/// A digest of a file's beginning, by which one that was replaced is noticed.
+pub fn head_digest(path: &Path, read: u64) -> io::Result<u64> {
+    let bytes = head(path, read.min(512))?;
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collect(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {
+        let mut lines = Vec::new();
+        let parse = |line: Line<'_>| {
+            let text = String::from_utf8(line.bytes.to_vec()).unwrap();
+            (!line.unterminated || text.ends_with('}')).then_some((line.offset, text))
+        };
+        let end = scan(path, from, parse, |item| {
+            lines.push(item);
+            ControlFlow::Continue(())
+        });
+        (lines, end.unwrap())
+    }
+
+    #[test]
+    fn a_growing_last_line_is_read_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        std::fs::write(&path, "{1}\n\n{2}\n{3").unwrap();
+        let (lines, end) = collect(&path, 0);
+        assert_eq!(lines, [(0, "{1}".to_owned()), (5, "{2}".to_owned())]);
+        assert_eq!(end, 9);
+        std::fs::write(&path, "{1}\n\n{2}\n{3}").unwrap();
+        let (lines, end) = collect(&path, end);
+        assert_eq!(lines, [(9, "{3}".to_owned())]);
+        assert_eq!(end, 12);
+    }
+
+    #[test]
+    fn big_files_come_in_order_from_two_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        let text: String = (0..600_000).map(|n| format!("{{{n}}}\n")).collect();
+        std::fs::write(&path, &text).unwrap();
+        let (lines, end) = collect(&path, 0);
+        assert_eq!(end, text.len() as u64);
+        assert!(lines.iter().enumerate().all(|(n, (_, line))| *line == format!("{{{n}}}")));
+    }
+
+    #[test]
+    fn a_line_beyond_the_limit_is_known_by_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        let long = "x".repeat(MAX_RECORD + 3 * CHUNK);
+        std::fs::write(&path, format!("{{1}}\n{long}\n{{2}}\n")).unwrap();
+        let mut seen = Vec::new();
+        let parse = |line: Line<'_>| Some((line.offset, line.length, line.is_too_long()));
+        scan(&path, 0, parse, |item| {
+            seen.push(item);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        let length = long.len() as u64;
+        assert_eq!(seen, [(0, 3, false), (4, length, true), (5 + length, 3, false)]);
+    }
+}

@@ -1,0 +1,23 @@
+//! One line of a log, with its place.
+
+/// A line without its line feed.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    pub offset: u64,
+    /// Empty where the line is longer than we hold in memory.
+    pub bytes: &'a [u8],
+    pub length: u64,
+    /// The file ends here without a line feed: the line may still be growing.
+    pub unterminated: bool,
+}
+
+impl Line<'_> {
+    /// Longer than `MAX_RECORD`: known by its place only.
+    pub fn is_too_long(&self) -> bool {
+        self.bytes.is_empty() && self.length > 0
+    }
+
+    pub fn is_blank(&self) -> bool {
+        !self.is_too_long() && self.bytes.trim_ascii().is_empty()
+    }
+}

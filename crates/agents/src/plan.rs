@@ -1,0 +1,137 @@
+//! A write as data: what would be added, what it would lose, how to take it back.
+
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Action, Entry, SessionId};
+
+use crate::{Env, Store, Version};
+
+/// One entry of the live context, ready to be written: blobs are in memory (`Place::Inline`), meanings are known.
+#[derive(Debug, Clone)]
+pub struct Carried {
+    pub entry: Entry,
+    /// Whose entry it is: the agent that first wrote it, not the one that it was last carried through.
+    pub agent: &'static str,
+    /// What a call means; `Action::Other` for everything else.
+    pub action: Action,
+    /// The record as its agent wrote it, where that agent is the target: it is written back, not translated.
+    pub native: Option<String>,
+    /// Something of it was cut to fit.
+    pub clipped: bool,
+}
+
+/// What is to be written.
+#[derive(Debug)]
+pub struct WriteRequest<'a> {
+    pub entries: &'a [Carried],
+    /// Stands for the older part of the session that did not fit; the target's own compaction carries it.
+    pub brief: Option<&'a str>,
+    pub title: Option<&'a str>,
+    /// Where the user will go on: an existing, resolved directory.
+    pub project: &'a Path,
+    /// Where the session was; paths below it are moved to `project` where they are data.
+    pub old_project: Option<&'a Path>,
+    pub branch: Option<&'a str>,
+    pub source_agent: &'static str,
+    pub source_model: Option<&'a str>,
+    pub started_at: Timestamp,
+    /// The estimated tokens of all that is carried.
+    pub tokens: u64,
+    /// Randomness as a parameter: ids are made from it by counting up.
+    pub seed: u128,
+}
+
+/// What the writer may look at.
+#[derive(Debug)]
+pub struct TargetView<'a> {
+    pub env: &'a Env,
+    pub store: &'a Store,
+    /// The installed client, if there is one.
+    pub program: Option<&'a Path>,
+    pub version: Option<Version>,
+}
+
+/// Which entry a written record holds, for the way back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenAs {
+    /// Index into the request's entries.
+    pub entry: usize,
+    /// Where the record begins in the written session.
+    pub offset: u64,
+}
+
+/// Which records hold which entries.
+pub type Origins = Vec<WrittenAs>;
+
+/// Something that the target cannot hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    pub what: &'static str,
+    pub count: usize,
+    pub reason: &'static str,
+}
+
+/// One step of a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// A new file; it must not exist. Written beside its place, synced, renamed.
+    Create { path: PathBuf, bytes: Vec<u8>, private: bool, modified: Timestamp },
+    /// A vendor's own command that makes the session known to its client. A failure is a warning: the session is
+    /// there, and its own id resumes it.
+    Run(Run),
+}
+
+/// A vendor's own command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    pub vars: Vec<(String, String)>,
+    /// Lines to send, each only after the answer to the one before has come (`None`: no answer is awaited).
+    pub dialogue: Vec<(String, Option<String>)>,
+    pub why: &'static str,
+    /// How to take back what it adds.
+    pub inverse: Inverse,
+}
+
+/// How what a command added is taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inverse {
+    Nothing,
+    /// Rows of ours in the client's own indexes.
+    DeleteRows(Vec<RowsOf>),
+}
+
+/// Rows that belong to one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsOf {
+    pub database: PathBuf,
+    pub table: &'static str,
+    pub column: &'static str,
+    pub value: String,
+}
+
+/// How the user goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumeCommand {
+    pub argv: Vec<String>,
+    /// The directory that the client must be started in.
+    pub cwd: PathBuf,
+    /// Whether the client finds the session from there only.
+    pub needs_cwd: bool,
+}
+
+/// A write, decided and not yet done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WritePlan {
+    pub session: SessionId,
+    /// The file that holds the session, for reading it back.
+    pub file: PathBuf,
+    pub ops: Vec<Op>,
+    pub resume: ResumeCommand,
+    /// Entries whose tool was spelt in the target's own.
+    pub translated: usize,
+    pub losses: Vec<Loss>,
+    pub origins: Origins,
+}

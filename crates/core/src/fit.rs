@@ -1,0 +1,1 @@
+//! Fitting a live context into a window.

@@ -1,0 +1,57 @@
+//! The live context: the entries that the agent's model would see on its next turn.
+//!
+//! Branches are resolved by their leaf, compactions cut what stands before them, roll-backs take back what they name,
+//! sub-agents' chatter and the harness's own text are left out, and calls without an outcome are closed the way the
+//! client closes them.
+
+mod close;
+mod line;
+mod tree;
+
+use crate::transcript::{Body, Entry, Origin, Transcript};
+
+/// One element of the live context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alive {
+    /// The entry at this index of the transcript.
+    Entry(usize),
+    /// The answer that the client gives to the call at this index, which never got one.
+    Answer { call: usize, text: &'static str },
+}
+
+/// The indices of the entries on the live branch, in the order in which the model sees them.
+///
+/// Some of them may have been reduced to their positions: load those, then `close`.
+pub fn order(transcript: &Transcript) -> Vec<usize> {
+    let entries = &transcript.entries;
+    let branching = entries.iter().any(|entry| entry.node.is_some());
+    let mut order = if branching { tree::resolve(entries) } else { line::resolve(entries) };
+    order.retain(|index| is_context(&entries[*index]));
+    order
+}
+
+/// Pairs calls with outcomes the way the client does when it resumes.
+pub fn close(transcript: &Transcript, order: &[usize]) -> Vec<Alive> {
+    close::close(&transcript.entries, order, transcript.header.closing)
+}
+
+/// The live context of a transcript whose live entries are all loaded.
+pub fn resolve(transcript: &Transcript) -> Vec<Alive> {
+    close(transcript, &order(transcript))
+}
+
+/// Whether the client would send it, and it is not the harness's own boilerplate.
+fn is_context(entry: &Entry) -> bool {
+    if entry.side || entry.origin == Origin::Harness {
+        return false;
+    }
+    match &entry.body {
+        Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_) => {
+            true
+        }
+        Body::Opaque(kind) => {
+            matches!(&**kind, "prompt" | "reply" | "reasoning" | "call" | "outcome" | "summary")
+        }
+        Body::Compacted(_) | Body::Rewound { .. } | Body::Failure(_) | Body::Note(_) => false,
+    }
+}

@@ -1,0 +1,166 @@
+//! Stores whose records name their parent: the past is the path from the leaf to the root.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::transcript::{Body, Compacted, Entry, NodeId, Note};
+
+/// The records of a branching store.
+struct Forest<'a> {
+    entries: &'a [Entry],
+    /// The first entry of each record; entries of one record stand together.
+    records: BTreeMap<NodeId, usize>,
+    /// Records by the message that they are part of.
+    groups: BTreeMap<NodeId, Vec<usize>>,
+    /// Records by their parent.
+    children: BTreeMap<NodeId, Vec<usize>>,
+}
+
+/// The indices on the live branch, in the order in which the model sees them.
+pub(super) fn resolve(entries: &[Entry]) -> Vec<usize> {
+    let forest = Forest::plant(entries);
+    let Some(leaf) = forest.leaf() else {
+        return Vec::new();
+    };
+    let mut path = forest.path(leaf, None);
+    let kept = forest.kept_segment(&path);
+    forest.add_siblings(&mut path);
+    let mut order: Vec<usize> = path.into_iter().flat_map(|record| forest.parts(record)).collect();
+    if let Some((anchor, mut segment)) = kept {
+        forest.add_siblings(&mut segment);
+        let at = order.iter().rposition(|index| *index <= anchor).map_or(0, |at| at + 1);
+        order.splice(at..at, segment.into_iter().flat_map(|record| forest.parts(record)));
+    }
+    forest.gather_groups(order)
+}
+
+impl<'a> Forest<'a> {
+    fn plant(entries: &'a [Entry]) -> Self {
+        let mut forest = Self { entries, records: BTreeMap::new(), groups: BTreeMap::new(), children: BTreeMap::new() };
+        for (index, entry) in entries.iter().enumerate() {
+            let Some(node) = entry.node else { continue };
+            let begins = index == 0 || entries[index - 1].key.record() != entry.key.record();
+            if entry.side || !begins {
+                continue;
+            }
+            // A record that is written twice counts where it first stood.
+            if forest.records.contains_key(&node.id) {
+                continue;
+            }
+            forest.records.insert(node.id, index);
+            if let Some(group) = node.group {
+                forest.groups.entry(group).or_default().push(index);
+            }
+            if let Some(parent) = node.parent {
+                forest.children.entry(parent).or_default().push(index);
+            }
+        }
+        forest
+    }
+
+    /// The record from which the next turn goes on: the last one that the client named, else the last one written.
+    fn leaf(&self) -> Option<usize> {
+        let named = self.entries.iter().rev().find_map(|entry| match entry.body {
+            Body::Note(Note::Leaf(id)) => Some(self.records.get(&id).copied()),
+            _ => None,
+        });
+        named.flatten().or_else(|| self.records.values().copied().max())
+    }
+
+    /// The records from the root (or `until`) to a leaf, in file order. Cycles end it.
+    fn path(&self, leaf: usize, until: Option<NodeId>) -> BTreeSet<usize> {
+        let mut path = BTreeSet::new();
+        let mut next = Some(leaf);
+        while let Some(index) = next {
+            if !path.insert(index) {
+                break;
+            }
+            let entry = &self.entries[index];
+            let Some(node) = entry.node else { break };
+            if until == Some(node.id) || matches!(entry.body, Body::Compacted(_)) {
+                break;
+            }
+            next = node.parent.and_then(|parent| self.parent(parent, index));
+        }
+        path
+    }
+
+    /// A parent that is not in the file is bridged to the record before.
+    fn parent(&self, id: NodeId, child: usize) -> Option<usize> {
+        if let Some(index) = self.records.get(&id) {
+            return Some(*index);
+        }
+        (0..child).rev().find(|index| {
+            let entry = &self.entries[*index];
+            entry.node.is_some_and(|node| self.records.get(&node.id) == Some(index)) && !entry.side
+        })
+    }
+
+    /// The segment that the branch's compaction kept, and the entry after which it belongs.
+    fn kept_segment(&self, path: &BTreeSet<usize>) -> Option<(usize, BTreeSet<usize>)> {
+        let (root, compacted) = path.iter().find_map(|index| match &self.entries[*index].body {
+            Body::Compacted(compacted) => Some((*index, compacted)),
+            _ => None,
+        })?;
+        let Compacted { kept: Some((head, tail)), anchor, .. } = **compacted else {
+            return None;
+        };
+        let tail = *self.records.get(&tail)?;
+        let segment = self.path(tail, Some(head));
+        if segment.iter().any(|index| path.contains(index)) {
+            return None;
+        }
+        let anchor = anchor.and_then(|anchor| self.records.get(&anchor).copied()).unwrap_or(root);
+        Some((self.parts(anchor).last().unwrap_or(anchor), segment))
+    }
+
+    /// Adds what belongs to the path's messages but stands beside it: parallel calls hang their outcomes on
+    /// themselves, so a walk through the parents meets only the last.
+    fn add_siblings(&self, path: &mut BTreeSet<usize>) {
+        let groups: BTreeSet<NodeId> =
+            path.iter().filter_map(|index| self.entries[*index].node.and_then(|node| node.group)).collect();
+        for index in groups.iter().filter_map(|group| self.groups.get(group)).flatten() {
+            path.insert(*index);
+            let children = self.entries[*index].node.and_then(|node| self.children.get(&node.id));
+            for child in children.into_iter().flatten() {
+                if self.parts(*child).any(|part| self.is_outcome(part)) {
+                    path.insert(*child);
+                }
+            }
+        }
+    }
+
+    /// Brings the parts of one message together: clients write an outcome between two calls of the same message when
+    /// the first was quick, and send the calls first all the same.
+    fn gather_groups(&self, order: Vec<usize>) -> Vec<usize> {
+        let group_of = |index: usize| self.entries[index].node.and_then(|node| node.group);
+        let mut members: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for index in &order {
+            if let Some(group) = group_of(*index) {
+                members.entry(group).or_default().push(*index);
+            }
+        }
+        let mut gathered = Vec::with_capacity(order.len());
+        for index in order {
+            match group_of(index) {
+                Some(group) => gathered.extend(members.remove(&group).unwrap_or_default()),
+                None => gathered.push(index),
+            }
+        }
+        gathered
+    }
+
+    fn is_outcome(&self, index: usize) -> bool {
+        match &self.entries[index].body {
+            Body::Outcome(_) => true,
+            Body::Opaque(kind) => kind == "outcome",
+            _ => false,
+        }
+    }
+
+    /// The entries that a record made.
+    fn parts(&self, record: usize) -> impl Iterator<Item = usize> + use<'a> {
+        let entries = self.entries;
+        let of = entries[record].key.record();
+        (record..entries.len()).take_while(move |index| entries[*index].key.record() == of)
+    }
+}

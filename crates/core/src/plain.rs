@@ -1,0 +1,94 @@
+//! Text made safe to show: transcripts hold other people's bytes.
+
+/// Removes terminal escapes and control characters; tabs and line feeds stay.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(next) = rest.next() {
+        match next {
+            '\u{1b}' => skip_escape(&mut rest),
+            '\u{9b}' => skip_control_sequence(&mut rest),
+            '\n' | '\t' => out.push(next),
+            _ if next.is_control() || is_invisible(next) => {}
+            _ => out.push(next),
+        }
+    }
+    out
+}
+
+/// One line of at most `width` characters, for tables and titles.
+pub fn one_line(text: &str, width: usize) -> String {
+    let words = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= width {
+        return words;
+    }
+    let mut cut: String = words.chars().take(width.saturating_sub(1)).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}
+
+/// Bidirectional overrides can make a command read as another one.
+fn is_invisible(next: char) -> bool {
+    matches!(next, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn skip_escape(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match rest.next() {
+        Some('[') => skip_control_sequence(rest),
+        // Operating-system commands, device control and the like run to their terminator.
+        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(rest),
+        // `ESC ( B` and its kin have one more character.
+        Some(' '..='/') => {
+            rest.next();
+        }
+        _ => {}
+    }
+}
+
+fn skip_control_sequence(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    while let Some(next) = rest.peek() {
+        match next {
+            ' '..='?' => {
+                rest.next();
+            }
+            '@'..='~' => {
+                rest.next();
+                return;
+            }
+            _ => return,
+        }
+    }
+}
+
+fn skip_string(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    while let Some(next) = rest.next() {
+        match next {
+            '\u{7}' | '\u{9c}' => return,
+            '\u{1b}' => {
+                rest.next_if_eq(&'\\');
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_do_not_reach_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31mred\u{1b}[0m b"), "ared b");
+        assert_eq!(plain("x\u{1b}]0;title\u{7}y\u{1b}]52;c;AAAA\u{1b}\\z"), "xyz");
+        assert_eq!(plain("cr\rlf\nnul\0"), "crlf\nnul");
+        assert_eq!(plain("a\u{202e}b"), "ab");
+    }
+
+    #[test]
+    fn one_line_cuts_by_characters() {
+        assert_eq!(one_line("  fix\n the  add ", 20), "fix the add");
+        assert_eq!(one_line("日本語テキスト", 4), "日本語…");
+    }
+}

@@ -1,0 +1,125 @@
+//! What a call means, whatever its tool is called.
+
+use std::borrow::Cow;
+
+/// The meaning of a call. Texts borrow from the call's input where they can.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// A shell command.
+    Run {
+        command: String,
+        workdir: Option<String>,
+    },
+    /// A file read, whole or from a line on.
+    Read {
+        path: String,
+        offset: Option<u64>,
+        limit: Option<u64>,
+    },
+    /// An image shown to the model.
+    View {
+        path: String,
+    },
+    /// A file written whole.
+    Write {
+        path: String,
+        content: String,
+    },
+    /// Changes to files.
+    Edit(Vec<Change>),
+    /// A search in file contents.
+    Grep {
+        pattern: String,
+        path: Option<String>,
+        glob: Option<String>,
+    },
+    /// A search for file names.
+    Glob {
+        pattern: String,
+        path: Option<String>,
+    },
+    Fetch {
+        url: String,
+    },
+    /// The whole plan as it now stands.
+    Plan(Vec<PlanStep>),
+    /// Work given to a sub-agent.
+    Delegate {
+        prompt: String,
+        description: Option<String>,
+    },
+    /// Everything else, MCP tools among it.
+    Other,
+}
+
+/// What happens to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Add { path: String, content: String },
+    Update { path: String, moved_to: Option<String>, hunks: Vec<Hunk> },
+    Delete { path: String },
+}
+
+/// One replacement in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// Where to look, as the patch names it (a function's head, say).
+    pub context: Option<String>,
+    pub old: String,
+    pub new: String,
+    /// Every occurrence, not just one.
+    pub everywhere: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepState {
+    Pending,
+    InProgress,
+    Done,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanStep {
+    pub text: String,
+    pub state: StepState,
+}
+
+impl Action {
+    /// The word for it in reports and JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Run { .. } => "run",
+            Self::Read { .. } => "read",
+            Self::View { .. } => "view",
+            Self::Write { .. } => "write",
+            Self::Edit(_) => "edit",
+            Self::Grep { .. } | Self::Glob { .. } => "search",
+            Self::Fetch { .. } => "fetch",
+            Self::Plan(_) => "plan",
+            Self::Delegate { .. } => "delegate",
+            Self::Other => "other",
+        }
+    }
+
+    /// What it was about, for one line of a report.
+    pub fn subject(&self) -> Cow<'_, str> {
+        match self {
+            Self::Run { command, .. } => command.into(),
+            Self::Read { path, .. } | Self::View { path } | Self::Write { path, .. } => path.into(),
+            Self::Edit(changes) => changes.iter().map(Change::path).collect::<Vec<_>>().join(", ").into(),
+            Self::Grep { pattern, .. } | Self::Glob { pattern, .. } => pattern.into(),
+            Self::Fetch { url } => url.into(),
+            Self::Plan(steps) => format!("{} steps", steps.len()).into(),
+            Self::Delegate { prompt, description } => description.as_deref().unwrap_or(prompt).into(),
+            Self::Other => "".into(),
+        }
+    }
+}
+
+impl Change {
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Add { path, .. } | Self::Update { path, .. } | Self::Delete { path } => path,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What an entry says.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{NodeId, Part};
+use crate::json::Json;
+use crate::time::Timestamp;
+
+/// The name that an agent gave to a call, by which its outcome finds it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub Box<str>);
+
+/// One entry is exactly one of these.
+#[derive(Clone, PartialEq)]
+pub enum Body {
+    Prompt(Vec<Part>),
+    Reply(Vec<Part>),
+    Reasoning(Box<Reasoning>),
+    Call(Box<Call>),
+    Outcome(Box<Outcome>),
+    /// From here on, the context begins anew.
+    Compacted(Box<Compacted>),
+    /// What a compaction left in the place of what it took away.
+    Summary(Vec<Part>),
+    /// The last turns before this entry were taken back; a turn begins with a prompt of the user.
+    Rewound {
+        turns: u32,
+    },
+    Failure(Box<Failure>),
+    Note(Note),
+    /// Kept where it is, because it is not live or not understood; never dropped.
+    Opaque(Cow<'static, str>),
+}
+
+/// What the model thought, as far as it was shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Reasoning {
+    pub text: String,
+    /// Whether the vendor's API holds a sealed form that only its own model can read.
+    pub sealed: bool,
+}
+
+/// How an API spells a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallForm {
+    /// Named arguments in a JSON object.
+    Function,
+    /// Free text; `input` is then a JSON string.
+    Freeform,
+}
+
+/// A tool that the model asked for, with the agent's own name and input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub id: CallId,
+    pub tool: String,
+    pub input: Json,
+    pub form: CallForm,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Done,
+    Failed,
+    Interrupted,
+}
+
+/// What came back from a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    pub call: CallId,
+    pub status: Status,
+    pub exit_code: Option<i32>,
+    pub parts: Vec<Part>,
+}
+
+/// What a compaction keeps of the past, besides the summary that follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Compacted {
+    /// A segment of the old branch that stays, first and last record.
+    pub kept: Option<(NodeId, NodeId)>,
+    /// The record after which the kept segment is put.
+    pub anchor: Option<NodeId>,
+    /// Whether the prompts of the user from before stay as they are.
+    pub keeps_prompts: bool,
+}
+
+/// Why a turn could not be finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    RateLimit,
+    Server,
+    Authentication,
+    Billing,
+    ContextTooLong,
+    Interrupted,
+    Other,
+}
+
+/// A turn that ended badly; never part of the context.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+    pub resets_at: Option<Timestamp>,
+}
+
+/// What a store records beside the conversation.
+#[derive(Clone, PartialEq)]
+pub enum Note {
+    /// The record from which the next turn goes on.
+    Leaf(NodeId),
+    Title,
+    Mode,
+    Usage,
+    /// File states kept for rewinding.
+    Snapshot,
+    /// A prompt that was queued while the agent worked.
+    Queued,
+}
+
+impl Body {
+    /// The word for this kind of entry in reports and JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Prompt(_) => "prompt",
+            Self::Reply(_) => "reply",
+            Self::Reasoning(_) => "reasoning",
+            Self::Call(_) => "call",
+            Self::Outcome(_) => "outcome",
+            Self::Compacted(_) => "compaction",
+            Self::Summary(_) => "summary",
+            Self::Rewound { .. } => "rewind",
+            Self::Failure(_) => "failure",
+            Self::Note(_) => "note",
+            Self::Opaque(_) => "opaque",
+        }
+    }
+
+    /// The parts of a body that has parts.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Self::Prompt(parts) | Self::Reply(parts) | Self::Summary(parts) => parts,
+            Self::Outcome(outcome) => &outcome.parts,
+            _ => &[],
+        }
+    }
+
+    /// The bytes of text that it adds to a context.
+    pub fn text_len(&self) -> usize {
+        match self {
+            Self::Reasoning(reasoning) => reasoning.text.len(),
+            Self::Call(call) => call.input.as_str().len() + call.tool.len(),
+            _ => self.parts().iter().map(Part::text_len).sum(),
+        }
+    }
+}
+
+/// Prints kinds and lengths only: transcript text stays out of logs and errors.
+impl fmt::Debug for Body {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(call) => call.fmt(out),
+            Self::Outcome(outcome) => outcome.fmt(out),
+            Self::Compacted(compacted) => compacted.fmt(out),
+            Self::Rewound { turns } => write!(out, "Rewound({turns} turns)"),
+            Self::Opaque(kind) => write!(out, "Opaque({kind})"),
+            Self::Note(Note::Leaf(_)) => write!(out, "Leaf"),
+            Self::Reasoning(reasoning) => write!(out, "reasoning({} bytes)", reasoning.text.len()),
+            _ => write!(out, "{}{:?}", self.kind(), self.parts()),
+        }
+    }
+}

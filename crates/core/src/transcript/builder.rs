@@ -1,0 +1,88 @@
+//! Collects what a reader emits into a transcript, in bounded memory.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use super::{Body, Entry, EntryKey, Fact, Rejected, Transcript};
+
+/// A transcript in the making.
+///
+/// Entries that turn out not to be live are reduced to their positions as soon as that is certain, so a session that
+/// was compacted ten times needs the memory of its last part.
+#[derive(Debug, Default)]
+pub struct TranscriptBuilder {
+    transcript: Transcript,
+    /// Entries before this index have been reduced.
+    reduced: usize,
+    keep_everything: bool,
+}
+
+impl TranscriptBuilder {
+    pub fn new(agent: &'static str) -> Self {
+        let mut builder = Self::default();
+        builder.transcript.header.agent = agent;
+        builder
+    }
+
+    /// A builder that reduces nothing, for showing a session whole.
+    #[must_use]
+    pub fn keeping_everything(mut self) -> Self {
+        self.keep_everything = true;
+        self
+    }
+
+    pub fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
+        self.transcript.header.learn(fact);
+        ControlFlow::Continue(())
+    }
+
+    pub fn put(&mut self, mut entry: Entry) -> ControlFlow<()> {
+        if let Some(at) = entry.at {
+            self.transcript.header.saw(at);
+        }
+        if entry.side && !self.keep_everything {
+            reduce(&mut entry);
+        }
+        let barrier = matches!(&entry.body, Body::Compacted(compacted) if !compacted.keeps_prompts);
+        self.transcript.entries.push(entry);
+        if barrier && !self.keep_everything {
+            self.reduce_past();
+        }
+        ControlFlow::Continue(())
+    }
+
+    pub fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
+        self.transcript.entries.retain(|entry| entry.key < from);
+        self.reduced = self.reduced.min(self.transcript.entries.len());
+        ControlFlow::Continue(())
+    }
+
+    pub fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+        self.transcript.rejected.push(rejected);
+        ControlFlow::Continue(())
+    }
+
+    pub fn finish(self) -> Transcript {
+        self.transcript
+    }
+
+    /// The newest entry is a compaction: what stands before it is history.
+    fn reduce_past(&mut self) {
+        let end = self.transcript.entries.len() - 1;
+        for entry in &mut self.transcript.entries[self.reduced..end] {
+            reduce(entry);
+        }
+        self.reduced = end;
+    }
+}
+
+/// Drops an entry's text; its position stays, and its kind.
+fn reduce(entry: &mut Entry) {
+    let heavy = matches!(
+        entry.body,
+        Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_)
+    );
+    if heavy {
+        entry.body = Body::Opaque(Cow::Borrowed(entry.body.kind()));
+    }
+}

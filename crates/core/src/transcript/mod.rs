@@ -1,0 +1,38 @@
+//! A session in our model: a header and a list of entries, one entry one thing.
+
+mod action;
+mod body;
+mod builder;
+mod entry;
+mod header;
+mod part;
+
+pub use action::{Action, Change, Hunk, PlanStep, StepState};
+pub use body::{Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, Reasoning, Status};
+pub use builder::TranscriptBuilder;
+pub use entry::{Entry, EntryKey, Node, NodeId, Origin};
+pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
+pub use part::{Blob, Part, Place, text_of};
+
+/// Why a record could not be read: a position and a reason, never transcript text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rejected {
+    pub key: EntryKey,
+    pub reason: &'static str,
+}
+
+/// One session of an agent, read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transcript {
+    pub header: Header,
+    /// In the order of their keys.
+    pub entries: Vec<Entry>,
+    pub rejected: Vec<Rejected>,
+}
+
+impl Transcript {
+    /// How many prompts and replies there are, counted as a reader of the conversation would.
+    pub fn n_messages(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.is_message()).count()
+    }
+}

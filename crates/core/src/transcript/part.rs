@@ -1,0 +1,83 @@
+//! What prompts, replies and outcomes are made of.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A piece of content.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Part {
+    Text(String),
+    Blob(Blob),
+}
+
+/// An image or a file: described here, loaded when it is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blob {
+    pub media_type: String,
+    /// The name or path it had for the user, where there was one.
+    pub name: Option<String>,
+    pub place: Place,
+}
+
+/// Where a blob's bytes are.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Base64 text inside one of the session's files.
+    Encoded { file: u16, offset: u64, length: u64 },
+    /// Base64 text in memory, for sources that cannot be read at an offset.
+    Inline(Arc<str>),
+    /// Raw bytes in a file of their own.
+    File(PathBuf),
+    /// Behind an address that only the vendor's API resolves.
+    Remote(String),
+}
+
+impl Blob {
+    pub fn is_image(&self) -> bool {
+        self.media_type.starts_with("image/")
+    }
+}
+
+impl Part {
+    /// The bytes that it adds to a context, as text.
+    pub fn text_len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Blob(_) => 0,
+        }
+    }
+}
+
+/// The text of some parts, blank lines between them; blobs are left out.
+pub fn text_of(parts: &[Part]) -> String {
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Blob(_) => None,
+        })
+        .collect();
+    texts.join("\n\n")
+}
+
+/// Prints lengths only: transcript text stays out of logs and errors.
+impl fmt::Debug for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(out, "Text({} bytes)", text.len()),
+            Self::Blob(blob) => blob.fmt(out),
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Encoded { file, offset, length } => write!(out, "Encoded({file}:{offset}+{length})"),
+            Self::Inline(text) => write!(out, "Inline({} bytes)", text.len()),
+            Self::File(_) => write!(out, "File"),
+            Self::Remote(_) => write!(out, "Remote"),
+        }
+    }
+}
