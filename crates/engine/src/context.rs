@@ -1,0 +1,34 @@
+//! The surroundings of a command, built once in `main`.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::Env;
+
+use crate::config::Config;
+
+/// Everything that a use case may know of the world.
+#[derive(Debug, Clone)]
+pub struct Context {
+    pub env: Env,
+    pub config: Config,
+    /// Our own folder: `~/.carryover`, or `CARRYOVER_HOME`.
+    pub home: PathBuf,
+    /// The directory that the command was given in, resolved.
+    pub cwd: PathBuf,
+    /// Randomness for ids; fixed in tests.
+    pub seed: u128,
+}
+
+impl Context {
+    /// The folders in which programs are looked for.
+    pub fn search_path(&self) -> Vec<PathBuf> {
+        let path = self.env.var("PATH").unwrap_or_default();
+        let separator = if self.env.os == carryover_agents::Os::Windows { ';' } else { ':' };
+        path.split(separator).filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
+    }
+
+    /// The project that a command is about: the one given, else the working directory.
+    pub fn project<'a>(&'a self, given: Option<&'a Path>) -> &'a Path {
+        given.unwrap_or(&self.cwd)
+    }
+}
