@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use carryover_core::transcript::{Outcome, Part};
+
 /// Whose words they are.
 pub(super) enum Sorted<'a> {
     User(Cow<'a, str>),
@@ -144,6 +146,18 @@ pub(super) fn is_interruption(text: &str) -> bool {
     text.starts_with("[Request interrupted by user")
         || text.starts_with("The user doesn't want to proceed with this tool use.")
         || text.starts_with("The user doesn't want to take this action right now.")
+}
+
+/// An outcome without the line that tells its exit code, which the outcome knows already.
+pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
+    let mut parts = outcome.parts.clone();
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
+        let line = format!("Exit code {code}");
+        if let Some(rest) = text.strip_prefix(&line) {
+            *text = rest.trim_start_matches('\n').to_owned();
+        }
+    }
+    parts
 }
 
 #[cfg(test)]

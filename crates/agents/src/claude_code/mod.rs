@@ -3,7 +3,9 @@
 //! A session is one file of records that name their parent; the last leaf decides the branch. What the client writes
 //! and what makes it load a foreign session is in `README.md` beside this file.
 
+mod blocks;
 mod boilerplate;
+mod dialect;
 mod discover;
 mod read;
 mod record;
@@ -11,13 +13,19 @@ mod slug;
 #[cfg(test)]
 mod tests;
 mod wire;
+mod write;
+#[cfg(test)]
+mod write_tests;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Permission};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part, Permission};
 
-use crate::{Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store};
+use crate::{
+    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer,
+};
 
 /// Claude Code, 1.0 to 2.1.
 pub(crate) struct ClaudeCode;
@@ -71,8 +79,31 @@ impl Agent for ClaudeCode {
         read::raw(header, key)
     }
 
-    fn action(&self, _call: &Call, _outcome: Option<&str>) -> Action {
-        Action::Other
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        dialect::action(call, outcome)
+    }
+
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        boilerplate::bare(outcome)
+    }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct Settings {
+            model: Option<String>,
+        }
+        let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
+        serde_json::from_str::<Settings>(&text).ok()?.model
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for ClaudeCode {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
     }
 }
 
