@@ -1,1 +1,5 @@
-fn main() {}
+//! The `carryover` program; everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    carryover::main()
+}

@@ -1,0 +1,75 @@
+//! Which session is meant, with a question where several fit.
+
+use std::path::PathBuf;
+
+use carryover_engine::context::Context;
+use carryover_engine::select::{self, Query, SelectError};
+use carryover_engine::session::Listed;
+
+use crate::args::{Globals, SessionArgs};
+use crate::error::CommandError;
+use crate::session_row::SessionTable;
+use crate::short_id::ShortIds;
+use crate::ui::{DIM, Ui};
+
+/// How many candidates an error or a question lists.
+const SHOWN: usize = 20;
+
+/// Finds the session that is meant, and says which it is where the choice was ours.
+pub(crate) fn select(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &SessionArgs,
+    project: Option<PathBuf>,
+) -> Result<Listed, CommandError> {
+    let query = Query { words: args.words(), agent: args.source, project };
+    let selected = match select::select(context, &query) {
+        Err(SelectError::Ambiguous { words, candidates }) => {
+            return among(ui, context, globals, words, candidates);
+        }
+        other => other?,
+    };
+    if let Some(why) = selected.why {
+        announce(ui, context, &selected.session, why)?;
+    }
+    Ok(selected.session)
+}
+
+fn announce(ui: &mut Ui, context: &Context, session: &Listed, why: &str) -> Result<(), CommandError> {
+    let ids = ShortIds::of(std::slice::from_ref(session));
+    let table = SessionTable::new(context, std::slice::from_ref(session), &ids, ui.width());
+    ui.status(format_args!("{why}:"))?;
+    for line in table.lines() {
+        ui.status(format_args!("{DIM}{line}{DIM:#}"))?;
+    }
+    Ok(())
+}
+
+/// Asks where somebody can answer.
+fn among(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    words: String,
+    mut candidates: Vec<Listed>,
+) -> Result<Listed, CommandError> {
+    let ids = ShortIds::of(&candidates);
+    let shown = &candidates[..candidates.len().min(SHOWN)];
+    let lines: Vec<String> = SessionTable::new(context, shown, &ids, ui.width().saturating_sub(4)).lines().collect();
+    if globals.yes && !candidates.is_empty() {
+        announce(ui, context, &candidates[0], "newest of several that fit")?;
+        return Ok(candidates.swap_remove(0));
+    }
+    if !ui.interactive() {
+        return Err(CommandError::from(SelectError::Ambiguous { words, candidates }).details(lines));
+    }
+    for (index, line) in lines.iter().enumerate() {
+        ui.say(format_args!("{:>2}  {line}", index + 1))?;
+    }
+    let answer = ui.ask("which one? (number, or nothing to leave)")?;
+    match answer.parse::<usize>() {
+        Ok(number) if (1..=lines.len()).contains(&number) => Ok(candidates.swap_remove(number - 1)),
+        _ => Err(SelectError::Ambiguous { words, candidates }.into()),
+    }
+}

@@ -1,0 +1,27 @@
+//! `carryover completions`.
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Print a completion script for a shell
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover completions bash > ~/.local/share/bash-completion/completions/carryover
+  carryover completions zsh > ~/.zfunc/_carryover
+  carryover completions fish > ~/.config/fish/completions/carryover.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub(crate) fn cmd_completions(ui: &mut Ui, args: &CompletionsArgs) -> Result<(), CommandError> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::command(), "carryover", &mut script);
+    ui.out().write_all(&script)?;
+    Ok(())
+}

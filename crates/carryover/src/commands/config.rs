@@ -1,0 +1,128 @@
+//! `carryover config`.
+
+use carryover_agents::Env;
+use carryover_engine::config::{self, Config};
+use carryover_engine::context;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::ui::{DIM, Ui};
+
+/// Show or change the configuration
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover config set resume.target codex
+  carryover config get resume.tokens
+  carryover config set stores.codex ~/backup/codex,/mnt/old/codex
+  $EDITOR \"$(carryover config path)\"
+
+Every key is described in docs/configuration.md.")]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Show every key with its value
+    Show,
+    /// Print the value of a key
+    Get {
+        /// A key, such as resume.target
+        key: String,
+    },
+    /// Set a key; an empty value removes it
+    Set {
+        /// A key, such as resume.target
+        key: String,
+        /// Its value; lists are given with commas
+        value: String,
+    },
+    /// Print where the configuration file is
+    Path,
+}
+
+/// The configuration, as `--json` tells it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    schema: &'static str,
+    path: String,
+    #[serde(flatten)]
+    config: &'a Config,
+}
+
+/// One key, as `--json` tells it.
+#[derive(Serialize)]
+struct Setting<'a> {
+    schema: &'static str,
+    key: &'a str,
+    value: Option<String>,
+}
+
+pub(crate) fn cmd_config(ui: &mut Ui, env: &Env, args: &ConfigArgs) -> Result<(), CommandError> {
+    let home = context::home(env);
+    match args.action.as_ref().unwrap_or(&Action::Show) {
+        Action::Show => show(ui, env, &config::load(&home, &env.home)?),
+        Action::Get { key } => get(ui, &config::load(&home, &env.home)?, key),
+        Action::Set { key, value } if value.is_empty() => {
+            config::unset(&home, key)?;
+            Ok(ui.status(format_args!("{key} is no longer set"))?)
+        }
+        Action::Set { key, value } => {
+            let config = config::set(&home, key, value)?;
+            Ok(ui.status(format_args!("{key} = {}", config::get(&config, key).unwrap_or_default()))?)
+        }
+        Action::Path => Ok(writeln!(ui.out(), "{}", config::path(&home).display())?),
+    }
+}
+
+fn show(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandError> {
+    let path = config::path(&context::home(env));
+    if ui.json() {
+        let path = path.display().to_string();
+        return Ok(ui.write_json(&Shown { schema: "carryover.config/1", path, config })?);
+    }
+    let there = if path.is_file() { "" } else { " (not there yet)" };
+    ui.status(format_args!("{DIM}{}{there}{DIM:#}", path.display()))?;
+    for key in config::keys() {
+        match key.name.strip_suffix("<agent>") {
+            None => line(ui, key.name, config::get(config, key.name), key.default)?,
+            Some(_) if config.stores.is_empty() => line(ui, key.name, None, key.default)?,
+            Some(table) => {
+                for agent in config.stores.keys() {
+                    let name = format!("{table}{agent}");
+                    line(ui, &name, config::get(config, &name), key.default)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn line(ui: &mut Ui, key: &str, value: Option<String>, default: &str) -> Result<(), CommandError> {
+    match value {
+        Some(value) => writeln!(ui.out(), "{key:<16} {value}")?,
+        None => writeln!(ui.out(), "{key:<16} {DIM}({default}){DIM:#}")?,
+    }
+    Ok(())
+}
+
+fn get(ui: &mut Ui, config: &Config, key: &str) -> Result<(), CommandError> {
+    let table = key.split_once('.').map_or(key, |(table, _)| table);
+    let known = |name: &str| name == key || name.strip_suffix(".<agent>").is_some_and(|name| name == table);
+    if !config::keys().iter().any(|key| known(key.name)) {
+        let names: Vec<&str> = config::keys().iter().map(|key| key.name).collect();
+        return Err(CommandError::new(ErrorKind::Usage, format!("unknown key `{key}`"))
+            .hint(format!("the keys are {}", names.join(", "))));
+    }
+    let value = config::get(config, key);
+    if ui.json() {
+        return Ok(ui.write_json(&Setting { schema: "carryover.config-value/1", key, value })?);
+    }
+    if let Some(value) = value {
+        writeln!(ui.out(), "{value}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! `carryover demo`.
+
+mod sandbox;
+
+use clap::{Args, Parser};
+
+use carryover_engine::context::Context;
+
+use crate::args::{Cli, Globals};
+use crate::error::{self, CommandError, ErrorKind};
+use crate::ui::{BOLD, COMMAND, DIM, Ui};
+use sandbox::Sandbox;
+
+/// Show how it works, without any agent
+///
+/// Unpacks two bundled sessions into a temporary home and carries them over there, with the same commands that you would
+/// use. Nothing outside that folder is read or written, and it is removed at the end.
+#[derive(Args)]
+pub(crate) struct DemoArgs {}
+
+/// What is shown: why, and the command.
+const STEPS: &[(&str, &[&str])] = &[
+    ("Which agents are here? This home has sessions of two; their clients are not needed.", &["detect"]),
+    ("What was worked on in this project?", &["list"]),
+    ("Go on in the other agent. First only look:", &["resume", "d3a03cdd", "--target", "codex", "--dry-run"]),
+    ("Then do it:", &["resume", "d3a03cdd", "--target", "codex"]),
+    ("What that agent's model will see on its next turn:", &["show", "@last", "--source", "codex"]),
+    ("The other way round works too:", &["resume", "01a1dcb4", "--target", "claude-code"]),
+    ("Both copies stand beside the originals, which were not touched:", &["list"]),
+    ("Changed your mind?", &["undo"]),
+];
+
+pub(crate) fn cmd_demo(globals: Globals, context: &Context, _args: &DemoArgs) -> Result<(), CommandError> {
+    let mut ui = Ui::merged(globals);
+    let sandbox = Sandbox::unpack(context)?;
+    for (index, (why, words)) in STEPS.iter().enumerate() {
+        ui.status(format_args!("{DIM}# {why}{DIM:#}"))?;
+        ui.say(format_args!("{BOLD}$ carryover {}{BOLD:#}", words.join(" ")))?;
+        step(&mut ui, &sandbox.context(index), words)?;
+        ui.say("")?;
+    }
+    sandbox.remove()?;
+    ui.say(format_args!("{BOLD}Now with your own sessions:{BOLD:#}"))?;
+    ui.say(format_args!("  {COMMAND}carryover list{COMMAND:#}"))?;
+    ui.say(format_args!("  {COMMAND}carryover resume --target AGENT{COMMAND:#}"))?;
+    Ok(ui.flush()?)
+}
+
+/// Runs one command as it would be typed.
+fn step(ui: &mut Ui, context: &Context, words: &[&str]) -> Result<(), CommandError> {
+    let line = std::iter::once("carryover").chain(words.iter().copied());
+    let cli = Cli::try_parse_from(line).map_err(|error| CommandError::new(ErrorKind::Bug, error))?;
+    let result = super::run_in(ui, context, &cli).and_then(|()| Ok(ui.flush()?));
+    result.map_err(|failure| {
+        error::report(ui, &failure);
+        let line = words.join(" ");
+        CommandError::new(failure.kind, format!("the step `carryover {line}` of the demo failed"))
+    })
+}

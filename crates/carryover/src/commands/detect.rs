@@ -1,0 +1,84 @@
+//! `carryover detect`.
+
+use carryover_agents::{AGENTS, Agent};
+use carryover_engine::client;
+use carryover_engine::context::Context;
+use carryover_engine::session::{self, Filter};
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session_row::from_home;
+use crate::ui::{BOLD, DIM, Ui};
+
+/// Show which agents are here
+///
+/// Tells each agent's version, where it keeps its sessions, how many there are, and whether sessions can be carried over
+/// to it natively. Nothing is started and nothing is written.
+#[derive(Args)]
+pub(crate) struct DetectArgs {}
+
+/// One agent, as `--json` tells it.
+#[derive(Serialize)]
+struct Detected {
+    id: &'static str,
+    name: &'static str,
+    installed: bool,
+    version: Option<String>,
+    stores: Vec<String>,
+    sessions: usize,
+    native_resume: bool,
+}
+
+pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> Result<(), CommandError> {
+    let mut detected = Vec::new();
+    for agent in AGENTS {
+        detected.push(detect(ui, context, *agent)?);
+    }
+    if ui.json() {
+        ui.write_json(&detected)?;
+    } else {
+        table(ui, context, &detected)?;
+    }
+    if detected.iter().any(|agent| agent.installed || !agent.stores.is_empty()) {
+        return Ok(());
+    }
+    Err(CommandError::new(ErrorKind::NoAgent, "no agent was found")
+        .hint("run `carryover info` to see where carryover looks for sessions")
+        .hint("run `carryover demo` to see it work without an agent"))
+}
+
+fn detect(ui: &mut Ui, context: &Context, agent: &'static dyn Agent) -> Result<Detected, CommandError> {
+    let facts = agent.facts();
+    let client = client::installed(context, agent);
+    let listing = session::list(context, &Filter { agent: Some(agent), ..Filter::default() });
+    for (agent, error) in &listing.failures {
+        ui.warning(format_args!("{}: {error}", agent.facts().name))?;
+    }
+    Ok(Detected {
+        id: facts.id,
+        name: facts.name,
+        installed: client.is_some(),
+        version: client.and_then(|client| client.version).map(|version| version.to_string()),
+        stores: agent.stores(&context.env).iter().map(|store| store.root.display().to_string()).collect(),
+        sessions: listing.sessions.len(),
+        native_resume: agent.writer().is_some(),
+    })
+}
+
+fn table(ui: &mut Ui, context: &Context, detected: &[Detected]) -> Result<(), CommandError> {
+    let out = ui.out();
+    writeln!(out, "{DIM}{:<13} {:<14} {:>8}  {:<13} STORE{DIM:#}", "AGENT", "CLIENT", "SESSIONS", "NATIVE RESUME")?;
+    for agent in detected {
+        let client = match (&agent.version, agent.installed) {
+            (Some(version), _) => version.as_str(),
+            (None, true) => "installed",
+            (None, false) => "not installed",
+        };
+        let native = if agent.native_resume { "yes" } else { "no" };
+        let stores: Vec<String> = agent.stores.iter().map(|store| from_home(context, store.as_ref())).collect();
+        let stores = if stores.is_empty() { "–".to_owned() } else { stores.join(", ") };
+        writeln!(out, "{BOLD}{:<13}{BOLD:#} {client:<14} {:>8}  {native:<13} {stores}", agent.id, agent.sessions)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! `carryover info`.
+
+use carryover_agents::{AGENTS, Agent, Facts};
+use carryover_engine::context::Context;
+use clap::Args;
+use serde::Serialize;
+
+use crate::args::agent_parser;
+use crate::error::CommandError;
+use crate::quantity;
+use crate::session_row::from_home;
+use crate::ui::{BOLD, Ui};
+
+/// Tell what carryover knows of an agent
+#[derive(Args)]
+pub(crate) struct InfoArgs {
+    /// The agent; all by default
+    #[arg(value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
+    agent: Option<&'static dyn Agent>,
+}
+
+/// What is known, as `--json` tells it.
+#[derive(Serialize)]
+struct Info {
+    schema: &'static str,
+    version: &'static str,
+    home: String,
+    agents: Vec<AgentInfo>,
+}
+
+#[derive(Serialize)]
+struct AgentInfo {
+    id: &'static str,
+    name: &'static str,
+    aliases: &'static [&'static str],
+    programs: &'static [&'static str],
+    stores: Vec<StoreInfo>,
+    instruction_files: &'static [&'static str],
+    versions_seen: VersionsSeen,
+    windows: Vec<Window>,
+    windows_as_of: &'static str,
+    default_window: u64,
+    native_resume: bool,
+}
+
+#[derive(Serialize)]
+struct StoreInfo {
+    path: String,
+    exists: bool,
+}
+
+#[derive(Serialize)]
+struct VersionsSeen {
+    oldest: &'static str,
+    newest: &'static str,
+}
+
+#[derive(Serialize)]
+struct Window {
+    model: &'static str,
+    tokens: u64,
+}
+
+pub(crate) fn cmd_info(ui: &mut Ui, context: &Context, args: &InfoArgs) -> Result<(), CommandError> {
+    let chosen: Vec<&'static dyn Agent> = match args.agent {
+        Some(agent) => vec![agent],
+        None => AGENTS.to_vec(),
+    };
+    let agents: Vec<AgentInfo> = chosen.into_iter().map(|agent| know(context, agent)).collect();
+    if ui.json() {
+        let version = env!("CARGO_PKG_VERSION");
+        let home = context.home.display().to_string();
+        ui.write_json(&Info { schema: "carryover.info/1", version, home, agents })?;
+        return Ok(());
+    }
+    for (index, agent) in agents.iter().enumerate() {
+        if index > 0 {
+            writeln!(ui.out())?;
+        }
+        describe(ui, context, agent)?;
+    }
+    Ok(())
+}
+
+fn know(context: &Context, agent: &dyn Agent) -> AgentInfo {
+    let facts: &'static Facts = agent.facts();
+    let candidates = facts.store_candidates(&context.env);
+    AgentInfo {
+        id: facts.id,
+        name: facts.name,
+        aliases: facts.aliases,
+        programs: facts.binaries,
+        stores: candidates
+            .iter()
+            .map(|path| StoreInfo { path: path.display().to_string(), exists: path.is_dir() })
+            .collect(),
+        instruction_files: facts.instruction_files,
+        versions_seen: VersionsSeen { oldest: facts.versions_seen.0, newest: facts.versions_seen.1 },
+        windows: facts.windows.iter().map(|w| Window { model: w.prefix, tokens: w.tokens }).collect(),
+        windows_as_of: facts.windows_as_of,
+        default_window: facts.default_window,
+        native_resume: agent.writer().is_some(),
+    }
+}
+
+fn describe(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), CommandError> {
+    let out = ui.out();
+    writeln!(out, "{BOLD}{}{BOLD:#}", agent.name)?;
+    let names: Vec<&str> = std::iter::once(agent.id).chain(agent.aliases.iter().copied()).collect();
+    writeln!(out, "  names          {}", names.join(", "))?;
+    writeln!(out, "  programs       {}", agent.programs.join(", "))?;
+    for (index, store) in agent.stores.iter().enumerate() {
+        let label = if index == 0 { "stores" } else { "" };
+        let there = if store.exists { "" } else { " (not there)" };
+        writeln!(out, "  {label:<14} {}{there}", from_home(context, store.path.as_ref()))?;
+    }
+    writeln!(out, "  versions read  {} to {}", agent.versions_seen.oldest, agent.versions_seen.newest)?;
+    writeln!(out, "  instructions   {}", agent.instruction_files.join(", "))?;
+    let windows = agent.windows.iter().map(|w| format!("{}* {}", w.model, quantity::tokens(w.tokens)));
+    let windows: Vec<String> = windows.chain([format!("others {}", quantity::tokens(agent.default_window))]).collect();
+    writeln!(out, "  token windows  {} (as of {})", windows.join(", "), agent.windows_as_of)?;
+    writeln!(out, "  native resume  {}", if agent.native_resume { "yes" } else { "no" })?;
+    Ok(())
+}

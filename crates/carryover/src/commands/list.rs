@@ -1,0 +1,145 @@
+//! `carryover list`.
+
+use std::path::PathBuf;
+
+use carryover_agents::{AGENTS, Agent, Liveness};
+use carryover_core::plain::one_line;
+use carryover_engine::context::Context;
+use carryover_engine::session::{self, Filter, Listed, Listing};
+use clap::Args;
+use serde::Serialize;
+
+use crate::args::agent_parser;
+use crate::error::{CommandError, ErrorKind};
+use crate::session_row::{SessionTable, from_home};
+use crate::short_id::ShortIds;
+use crate::surroundings::resolved;
+use crate::ui::{BOLD, DIM, Ui};
+
+/// List sessions of all agents, this project's first
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover list --source codex --limit 30
+  carryover list --project ~/work/shop
+  carryover list --all --json")]
+pub(crate) struct ListArgs {
+    /// Only sessions of this agent
+    #[arg(long, value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
+    source: Option<&'static dyn Agent>,
+    /// Only sessions of the project in this folder
+    #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    project: Option<PathBuf>,
+    /// Every session of every project
+    #[arg(long, conflicts_with_all = ["project", "limit"])]
+    all: bool,
+    /// How many to show
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    limit: usize,
+}
+
+/// One session, as `--json` tells it.
+#[derive(Serialize)]
+struct Row<'a> {
+    agent: &'static str,
+    id: &'a str,
+    title: Option<&'a str>,
+    project: Option<String>,
+    started_at: Option<String>,
+    updated_at: Option<String>,
+    messages: Option<u64>,
+    bytes: u64,
+    model: Option<&'a str>,
+    live: Option<bool>,
+}
+
+pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Result<(), CommandError> {
+    let filter = Filter { agent: args.source, project: args.project.as_deref().map(resolved) };
+    let listing = session::list(context, &filter);
+    for (agent, error) in &listing.failures {
+        ui.warning(format_args!("{}: {error}", agent.facts().name))?;
+    }
+    let shown = if args.all { listing.sessions.len() } else { args.limit.min(listing.sessions.len()) };
+    if ui.json() {
+        let rows: Vec<Row> = listing.sessions[..shown].iter().map(row).collect();
+        ui.write_json(&rows)?;
+    } else {
+        table(ui, context, &listing.sessions, shown)?;
+    }
+    warn_of_drift(ui, &listing.sessions)?;
+    if listing.sessions.is_empty() {
+        return nothing(ui, context, args, &listing);
+    }
+    if shown < listing.sessions.len() {
+        ui.hint(format_args!("{} more; `--all` shows them", listing.sessions.len() - shown))?;
+    }
+    Ok(())
+}
+
+fn row(session: &Listed) -> Row<'_> {
+    let found = &session.found;
+    Row {
+        agent: session.agent.facts().id,
+        id: &found.id.0,
+        title: found.title.as_deref(),
+        project: found.project.as_ref().map(|project| project.display().to_string()),
+        started_at: found.started_at.map(|at| at.to_string()),
+        updated_at: found.updated_at.map(|at| at.to_string()),
+        messages: found.messages,
+        bytes: found.bytes,
+        model: found.model.as_deref(),
+        live: match found.live {
+            Liveness::Live => Some(true),
+            Liveness::NotLive => Some(false),
+            Liveness::Unknown => None,
+        },
+    }
+}
+
+fn table(ui: &mut Ui, context: &Context, sessions: &[Listed], shown: usize) -> Result<(), CommandError> {
+    let ids = ShortIds::of(sessions);
+    let sessions = &sessions[..shown];
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    let table = SessionTable::new(context, sessions, &ids, ui.width());
+    let mixed = sessions.iter().any(|session| session.here) && sessions.iter().any(|session| !session.here);
+    let out = ui.out();
+    writeln!(out, "{DIM}{}{DIM:#}", table.heading())?;
+    let mut here = None;
+    for (line, session) in table.lines().zip(sessions) {
+        if mixed && here != Some(session.here) {
+            let heading = if session.here { from_home(context, &context.cwd) } else { "other projects".to_owned() };
+            writeln!(out, "{BOLD}{heading}{BOLD:#}")?;
+            here = Some(session.here);
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// A session whose records we do not know is never an empty success.
+fn warn_of_drift(ui: &mut Ui, sessions: &[Listed]) -> Result<(), CommandError> {
+    for session in sessions.iter().filter(|session| session.found.drifted) {
+        let (name, id) = (session.agent.facts().name, one_line(&session.found.id.0, 60));
+        ui.warning(format_args!(
+            "{name} session {id} holds no record that carryover knows: its format has changed; see `carryover doctor`"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Nothing to list can mean three things.
+fn nothing(ui: &mut Ui, context: &Context, args: &ListArgs, listing: &Listing) -> Result<(), CommandError> {
+    if !listing.failures.is_empty() {
+        return Err(CommandError::new(ErrorKind::Io, "no session could be read"));
+    }
+    let looked_at =
+        AGENTS.iter().filter(|agent| args.source.is_none_or(|source| source.facts().id == agent.facts().id));
+    if looked_at.clone().all(|agent| agent.stores(&context.env).is_empty()) {
+        return Err(CommandError::new(ErrorKind::NoAgent, "no agent with sessions was found")
+            .hint("run `carryover info` to see where carryover looks for sessions"));
+    }
+    ui.status("no sessions")?;
+    Ok(())
+}

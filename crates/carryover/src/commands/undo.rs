@@ -1,0 +1,73 @@
+//! `carryover undo`.
+
+use carryover_engine::context::Context;
+use carryover_engine::undo::{self, UndoError};
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::CommandError;
+use crate::quantity;
+use crate::session_row::from_home;
+use crate::ui::{DIM, Ui};
+
+/// Take back what a resume wrote
+///
+/// Removes exactly what was added to the target's store. Where somebody has gone on in that session since, nothing is
+/// removed, unless --force is given.
+#[derive(Args)]
+pub(crate) struct UndoArgs {
+    /// The id that `resume` told; the last one by default
+    #[arg(value_name = "RESUME-ID")]
+    id: Option<String>,
+    /// Also where somebody has gone on in the session since
+    #[arg(long)]
+    force: bool,
+}
+
+/// What was taken back, as `--json` tells it.
+#[derive(Serialize)]
+struct Taken<'a> {
+    schema: &'static str,
+    undo_id: &'a str,
+    target: &'a str,
+    session_id: &'a str,
+    removed: Vec<String>,
+    warnings: &'a [String],
+}
+
+pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<(), CommandError> {
+    let undone = undo::undo(context, args.id.as_deref(), args.force).map_err(|error| explain(context, error))?;
+    for warning in &undone.warnings {
+        ui.warning(warning)?;
+    }
+    if ui.json() {
+        ui.write_json(&Taken {
+            schema: "carryover.undo/1",
+            undo_id: &undone.id,
+            target: &undone.target,
+            session_id: &undone.session,
+            removed: undone.removed.iter().map(|path| path.display().to_string()).collect(),
+            warnings: &undone.warnings,
+        })?;
+        return Ok(());
+    }
+    let files = quantity::count(undone.removed.len(), "file", "files");
+    ui.status(format_args!("took back {} session {} ({files} removed)", undone.target, undone.session))?;
+    for path in &undone.removed {
+        ui.status(format_args!("  {DIM}{}{DIM:#}", from_home(context, path)))?;
+    }
+    Ok(())
+}
+
+/// An id that is not known is answered with those that are.
+fn explain(context: &Context, error: UndoError) -> CommandError {
+    let unknown = matches!(error, UndoError::NotFound(_));
+    let error = CommandError::from(error);
+    if !unknown {
+        return error;
+    }
+    let known = undo::undoable(context);
+    error.details(
+        known.iter().map(|one| format!("{}  {} → {}  session {}", one.id, one.source, one.target, one.session)),
+    )
+}

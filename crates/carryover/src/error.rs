@@ -1,0 +1,189 @@
+//! The one error of commands: what kind it is, what happened, what to do about it.
+//!
+//! Hints name commands, so they are chosen here and not where the error arises.
+
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+use carryover_agents::AgentError;
+use carryover_core::plain::plain;
+use carryover_engine::config::ConfigError;
+use carryover_engine::resume::ResumeError;
+use carryover_engine::select::SelectError;
+use carryover_engine::undo::UndoError;
+
+use crate::ui::Ui;
+use crate::{BUG, USAGE};
+
+/// What an exit code means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    NoAgent,
+    NotFound,
+    Io,
+    CannotFit,
+    Usage,
+    Bug,
+    /// Nobody reads any more: the end, and a fine one.
+    BrokenPipe,
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    pub(crate) kind: ErrorKind,
+    error: Box<dyn Error>,
+    /// Lines that belong to the message, such as the sessions that fit.
+    pub(crate) details: Vec<String>,
+    pub(crate) hints: Vec<String>,
+}
+
+impl CommandError {
+    pub(crate) fn new(kind: ErrorKind, error: impl Into<Box<dyn Error>>) -> Self {
+        Self { kind, error: error.into(), details: Vec::new(), hints: Vec::new() }
+    }
+
+    pub(crate) fn usage(error: impl Into<Box<dyn Error>>) -> Self {
+        Self::new(ErrorKind::Usage, error)
+    }
+
+    /// Something that cannot happen did.
+    pub(crate) fn bug() -> Self {
+        Self::new(ErrorKind::Bug, "carryover stopped because of a bug of its own; no session was changed")
+            .hint("run `carryover doctor` and report what it prints together with the command")
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds lines that belong to the message.
+    #[must_use]
+    pub(crate) fn details(mut self, details: impl IntoIterator<Item = String>) -> Self {
+        self.details.extend(details);
+        self
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        match self.kind {
+            ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            ErrorKind::NoAgent => ExitCode::from(1),
+            ErrorKind::NotFound => ExitCode::from(2),
+            ErrorKind::Io => ExitCode::from(3),
+            ErrorKind::CannotFit => ExitCode::from(4),
+            ErrorKind::Usage => ExitCode::from(USAGE),
+            ErrorKind::Bug => ExitCode::from(BUG),
+        }
+    }
+
+    /// Labels and texts, in the order in which they are shown.
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = vec![("error", plain(&self.error.to_string()))];
+        let mut last = self.error.to_string();
+        let mut cause = self.error.source();
+        while let Some(next) = cause {
+            // Transparent errors repeat the message of their source.
+            let text = next.to_string();
+            if text != last {
+                lines.push(("caused by", plain(&text)));
+            }
+            last = text;
+            cause = next.source();
+        }
+        lines.extend(self.details.iter().map(|detail| ("", detail.clone())));
+        lines.extend(self.hints.iter().map(|hint| ("hint", hint.clone())));
+        lines
+    }
+}
+
+/// Shows an error and says with which code to end.
+pub(crate) fn report(ui: &mut Ui, error: &CommandError) -> ExitCode {
+    if error.kind == ErrorKind::BrokenPipe {
+        return error.exit_code();
+    }
+    match ui.error(&error.lines()) {
+        Ok(()) => error.exit_code(),
+        Err(lost) => CommandError::from(lost).exit_code(),
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe { ErrorKind::BrokenPipe } else { ErrorKind::Io };
+        Self::new(kind, error)
+    }
+}
+
+impl From<AgentError> for CommandError {
+    fn from(error: AgentError) -> Self {
+        Self::new(ErrorKind::Io, error)
+    }
+}
+
+impl From<SelectError> for CommandError {
+    fn from(error: SelectError) -> Self {
+        let kind = match &error {
+            SelectError::NoAgent => ErrorKind::NoAgent,
+            SelectError::NotFound(_) | SelectError::NoneHere | SelectError::Ambiguous { .. } => ErrorKind::NotFound,
+            SelectError::NotRecognised(_) | SelectError::Agent(_) => ErrorKind::Io,
+            SelectError::SeveralAgents { .. } => ErrorKind::Usage,
+        };
+        let hint = match &error {
+            SelectError::NoAgent => Some("run `carryover info` to see where carryover looks for sessions"),
+            SelectError::NotFound(_) => Some("run `carryover list --all` to see every session"),
+            SelectError::NoneHere => Some("name a session of another project: `carryover list --all` shows them"),
+            SelectError::Ambiguous { .. } => Some("name one by its id"),
+            SelectError::SeveralAgents { .. } => Some("say whose it is with `--source AGENT`"),
+            SelectError::NotRecognised(_) | SelectError::Agent(_) => None,
+        };
+        hint.into_iter().fold(Self::new(kind, error), Self::hint)
+    }
+}
+
+impl From<ResumeError> for CommandError {
+    fn from(error: ResumeError) -> Self {
+        let kind = match &error {
+            ResumeError::CannotFit { .. } => ErrorKind::CannotFit,
+            ResumeError::NoProject(_) => ErrorKind::Usage,
+            _ => ErrorKind::Io,
+        };
+        let hint = match &error {
+            ResumeError::CannotFit { .. } => Some("allow more with `--tokens N` if the target's model takes more"),
+            ResumeError::NoProject(_) => Some("name a folder that exists with `--project`"),
+            ResumeError::NoWriter(_) => Some("run `carryover detect` to see which agents can take sessions"),
+            _ => None,
+        };
+        hint.into_iter().fold(Self::new(kind, error), Self::hint)
+    }
+}
+
+impl From<UndoError> for CommandError {
+    fn from(error: UndoError) -> Self {
+        let kind = match &error {
+            UndoError::Nothing | UndoError::NotFound(_) => ErrorKind::NotFound,
+            _ => ErrorKind::Io,
+        };
+        let used = matches!(error, UndoError::Used(_));
+        let error = Self::new(kind, error);
+        if used {
+            error.hint("`carryover undo --force` takes it back all the same, with what was added there")
+        } else {
+            error
+        }
+    }
+}
+
+impl From<ConfigError> for CommandError {
+    fn from(error: ConfigError) -> Self {
+        let hint = error.suggestion().map(|suggestion| format!("did you mean `{suggestion}`?"));
+        let kind = match &error {
+            ConfigError::Read { .. } | ConfigError::Write { .. } => ErrorKind::Io,
+            _ => ErrorKind::Usage,
+        };
+        hint.into_iter().fold(Self::new(kind, error), Self::hint)
+    }
+}

@@ -1,0 +1,69 @@
+//! The command line.
+//!
+//! Rule of this crate: it is the only one that prints, and it prints through `Ui` alone. What a command does is in the
+//! engine; a file under `commands` holds its arguments and how its result is shown.
+
+mod ago;
+mod args;
+mod choice;
+mod commands;
+mod error;
+mod quantity;
+mod session_row;
+mod shell;
+mod short_id;
+mod surroundings;
+mod ui;
+mod view;
+
+use std::panic;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::args::Cli;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// The exit code for a wrong command line.
+const USAGE: u8 = 64;
+
+/// The exit code for a bug of ours.
+const BUG: u8 = 70;
+
+/// Runs the program with the arguments and the surroundings of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return show_usage(&error),
+    };
+    let mut ui = Ui::new(cli.globals);
+    // What a panic carries may be transcript text, so only its place is told.
+    panic::set_hook(Box::new(|_| {}));
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(|| run(&mut ui, &cli)));
+    match result {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => error::report(&mut ui, &error),
+        Err(_) => error::report(&mut ui, &CommandError::bug()),
+    }
+}
+
+fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
+    commands::run(ui, cli)?;
+    ui.flush()?;
+    Ok(())
+}
+
+/// Help and version are answers; everything else that clap says is a wrong command line.
+fn show_usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    match (printed, error.use_stderr()) {
+        (Ok(()) | Err(_), false) => ExitCode::SUCCESS,
+        (_, true) => ExitCode::from(USAGE),
+    }
+}
+
+/// The command line as data, for the reference page and completions.
+pub fn command() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,58 @@
+//! Ids as short as a listing allows.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use carryover_engine::session::Listed;
+
+/// The fewest characters that a short id has.
+const SHORTEST: usize = 8;
+
+/// Tells how much of an id is needed among these sessions.
+///
+/// Ids that begin with the time share their first characters within a minute, so eight are not always enough.
+pub(crate) struct ShortIds {
+    ids: BTreeSet<String>,
+}
+
+impl ShortIds {
+    pub(crate) fn of(sessions: &[Listed]) -> Self {
+        Self { ids: sessions.iter().map(|session| session.found.id.0.clone()).collect() }
+    }
+
+    /// The beginning of an id that no other id here shares.
+    pub(crate) fn short<'a>(&self, id: &'a str) -> &'a str {
+        let before = self.ids.range::<str, _>((Bound::Unbounded, Bound::Excluded(id))).next_back();
+        let after = self.ids.range::<str, _>((Bound::Excluded(id), Bound::Unbounded)).next();
+        let shared = [before, after].into_iter().flatten().map(|other| shared(id, other)).max().unwrap_or(0);
+        let mut end = SHORTEST.max(shared + 1);
+        while end < id.len() && (!id.is_char_boundary(end) || id.as_bytes()[end - 1] == b'-') {
+            end += 1;
+        }
+        id.get(..end).unwrap_or(id)
+    }
+}
+
+/// How many bytes two ids have in common at their beginning.
+fn shared(one: &str, other: &str) -> usize {
+    one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(ids: &[&str], expect: &[&str]) {
+        let all = ShortIds { ids: ids.iter().map(|id| (*id).to_owned()).collect() };
+        let short: Vec<&str> = ids.iter().map(|id| all.short(id)).collect();
+        assert_eq!(short, expect);
+    }
+
+    #[test]
+    fn eight_characters_unless_two_ids_share_them() {
+        check(&["d3a03cdd-c689-41e6", "1392e77c-7d87-44c4"], &["d3a03cdd", "1392e77c"]);
+        check(&["01a1dcb4-8ab4-7e10", "01a1dcb4-8ab5-7e10"], &["01a1dcb4-8ab4", "01a1dcb4-8ab5"]);
+        check(&["01a1dcb4-8ab4", "01a1dcb5-8ab4"], &["01a1dcb4", "01a1dcb5"]);
+        check(&["short"], &["short"]);
+    }
+}

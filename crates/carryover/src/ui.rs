@@ -1,0 +1,176 @@
+//! Streams: what was asked for goes to stdout, everything that accompanies it to stderr.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::args::{Color, Globals};
+use crate::surroundings;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const COMMAND: Style = AnsiColor::Cyan.on_default();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default();
+
+/// How wide a table is where nobody looks at it.
+const UNBOUNDED: usize = 160;
+
+/// The two streams, and how they are used.
+pub(crate) struct Ui {
+    out: BufWriter<Box<dyn Write>>,
+    err: Box<dyn Write>,
+    quiet: bool,
+    json: bool,
+    width: usize,
+    interactive: bool,
+}
+
+impl Ui {
+    /// The streams of this process.
+    pub(crate) fn new(globals: Globals) -> Self {
+        let choice = choice(globals.color);
+        Self {
+            out: BufWriter::new(Box::new(AutoStream::new(io::stdout(), choice))),
+            err: Box::new(AutoStream::new(io::stderr(), choice)),
+            quiet: globals.quiet,
+            json: globals.json,
+            width: width(),
+            interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
+        }
+    }
+
+    /// Both streams in one, for output that is shown as a whole; nobody is asked anything.
+    pub(crate) fn merged(globals: Globals) -> Self {
+        let mut ui = Self::new(globals);
+        ui.err = Box::new(AutoStream::new(io::stdout(), choice(globals.color)));
+        ui.json = false;
+        ui.interactive = false;
+        ui
+    }
+
+    /// Where data goes.
+    pub(crate) fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    /// Whether data is wanted as JSON.
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// How many columns there are.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether somebody is there to answer a question.
+    pub(crate) fn interactive(&self) -> bool {
+        self.interactive && !self.json
+    }
+
+    /// Says what happened; `--quiet` silences it.
+    pub(crate) fn status(&mut self, line: impl Display) -> io::Result<()> {
+        if self.quiet || self.json {
+            return Ok(());
+        }
+        self.say(line)
+    }
+
+    /// Suggests what to do next; `--quiet` silences it.
+    pub(crate) fn hint(&mut self, line: impl Display) -> io::Result<()> {
+        self.status(format_args!("{HINT}hint:{HINT:#} {line}"))
+    }
+
+    /// Tells what the user should know; never silenced.
+    pub(crate) fn warning(&mut self, line: impl Display) -> io::Result<()> {
+        self.say(format_args!("{WARNING}warning:{WARNING:#} {line}"))
+    }
+
+    /// Shows an error with its causes and hints.
+    pub(crate) fn error(&mut self, lines: &[(&str, String)]) -> io::Result<()> {
+        for (label, text) in lines {
+            match *label {
+                "error" => self.say(format_args!("{ERROR}error:{ERROR:#} {text}"))?,
+                "hint" => self.say(format_args!("{HINT}hint:{HINT:#} {text}"))?,
+                "" => self.say(format_args!("  {text}"))?,
+                label => self.say(format_args!("{label}: {text}"))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for a line.
+    pub(crate) fn ask(&mut self, question: &str) -> io::Result<String> {
+        self.out.flush()?;
+        write!(self.err, "{question} ")?;
+        self.err.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(answer.trim().to_owned())
+    }
+
+    /// Writes a line to stderr whatever the flags are.
+    pub(crate) fn say(&mut self, line: impl Display) -> io::Result<()> {
+        self.out.flush()?;
+        writeln!(self.err, "{line}")
+    }
+
+    /// Writes data as JSON.
+    pub(crate) fn write_json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(value)?;
+        self.out.write_all(escape_c1(&text).as_bytes())?;
+        self.out.write_all(b"\n")
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.err.flush()
+    }
+}
+
+fn choice(color: Color) -> anstream::ColorChoice {
+    match color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    }
+}
+
+fn width() -> usize {
+    let told = surroundings::columns();
+    let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    told.or_else(seen).unwrap_or(UNBOUNDED).max(40)
+}
+
+/// JSON leaves the C1 controls as they are, and some terminals obey them.
+fn escape_c1(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains(is_c1) {
+        return text.into();
+    }
+    let escape = |next: char| if is_c1(next) { format!("\\u{:04x}", u32::from(next)) } else { next.to_string() };
+    let escaped: String = text.chars().map(escape).collect();
+    escaped.into()
+}
+
+fn is_c1(next: char) -> bool {
+    matches!(next, '\u{7f}'..='\u{9f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_stays_the_same_value_without_control_characters() {
+        let text = serde_json::to_string("a\u{9b}31m\u{7f}é").unwrap();
+        let escaped = escape_c1(&text);
+        assert_eq!(escaped, r#""a\u009b31m\u007fé""#);
+        assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), "a\u{9b}31m\u{7f}é");
+    }
+}

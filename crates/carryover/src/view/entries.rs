@@ -1,0 +1,148 @@
+//! Words that the renderings for people share.
+
+use carryover_core::plain::{one_line, plain};
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Outcome, Part, Status};
+use jiff::tz::TimeZone;
+
+use super::View;
+
+/// How much of a tool's output is shown where not everything is.
+const LINES: usize = 8;
+const CHARACTERS: usize = 800;
+
+/// Who speaks in an entry.
+pub(super) fn speaker(view: &View, entry: &Entry) -> Option<String> {
+    let name = match (&entry.body, entry.origin) {
+        (Body::Prompt(_), Origin::User) => "You".to_owned(),
+        (Body::Prompt(_), Origin::Hook) => "Hook".to_owned(),
+        (Body::Prompt(_), Origin::Harness) => format!("{} itself", view.agent.facts().name),
+        (Body::Summary(_), _) => "Summary of what was before".to_owned(),
+        (Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_), _) => {
+            view.agent.facts().name.to_owned()
+        }
+        _ => return None,
+    };
+    Some(if entry.side { format!("{name}, sub-agent") } else { name })
+}
+
+/// What happened besides the conversation, in a few words; `None` where it means nothing to people.
+pub(super) fn event(body: &Body) -> Option<String> {
+    match body {
+        Body::Compacted(_) => Some("the context was compacted here".to_owned()),
+        Body::Rewound { turns } => Some(format!("the last {turns} turns before this were taken back")),
+        Body::Failure(failure) => Some(format!("{}: {}", failure_word(failure.kind), one_line(&failure.message, 160))),
+        _ => None,
+    }
+}
+
+fn failure_word(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::RateLimit => "rate limit",
+        FailureKind::Server => "server error",
+        FailureKind::Authentication => "not signed in",
+        FailureKind::Billing => "billing",
+        FailureKind::ContextTooLong => "context too long",
+        FailureKind::Interrupted => "interrupted",
+        FailureKind::Other => "failed",
+    }
+}
+
+/// The text of parts, with a word for each blob.
+pub(super) fn parts(parts: &[Part]) -> String {
+    let words: Vec<String> = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => plain(text),
+            Part::Blob(blob) => {
+                let name = blob.name.as_deref().map(|name| format!(" {}", one_line(name, 80))).unwrap_or_default();
+                format!("[{}{name}]", one_line(&blob.media_type, 40))
+            }
+        })
+        .collect();
+    words.join("\n\n").trim_end().to_owned()
+}
+
+/// How a call ended, where that needs saying.
+pub(super) fn ending(outcome: &Outcome) -> Option<String> {
+    let word = match outcome.status {
+        Status::Done => return outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}")),
+        Status::Failed => "failed",
+        Status::Interrupted => "interrupted",
+    };
+    Some(outcome.exit_code.map_or_else(|| word.to_owned(), |code| format!("{word}, exit code {code}")))
+}
+
+/// The beginning of a long output.
+pub(super) fn shortened(text: &str, full: bool) -> String {
+    if full {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(CHARACTERS).collect();
+    let mut lines: Vec<&str> = head.lines().take(LINES).collect();
+    let left = text.lines().count().saturating_sub(lines.len());
+    let more = match left {
+        0 if head.len() == text.len() => None,
+        0 => Some("… (`--full` shows the rest)".to_owned()),
+        1 => Some("… 1 more line (`--full` shows it)".to_owned()),
+        left => Some(format!("… {left} more lines (`--full` shows them)")),
+    };
+    lines.extend(more.as_deref());
+    lines.join("\n")
+}
+
+/// A time of day, for headings.
+pub(super) fn clock(at: Option<Timestamp>, zone: &TimeZone) -> String {
+    at.map(|at| zoned(at, zone).strftime("%H:%M").to_string()).unwrap_or_default()
+}
+
+/// From when to when.
+pub(super) fn span(from: Option<Timestamp>, to: Option<Timestamp>, zone: &TimeZone) -> Option<String> {
+    let from = zoned(from?, zone);
+    let start = from.strftime("%Y-%m-%d %H:%M").to_string();
+    let Some(to) = to.map(|to| zoned(to, zone)) else { return Some(start) };
+    let same_day = from.date() == to.date();
+    let end = to.strftime(if same_day { "%H:%M" } else { "%Y-%m-%d %H:%M" });
+    Some(format!("{start} to {end}"))
+}
+
+fn zoned(at: Timestamp, zone: &TimeZone) -> jiff::Zoned {
+    let instant = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    instant.to_zoned(zone.clone())
+}
+
+/// The lines that head a rendering: whose session it is, where, when, how big.
+pub(super) fn header(view: &View, zone: &TimeZone) -> Vec<String> {
+    let header = &view.transcript.header;
+    let mut lines = vec![format!("{} session {}", view.agent.facts().name, one_line(&header.session.0, 80))];
+    if let Some(project) = &header.project {
+        let branch = header.branch.as_deref().map(|branch| format!(" ({})", one_line(branch, 60))).unwrap_or_default();
+        lines.push(format!("{}{branch}", one_line(&project.display().to_string(), 200)));
+    }
+    let model = header.model.as_deref().map(|model| one_line(model, 60));
+    let version = header.client_version.as_deref().map(|version| format!("client {}", one_line(version, 30)));
+    let messages = format!("{} messages", view.transcript.n_messages());
+    let tokens = format!("about {} tokens in context", crate::quantity::tokens(view.tokens()));
+    let facts = [model, version, span(header.started_at, header.updated_at, zone), Some(messages), Some(tokens)];
+    lines.push(facts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+    lines
+}
+
+/// The title, or what stands for it.
+pub(super) fn title(view: &View) -> String {
+    view.transcript.header.title.as_deref().map_or_else(|| "(no title)".to_owned(), |title| one_line(title, 160))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_outputs_say_how_much_is_left() {
+        assert_eq!(shortened("a\nb", false), "a\nb");
+        let long = (1..=20).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
+        assert!(shortened(&long, false).ends_with("8\n… 12 more lines (`--full` shows them)"));
+        assert_eq!(shortened(&long, true), long);
+        assert!(shortened(&"x".repeat(5000), false).ends_with("x\n… (`--full` shows the rest)"));
+    }
+}

@@ -1,0 +1,168 @@
+//! A transcript as data.
+
+use carryover_core::json::Json;
+use carryover_core::transcript::{Body, Entry, Origin, Part, Permission, Status};
+use serde::Serialize;
+
+use super::{Item, View};
+
+/// A session, as `show --json` tells it.
+#[derive(Serialize)]
+pub(crate) struct Document<'a> {
+    schema: &'static str,
+    agent: &'static str,
+    id: &'a str,
+    title: Option<&'a str>,
+    project: Option<String>,
+    branch: Option<&'a str>,
+    model: Option<&'a str>,
+    client_version: Option<&'a str>,
+    permission: Permission,
+    started_at: Option<String>,
+    updated_at: Option<String>,
+    messages: usize,
+    tokens: u64,
+    rejected: usize,
+    entries: Vec<Row<'a>>,
+}
+
+/// One entry; what does not apply is left out.
+#[derive(Serialize)]
+struct Row<'a> {
+    kind: &'a str,
+    live: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    origin: Origin,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    side: bool,
+    /// Where it stands in its source: a file of the session and a byte.
+    position: Position,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Piece<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+}
+
+#[derive(Serialize)]
+struct Position {
+    file: u16,
+    offset: u64,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Piece<'a> {
+    Text { text: &'a str },
+    Blob { media_type: &'a str, name: Option<&'a str> },
+}
+
+/// The view as a document.
+pub(crate) fn document(view: &View) -> Document<'_> {
+    let header = &view.transcript.header;
+    Document {
+        schema: "carryover.session/1",
+        agent: view.agent.facts().id,
+        id: &header.session.0,
+        title: header.title.as_deref(),
+        project: header.project.as_ref().map(|project| project.display().to_string()),
+        branch: header.branch.as_deref(),
+        model: header.model.as_deref(),
+        client_version: header.client_version.as_deref(),
+        permission: header.permission,
+        started_at: header.started_at.map(|at| at.to_string()),
+        updated_at: header.updated_at.map(|at| at.to_string()),
+        messages: view.transcript.n_messages(),
+        tokens: view.tokens(),
+        rejected: view.transcript.rejected.len(),
+        entries: view.items.iter().map(|item| row(view, item)).collect(),
+    }
+}
+
+fn row<'a>(view: &'a View, item: &Item) -> Row<'a> {
+    match *item {
+        Item::Entry { index, live } => entry(view, &view.transcript.entries[index], live),
+        Item::Answer { call, text } => {
+            let asked = &view.transcript.entries[call];
+            let id = if let Body::Call(call) = &asked.body { Some(&*call.id.0) } else { None };
+            Row {
+                kind: "outcome",
+                origin: Origin::Harness,
+                text: Some(text),
+                call: id,
+                status: Some(status(Status::Interrupted)),
+                ..bare(asked, true)
+            }
+        }
+    }
+}
+
+fn entry<'a>(view: &View, entry: &'a Entry, live: bool) -> Row<'a> {
+    let row = bare(entry, live);
+    match &entry.body {
+        Body::Reasoning(reasoning) => Row { text: Some(&reasoning.text), ..row },
+        Body::Failure(failure) => Row { text: Some(&failure.message), ..row },
+        Body::Call(call) => Row {
+            call: Some(&call.id.0),
+            tool: Some(&call.tool),
+            action: Some(view.agent.action(call, None).kind()),
+            input: Some(&call.input),
+            ..row
+        },
+        Body::Outcome(outcome) => Row {
+            call: Some(&outcome.call.0),
+            status: Some(status(outcome.status)),
+            exit_code: outcome.exit_code,
+            ..row
+        },
+        Body::Opaque(kind) => Row { text: Some(kind), ..row },
+        _ => row,
+    }
+}
+
+/// What every entry has.
+fn bare(entry: &Entry, live: bool) -> Row<'_> {
+    Row {
+        kind: entry.body.kind(),
+        live,
+        at: entry.at.map(|at| at.to_string()),
+        origin: entry.origin,
+        side: entry.side,
+        position: Position { file: entry.key.file, offset: entry.key.offset },
+        parts: entry.body.parts().iter().map(piece).collect(),
+        text: None,
+        call: None,
+        tool: None,
+        action: None,
+        input: None,
+        status: None,
+        exit_code: None,
+    }
+}
+
+fn piece(part: &Part) -> Piece<'_> {
+    match part {
+        Part::Text(text) => Piece::Text { text },
+        Part::Blob(blob) => Piece::Blob { media_type: &blob.media_type, name: blob.name.as_deref() },
+    }
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Done => "done",
+        Status::Failed => "failed",
+        Status::Interrupted => "interrupted",
+    }
+}
