@@ -3,15 +3,24 @@
 //! Rule of this crate: it owns our own files and applies plans; it is synchronous, never prints, and takes the
 //! environment and the clock as parameters.
 
+mod apply;
+mod assemble;
+mod blob;
 mod cache;
 pub mod client;
 pub mod config;
 pub mod context;
 mod digest;
+mod disk;
 mod file;
+mod journal;
+mod lineage;
 mod project;
 pub mod read;
+mod readback;
 pub mod resume;
+mod rows;
+mod run;
 pub mod select;
 pub mod session;
 pub mod undo;

@@ -1,12 +1,26 @@
 //! Carrying a session over to another agent.
 
+mod fitting;
+mod report;
+
 use std::path::PathBuf;
 
-use carryover_agents::{Agent, AgentError, Loss, ResumeCommand};
-use carryover_core::transcript::SessionId;
+use carryover_agents::{
+    AGENTS, Agent, AgentError, Liveness, Loss, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
+};
+use carryover_core::transcript::{Permission, SessionId};
 
+use crate::apply::apply;
+use crate::assemble::{Assembled, assemble};
+use crate::client::{self, Client};
 use crate::context::Context;
+use crate::disk::{Disk, RealDisk};
+use crate::journal::{self, Journal, Lineage, Lock, Named, State};
+use crate::project::resolve;
 use crate::session::Listed;
+use crate::{cache, lineage, readback, undo};
+
+use fitting::Fitted;
 
 /// What is wanted.
 #[derive(Clone)]
@@ -69,6 +83,210 @@ pub enum ResumeError {
 
 /// Carries a session over.
 pub fn resume(context: &Context, session: &Listed, options: &Options) -> Result<Report, ResumeError> {
-    let _ = (context, session);
-    Err(ResumeError::NoWriter(options.target.facts().name))
+    resume_among(AGENTS, &mut RealDisk, context, session, options)
+}
+
+pub(crate) fn resume_among(
+    agents: &[&'static dyn Agent],
+    disk: &mut dyn Disk,
+    context: &Context,
+    session: &Listed,
+    options: &Options,
+) -> Result<Report, ResumeError> {
+    let facts = options.target.facts();
+    let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
+    let assembled = assemble(agents, context, session, options.target)?;
+    // Losing the count costs a reading later, and is no reason to fail.
+    cache::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
+    if assembled.carried.is_empty() {
+        return Err(ResumeError::Empty);
+    }
+    let mut warnings = Vec::new();
+    let place = Place::choose(context, session, options, &assembled, &mut warnings)?;
+    let fitted = fitting::fit(assembled, place.budget)?;
+    let client = client::installed(context, options.target);
+    warn(session, options.target, client.as_ref(), &mut warnings);
+    let plan = writer.plan(&request(context, session, &place, &fitted), &place.view(context, client.as_ref()))?;
+    let mut report = report::of(session, options.target, &plan, &fitted, place.window, warnings);
+    if !options.dry_run {
+        write(disk, context, session, options, &place, &plan, &fitted, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// Where to go on, and with how much.
+struct Place {
+    project: PathBuf,
+    store: Store,
+    window: u64,
+    budget: u64,
+}
+
+impl Place {
+    fn choose(
+        context: &Context,
+        session: &Listed,
+        options: &Options,
+        assembled: &Assembled,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, ResumeError> {
+        let own = assembled.header.project.as_ref().or(session.found.project.as_ref());
+        let project = match (&options.project, own) {
+            (Some(given), _) if given.is_dir() => resolve(given),
+            (Some(given), _) => return Err(ResumeError::NoProject(given.clone())),
+            (None, Some(own)) if own.is_dir() => resolve(own),
+            (None, own) => {
+                if let Some(own) = own {
+                    warnings.push(format!("{} is gone: the session goes on in this folder", own.display()));
+                }
+                resolve(&context.cwd)
+            }
+        };
+        let target = options.target;
+        let store = store(context, target)?;
+        let window = target.facts().window(target.current_model(&store).as_deref());
+        // The client's own prompt and the next turn need room, too.
+        let budget = options.tokens.or(context.config.resume.tokens).unwrap_or(window / 5 * 4);
+        Ok(Self { project, store, window, budget })
+    }
+
+    fn view<'a>(&'a self, context: &'a Context, client: Option<&'a Client>) -> TargetView<'a> {
+        TargetView {
+            env: &context.env,
+            store: &self.store,
+            program: client.map(|client| client.program.as_path()),
+            version: client.and_then(|client| client.version),
+        }
+    }
+}
+
+/// The target's store: the one in use, else where it would be.
+fn store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeError> {
+    let existing = target.stores(&context.env).into_iter().next();
+    let first = || target.facts().store_candidates(&context.env).into_iter().next().map(|root| Store { root });
+    existing.or_else(first).ok_or_else(|| {
+        let reason = "no place for its sessions is known on this system".to_owned();
+        AgentError::CannotHold { agent: target.facts().name, reason }.into()
+    })
+}
+
+fn warn(session: &Listed, target: &dyn Agent, client: Option<&Client>, warnings: &mut Vec<String>) {
+    if session.found.live == Liveness::Live {
+        let name = session.agent.facts().name;
+        warnings.push(format!("{name} is still running in that session: what it does from now on is not carried over"));
+    }
+    if client.is_none() {
+        warnings.push(format!("{} is not installed: the session is written and waits for it", target.facts().name));
+    }
+}
+
+fn request<'a>(context: &Context, session: &'a Listed, place: &'a Place, fitted: &'a Fitted) -> WriteRequest<'a> {
+    let header = &fitted.header;
+    WriteRequest {
+        entries: &fitted.carried,
+        brief: fitted.brief.as_deref(),
+        title: header.title.as_deref().or(session.found.title.as_deref()),
+        project: &place.project,
+        old_project: header.project.as_deref(),
+        branch: header.branch.as_deref(),
+        source_agent: session.agent.facts().id,
+        source_model: header.model.as_deref(),
+        started_at: header.started_at.unwrap_or(context.env.now),
+        tokens: fitted.tokens,
+        seed: context.seed,
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "all of them decided before, none of them belongs to another")]
+fn write(
+    disk: &mut dyn Disk,
+    context: &Context,
+    session: &Listed,
+    options: &Options,
+    place: &Place,
+    plan: &WritePlan,
+    fitted: &Fitted,
+    report: &mut Report,
+) -> Result<(), ResumeError> {
+    let folder = journal::folder(context);
+    let _lock = Lock::take(context).map_err(|source| ResumeError::Write { path: folder, source })?;
+    report.warnings.extend(undo::recover(disk, context));
+    let mut journal = journal_of(context, session, options, place, plan);
+    let earlier = superseded(context, &journal);
+    let lineage = fitted.lineage(plan);
+    let verify = || readback::verify(options.target, plan, &fitted.carried);
+    report.warnings.extend(apply(disk, context, plan, &mut journal, &lineage, &verify)?);
+    report.undo_id = Some(journal.id);
+    for mut earlier in earlier {
+        // It stays if somebody began to use it this very moment.
+        if undo::withdraw(disk, context, &mut earlier, false).is_ok() {
+            report.superseded = Some(earlier.target.session.0);
+        }
+    }
+    Ok(())
+}
+
+fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Place, plan: &WritePlan) -> Journal {
+    let number = journal::all(context).first().map_or(1, |newest| newest.number + 1);
+    let mut seed = context.seed;
+    let mut id = short(seed);
+    while journal::path(context, &id).exists() {
+        seed = seed.wrapping_add(1 << 96);
+        id = short(seed);
+    }
+    let named =
+        |agent: &dyn Agent, session: &SessionId| Named { agent: agent.facts().id.to_owned(), session: session.clone() };
+    Journal {
+        schema: Journal::schema(),
+        id,
+        number,
+        state: State::Writing,
+        at: context.env.now,
+        source: named(session.agent, &session.found.id),
+        target: named(options.target, &plan.session),
+        project: place.project.clone(),
+        session_file: plan.file.clone(),
+        files: Vec::new(),
+        folders: Vec::new(),
+        rows: Vec::new(),
+    }
+}
+
+/// An id that is easy to type: the first eight digits of the seed.
+fn short(seed: u128) -> String {
+    format!("{:08x}", seed >> 96)
+}
+
+/// Earlier copies of the same session in the same place, which nobody has used.
+fn superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
+    let same = |earlier: &Journal| {
+        earlier.state == State::Done
+            && earlier.source == journal.source
+            && earlier.target.agent == journal.target.agent
+            && earlier.project == journal.project
+            && undo::is_unused(earlier)
+    };
+    journal::all(context).into_iter().filter(same).collect()
+}
+
+/// What the session's agent was allowed to do stays behind.
+fn permission_loss(permission: Permission) -> Option<Loss> {
+    let loose = matches!(permission, Permission::AcceptEdits | Permission::Everything);
+    let reason = "permissions are never carried over; the next agent asks by its own rules";
+    loose.then_some(Loss { what: "permission mode", count: 1, reason })
+}
+
+impl Fitted {
+    /// Where all of it came from, with the places that the plan gives it.
+    fn lineage(&self, plan: &WritePlan) -> Lineage {
+        let mut origins = self.origins.clone();
+        for written in &plan.origins {
+            if let Some(origin) = origins.get_mut(self.cut + written.entry)
+                && !origin.at.contains(&written.offset)
+            {
+                origin.at.push(written.offset);
+            }
+        }
+        Lineage::new(lineage::ancestors(&self.sources), origins)
+    }
 }

@@ -1,0 +1,159 @@
+//! Doing what a plan says: journaled first, whole or not at all, read back before it counts.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{Inverse, Op, WritePlan};
+
+use crate::context::Context;
+use crate::digest::Digest;
+use crate::disk::{Disk, NewFile};
+use crate::file;
+use crate::journal::{self, Journal, Left, Lineage, Rows, State};
+use crate::resume::ResumeError;
+use crate::undo::take_back;
+
+/// Writes a session. On any error everything that was done is taken back; what could not be stays in the journal.
+///
+/// `verify` reads the session back, once it is in its place. The answer are warnings.
+pub(crate) fn apply(
+    disk: &mut dyn Disk,
+    context: &Context,
+    plan: &WritePlan,
+    journal: &mut Journal,
+    lineage: &Lineage,
+    verify: &dyn Fn() -> Result<(), &'static str>,
+) -> Result<Vec<String>, ResumeError> {
+    refuse_existing(plan)?;
+    foresee(plan, journal);
+    begin(disk, context, journal, lineage)?;
+    let result = perform(disk, context, plan, journal).and_then(|warnings| {
+        verify().map_err(ResumeError::ReadBack)?;
+        finish(disk, context, journal)?;
+        Ok(warnings)
+    });
+    if result.is_err() && take_back(disk, journal, false).is_ok() {
+        forget(disk, context, &journal.id);
+    }
+    result
+}
+
+fn refuse_existing(plan: &WritePlan) -> Result<(), ResumeError> {
+    let taken = created(plan).find(|(path, _)| path.symlink_metadata().is_ok());
+    match taken {
+        Some((path, _)) => Err(failed(path)(io::ErrorKind::AlreadyExists.into())),
+        None => Ok(()),
+    }
+}
+
+fn created(plan: &WritePlan) -> impl Iterator<Item = (&Path, NewFile<'_>)> {
+    plan.ops.iter().filter_map(|op| match op {
+        Op::Create { path, bytes, private, modified } => {
+            Some((path.as_path(), NewFile { bytes, private: *private, modified: *modified }))
+        }
+        Op::Run(_) => None,
+    })
+}
+
+/// Notes all that will be there afterwards, so that one journal entry at the beginning is enough to take it back.
+fn foresee(plan: &WritePlan, journal: &mut Journal) {
+    for (path, new) in created(plan) {
+        let left = Left { path: path.to_owned(), size: new.bytes.len() as u64, digest: Digest::of(new.bytes) };
+        journal.files.push(left);
+        let mut missing: Vec<PathBuf> =
+            path.ancestors().skip(1).take_while(|folder| !folder.is_dir()).map(Path::to_owned).collect();
+        missing.reverse();
+        missing.retain(|folder| !journal.folders.contains(folder));
+        journal.folders.append(&mut missing);
+    }
+    for op in &plan.ops {
+        if let Op::Run(run) = op
+            && let Inverse::DeleteRows(rows) = &run.inverse
+        {
+            journal.rows.extend(rows.iter().map(|rows| Rows {
+                database: rows.database.clone(),
+                table: rows.table.to_owned(),
+                column: rows.column.to_owned(),
+                value: rows.value.clone(),
+            }));
+        }
+    }
+}
+
+/// ORDER IS LOAD-BEARING: the lineage first, because a journal without one is whole and a lineage without a journal is
+/// found by nobody; both before the first byte in another's store.
+fn begin(disk: &mut dyn Disk, context: &Context, journal: &Journal, lineage: &Lineage) -> Result<(), ResumeError> {
+    let path = journal::lineage_path(context, &journal.id);
+    let bytes = serde_json::to_vec(lineage).map_err(|error| failed(&path)(error.into()))?;
+    disk.write_own(&path, &bytes).map_err(failed(&path))?;
+    let written = write_journal(disk, context, journal);
+    if written.is_err() {
+        forget(disk, context, &journal.id);
+    }
+    written
+}
+
+fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ResumeError> {
+    let path = journal::path(context, &journal.id);
+    let written = journal.to_bytes().and_then(|bytes| disk.write_own(&path, &bytes));
+    written.map_err(failed(&path))
+}
+
+fn perform(
+    disk: &mut dyn Disk,
+    context: &Context,
+    plan: &WritePlan,
+    journal: &Journal,
+) -> Result<Vec<String>, ResumeError> {
+    for folder in &journal.folders {
+        match disk.create_folder(folder) {
+            // A client that starts at this moment makes the same folder.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            result => result.map_err(failed(folder))?,
+        }
+    }
+    for (path, new) in created(plan) {
+        let folder = file::parent(path).map_err(failed(path))?;
+        let staged = disk.stage(folder, &journal.id, &new).map_err(failed(path))?;
+        disk.publish(&staged, path).map_err(failed(path))?;
+    }
+    let mut warnings = Vec::new();
+    for op in &plan.ops {
+        if let Op::Run(run) = op
+            && let Err(error) = disk.run(run, &context.env)
+        {
+            let program = run.program.file_name().unwrap_or_default().to_string_lossy();
+            warnings.push(format!("`{program}` was run ({}), but {error}; the session is there all the same", run.why));
+        }
+    }
+    Ok(warnings)
+}
+
+/// Marks it as done, with the files as they now are: a client that registered the session may have added to it.
+fn finish(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ResumeError> {
+    let mut rewritten = false;
+    for left in &mut journal.files {
+        let ours = Digest::of_file(&left.path, Some(left.size)).map_err(failed(&left.path))?;
+        rewritten |= ours != (left.size, left.digest);
+        (left.size, left.digest) = Digest::of_file(&left.path, None).map_err(failed(&left.path))?;
+    }
+    if rewritten {
+        // Positions in it mean nothing any more; without them, the way back is a translation.
+        let path = journal::lineage_path(context, &journal.id);
+        disk.remove_file(&path).map_err(failed(&path))?;
+    }
+    journal.state = State::Done;
+    write_journal(disk, context, journal)
+}
+
+/// Removes what we noted about a resume that left nothing behind. If it stays, it is taken back once more, in vain.
+fn forget(disk: &mut dyn Disk, context: &Context, id: &str) {
+    for path in [journal::path(context, id), journal::lineage_path(context, id)] {
+        disk.remove_file(&path).ok();
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> ResumeError {
+    let path = path.to_owned();
+    move |source| ResumeError::Write { path, source }
+}

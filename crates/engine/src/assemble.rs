@@ -1,0 +1,242 @@
+//! From a session to what is to be written: its live context, whole, with meanings and origins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use carryover_agents::{Agent, AgentError, Carried, Loss, Source};
+use carryover_core::live::{self, Alive};
+use carryover_core::transcript::{
+    Action, Body, Call, CallId, Entry, EntryKey, Header, Origin, Outcome, Part, Status, Transcript,
+};
+
+use crate::blob::{self, Losses};
+use crate::context::Context;
+use crate::digest::Digest;
+use crate::session::Listed;
+use crate::{journal, lineage, read};
+
+/// What the client would answer has no record of its own; this far behind its call it meets nothing else.
+const ANSWER_PART: u16 = 1_000;
+/// Sources that are mixed keep their files apart by this much.
+const FILES_PER_SOURCE: u16 = 16;
+
+/// A session that entries are taken from.
+pub(crate) struct From {
+    pub(crate) agent: &'static dyn Agent,
+    pub(crate) source: Source,
+    pub(crate) header: Header,
+}
+
+/// An entry, and where it was taken from.
+#[derive(Debug, Clone)]
+pub(crate) struct Taken {
+    pub(crate) entry: Entry,
+    /// Index of its source.
+    pub(crate) from: usize,
+    /// Set where it is what the client would have answered; its key is then that of its call.
+    pub(crate) answer: Option<String>,
+}
+
+/// A session, ready to be fitted and written.
+pub(crate) struct Assembled {
+    pub(crate) header: Header,
+    pub(crate) carried: Vec<Carried>,
+    /// Where each of `carried` came from.
+    pub(crate) origins: Vec<journal::Origin>,
+    pub(crate) sources: Vec<From>,
+    pub(crate) losses: Vec<Loss>,
+    pub(crate) n_messages: usize,
+}
+
+/// Reads a session and takes its live context apart, originals instead of translations where there are any.
+pub(crate) fn assemble(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    session: &Listed,
+    target: &dyn Agent,
+) -> Result<Assembled, AgentError> {
+    let mut transcript = read::transcript(session, false)?;
+    let taken = live_entries(session.agent, &mut transcript)?;
+    let header = transcript.header.clone();
+    let n_messages = transcript.n_messages();
+    let mut sources = vec![From {
+        agent: session.agent,
+        source: session.found.source.clone(),
+        header: std::mem::take(&mut transcript.header),
+    }];
+    let taken = paired(lineage::lift(agents, context, &mut sources, taken));
+    let mut losses = Losses::default();
+    let origins = taken.iter().map(origin).collect();
+    let carried = carry(taken, &sources, target, &mut losses);
+    Ok(Assembled { header, carried, origins, sources, losses: losses.into_vec(), n_messages })
+}
+
+/// The live context, with what had been reduced loaded again.
+fn live_entries(agent: &dyn Agent, transcript: &mut Transcript) -> Result<Vec<Taken>, AgentError> {
+    let order = live::order(transcript);
+    reload(agent, transcript, &order)?;
+    let alive = live::close(transcript, &order);
+    let take = |alive: &Alive| match alive {
+        Alive::Entry(index) => Some(Taken { entry: transcript.entries[*index].clone(), from: 0, answer: None }),
+        Alive::Answer { call, text } => answered(&transcript.entries[*call], text, 0),
+    };
+    Ok(alive.iter().filter_map(take).collect())
+}
+
+fn reload(agent: &dyn Agent, transcript: &mut Transcript, order: &[usize]) -> Result<(), AgentError> {
+    let mut done = BTreeSet::new();
+    for index in order {
+        let key = transcript.entries[*index].key;
+        let reduced = matches!(transcript.entries[*index].body, Body::Opaque(_));
+        if !reduced || !done.insert(key.record()) {
+            continue;
+        }
+        for entry in agent.reload(&transcript.header, key)? {
+            // Entries are in the order of their keys.
+            if let Ok(at) = transcript.entries.binary_search_by_key(&entry.key, |entry| entry.key) {
+                transcript.entries[at] = entry;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the client would answer to a call that has no outcome.
+pub(crate) fn answered(call: &Entry, text: &str, from: usize) -> Option<Taken> {
+    let Body::Call(asked) = &call.body else { return None };
+    let parts = vec![Part::Text(text.to_owned())];
+    let outcome = Outcome { call: asked.id.clone(), status: Status::Interrupted, exit_code: None, parts };
+    let entry = Entry {
+        key: call.key,
+        at: call.at,
+        origin: Origin::Agent,
+        side: false,
+        node: call.node,
+        body: Body::Outcome(Box::new(outcome)),
+    };
+    Some(Taken { entry, from, answer: Some(text.to_owned()) })
+}
+
+/// Leaves out calls without an outcome and outcomes without a call: no API takes them.
+fn paired(taken: Vec<Taken>) -> Vec<Taken> {
+    let (mut asked, mut answered) = (BTreeSet::new(), BTreeSet::new());
+    let mut keep = vec![true; taken.len()];
+    for (index, taken) in taken.iter().enumerate() {
+        match &taken.entry.body {
+            Body::Call(call) => keep[index] = asked.insert(call.id.clone()),
+            Body::Outcome(outcome) => {
+                keep[index] = asked.contains(&outcome.call) && answered.insert(outcome.call.clone());
+            }
+            _ => {}
+        }
+    }
+    let unanswered = |entry: &Entry| matches!(&entry.body, Body::Call(call) if !answered.contains(&call.id));
+    let kept = taken.into_iter().zip(keep).filter(|(taken, keep)| *keep && !unanswered(&taken.entry));
+    kept.map(|(taken, _)| taken).collect()
+}
+
+fn origin(taken: &Taken) -> journal::Origin {
+    journal::Origin {
+        from: taken.from,
+        key: taken.entry.key,
+        check: check(&taken.entry),
+        answer: taken.answer.clone(),
+        at: Vec::new(),
+    }
+}
+
+/// A digest of what an entry says, by which it is known again.
+pub(crate) fn check(entry: &Entry) -> Digest {
+    let digest = Digest::of(entry.body.kind().as_bytes());
+    match &entry.body {
+        Body::Call(call) => {
+            digest.and(call.id.0.as_bytes()).and(call.tool.as_bytes()).and(call.input.as_str().as_bytes())
+        }
+        Body::Reasoning(reasoning) => digest.and(reasoning.text.as_bytes()),
+        body => body.parts().iter().fold(digest, |digest, part| match part {
+            Part::Text(text) => digest.and(text.as_bytes()),
+            Part::Blob(blob) => digest.and(blob.media_type.as_bytes()),
+        }),
+    }
+}
+
+fn carry(taken: Vec<Taken>, sources: &[From], target: &dyn Agent, losses: &mut Losses) -> Vec<Carried> {
+    let mut meanings = Meanings::of(&taken);
+    let mut natives = Natives { sources, target: target.facts().id, last: None };
+    let mut carried = Vec::with_capacity(taken.len());
+    for Taken { mut entry, from, answer } in taken {
+        let source = &sources[from];
+        let action = match &entry.body {
+            Body::Call(call) => meanings.action(source, from, call),
+            _ => Action::Other,
+        };
+        let native = if answer.is_some() { None } else { natives.record(from, entry.key) };
+        blob::load(&mut entry.body, &source.header, losses);
+        entry.key = unique(entry.key, from, answer.is_some());
+        carried.push(Carried { entry, agent: source.agent.facts().id, action, native, clipped: false });
+    }
+    carried
+}
+
+/// A key that no entry of another source has.
+fn unique(key: EntryKey, from: usize, answer: bool) -> EntryKey {
+    let shift = u16::try_from(from).unwrap_or(u16::MAX).saturating_mul(FILES_PER_SOURCE);
+    let part = if answer { key.part.saturating_add(ANSWER_PART) } else { key.part };
+    EntryKey { file: key.file.saturating_add(shift), part, ..key }
+}
+
+/// What calls mean; for some agents, the outcome's record tells more than the call.
+struct Meanings {
+    outcomes: BTreeMap<(usize, CallId), EntryKey>,
+}
+
+impl Meanings {
+    fn of(taken: &[Taken]) -> Self {
+        let mut outcomes = BTreeMap::new();
+        for taken in taken.iter().filter(|taken| taken.answer.is_none()) {
+            if let Body::Outcome(outcome) = &taken.entry.body {
+                outcomes.insert((taken.from, outcome.call.clone()), taken.entry.key);
+            }
+        }
+        Self { outcomes }
+    }
+
+    fn action(&mut self, source: &From, from: usize, call: &Call) -> Action {
+        let action = source.agent.action(call, None);
+        // Only edits need more, and reading every record again would be dear.
+        if !matches!(action, Action::Edit(_) | Action::Write { .. }) {
+            return action;
+        }
+        let key = self.outcomes.remove(&(from, call.id.clone()));
+        match key.and_then(|key| source.agent.record(&source.header, key).ok()) {
+            Some(record) => source.agent.action(call, Some(&record)),
+            None => action,
+        }
+    }
+}
+
+/// Records of the target's own, as it wrote them.
+struct Natives<'a> {
+    sources: &'a [From],
+    target: &'static str,
+    /// One record makes several entries that stand together.
+    last: Option<((usize, u16, u64), Option<String>)>,
+}
+
+impl Natives<'_> {
+    fn record(&mut self, from: usize, key: EntryKey) -> Option<String> {
+        let source = &self.sources[from];
+        if source.agent.facts().id != self.target {
+            return None;
+        }
+        let place = (from, key.file, key.offset);
+        match &self.last {
+            Some((last, record)) if *last == place => record.clone(),
+            _ => {
+                // One that cannot be had is translated like a stranger's.
+                let record = source.agent.record(&source.header, key).ok();
+                self.last = Some((place, record.clone()));
+                record
+            }
+        }
+    }
+}

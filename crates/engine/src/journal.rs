@@ -1,0 +1,206 @@
+//! What every resume wrote, so that it can be read back, superseded, taken back, and found again on the way home.
+//!
+//! `resumes/<id>.json` is small and read often; `resumes/<id>.lineage.json` is as long as the session and read only when
+//! that session is resumed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{EntryKey, SessionId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::digest::Digest;
+use crate::file;
+
+const SCHEMA: &str = "carryover.resume/1";
+const LINEAGE_SCHEMA: &str = "carryover.lineage/1";
+const LINEAGE_END: &str = ".lineage";
+const MAX_BYTES: u64 = 256 << 20;
+
+/// How far a resume came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    /// Begun; if nobody is at it, it was cut short.
+    Writing,
+    Done,
+    Undone,
+}
+
+/// A session of an agent, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) agent: String,
+    pub(crate) session: SessionId,
+}
+
+/// A file as we left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    pub(crate) path: PathBuf,
+    pub(crate) size: u64,
+    pub(crate) digest: Digest,
+}
+
+/// Rows of ours in a client's own index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Rows {
+    pub(crate) database: PathBuf,
+    pub(crate) table: String,
+    pub(crate) column: String,
+    pub(crate) value: String,
+}
+
+/// One resume.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    pub(crate) schema: String,
+    pub(crate) id: String,
+    /// Counts up: times can be equal, and clocks go back.
+    pub(crate) number: u64,
+    pub(crate) state: State,
+    pub(crate) at: Timestamp,
+    pub(crate) source: Named,
+    pub(crate) target: Named,
+    pub(crate) project: PathBuf,
+    /// The file that holds the session.
+    pub(crate) session_file: PathBuf,
+    pub(crate) files: Vec<Left>,
+    /// Folders that did not exist before, outermost first.
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) rows: Vec<Rows>,
+}
+
+/// A file that entries were taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TakenFrom {
+    pub(crate) path: PathBuf,
+    pub(crate) length: u64,
+    pub(crate) head: Digest,
+}
+
+/// A session that entries were taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ancestor {
+    pub(crate) agent: String,
+    pub(crate) path: PathBuf,
+    pub(crate) key: Option<String>,
+    pub(crate) files: Vec<TakenFrom>,
+}
+
+/// An entry that was carried, where it came from, and where it went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    /// Index of the ancestor.
+    pub(crate) from: usize,
+    pub(crate) key: EntryKey,
+    pub(crate) check: Digest,
+    /// What the client would have answered, where the entry is such an answer; the key is then that of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<String>,
+    /// Where the records that hold it begin in the written session; none where it was not written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) at: Vec<u64>,
+}
+
+/// Where everything in a written session came from, in order, with what was not written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lineage {
+    pub(crate) schema: String,
+    pub(crate) ancestors: Vec<Ancestor>,
+    pub(crate) origins: Vec<Origin>,
+}
+
+impl Lineage {
+    pub(crate) fn new(ancestors: Vec<Ancestor>, origins: Vec<Origin>) -> Self {
+        Self { schema: LINEAGE_SCHEMA.to_owned(), ancestors, origins }
+    }
+
+    /// The lineage of a resume, where it is still there and whole.
+    pub(crate) fn load(context: &Context, id: &str) -> Option<Self> {
+        let lineage: Self = load(&lineage_path(context, id))?;
+        let whole = lineage.origins.iter().all(|origin| origin.from < lineage.ancestors.len());
+        (lineage.schema == LINEAGE_SCHEMA && whole).then_some(lineage)
+    }
+}
+
+impl Journal {
+    pub(crate) fn schema() -> String {
+        SCHEMA.to_owned()
+    }
+
+    pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec_pretty(self)?)
+    }
+}
+
+pub(crate) fn folder(context: &Context) -> PathBuf {
+    context.home.join("resumes")
+}
+
+pub(crate) fn path(context: &Context, id: &str) -> PathBuf {
+    folder(context).join(format!("{id}.json"))
+}
+
+pub(crate) fn lineage_path(context: &Context, id: &str) -> PathBuf {
+    folder(context).join(format!("{id}{LINEAGE_END}.json"))
+}
+
+fn load<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let bytes = file::read_bounded(path, MAX_BYTES).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// Every resume that is known, newest first. Files that are not ours or broken are passed over; `doctor` names them.
+pub(crate) fn all(context: &Context) -> Vec<Journal> {
+    let mut journals: Vec<Journal> = names(context).iter().filter_map(|id| read(context, id)).collect();
+    journals.sort_by_key(|journal| std::cmp::Reverse(journal.number));
+    journals
+}
+
+/// One resume; `None` where its file is missing or broken.
+pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
+    let journal: Journal = load(&path(context, id))?;
+    let paths = journal.files.iter().map(|left| &left.path).chain(&journal.folders);
+    let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
+    sound.then_some(journal)
+}
+
+/// The ids for which there is a file.
+pub(crate) fn names(context: &Context) -> Vec<String> {
+    let Ok(files) = fs_err::read_dir(folder(context)) else { return Vec::new() };
+    let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
+    let ids = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned));
+    ids.filter(|id| !id.ends_with(LINEAGE_END) && !id.starts_with('.')).collect()
+}
+
+/// Held while anything is written or taken back: two at once could each undo what the other does.
+pub(crate) struct Lock {
+    _file: std::fs::File,
+}
+
+impl Lock {
+    /// Waits for others to finish; they are bounded in time.
+    pub(crate) fn take(context: &Context) -> io::Result<Self> {
+        let file = Self::open(context)?;
+        file.lock()?;
+        Ok(Self { _file: file })
+    }
+
+    /// Takes it only if nobody else has it.
+    pub(crate) fn try_take(context: &Context) -> Option<Self> {
+        let file = Self::open(context).ok()?;
+        file.try_lock().ok()?;
+        Some(Self { _file: file })
+    }
+
+    fn open(context: &Context) -> io::Result<std::fs::File> {
+        let folder = folder(context);
+        file::create_private_folder(&folder)?;
+        let file = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(".lock"))?;
+        Ok(file.into_parts().0)
+    }
+}

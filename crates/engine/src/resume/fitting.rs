@@ -1,0 +1,70 @@
+//! Cutting what is carried to what the target takes.
+
+use std::collections::BTreeSet;
+
+use carryover_agents::{Carried, Loss};
+use carryover_core::fit::{self, CannotFit, Item};
+use carryover_core::transcript::{Header, SessionId};
+
+use super::ResumeError;
+use crate::assemble::{Assembled, From};
+use crate::journal;
+
+/// What will be written.
+pub(super) struct Fitted {
+    pub(super) header: Header,
+    pub(super) carried: Vec<Carried>,
+    pub(super) brief: Option<String>,
+    /// How many entries gave way to the brief.
+    pub(super) cut: usize,
+    pub(super) clipped: usize,
+    pub(super) tokens: u64,
+    /// Of all entries, with those that gave way.
+    pub(super) origins: Vec<journal::Origin>,
+    pub(super) sources: Vec<From>,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// Fits a session into a number of tokens.
+pub(super) fn fit(assembled: Assembled, budget: u64) -> Result<Fitted, ResumeError> {
+    let Assembled { header, mut carried, origins, sources, mut losses, .. } = assembled;
+    let show = format!("carryover show {} --full", shown(&header.session));
+    let mut items: Vec<Item<'_>> =
+        carried.iter_mut().map(|carried| Item { entry: &mut carried.entry, action: &carried.action }).collect();
+    let fit = fit::fit(&mut items, budget, &show)
+        .map_err(|CannotFit { needed, window }| ResumeError::CannotFit { needed, window })?;
+    for index in &fit.clipped {
+        carried[*index].clipped = true;
+    }
+    let older: Vec<Carried> = carried.drain(..fit.cut).collect();
+    give_up_natives(&mut carried, &older);
+    if fit.cut > 0 {
+        let reason = "they did not fit; an outline of them stands in their place";
+        losses.push(Loss { what: "older entries", count: fit.cut, reason });
+    }
+    Ok(Fitted {
+        header,
+        carried,
+        brief: fit.brief,
+        cut: fit.cut,
+        clipped: fit.clipped.len(),
+        tokens: fit.tokens,
+        origins,
+        sources,
+        losses,
+    })
+}
+
+/// A record of which something was cut off cannot be written back as it was.
+fn give_up_natives(carried: &mut [Carried], older: &[Carried]) {
+    let cut = carried.iter().filter(|carried| carried.clipped).chain(older);
+    let cut: BTreeSet<(u16, u64)> = cut.map(|carried| carried.entry.key.record()).collect();
+    for carried in carried.iter_mut().filter(|carried| cut.contains(&carried.entry.key.record())) {
+        carried.native = None;
+    }
+}
+
+/// Enough of an id to be the only one: ids that begin with the time share their first eight characters for a minute.
+fn shown(session: &SessionId) -> &str {
+    session.0.get(..13).unwrap_or(&session.0)
+}

@@ -1,0 +1,127 @@
+//! Taking rows of ours out of a client's own index.
+//!
+//! The index is the client's: it is never created, never waited for long, and nothing is left beside it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::journal::Rows;
+
+/// Its owner may be in a transaction of its own.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, thiserror::Error)]
+#[error("could not take our rows out of {}", database.display())]
+pub(crate) struct RowsError {
+    database: PathBuf,
+    #[source]
+    source: rusqlite::Error,
+}
+
+/// Deletes the rows, all of one database or none. What is not there is not missed.
+pub(crate) fn delete(rows: &[Rows]) -> Result<(), RowsError> {
+    let mut databases: BTreeMap<&Path, Vec<&Rows>> = BTreeMap::new();
+    for row in rows {
+        databases.entry(&row.database).or_default().push(row);
+    }
+    for (database, rows) in databases {
+        if database.is_file() {
+            delete_from(database, &rows).map_err(|source| RowsError { database: database.to_owned(), source })?;
+        }
+    }
+    Ok(())
+}
+
+fn delete_from(database: &Path, rows: &[&Rows]) -> rusqlite::Result<()> {
+    // Without the flag to create, a database that vanishes meanwhile stays away.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(database, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    for row in rows {
+        if has_column(&transaction, &row.table, &row.column)? {
+            let statement = format!("DELETE FROM {} WHERE {} = ?1", quoted(&row.table), quoted(&row.column));
+            transaction.execute(&statement, [&row.value])?;
+        }
+    }
+    transaction.commit()?;
+    // Closing is what takes the log away again, where nobody else has the database open.
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// Clients drop and rename tables; a table or column that is not there holds no row of ours.
+fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let query = "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+                 WHERE s.type = 'table' AND s.name = ?1 AND c.name = ?2)";
+    connection.query_row(query, [table, column], |row| row.get(0))
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs_err::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn rows(database: &Path, table: &str, column: &str) -> Rows {
+        Rows { database: database.into(), table: table.into(), column: column.into(), value: "ours".into() }
+    }
+
+    fn make(database: &Path) -> Connection {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let connection = Connection::open_with_flags(database, flags).unwrap();
+        let sql = "PRAGMA journal_mode = WAL; CREATE TABLE t (\"i\"\"d\" TEXT);
+                   INSERT INTO t VALUES ('ours'), ('theirs');";
+        connection.execute_batch(sql).unwrap();
+        connection
+    }
+
+    fn left(connection: &Connection) -> i64 {
+        connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn only_our_rows_go_and_nothing_is_left_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        make(&database).close().unwrap();
+        assert_eq!(names(folder.path()), ["index.sqlite"]);
+        delete(&[rows(&database, "t", "i\"d"), rows(&database, "gone", "x"), rows(&database, "t", "gone")]).unwrap();
+        assert_eq!(names(folder.path()), ["index.sqlite"]);
+        let connection = Connection::open_with_flags(&database, OpenFlags::default()).unwrap();
+        assert_eq!(left(&connection), 1);
+    }
+
+    #[test]
+    fn an_index_in_use_is_changed_and_one_that_is_locked_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        let owner = make(&database);
+        delete(&[rows(&database, "t", "i\"d")]).unwrap();
+        assert_eq!(left(&owner), 1);
+        owner.execute_batch("BEGIN IMMEDIATE").unwrap();
+        assert!(delete(&[rows(&database, "t", "i\"d")]).is_err());
+    }
+
+    #[test]
+    fn no_database_is_made_and_a_broken_one_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        delete(&[rows(&database, "t", "id")]).unwrap();
+        assert!(names(folder.path()).is_empty());
+        crate::file::write_private(&database, b"not a database, but long enough to be looked at").unwrap();
+        assert!(delete(&[rows(&database, "t", "id")]).is_err());
+        assert!(fs_err::read(&database).unwrap().starts_with(b"not a database"));
+    }
+}
