@@ -56,11 +56,9 @@ pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
         };
         return Some(Parsed::one(key, body));
     }
-    let Ok(text) = std::str::from_utf8(line.bytes) else {
-        return (!line.unterminated).then(|| Parsed::rejected(key, "not UTF-8"));
-    };
-    match serde_json::from_str::<WireRecord<'_>>(text) {
-        Ok(record) => Some(Reading { text, key, record: &record }.parsed()),
+    // From bytes: only the strings that are kept are checked to be UTF-8, and most of a record is not kept.
+    match serde_json::from_slice::<WireRecord<'_>>(line.bytes) {
+        Ok(record) => Some(Reading { line: line.bytes, key, record: &record }.parsed()),
         Err(_) if line.unterminated => None,
         Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
         Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
@@ -100,7 +98,7 @@ impl Parsed {
 
 /// A record in the course of being read.
 struct Reading<'r, 'a> {
-    text: &'a str,
+    line: &'a [u8],
     key: EntryKey,
     record: &'r WireRecord<'a>,
 }
@@ -341,7 +339,7 @@ impl Reading<'_, '_> {
 
     /// Base64 stands in the line as it is, so its place is enough.
     fn place(&self, data: &Text<'_>) -> Place {
-        match data.place_in(self.text) {
+        match data.place_in(self.line) {
             Some(start) => Place::Encoded {
                 file: self.key.file,
                 offset: self.key.offset + start as u64,

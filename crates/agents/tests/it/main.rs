@@ -1,0 +1,6 @@
+//! What must hold for every agent.
+
+mod drift;
+mod hostile;
+mod places;
+mod support;

@@ -1,0 +1,48 @@
+//! Reading made-up files.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{Agent, Bookmark, Source};
+use carryover_core::transcript::{Transcript, TranscriptBuilder};
+
+/// Where a session file of this agent would be, and its first line.
+pub(crate) fn file_name(agent: &dyn Agent) -> (&'static str, &'static str) {
+    match agent.facts().id {
+        "codex" => (
+            "sessions/2026/11/15/rollout-2026-11-15T00-00-00-00000000-0000-4000-8000-000000000001.jsonl",
+            r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#,
+        ),
+        _ => (
+            "projects/-p/00000000-0000-4000-8000-000000000001.jsonl",
+            r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#,
+        ),
+    }
+}
+
+/// A store with one session of these lines.
+pub(crate) struct Made {
+    pub folder: tempfile::TempDir,
+    pub path: PathBuf,
+}
+
+pub(crate) fn store(agent: &dyn Agent, lines: &[&[u8]]) -> Made {
+    let folder = tempfile::tempdir().unwrap();
+    let (name, first) = file_name(agent);
+    let path = folder.path().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut bytes = first.as_bytes().to_vec();
+    for line in lines {
+        bytes.push(b'\n');
+        bytes.extend_from_slice(line);
+    }
+    bytes.push(b'\n');
+    std::fs::write(&path, bytes).unwrap();
+    Made { folder, path }
+}
+
+pub(crate) fn read(agent: &dyn Agent, path: &Path) -> Transcript {
+    let mut builder = TranscriptBuilder::new(agent.facts().id);
+    let source = Source { path: path.to_path_buf(), key: None };
+    agent.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    builder.finish()
+}
