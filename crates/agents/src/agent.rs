@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Fact, Header, Rejected, SessionId, TranscriptBuilder};
+use carryover_core::transcript::{
+    Action, Call, Entry, EntryKey, Fact, Header, Outcome, Part, Rejected, SessionId, TranscriptBuilder,
+};
 
 use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
 
@@ -38,6 +40,11 @@ pub trait Agent: Send + Sync {
 
     /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
+
+    /// What a call gave back, without what this agent's own harness wraps around it; the next agent wraps it anew.
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        outcome.parts.clone()
+    }
 
     /// What a hook of this agent tells; an event that we have no use for is `None`.
     fn hook_event(&self, name: &str, payload: &[u8]) -> Result<Option<HookEvent>, AgentError> {

@@ -1,14 +1,34 @@
 //! Claude Code.
+//!
+//! A session is one file of records that name their parent; the last leaf decides the branch. What the client writes
+//! and what makes it load a foreign session is in `README.md` beside this file.
+
+mod blocks;
+mod boilerplate;
+mod dialect;
+mod discover;
+mod read;
+mod record;
+mod slug;
+#[cfg(test)]
+mod tests;
+mod wire;
+mod write;
+#[cfg(test)]
+mod write_tests;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part, Permission};
 
-use crate::{Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store};
+use crate::{
+    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer,
+};
 
 /// Claude Code, 1.0 to 2.1.
-pub struct ClaudeCode;
+pub(crate) struct ClaudeCode;
 
 static FACTS: Facts = Facts {
     id: "claude-code",
@@ -32,27 +52,67 @@ impl Agent for ClaudeCode {
         &FACTS
     }
 
-    fn recognise(&self, _path: &Path, _head: &[u8]) -> Option<Source> {
-        None
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
+        let text = String::from_utf8_lossy(head);
+        let ours = text.lines().take(20).any(|line| {
+            line.starts_with('{')
+                && line.contains("\"sessionId\"")
+                && (line.contains("\"parentUuid\"") || line.contains("\"leafUuid\""))
+        });
+        let bare = text.lines().take(3).any(|line| line.contains("\"parentUuid\"") && line.contains("\"uuid\""));
+        (ours || bare).then(|| Source { path: path.to_path_buf(), key: None })
     }
 
-    fn discover(&self, _store: &Store, _found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        Ok(())
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        discover::discover(store, found)
     }
 
-    fn read(&self, _source: &Source, from: &Bookmark, _sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        Ok(*from)
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        read::read(source, from, sink)
     }
 
-    fn reload(&self, _header: &Header, _key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        Ok(Vec::new())
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        read::reload(header, key)
     }
 
-    fn record(&self, _header: &Header, _key: EntryKey) -> Result<String, AgentError> {
-        Ok(String::new())
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        read::raw(header, key)
     }
 
-    fn action(&self, _call: &Call, _outcome: Option<&str>) -> Action {
-        Action::Other
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        dialect::action(call, outcome)
+    }
+
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        boilerplate::bare(outcome)
+    }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct Settings {
+            model: Option<String>,
+        }
+        let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
+        serde_json::from_str::<Settings>(&text).ok()?.model
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for ClaudeCode {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
+    }
+}
+
+/// What a permission mode allows.
+fn permission(mode: &str) -> Permission {
+    match mode {
+        "plan" => Permission::Plan,
+        "acceptEdits" => Permission::AcceptEdits,
+        "bypassPermissions" | "auto" | "dontAsk" => Permission::Everything,
+        _ => Permission::Ask,
     }
 }

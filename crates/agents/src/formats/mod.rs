@@ -1,4 +1,7 @@
 //! Storage mechanics that agents share. No vendor's name occurs here.
 
+pub mod ids;
 pub mod jsonl;
 pub mod line;
+pub mod relocate;
+pub mod text;

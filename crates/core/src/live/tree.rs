@@ -57,13 +57,30 @@ impl<'a> Forest<'a> {
         forest
     }
 
-    /// The record from which the next turn goes on: the last one that the client named, else the last one written.
+    /// The record from which the next turn goes on: the newest that descends from the one that the client last named,
+    /// for it goes on writing after it has named one; without a name, the last one written.
     fn leaf(&self) -> Option<usize> {
         let named = self.entries.iter().rev().find_map(|entry| match entry.body {
-            Body::Note(Note::Leaf(id)) => Some(self.records.get(&id).copied()),
+            Body::Note(Note::Leaf(id)) => self.records.get(&id).copied(),
             _ => None,
         });
-        named.flatten().or_else(|| self.records.values().copied().max())
+        match named {
+            Some(named) => Some(self.newest_descendant(named)),
+            None => self.records.values().copied().max(),
+        }
+    }
+
+    fn newest_descendant(&self, ancestor: usize) -> usize {
+        let mut family: BTreeSet<NodeId> = BTreeSet::new();
+        let mut newest = ancestor;
+        for (index, entry) in self.entries.iter().enumerate().skip(ancestor) {
+            let Some(node) = entry.node.filter(|node| self.records.get(&node.id) == Some(&index)) else { continue };
+            if index == ancestor || node.parent.is_some_and(|parent| family.contains(&parent)) {
+                family.insert(node.id);
+                newest = index;
+            }
+        }
+        newest
     }
 
     /// The records from the root (or `until`) to a leaf, in file order. Cycles end it.

@@ -77,6 +77,8 @@ pub struct Header {
     pub closing: Option<Closing>,
     /// The session whose sub-agent this is.
     pub parent: Option<SessionId>,
+    /// The files of sub-agents' conversations, each readable as a session of its own.
+    pub children: Vec<PathBuf>,
     /// The files that keys point into; the first is the session's own.
     pub files: Vec<PathBuf>,
 }
@@ -94,6 +96,7 @@ pub enum Fact {
     Permission(Permission),
     Closing(Closing),
     Parent(SessionId),
+    Child(PathBuf),
     File(PathBuf),
 }
 
@@ -111,6 +114,7 @@ impl Header {
             Fact::Permission(permission) => self.permission = permission,
             Fact::Closing(closing) => self.closing = Some(closing),
             Fact::Parent(id) => self.parent = Some(id),
+            Fact::Child(path) => self.children.push(path),
             Fact::File(path) => self.files.push(path),
         }
     }

@@ -1,0 +1,421 @@
+//! One line of a session file, made into entries.
+
+use std::borrow::Cow;
+
+use carryover_core::json::Json;
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
+    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
+};
+
+use super::boilerplate;
+use super::wire::{
+    WireAttachment, WireBlock, WireCompaction, WireContent, WireErrorParams, WireMentioned, WireRecord, WireSource,
+};
+use crate::formats::line::Line;
+use crate::formats::text::Text;
+
+/// What a line says.
+pub(super) struct Parsed {
+    pub key: EntryKey,
+    pub facts: Vec<Fact>,
+    pub entries: Vec<Entry>,
+    pub rejected: Option<&'static str>,
+    /// Chained records name their session and their client.
+    pub chained: bool,
+    /// The session that an agent's file belongs to.
+    pub agent_of: Option<SessionId>,
+}
+
+/// Bookkeeping that no model ever sees and that can be large; its lines begin with their type.
+const NOISE: &[&str] = &[
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "atis-latch",
+    "cost-state",
+    "file-history-delta",
+    "file-history-snapshot",
+    "progress",
+    "tools-used",
+];
+
+/// Reads a line. `None`: it ends without a line feed and is not whole.
+pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
+    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
+    let key = EntryKey { file, offset: line.offset, part: 0, length };
+    if line.is_too_long() {
+        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
+    }
+    if let Some(kind) = noise(line.bytes).filter(|_| !line.unterminated) {
+        let body = match kind {
+            "file-history-snapshot" | "file-history-delta" => Body::Note(Note::Snapshot),
+            _ => Body::Opaque(Cow::Borrowed(kind)),
+        };
+        return Some(Parsed::one(key, body));
+    }
+    let Ok(text) = std::str::from_utf8(line.bytes) else {
+        return (!line.unterminated).then(|| Parsed::rejected(key, "not UTF-8"));
+    };
+    match serde_json::from_str::<WireRecord<'_>>(text) {
+        Ok(record) => Some(Reading { text, key, record: &record }.parsed()),
+        Err(_) if line.unterminated => None,
+        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
+        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
+    }
+}
+
+/// Whether a kind is bookkeeping that we know.
+pub(super) fn is_noise(kind: &str) -> bool {
+    NOISE.contains(&kind)
+}
+
+/// The kind of a noise line, by its first bytes alone.
+fn noise(line: &[u8]) -> Option<&'static str> {
+    let rest = line.strip_prefix(br#"{"type":""#)?;
+    let kind = &rest[..rest.iter().take(32).position(|byte| *byte == b'"')?];
+    NOISE.iter().copied().find(|noise| noise.as_bytes() == kind)
+}
+
+impl Parsed {
+    fn new(key: EntryKey) -> Self {
+        Self { key, facts: Vec::new(), entries: Vec::new(), rejected: None, chained: false, agent_of: None }
+    }
+
+    fn rejected(key: EntryKey, reason: &'static str) -> Self {
+        Self { rejected: Some(reason), ..Self::one(key, Body::Opaque(Cow::Borrowed("rejected"))) }
+    }
+
+    fn one(key: EntryKey, body: Body) -> Self {
+        let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
+        Self { entries: vec![entry], ..Self::new(key) }
+    }
+
+    pub(super) fn rejection(&self) -> Option<Rejected> {
+        self.rejected.map(|reason| Rejected { key: self.key, reason })
+    }
+}
+
+/// A record in the course of being read.
+struct Reading<'r, 'a> {
+    text: &'a str,
+    key: EntryKey,
+    record: &'r WireRecord<'a>,
+}
+
+impl Reading<'_, '_> {
+    fn parsed(&self) -> Parsed {
+        let mut parsed = Parsed::new(self.key);
+        parsed.chained = self.record.uuid.is_some();
+        if parsed.chained {
+            self.envelope(&mut parsed);
+        }
+        let bodies = self.bodies(&mut parsed.facts);
+        let node = self.node();
+        let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
+        let side = self.record.is_sidechain == Some(true);
+        for (part, (origin, body)) in bodies.into_iter().enumerate() {
+            let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
+            parsed.entries.push(Entry { key, at, origin, side, node, body });
+        }
+        parsed
+    }
+
+    fn envelope(&self, parsed: &mut Parsed) {
+        let record = self.record;
+        if let Some(cwd) = &record.cwd {
+            parsed.facts.push(Fact::Project(cwd.to_string().into()));
+        }
+        if let Some(branch) = record.git_branch.as_deref().filter(|branch| !branch.is_empty()) {
+            parsed.facts.push(Fact::Branch(branch.to_owned()));
+        }
+        if let Some(version) = &record.version {
+            parsed.facts.push(Fact::ClientVersion(version.to_string()));
+        }
+        if record.is_sidechain == Some(true) {
+            parsed.agent_of = record.session_id.as_deref().map(|id| SessionId(id.to_owned()));
+        }
+    }
+
+    fn node(&self) -> Option<Node> {
+        let id = NodeId::of(self.record.uuid.as_deref()?);
+        let parent = self.record.parent_uuid.as_deref().map(NodeId::of);
+        let group = match &*self.record.kind {
+            "assistant" => self.record.message.as_ref().and_then(|message| message.id.as_deref()).map(NodeId::of),
+            _ => None,
+        };
+        Some(Node { id, parent, group })
+    }
+
+    fn bodies(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
+        let record = self.record;
+        match &*record.kind {
+            "user" => self.user(facts),
+            "assistant" => self.assistant(facts),
+            "attachment" => {
+                record.attachment.as_ref().map(|attachment| self.attachment(attachment)).unwrap_or_default()
+            }
+            "system" => vec![(Origin::Harness, self.system())],
+            "custom-title" => note(facts, title(TitleRank::Given, record.custom_title.as_ref()), Note::Title),
+            "ai-title" => note(facts, title(TitleRank::Generated, record.ai_title.as_ref()), Note::Title),
+            "summary" => note(facts, title(TitleRank::Generated, record.summary.as_ref()), Note::Title),
+            "permission-mode" => note(facts, self.permission(), Note::Mode),
+            "mode" | "agent-name" => note(facts, None, Note::Mode),
+            "queue-operation" => note(facts, None, Note::Queued),
+            "last-prompt" => self.last_prompt(facts),
+            kind => vec![(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))],
+        }
+    }
+
+    fn permission(&self) -> Option<Fact> {
+        let mode = self.record.permission_mode.as_deref()?;
+        Some(Fact::Permission(super::permission(mode)))
+    }
+
+    fn last_prompt(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
+        facts.extend(title(TitleRank::LastPrompt, self.record.last_prompt.as_ref()));
+        let leaf = self.record.leaf_uuid.as_deref().map_or(Note::Title, |leaf| Note::Leaf(NodeId::of(leaf)));
+        vec![(Origin::Harness, Body::Note(leaf))]
+    }
+
+    fn system(&self) -> Body {
+        match self.record.subtype.as_deref() {
+            Some("compact_boundary") => Body::Compacted(Box::new(compacted(self.record.compact_metadata.as_ref()))),
+            Some(subtype) => Body::Opaque(Cow::Owned(format!("system/{subtype}"))),
+            None => Body::Opaque(Cow::Borrowed("system")),
+        }
+    }
+
+    fn user(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
+        let Some(message) = &self.record.message else { return vec![opaque("user")] };
+        facts.extend(self.permission());
+        if self.record.is_compact_summary == Some(true) {
+            return vec![(Origin::Agent, Body::Summary(self.parts(&message.content)))];
+        }
+        let mut bodies = Vec::new();
+        let mut spoken: Vec<Part> = Vec::new();
+        match &message.content {
+            WireContent::Text(text) => self.spoken(text, &mut spoken, &mut bodies),
+            WireContent::Blocks(blocks) => {
+                for block in blocks {
+                    match &*block.kind {
+                        "text" => self.spoken(block.text.as_deref().unwrap_or_default(), &mut spoken, &mut bodies),
+                        "tool_result" => bodies.push((Origin::Agent, self.outcome(block))),
+                        _ => spoken.extend(self.part(block)),
+                    }
+                }
+            }
+        }
+        if !spoken.is_empty() {
+            if self.record.is_meta != Some(true) && self.record.is_sidechain != Some(true) {
+                facts.extend(first_prompt(&spoken));
+            }
+            bodies.push((Origin::User, Body::Prompt(spoken)));
+        }
+        bodies
+    }
+
+    /// Sorts what stands in the user's place: the user's words, or the client's own.
+    fn spoken(&self, text: &str, spoken: &mut Vec<Part>, bodies: &mut Vec<(Origin, Body)>) {
+        match boilerplate::sort(text, self.record.is_meta == Some(true)) {
+            boilerplate::Sorted::User(words) => spoken.push(Part::Text(words.into_owned())),
+            boilerplate::Sorted::Hook(words) => bodies.push((Origin::Hook, Body::Prompt(vec![Part::Text(words)]))),
+            boilerplate::Sorted::Harness => {
+                bodies.push((Origin::Harness, Body::Prompt(vec![Part::Text(text.to_owned())])));
+            }
+        }
+    }
+
+    fn assistant(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
+        let Some(message) = &self.record.message else { return vec![opaque("assistant")] };
+        if self.record.is_api_error_message == Some(true) {
+            return vec![(Origin::Harness, Body::Failure(Box::new(self.failure(&message.content))))];
+        }
+        let synthetic = message.model.as_deref() == Some("<synthetic>");
+        let origin = if synthetic { Origin::Harness } else { Origin::Agent };
+        if let Some(model) = message.model.as_deref().filter(|_| !synthetic) {
+            facts.push(Fact::Model(model.to_owned()));
+        }
+        match &message.content {
+            WireContent::Text(text) => vec![(origin, Body::Reply(vec![Part::Text(text.to_string())]))],
+            WireContent::Blocks(blocks) => blocks.iter().map(|block| (origin, self.said(block))).collect(),
+        }
+    }
+
+    fn said(&self, block: &WireBlock<'_>) -> Body {
+        match &*block.kind {
+            "text" => Body::Reply(vec![Part::Text(owned(block.text.as_ref()))]),
+            "thinking" => Body::Reasoning(Box::new(Reasoning {
+                text: owned(block.thinking.as_ref()),
+                sealed: block.signature.as_deref().is_some_and(|signature| !signature.is_empty()),
+            })),
+            "redacted_thinking" => Body::Reasoning(Box::new(Reasoning { text: String::new(), sealed: true })),
+            "tool_use" => Body::Call(Box::new(Call {
+                id: CallId(block.id.as_deref().unwrap_or_default().into()),
+                tool: owned(block.name.as_ref()),
+                input: block.input.map_or_else(Json::empty, Json::from_raw),
+                form: CallForm::Function,
+            })),
+            kind => Body::Opaque(Cow::Owned(kind.to_owned())),
+        }
+    }
+
+    fn outcome(&self, block: &WireBlock<'_>) -> Body {
+        let mut parts = block.content.as_ref().map(|content| self.parts(content)).unwrap_or_default();
+        for part in &mut parts {
+            if let Part::Text(text) = part {
+                boilerplate::strip_reminders(text);
+            }
+        }
+        let text = parts.iter().find_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Blob(_) => None,
+        });
+        let exit_code = text.and_then(exit_code);
+        let interrupted = text.is_some_and(boilerplate::is_interruption);
+        let status = match block.is_error {
+            _ if interrupted => Status::Interrupted,
+            Some(true) => Status::Failed,
+            _ => Status::Done,
+        };
+        let exit_code = if status == Status::Failed { exit_code } else { None };
+        let call = CallId(block.tool_use_id.as_deref().unwrap_or_default().into());
+        Body::Outcome(Box::new(Outcome { call, status, exit_code, parts }))
+    }
+
+    fn attachment(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {
+        let found = match &*attachment.kind {
+            "file" => self.mentioned(attachment).map(|body| (Origin::User, body)),
+            "queued_command" => {
+                let parts = attachment.prompt.as_ref().map(|prompt| self.parts(prompt)).unwrap_or_default();
+                (!parts.is_empty()).then_some((Origin::User, Body::Prompt(parts)))
+            }
+            "hook_additional_context" | "hook_success" => hook_text(attachment).map(|body| (Origin::Hook, body)),
+            _ => None,
+        };
+        let kept = || (Origin::Harness, Body::Opaque(Cow::Owned(format!("attachment/{}", &*attachment.kind))));
+        vec![found.unwrap_or_else(kept)]
+    }
+
+    /// A file that the user named with `@`: the client sends its content, and no other client would.
+    fn mentioned(&self, attachment: &WireAttachment<'_>) -> Option<Body> {
+        let mentioned: WireMentioned<'_> = serde_json::from_str(attachment.content?.get()).ok()?;
+        let file = mentioned.file?;
+        let name = attachment.filename.as_deref().unwrap_or("a file").to_owned();
+        if let Some(data) = &file.base64 {
+            let media_type = file.media_type.as_deref().unwrap_or("image/png").to_owned();
+            let blob = Blob { media_type, name: Some(name), place: self.place(data) };
+            return Some(Body::Prompt(vec![Part::Blob(blob)]));
+        }
+        let content = file.content?;
+        Some(Body::Prompt(vec![Part::Text(format!("[file {name}]\n{}", &*content))]))
+    }
+
+    fn parts(&self, content: &WireContent<'_>) -> Vec<Part> {
+        match content {
+            WireContent::Text(text) => vec![Part::Text(text.to_string())],
+            WireContent::Blocks(blocks) => blocks.iter().filter_map(|block| self.part(block)).collect(),
+        }
+    }
+
+    fn part(&self, block: &WireBlock<'_>) -> Option<Part> {
+        if let Some(text) = &block.text {
+            return Some(Part::Text(text.to_string()));
+        }
+        let blob = self.blob(block.source.as_ref()?, &block.kind)?;
+        Some(Part::Blob(blob))
+    }
+
+    fn blob(&self, source: &WireSource<'_>, kind: &str) -> Option<Blob> {
+        let usual = if kind == "document" { "application/pdf" } else { "image/png" };
+        let media_type = source.media_type.as_deref().unwrap_or(usual).to_owned();
+        let place = match (&source.data, &source.url) {
+            (Some(data), _) => self.place(data),
+            (None, Some(url)) => Place::Remote(url.to_string()),
+            (None, None) => return None,
+        };
+        Some(Blob { media_type, name: None, place })
+    }
+
+    /// Base64 stands in the line as it is, so its place is enough.
+    fn place(&self, data: &Text<'_>) -> Place {
+        match data.place_in(self.text) {
+            Some(start) => Place::Encoded {
+                file: self.key.file,
+                offset: self.key.offset + start as u64,
+                length: data.len() as u64,
+            },
+            None => Place::Inline((&**data).into()),
+        }
+    }
+
+    fn failure(&self, content: &WireContent<'_>) -> Failure {
+        let kind = match self.record.error.as_deref() {
+            Some("rate_limit") => FailureKind::RateLimit,
+            Some("server_error") => FailureKind::Server,
+            Some("authentication_failed") => FailureKind::Authentication,
+            Some("billing_error") => FailureKind::Billing,
+            _ => FailureKind::Other,
+        };
+        let message = carryover_core::transcript::text_of(&self.parts(content));
+        let params =
+            self.record.api_error_params.and_then(|raw| serde_json::from_str::<WireErrorParams>(raw.get()).ok());
+        let resets_at = params.and_then(|params| params.rate_limit_info).and_then(|limit| limit.resets_at);
+        let resets_at = resets_at.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
+        Failure { kind, message, resets_at }
+    }
+}
+
+fn opaque(kind: &'static str) -> (Origin, Body) {
+    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+}
+
+fn note(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Vec<(Origin, Body)> {
+    facts.extend(fact);
+    vec![(Origin::Harness, Body::Note(note))]
+}
+
+fn owned(text: Option<&Text<'_>>) -> String {
+    text.map(|text| text.to_string()).unwrap_or_default()
+}
+
+fn title(rank: TitleRank, text: Option<&Text<'_>>) -> Option<Fact> {
+    let text = one_line(text?, 200);
+    (!text.is_empty()).then_some(Fact::Title(rank, text))
+}
+
+fn first_prompt(parts: &[Part]) -> Option<Fact> {
+    let text = carryover_core::transcript::text_of(parts);
+    let line = one_line(&text, 200);
+    (!line.is_empty()).then_some(Fact::Title(TitleRank::FirstPrompt, line))
+}
+
+fn compacted(metadata: Option<&WireCompaction<'_>>) -> Compacted {
+    let segment = metadata.and_then(|metadata| metadata.preserved_segment.as_ref());
+    Compacted {
+        kept: segment.map(|segment| (NodeId::of(&segment.head_uuid), NodeId::of(&segment.tail_uuid))),
+        anchor: segment.and_then(|segment| segment.anchor_uuid.as_deref()).map(NodeId::of),
+        keeps_prompts: false,
+    }
+}
+
+/// What a hook told the model. Hooks at the start of a session speak again wherever it goes on.
+fn hook_text(attachment: &WireAttachment<'_>) -> Option<Body> {
+    if !matches!(attachment.hook_event.as_deref(), Some("UserPromptSubmit" | "PostToolUse" | "PreToolUse")) {
+        return None;
+    }
+    let raw = attachment.content?.get();
+    let texts: Vec<String> =
+        serde_json::from_str(raw).or_else(|_| serde_json::from_str(raw).map(|one| vec![one])).ok()?;
+    let parts: Vec<Part> = texts.into_iter().filter(|text| !text.is_empty()).map(Part::Text).collect();
+    (!parts.is_empty()).then_some(Body::Prompt(parts))
+}
+
+/// The exit code that a failed command's outcome begins with.
+fn exit_code(text: &str) -> Option<i32> {
+    let rest = text.strip_prefix("Error: ").unwrap_or(text).strip_prefix("Exit code ")?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit() && c != '-').next()?;
+    digits.parse().ok()
+}

@@ -1,0 +1,228 @@
+//! What Claude Code writes, as far as we look at it.
+//!
+//! Flat structs with optional fields: a field that is not there, or new, costs nothing. Nothing here is the model.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::formats::text::{Text, text_or_none};
+
+/// One line of a session file.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireRecord<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub subtype: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub uuid: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub parent_uuid: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub timestamp: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub session_id: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub cwd: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub version: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub git_branch: Option<Text<'a>>,
+    #[serde(default)]
+    pub is_sidechain: Option<bool>,
+    #[serde(default)]
+    pub is_meta: Option<bool>,
+    #[serde(default)]
+    pub is_compact_summary: Option<bool>,
+    #[serde(default)]
+    pub is_api_error_message: Option<bool>,
+    /// A word on error lines of the agent; an object on retry lines of the system.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub error: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub api_error_params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub permission_mode: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub message: Option<WireMessage<'a>>,
+    #[serde(borrow, default)]
+    pub attachment: Option<WireAttachment<'a>>,
+    #[serde(borrow, default)]
+    pub compact_metadata: Option<WireCompaction<'a>>,
+    #[serde(borrow, default)]
+    pub custom_title: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub ai_title: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub last_prompt: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub leaf_uuid: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub summary: Option<Text<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WireMessage<'a> {
+    #[serde(borrow, default)]
+    pub id: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub model: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub content: WireContent<'a>,
+}
+
+/// A string, or blocks.
+pub(super) enum WireContent<'a> {
+    Text(Text<'a>),
+    Blocks(Vec<WireBlock<'a>>),
+}
+
+/// One block of a message; which fields are there depends on `kind`.
+#[derive(serde::Deserialize)]
+pub(super) struct WireBlock<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub text: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub thinking: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub signature: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub id: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub name: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub tool_use_id: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub content: Option<WireContent<'a>>,
+    #[serde(default)]
+    pub is_error: Option<bool>,
+    #[serde(borrow, default)]
+    pub source: Option<WireSource<'a>>,
+}
+
+/// Where an image or a document is.
+#[derive(serde::Deserialize)]
+pub(super) struct WireSource<'a> {
+    #[serde(borrow, default)]
+    pub media_type: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub data: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub url: Option<Text<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireAttachment<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    /// The path of a file that was mentioned.
+    #[serde(borrow, default)]
+    pub filename: Option<Text<'a>>,
+    /// Of a file or a hook: text, a list of texts, or an object with the file in it.
+    #[serde(borrow, default)]
+    pub content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub hook_event: Option<Text<'a>>,
+    /// What the user typed while the agent worked.
+    #[serde(borrow, default)]
+    pub prompt: Option<WireContent<'a>>,
+}
+
+/// The content of a `file` attachment.
+#[derive(serde::Deserialize)]
+pub(super) struct WireMentioned<'a> {
+    #[serde(borrow, default)]
+    pub file: Option<WireMentionedFile<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WireMentionedFile<'a> {
+    #[serde(borrow, default)]
+    pub content: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub base64: Option<Text<'a>>,
+    #[serde(borrow, default, rename = "type")]
+    pub media_type: Option<Text<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireCompaction<'a> {
+    #[serde(borrow, default)]
+    pub preserved_segment: Option<WireSegment<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireSegment<'a> {
+    #[serde(borrow)]
+    pub head_uuid: Text<'a>,
+    #[serde(borrow, default)]
+    pub anchor_uuid: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub tail_uuid: Text<'a>,
+}
+
+/// The limits that an error line may tell.
+#[derive(serde::Deserialize)]
+pub(super) struct WireErrorParams {
+    #[serde(default)]
+    pub rate_limit_info: Option<WireRateLimit>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireRateLimit {
+    #[serde(default)]
+    pub resets_at: Option<i64>,
+}
+
+impl Default for WireContent<'_> {
+    fn default() -> Self {
+        Self::Blocks(Vec::new())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for WireContent<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = WireContent<'de>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a string or a list of blocks")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(WireContent::Text(Text(text.into())))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(WireContent::Text(Text(text.to_owned().into())))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(WireContent::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut blocks = Vec::new();
+        while let Some(block) = seq.next_element()? {
+            blocks.push(block);
+        }
+        Ok(WireContent::Blocks(blocks))
+    }
+}

@@ -1,0 +1,112 @@
+//! From a TOML document to a configuration, key by key.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{AGENTS, by_name};
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use super::keys::{self, Kind, keys};
+use super::{Config, ConfigError};
+
+/// Checks a whole document; the first thing that is wrong is told.
+pub(super) fn check(document: &DocumentMut, path: &Path) -> Result<Config, ConfigError> {
+    let mut check = Check { path, config: Config::default() };
+    check.table(document.as_table(), "")?;
+    Ok(check.config)
+}
+
+struct Check<'a> {
+    path: &'a Path,
+    config: Config,
+}
+
+impl Check<'_> {
+    fn table(&mut self, table: &dyn TableLike, prefix: &str) -> Result<(), ConfigError> {
+        for (name, item) in table.iter() {
+            let dotted = format!("{prefix}{name}");
+            let below = format!("{dotted}.");
+            let is_table = keys().iter().any(|key| key.name.starts_with(&below));
+            match item.as_table_like() {
+                Some(inner) if is_table => self.table(inner, &below)?,
+                None if is_table => return Err(self.wrong(&dotted, "a table")),
+                _ => self.leaf(&dotted, item)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, dotted: &str, item: &Item) -> Result<(), ConfigError> {
+        let key = keys::find(dotted).ok_or_else(|| unknown_key(self.path, dotted))?;
+        let wrong = || self.wrong(dotted, key.kind.expected());
+        match key.kind {
+            Kind::Agent => {
+                let agent = agent(self.path, dotted, item.as_str().ok_or_else(wrong)?)?;
+                self.config.resume.target = Some(agent.to_owned());
+            }
+            Kind::Tokens => {
+                let tokens = item.as_integer().and_then(|tokens| u64::try_from(tokens).ok());
+                self.config.resume.tokens = Some(tokens.filter(|tokens| *tokens > 0).ok_or_else(wrong)?);
+            }
+            Kind::Agents => {
+                for name in strings(item).ok_or_else(wrong)? {
+                    self.config.agents.push(agent(self.path, dotted, name)?.to_owned());
+                }
+            }
+            Kind::Paths => {
+                let paths = strings(item).ok_or_else(wrong)?.into_iter().map(PathBuf::from).collect();
+                let (_, name) = dotted.split_once('.').unwrap_or_default();
+                self.config.stores.insert(agent(self.path, dotted, name)?.to_owned(), paths);
+            }
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, key: &str, expected: &'static str) -> ConfigError {
+        ConfigError::WrongType { path: self.path.to_owned(), key: key.to_owned(), expected }
+    }
+}
+
+fn strings(item: &Item) -> Option<Vec<&str>> {
+    item.as_array()?.iter().map(|value| value.as_str()).collect()
+}
+
+/// The id of an agent that was named by id or alias.
+pub(super) fn agent(path: &Path, key: &str, name: &str) -> Result<&'static str, ConfigError> {
+    by_name(name).map(|agent| agent.facts().id).ok_or_else(|| {
+        let ids = AGENTS.iter().flat_map(|agent| std::iter::once(&agent.facts().id).chain(agent.facts().aliases));
+        ConfigError::UnknownAgent {
+            path: path.to_owned(),
+            key: key.to_owned(),
+            agent: name.to_owned(),
+            suggestion: nearest(name, ids.map(|id| (*id).to_owned())),
+        }
+    })
+}
+
+pub(super) fn unknown_key(path: &Path, key: &str) -> ConfigError {
+    let suggestion = nearest(key, keys().iter().map(|key| key.name.to_owned()));
+    ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), suggestion }
+}
+
+/// The candidate that is a few typing errors away, if there is one.
+fn nearest(name: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+    let allowed = 1 + name.chars().count() / 4;
+    let scored = candidates.map(|candidate| (distance(name, &candidate), candidate));
+    scored.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate)
+}
+
+/// How many characters must be put in, taken out or changed (Levenshtein).
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (above, a) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = above + 1;
+        for (column, b) in to.iter().enumerate() {
+            let change = diagonal + usize::from(a != *b);
+            diagonal = row[column + 1];
+            row[column + 1] = change.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[to.len()]
+}

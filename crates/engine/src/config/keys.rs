@@ -1,0 +1,123 @@
+//! The table of keys, from which checks, documentation and the JSON schema derive.
+
+use carryover_agents::AGENTS;
+use serde_json::{Value, json};
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Agent,
+    Agents,
+    Paths,
+    Tokens,
+}
+
+/// One key.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Dotted; `<agent>` stands for any agent's id.
+    pub name: &'static str,
+    pub kind: Kind,
+    /// What holds where it is not set.
+    pub default: &'static str,
+    pub doc: &'static str,
+}
+
+const KEYS: &[Key] = &[
+    Key { name: "agents", kind: Kind::Agents, default: "all", doc: "The agents to look at." },
+    Key {
+        name: "stores.<agent>",
+        kind: Kind::Paths,
+        default: "the agent's own folders",
+        doc: "More folders in which to look for an agent's sessions; `~/` means the home folder.",
+    },
+    Key {
+        name: "resume.target",
+        kind: Kind::Agent,
+        default: "must be named",
+        doc: "The agent to go on in, where the command names none.",
+    },
+    Key {
+        name: "resume.tokens",
+        kind: Kind::Tokens,
+        default: "the window of the target's model",
+        doc: "How many tokens a resumed session may have, where the command names no number.",
+    },
+];
+
+/// Every key that the configuration knows.
+pub fn keys() -> &'static [Key] {
+    KEYS
+}
+
+impl Kind {
+    /// For messages: "must be …".
+    pub fn expected(self) -> &'static str {
+        match self {
+            Self::Agent => "the name of an agent",
+            Self::Agents => "a list of agents' names",
+            Self::Paths => "a list of folders",
+            Self::Tokens => "a whole number above zero",
+        }
+    }
+
+    fn schema(self) -> Value {
+        let ids: Vec<&str> = AGENTS.iter().map(|agent| agent.facts().id).collect();
+        match self {
+            Self::Agent => json!({ "type": "string", "enum": ids }),
+            Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
+            Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Tokens => json!({ "type": "integer", "minimum": 1 }),
+        }
+    }
+}
+
+impl Key {
+    /// Whether a dotted key is this one; an unknown agent in it is for the check to name.
+    pub(super) fn fits(&self, dotted: &str) -> bool {
+        match self.name.strip_suffix("<agent>") {
+            Some(table) => dotted.strip_prefix(table).is_some_and(|agent| !agent.is_empty() && !agent.contains('.')),
+            None => self.name == dotted,
+        }
+    }
+}
+
+pub(super) fn find(dotted: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.fits(dotted))
+}
+
+/// The JSON schema of the configuration file.
+pub fn schema() -> Value {
+    let mut root = object();
+    for key in KEYS {
+        let mut node = &mut root;
+        let mut names = key.name.split('.').peekable();
+        while let Some(name) = names.next() {
+            let properties = if name == "<agent>" { "patternProperties" } else { "properties" };
+            let name = if name == "<agent>" { agent_pattern() } else { name.to_owned() };
+            let entry = &mut node[properties][name];
+            if names.peek().is_some() {
+                if entry.is_null() {
+                    *entry = object();
+                }
+            } else {
+                *entry = key.kind.schema();
+                entry["description"] = json!(key.doc);
+                entry["$comment"] = json!(format!("default: {}", key.default));
+            }
+            node = entry;
+        }
+    }
+    root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    root["title"] = json!("carryover's config.toml");
+    root
+}
+
+fn object() -> Value {
+    json!({ "type": "object", "additionalProperties": false })
+}
+
+fn agent_pattern() -> String {
+    let ids: Vec<&str> = AGENTS.iter().map(|agent| agent.facts().id).collect();
+    format!("^({})$", ids.join("|"))
+}

@@ -1,0 +1,54 @@
+//! The surroundings of a command, built once in `main`.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::Env;
+
+use crate::config::{self, Config, ConfigError};
+
+/// Everything that a use case may know of the world.
+#[derive(Debug, Clone)]
+pub struct Context {
+    pub env: Env,
+    pub config: Config,
+    /// Our own folder: `~/.carryover`, or `CARRYOVER_HOME`.
+    pub home: PathBuf,
+    /// The directory that the command was given in, resolved.
+    pub cwd: PathBuf,
+    /// Randomness for ids; fixed in tests.
+    pub seed: u128,
+}
+
+impl Context {
+    /// Finds our own folder, reads the configuration, and lets agents know the stores that it names.
+    pub fn open(env: Env, cwd: PathBuf, seed: u128) -> Result<Self, ConfigError> {
+        let home = home(&env);
+        let config = config::load(&home, &env.home)?;
+        Ok(Self::with(env, config, home, cwd, seed))
+    }
+
+    /// The same with a configuration that was read already.
+    pub fn with(mut env: Env, config: Config, home: PathBuf, cwd: PathBuf, seed: u128) -> Self {
+        for (agent, stores) in &config.stores {
+            env.stores.entry(agent.clone()).or_default().extend(stores.iter().cloned());
+        }
+        Self { env, config, home, cwd, seed }
+    }
+
+    /// The folders in which programs are looked for.
+    pub fn search_path(&self) -> Vec<PathBuf> {
+        let path = self.env.var("PATH").unwrap_or_default();
+        let separator = if self.env.os == carryover_agents::Os::Windows { ';' } else { ':' };
+        path.split(separator).filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
+    }
+
+    /// The project that a command is about: the one given, else the working directory.
+    pub fn project<'a>(&'a self, given: Option<&'a Path>) -> &'a Path {
+        given.unwrap_or(&self.cwd)
+    }
+}
+
+/// Our own folder: `CARRYOVER_HOME`, else `~/.carryover`.
+pub fn home(env: &Env) -> PathBuf {
+    env.path_var("CARRYOVER_HOME").unwrap_or_else(|| env.home.join(".carryover"))
+}

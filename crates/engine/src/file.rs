@@ -1,0 +1,73 @@
+//! Our own files: private, whole or not there at all.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use fs_err::File;
+
+/// What our files in the making are called, so that ones left by a crash can be told from everybody else's.
+pub(crate) const TEMP_PREFIX: &str = ".carryover-";
+pub(crate) const TEMP_SUFFIX: &str = ".tmp";
+
+/// Writes one of our own files: 0600 in a 0700 folder, replaced in one step, on disk when this returns.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = parent(path)?;
+    create_private_folder(folder)?;
+    let mut file = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|failed| failed.error)?;
+    sync_folder(folder)
+}
+
+/// Makes a folder that only its owner can open, and those above it that are missing.
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Brings a folder's list of names to disk. Windows has no such call and keeps the order by itself.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Reads a file of ours; one that is not there is `None`, one that is longer than it can be is an error.
+pub(crate) fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is longer than it can be"));
+    }
+    Ok(Some(bytes))
+}
+
+/// Size and time of change, by which a cached fact about a file is known to be fresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Stamp {
+    pub(crate) size: u64,
+    pub(crate) mtime_ms: i64,
+}
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        let metadata = fs_err::metadata(path)?;
+        let since = metadata.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Ok(Self { size: metadata.len(), mtime_ms: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) })
+    }
+}
+
+/// The folder that a file is in.
+pub(crate) fn parent(path: &Path) -> io::Result<&Path> {
+    path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a path without a folder"))
+}

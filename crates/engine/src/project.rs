@@ -1,0 +1,47 @@
+//! Which sessions belong to a project.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The project that is asked about, and what was already found out about others.
+pub(crate) struct Here {
+    asked: PathBuf,
+    root: Option<PathBuf>,
+    known: BTreeMap<PathBuf, bool>,
+}
+
+impl Here {
+    pub(crate) fn of(project: &Path) -> Self {
+        let asked = resolve(project);
+        let root = repository(&asked);
+        Self { asked, root, known: BTreeMap::new() }
+    }
+
+    /// Whether a session with that project belongs here: the same folder, or one above or below in the repository.
+    pub(crate) fn holds(&mut self, project: &Path) -> bool {
+        if let Some(known) = self.known.get(project) {
+            return *known;
+        }
+        let holds = self.decide(&resolve(project));
+        self.known.insert(project.to_owned(), holds);
+        holds
+    }
+
+    fn decide(&self, project: &Path) -> bool {
+        if project == self.asked {
+            return true;
+        }
+        let Some(root) = &self.root else { return false };
+        project.starts_with(root) && repository(project).is_none_or(|own| own == *root)
+    }
+}
+
+/// The path as the file system knows it; a folder that is gone stays as it was written.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The root of the repository or worktree that a folder lies in.
+fn repository(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned)
+}

@@ -1,0 +1,237 @@
+//! Which session the user means.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{AGENTS, Agent, AgentError, Found, Liveness, Source, Store};
+use carryover_core::transcript::SessionId;
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher};
+
+use crate::context::Context;
+use crate::session::{Filter, Listed, Listing, list_among, stores};
+use crate::{project, read};
+
+/// Shorter words are never taken for the beginning of an id.
+const MIN_PREFIX: usize = 4;
+const MAX_CANDIDATES: usize = 10;
+const HEAD: u64 = 64 << 10;
+
+/// What was given on the command line.
+#[derive(Clone, Default)]
+pub struct Query {
+    /// An id, a prefix of one, words of a title, a path, `@last`, or nothing.
+    pub words: Option<String>,
+    pub agent: Option<&'static dyn Agent>,
+    pub project: Option<PathBuf>,
+}
+
+/// A session, and why it was picked.
+pub struct Selected {
+    pub session: Listed,
+    /// For the user, where the choice was ours: "newest session of this project".
+    pub why: Option<&'static str>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    #[error("no agent with sessions was found")]
+    NoAgent,
+    #[error("no session matches `{0}`")]
+    NotFound(String),
+    #[error("no session of this project was found")]
+    NoneHere,
+    /// The candidates are listed by whoever shows this.
+    #[error("`{words}` fits {} sessions", candidates.len())]
+    Ambiguous { words: String, candidates: Vec<Listed> },
+    #[error("{} is not a session of any agent that carryover knows", .0.display())]
+    NotRecognised(PathBuf),
+    #[error("{} could be a session of {}", path.display(), agents.join(" or "))]
+    SeveralAgents { path: PathBuf, agents: Vec<&'static str> },
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+}
+
+impl std::fmt::Debug for Listed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}", self.agent.facts().id, self.found.id)
+    }
+}
+
+/// Finds the session that is meant.
+pub fn select(context: &Context, query: &Query) -> Result<Selected, SelectError> {
+    select_among(AGENTS, context, query)
+}
+
+pub(crate) fn select_among(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    query: &Query,
+) -> Result<Selected, SelectError> {
+    let words = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let here = || context.project(query.project.as_deref()).to_owned();
+    // Words may name any session; without words only this project's count, unless no project is asked about.
+    let filter = Filter { agent: query.agent, project: query.project.clone().filter(|_| words.is_none()) };
+    let listing = list_among(agents, context, &filter);
+    let Some(words) = words else {
+        return newest_here(agents, context, query, listing);
+    };
+    if words == "@last" {
+        return last(listing).ok_or(SelectError::NoAgent);
+    }
+    if let Some(selected) = by_id(&listing, words)? {
+        return Ok(selected);
+    }
+    if let Some(path) = as_path(words, &context.cwd, &context.env.home) {
+        return by_path(agents, query.agent, &path, &here()).map(|session| Selected { session, why: None });
+    }
+    by_title(&listing, words)
+}
+
+fn newest_here(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    query: &Query,
+    listing: Listing,
+) -> Result<Selected, SelectError> {
+    let newest = listing.sessions.into_iter().find(|session| session.here);
+    if let Some(session) = newest {
+        return Ok(Selected { session, why: Some("the newest session of this project") });
+    }
+    let wanted = |agent: &&&dyn Agent| query.agent.is_none_or(|named| named.facts().id == agent.facts().id);
+    let exists = agents.iter().filter(wanted).any(|agent| !stores(*agent, context).is_empty());
+    match listing.failures.into_iter().next() {
+        Some((_, error)) => Err(error.into()),
+        None if exists => Err(SelectError::NoneHere),
+        None => Err(SelectError::NoAgent),
+    }
+}
+
+fn last(listing: Listing) -> Option<Selected> {
+    let newest = listing.sessions.into_iter().max_by_key(|session| session.found.updated_at)?;
+    Some(Selected { session: newest, why: Some("the newest session of all") })
+}
+
+fn by_id(listing: &Listing, words: &str) -> Result<Option<Selected>, SelectError> {
+    let exact: Vec<&Listed> = listing.sessions.iter().filter(|session| session.found.id.0 == words).collect();
+    if !exact.is_empty() {
+        return one_of(&exact, words).map(Some);
+    }
+    if words.len() < MIN_PREFIX {
+        return Ok(None);
+    }
+    let lower = words.to_lowercase();
+    let begins = |session: &&Listed| session.found.id.0.to_lowercase().starts_with(&lower);
+    let fitting: Vec<&Listed> = listing.sessions.iter().filter(begins).collect();
+    if fitting.is_empty() { Ok(None) } else { one_of(&fitting, words).map(Some) }
+}
+
+fn one_of(fitting: &[&Listed], words: &str) -> Result<Selected, SelectError> {
+    match fitting {
+        [one] => Ok(Selected { session: (*one).clone(), why: None }),
+        several => Err(SelectError::Ambiguous {
+            words: words.to_owned(),
+            candidates: several.iter().take(MAX_CANDIDATES).map(|session| (*session).clone()).collect(),
+        }),
+    }
+}
+
+/// The path that some words are, if they are one.
+fn as_path(words: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
+    let path = match words.strip_prefix("~/") {
+        Some(below) => home.join(below),
+        None => cwd.join(words),
+    };
+    let ends = [".jsonl", ".zst", ".json"].iter().any(|end| words.ends_with(end));
+    let separated = !words.contains(' ') && words.contains(std::path::is_separator);
+    (path.is_file() || ends || separated).then_some(path)
+}
+
+fn by_path(
+    agents: &[&'static dyn Agent],
+    named: Option<&'static dyn Agent>,
+    path: &Path,
+    here: &Path,
+) -> Result<Listed, SelectError> {
+    let head = head(path).map_err(AgentError::from)?;
+    let wanted = agents.iter().copied().filter(|agent| named.is_none_or(|named| named.facts().id == agent.facts().id));
+    let mut fitting: Vec<(&'static dyn Agent, Source)> =
+        wanted.filter_map(|agent| agent.recognise(path, &head).map(|source| (agent, source))).collect();
+    match fitting.len() {
+        0 => Err(SelectError::NotRecognised(path.to_owned())),
+        1 => loose(fitting.remove(0), path, here),
+        _ => Err(SelectError::SeveralAgents {
+            path: path.to_owned(),
+            agents: fitting.iter().map(|(agent, _)| agent.facts().id).collect(),
+        }),
+    }
+}
+
+/// The first bytes, as an agent's `recognise` wants them: what is inside of a compressed log.
+fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+    if carryover_agents::formats::jsonl::is_compressed(path) {
+        return carryover_agents::formats::jsonl::head(path, HEAD);
+    }
+    let mut head = Vec::new();
+    fs_err::File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// A loose file has no index beside it: what a listing would show is read from the file itself.
+fn loose((agent, source): (&'static dyn Agent, Source), path: &Path, here: &Path) -> Result<Listed, SelectError> {
+    let transcript = read::of_source(agent, &source, false)?;
+    let header = &transcript.header;
+    let fallback = || SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    let id = if header.session.0.is_empty() { fallback() } else { header.session.clone() };
+    let project = header.project.clone();
+    let here = project.as_deref().is_some_and(|project| project::Here::of(here).holds(project));
+    let found = Found {
+        id,
+        title: header.title.clone(),
+        project,
+        branch: header.branch.clone(),
+        started_at: header.started_at,
+        updated_at: header.updated_at,
+        messages: Some(transcript.n_messages() as u64),
+        bytes: fs_err::metadata(path).map_err(AgentError::from)?.len(),
+        model: header.model.clone(),
+        live: Liveness::Unknown,
+        drifted: transcript.entries.is_empty(),
+        source,
+    };
+    let root = path.parent().unwrap_or(path).to_owned();
+    Ok(Listed { agent, store: Store { root }, found, here })
+}
+
+/// Titles that hold the words win over titles that only resemble them.
+fn by_title(listing: &Listing, words: &str) -> Result<Selected, SelectError> {
+    let lower = words.to_lowercase();
+    let title = |session: &Listed| session.found.title.as_deref().unwrap_or_default().to_lowercase();
+    let mut fitting: Vec<&Listed> = listing.sessions.iter().filter(|session| title(session).contains(&lower)).collect();
+    if fitting.is_empty() {
+        fitting = resembling(listing, words);
+    }
+    if !fitting.is_empty() {
+        return one_of(&fitting, words);
+    }
+    if listing.sessions.is_empty() && listing.failures.is_empty() {
+        return Err(SelectError::NoAgent);
+    }
+    Err(SelectError::NotFound(words.to_owned()))
+}
+
+/// Sessions whose titles resemble the words, best first; ones that are far behind the best are left out.
+fn resembling<'a>(listing: &'a Listing, words: &str) -> Vec<&'a Listed> {
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let pattern = Pattern::parse(words, CaseMatching::Ignore, Normalization::Smart);
+    let mut buffer = Vec::new();
+    let mut scored: Vec<(u32, &Listed)> = Vec::new();
+    for session in &listing.sessions {
+        let title = session.found.title.as_deref().unwrap_or_default();
+        let haystack = nucleo_matcher::Utf32Str::new(title, &mut buffer);
+        scored.extend(pattern.score(haystack, &mut matcher).map(|score| (score, session)));
+    }
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let best = scored.first().map_or(0, |(score, _)| *score);
+    scored.into_iter().take_while(|(score, _)| score * 2 > best).map(|(_, session)| session).collect()
+}
