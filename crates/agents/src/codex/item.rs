@@ -10,7 +10,7 @@ use carryover_core::transcript::{
 use serde_json::value::RawValue;
 
 use super::outcome::Ending;
-use super::wire::{WireContent, WireContents, WireItem, WireText};
+use super::wire::{WireContent, WireContents, WireItem};
 
 /// Where a record's bytes are, for blobs that are left where they stand.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ enum Voice {
 
 /// What an item says; a message that mixes voices says several things.
 pub(super) fn read(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
-    let said = match item.kind.as_str() {
+    let said = match &*item.kind {
         "message" => return message(item, ground),
         "reasoning" => (Origin::Agent, reasoning(item)),
         "function_call" => (Origin::Agent, function_call(item)),
@@ -83,7 +83,7 @@ pub(super) fn opaque(kind: &str) -> Body {
 }
 
 fn message(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
-    let role = item.role.as_ref().map_or("", |role| role.as_str());
+    let role = item.role.as_deref().unwrap_or_default();
     if role == "assistant" {
         let parts = parts(&item.content.0, ground);
         return vec![if parts.is_empty() {
@@ -122,7 +122,7 @@ fn voice(item: &WireItem<'_>, index: usize, of_user: bool) -> Voice {
         .and_then(|parts| parts.get(index))
         .and_then(|part| part.provenance.as_ref());
     let by_hook = provenance
-        .is_some_and(|from| from.hook == Some(true) || from.kind.as_ref().is_some_and(|kind| kind.as_str() == "hook"));
+        .is_some_and(|from| from.hook == Some(true) || from.kind.as_ref().is_some_and(|kind| &**kind == "hook"));
     if by_hook {
         return Voice::Spoken(Origin::Hook);
     }
@@ -132,11 +132,11 @@ fn voice(item: &WireItem<'_>, index: usize, of_user: bool) -> Voice {
     let kind = passthrough
         .and_then(|passthrough| passthrough.content_item_kinds.as_ref())
         .and_then(|kinds| kinds.get(index))
-        .map(WireText::as_str);
+        .map(|text| &**text);
     match kind {
         Some("compaction.summary") => Voice::Summary,
         Some(kind) if kind.starts_with("user.") => Voice::Spoken(Origin::User),
-        Some("unknown") | None => voice_of(item.content.0[index].text.as_ref().map_or("", |text| text.as_str())),
+        Some("unknown") | None => voice_of(item.content.0[index].text.as_deref().unwrap_or_default()),
         Some(kind) if kind.starts_with("hook") => Voice::Spoken(Origin::Hook),
         Some(_) => Voice::Spoken(Origin::Harness),
     }
@@ -181,9 +181,9 @@ fn parts(contents: &[WireContent<'_>], ground: &Ground<'_>) -> Vec<Part> {
         if let Some(blob) = blob(content, before, ground) {
             parts.push(Part::Blob(blob));
         } else if let Some(text) = &content.text {
-            let opens = is_opening(text.as_str()) && contents.get(index + 1).is_some_and(is_image);
-            let closes = text.as_str() == "</image>" && before.is_some_and(is_image);
-            if !opens && !closes && !text.as_str().is_empty() {
+            let opens = is_opening(text) && contents.get(index + 1).is_some_and(is_image);
+            let closes = &**text == "</image>" && before.is_some_and(is_image);
+            if !opens && !closes && !text.is_empty() {
                 parts.push(Part::Text(text.0.to_string()));
             }
         }
@@ -200,8 +200,9 @@ fn is_opening(text: &str) -> bool {
 }
 
 fn blob(content: &WireContent<'_>, before: Option<&WireContent<'_>>, ground: &Ground<'_>) -> Option<Blob> {
-    let url = content.image_url.as_ref().or(content.file_data.as_ref())?.as_str();
-    let wrapper = before.and_then(|before| before.text.as_ref()).map(WireText::as_str);
+    let url = content.image_url.as_ref().or(content.file_data.as_ref())?;
+    let url: &str = url;
+    let wrapper = before.and_then(|before| before.text.as_ref()).map(|text| &**text);
     let name = match &content.filename {
         Some(name) => Some(name.0.to_string()),
         None => wrapper.filter(|text| is_opening(text)).and_then(image_name),
@@ -246,7 +247,7 @@ fn arguments(raw: &RawValue) -> Json {
 }
 
 fn custom_call(item: &WireItem<'_>) -> Body {
-    let input = item.input.as_ref().map_or("", |input| input.as_str());
+    let input = item.input.as_deref().unwrap_or_default();
     call(item, tool_name(item), Json::from_value(&input.into()), CallForm::Freeform)
 }
 
@@ -256,14 +257,14 @@ fn local_shell_call(item: &WireItem<'_>) -> Body {
 }
 
 fn call(item: &WireItem<'_>, tool: String, input: Json, form: CallForm) -> Body {
-    let id = item.call_id.as_ref().or(item.id.as_ref()).map_or("", |id| id.as_str());
+    let id = item.call_id.as_ref().or(item.id.as_ref()).map_or("", |id| &**id);
     Body::Call(Box::new(Call { id: CallId(id.into()), tool, input, form }))
 }
 
 /// The tool's name with its namespace: MCP servers are namespaces too, and get the name that other agents use.
 fn tool_name(item: &WireItem<'_>) -> String {
-    let name = item.name.as_ref().map_or("", |name| name.as_str());
-    match item.namespace.as_ref().map_or("", |namespace| namespace.as_str()) {
+    let name = item.name.as_deref().unwrap_or_default();
+    match item.namespace.as_deref().unwrap_or_default() {
         "" | "functions" => name.to_owned(),
         server if server.starts_with("mcp__") => format!("{}__{name}", server.trim_end_matches('_')),
         namespace => format!("{namespace}.{name}"),
@@ -271,7 +272,7 @@ fn tool_name(item: &WireItem<'_>) -> String {
 }
 
 fn outcome(item: &WireItem<'_>, ground: &Ground<'_>) -> Body {
-    let id = item.call_id.as_ref().map_or("", |id| id.as_str());
+    let id = item.call_id.as_deref().unwrap_or_default();
     let parts = parts(&item.output.0, ground);
     let first = parts.iter().find_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),

@@ -3,16 +3,22 @@
 mod config;
 mod dialect;
 mod discover;
+mod display;
 mod item;
+mod log;
 mod meta;
+mod native;
 mod outcome;
 mod patch;
 mod peek;
 mod read;
 mod record;
 mod rollout;
+mod script;
+mod speech;
 mod titles;
 mod wire;
+mod write;
 
 #[cfg(test)]
 mod tests;
@@ -20,10 +26,13 @@ mod tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
 use crate::formats::jsonl;
-use crate::{Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store};
+use crate::{
+    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer,
+};
 
 /// Codex CLI, 0.20 to 0.166.
 pub(crate) struct Codex;
@@ -75,7 +84,21 @@ impl Agent for Codex {
         dialect::action(call)
     }
 
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        outcome::bare(outcome)
+    }
+
     fn current_model(&self, store: &Store) -> Option<String> {
         config::Config::of(&store.root).model
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Codex {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
     }
 }

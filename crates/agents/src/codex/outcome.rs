@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use carryover_core::transcript::Status;
+use carryover_core::transcript::{Outcome, Part, Status};
 use serde::Deserialize;
 
 /// What the text of an outcome tells about how the call ended.
@@ -59,6 +59,18 @@ pub(super) fn plain_output(text: &str) -> Cow<'_, str> {
         Some((_, output)) => output.into(),
         None => text.into(),
     }
+}
+
+/// What a call gave back: the lines of Codex's own are taken off the first text.
+pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
+    let mut parts = outcome.parts.clone();
+    if let Some(Part::Text(first)) = parts.first_mut() {
+        *first = plain_output(first).into_owned();
+        if first.is_empty() && parts.len() > 1 {
+            parts.remove(0);
+        }
+    }
+    parts
 }
 
 fn is_aborted(text: &str) -> bool {

@@ -105,6 +105,8 @@ pub(super) fn render(changes: &[Change], spell: impl Fn(&str) -> String) -> Opti
     let mut out = format!("{BEGIN}\n");
     for change in changes {
         match change {
+            // Every added line ends with a line feed; what does not cannot be said.
+            Change::Add { content, .. } if content.contains('\r') || !content.ends_with('\n') => return None,
             Change::Add { path, content } => {
                 push_line(&mut out, ADD, &spell(path));
                 content.lines().for_each(|line| push_line(&mut out, "+", line));
@@ -132,9 +134,9 @@ fn push_line(out: &mut String, start: &str, rest: &str) {
     out.push('\n');
 }
 
-/// A replacement everywhere has no place in a patch, and one without old text would need to know where.
+/// A replacement everywhere has no place in a patch; one without old text would go to the end of the file.
 fn push_hunk(out: &mut String, hunk: &Hunk) -> Option<()> {
-    if hunk.everywhere || (hunk.old.is_empty() && hunk.context.is_none()) {
+    if hunk.everywhere || hunk.old.is_empty() || hunk.old.contains('\r') || hunk.new.contains('\r') {
         return None;
     }
     match &hunk.context {

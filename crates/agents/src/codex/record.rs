@@ -16,9 +16,7 @@ use serde::de::IgnoredAny;
 use super::item::{self, Ground, Said};
 use super::meta::WireMeta;
 use super::peek::Peek;
-use super::wire::{
-    WireCompacted, WireError, WireEvent, WireItem, WireLimits, WireLine, WireLoose, WireText, WireTurnContext,
-};
+use super::wire::{WireCompacted, WireError, WireEvent, WireItem, WireLimits, WireLine, WireLoose, WireTurnContext};
 use crate::formats::line::Line;
 
 /// What one line holds.
@@ -47,7 +45,7 @@ pub(super) fn is_known_kind(line: &[u8]) -> bool {
 }
 
 fn is_bare(loose: WireLoose<'_>) -> bool {
-    loose.record_type.is_some() || loose.kind.is_some_and(|kind| BARE_ITEMS.contains(&kind.as_str()))
+    loose.record_type.is_some() || loose.kind.is_some_and(|kind| BARE_ITEMS.contains(&&*kind))
 }
 
 const KINDS: &[&str] = &[
@@ -169,7 +167,7 @@ impl Parsed {
         let line: WireLine<'_, WireEvent<'_>> = serde_json::from_slice(ground.bytes)?;
         let at = self.open(&line);
         let event_of = &line.payload;
-        let body = match event_of.kind.as_str() {
+        let body = match &*event_of.kind {
             "thread_rolled_back" => Body::Rewound { turns: event_of.num_turns.unwrap_or(0) },
             "turn_aborted" => interrupted(event_of),
             "token_count" => usage(event_of.rate_limits.as_ref()),
@@ -197,7 +195,7 @@ impl Parsed {
         let at = self.open(&line);
         let context = line.payload;
         self.facts.push(Fact::Permission(permission(&context)));
-        self.facts.extend(context.cwd.map(|cwd| Fact::Project(PathBuf::from(cwd.as_str()))));
+        self.facts.extend(context.cwd.map(|cwd| Fact::Project(PathBuf::from(&*cwd))));
         self.facts.extend(context.model.map(|model| Fact::Model(model.0.into_owned())));
         self.put(at, (Origin::Harness, Body::Note(Note::Mode)));
         Ok(())
@@ -227,7 +225,7 @@ impl Parsed {
     /// Records whose kind does not stand at the beginning, and the bare ones of the first versions.
     fn loose(&mut self, ground: &Ground<'_>) -> serde_json::Result<()> {
         let loose: WireLoose<'_> = serde_json::from_slice(ground.bytes)?;
-        let kind = loose.kind.as_ref().map(WireText::as_str);
+        let kind = loose.kind.as_deref();
         match (kind, loose.payload) {
             (Some("response_item"), Some(_)) => self.item(ground),
             (Some("event_msg"), Some(_)) => self.event(ground),
@@ -244,7 +242,7 @@ impl Parsed {
             (Some(kind), _) => self.noise(None, opaque(kind), ground),
             (None, _) if loose.id.is_some() => self.meta(None, ground),
             (None, _) => {
-                let kind = loose.record_type.as_ref().map_or("unknown", |kind| kind.as_str());
+                let kind = loose.record_type.as_deref().unwrap_or("unknown");
                 self.noise(None, opaque(kind), ground)
             }
         }
@@ -253,7 +251,7 @@ impl Parsed {
     /// Takes the envelope's fields in.
     fn open<P>(&mut self, line: &WireLine<'_, P>) -> Option<Timestamp> {
         self.ordinal = self.ordinal.or(line.ordinal);
-        line.timestamp.as_ref().and_then(|at| Timestamp::parse(at.as_str()))
+        line.timestamp.as_ref().and_then(|at| Timestamp::parse(at))
     }
 }
 
@@ -306,7 +304,7 @@ fn facts_of(meta: WireMeta) -> Vec<Fact> {
 }
 
 fn permission(context: &WireTurnContext<'_>) -> Permission {
-    let sandbox = context.sandbox_policy.as_ref().and_then(|policy| policy.kind.as_ref()).map(WireText::as_str);
+    let sandbox = context.sandbox_policy.as_ref().and_then(|policy| policy.kind.as_ref()).map(|text| &**text);
     let never_asks = context.approval_policy.is_some_and(|policy| policy.get() == r#""never""#);
     match sandbox {
         Some("danger-full-access") if never_asks => Permission::Everything,
@@ -321,7 +319,7 @@ fn failure(kind: FailureKind, message: &str, resets_at: Option<Timestamp>) -> Bo
 }
 
 fn interrupted(event: &WireEvent<'_>) -> Body {
-    failure(FailureKind::Interrupted, event.reason.as_ref().map_or("interrupted", |reason| reason.as_str()), None)
+    failure(FailureKind::Interrupted, event.reason.as_deref().unwrap_or("interrupted"), None)
 }
 
 fn failed(error: &WireError<'_>) -> Body {
@@ -337,7 +335,7 @@ fn failed(error: &WireError<'_>) -> Body {
     } else {
         FailureKind::Other
     };
-    failure(kind, error.message.as_ref().map_or("", |message| message.as_str()), None)
+    failure(kind, error.message.as_deref().unwrap_or_default(), None)
 }
 
 /// A limit that is used up ends the turn; the versions before 0.148 say it nowhere else.

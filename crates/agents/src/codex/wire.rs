@@ -10,40 +10,13 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A string that borrows where it can. Serde borrows a bare `Cow`, but never one inside an `Option` or a list.
-#[derive(Debug, Clone, Default)]
-pub(super) struct WireText<'a>(pub(super) Cow<'a, str>);
-
-impl WireText<'_> {
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for WireText<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = WireText<'de>;
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a string")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(WireText(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(WireText(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
+use crate::formats::text::Text;
 
 /// One record: an envelope around a payload.
 #[derive(Debug, Deserialize)]
 pub(super) struct WireLine<'a, P> {
     #[serde(borrow, default)]
-    pub(super) timestamp: Option<WireText<'a>>,
+    pub(super) timestamp: Option<Text<'a>>,
     #[serde(default)]
     pub(super) ordinal: Option<u64>,
     pub(super) payload: P,
@@ -62,11 +35,11 @@ pub(super) struct WireMetadata {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireLoose<'a> {
     #[serde(borrow, rename = "type", default)]
-    pub(super) kind: Option<WireText<'a>>,
+    pub(super) kind: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) record_type: Option<WireText<'a>>,
+    pub(super) record_type: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) id: Option<WireText<'a>>,
+    pub(super) id: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) payload: Option<&'a RawValue>,
 }
@@ -75,28 +48,28 @@ pub(super) struct WireLoose<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireItem<'a> {
     #[serde(borrow, rename = "type", default)]
-    pub(super) kind: WireText<'a>,
+    pub(super) kind: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) role: Option<WireText<'a>>,
+    pub(super) role: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) content: WireContents<'a>,
     #[serde(borrow, default)]
     pub(super) summary: WireContents<'a>,
     #[serde(borrow, default)]
-    pub(super) encrypted_content: Option<WireText<'a>>,
+    pub(super) encrypted_content: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) id: Option<WireText<'a>>,
+    pub(super) id: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) call_id: Option<WireText<'a>>,
+    pub(super) call_id: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) name: Option<WireText<'a>>,
+    pub(super) name: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) namespace: Option<WireText<'a>>,
+    pub(super) namespace: Option<Text<'a>>,
     /// A string in function calls; other kinds have an object here.
     #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub(super) input: Option<WireText<'a>>,
+    pub(super) input: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) output: WireContents<'a>,
     #[serde(borrow, default)]
@@ -109,7 +82,7 @@ pub(super) struct WireItem<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct WirePassthrough<'a> {
     #[serde(borrow, default)]
-    pub(super) content_item_kinds: Option<Vec<WireText<'a>>>,
+    pub(super) content_item_kinds: Option<Vec<Text<'a>>>,
     #[serde(borrow, default)]
     pub(super) content_item_metadata: Option<Vec<WirePartMetadata<'a>>>,
 }
@@ -123,7 +96,7 @@ pub(super) struct WirePartMetadata<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireProvenance<'a> {
     #[serde(borrow, rename = "type", default)]
-    pub(super) kind: Option<WireText<'a>>,
+    pub(super) kind: Option<Text<'a>>,
     #[serde(default)]
     pub(super) hook: Option<bool>,
 }
@@ -132,13 +105,13 @@ pub(super) struct WireProvenance<'a> {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireContent<'a> {
     #[serde(borrow, default)]
-    pub(super) text: Option<WireText<'a>>,
+    pub(super) text: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) image_url: Option<WireText<'a>>,
+    pub(super) image_url: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) file_data: Option<WireText<'a>>,
+    pub(super) file_data: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) filename: Option<WireText<'a>>,
+    pub(super) filename: Option<Text<'a>>,
 }
 
 /// A list of parts; a plain string counts as one text, nothing as none.
@@ -155,7 +128,7 @@ struct ContentsVisitor;
 
 impl<'de> ContentsVisitor {
     fn text(text: Cow<'de, str>) -> WireContents<'de> {
-        WireContents(vec![WireContent { text: Some(WireText(text)), ..WireContent::default() }])
+        WireContents(vec![WireContent { text: Some(Text(text)), ..WireContent::default() }])
     }
 }
 
@@ -189,8 +162,8 @@ impl<'de> Visitor<'de> for ContentsVisitor {
     /// Some early versions wrapped an output: `{"content": …, "success": …}`.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut contents = WireContents::default();
-        while let Some(key) = map.next_key::<WireText<'de>>()? {
-            if key.as_str() == "content" {
+        while let Some(key) = map.next_key::<Text<'de>>()? {
+            if &*key == "content" {
                 contents = map.next_value()?;
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -204,11 +177,11 @@ impl<'de> Visitor<'de> for ContentsVisitor {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireEvent<'a> {
     #[serde(borrow, rename = "type", default)]
-    pub(super) kind: WireText<'a>,
+    pub(super) kind: Text<'a>,
     #[serde(default)]
     pub(super) num_turns: Option<u32>,
     #[serde(borrow, default)]
-    pub(super) reason: Option<WireText<'a>>,
+    pub(super) reason: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) error: Option<WireError<'a>>,
     #[serde(default)]
@@ -218,7 +191,7 @@ pub(super) struct WireEvent<'a> {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireError<'a> {
     #[serde(borrow, default)]
-    pub(super) message: Option<WireText<'a>>,
+    pub(super) message: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) codex_error_info: Option<&'a RawValue>,
 }
@@ -243,9 +216,9 @@ pub(super) struct WireLimit {
 #[derive(Debug, Deserialize)]
 pub(super) struct WireTurnContext<'a> {
     #[serde(borrow, default)]
-    pub(super) cwd: Option<WireText<'a>>,
+    pub(super) cwd: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub(super) model: Option<WireText<'a>>,
+    pub(super) model: Option<Text<'a>>,
     /// A word, or an object of finer rules.
     #[serde(borrow, default)]
     pub(super) approval_policy: Option<&'a RawValue>,
@@ -257,14 +230,14 @@ pub(super) struct WireTurnContext<'a> {
 pub(super) struct WireSandbox<'a> {
     /// `mode` in the versions before 0.98.
     #[serde(borrow, rename = "type", alias = "mode", default)]
-    pub(super) kind: Option<WireText<'a>>,
+    pub(super) kind: Option<Text<'a>>,
 }
 
 /// A compaction.
 #[derive(Debug, Deserialize)]
 pub(super) struct WireCompacted<'a> {
     #[serde(borrow, default)]
-    pub(super) message: Option<WireText<'a>>,
+    pub(super) message: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) replacement_history: Option<Vec<WireItem<'a>>>,
 }

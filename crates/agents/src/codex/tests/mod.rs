@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make their own files")]
 
 mod reading;
+mod writing;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
