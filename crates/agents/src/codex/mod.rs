@@ -1,14 +1,41 @@
-//! Codex CLI.
+//! Codex CLI: one rollout file a session, read from the bare lines of 0.20 to the paginated ones of 0.166.
+
+mod config;
+mod dialect;
+mod discover;
+mod display;
+mod item;
+mod log;
+mod meta;
+mod native;
+mod outcome;
+mod patch;
+mod peek;
+mod read;
+mod record;
+mod rollout;
+mod script;
+mod speech;
+mod titles;
+mod wire;
+mod write;
+
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
-use crate::{Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store};
+use crate::formats::jsonl;
+use crate::{
+    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer,
+};
 
 /// Codex CLI, 0.20 to 0.166.
-pub struct Codex;
+pub(crate) struct Codex;
 
 static FACTS: Facts = Facts {
     id: "codex",
@@ -22,7 +49,8 @@ static FACTS: Facts = Facts {
     ],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("0.20.0", "0.166.0"),
-    windows: &[ModelWindow { prefix: "gpt-", tokens: 258_400 }],
+    // What the client itself records as `model_context_window`.
+    windows: &[ModelWindow { prefix: "gpt-5", tokens: 258_400 }, ModelWindow { prefix: "gpt-6", tokens: 258_400 }],
     windows_as_of: "2026-11-15",
     default_window: 258_400,
 };
@@ -32,27 +60,45 @@ impl Agent for Codex {
         &FACTS
     }
 
-    fn recognise(&self, _path: &Path, _head: &[u8]) -> Option<Source> {
-        None
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
+        discover::recognise(path, head)
     }
 
-    fn discover(&self, _store: &Store, _found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        Ok(())
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        discover::discover(store, found)
     }
 
-    fn read(&self, _source: &Source, from: &Bookmark, _sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        Ok(*from)
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        read::read(source, from, sink)
     }
 
-    fn reload(&self, _header: &Header, _key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        Ok(Vec::new())
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        read::reload(header, key)
     }
 
-    fn record(&self, _header: &Header, _key: EntryKey) -> Result<String, AgentError> {
-        Ok(String::new())
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        Ok(jsonl::record(read::file_of(header, key)?, key.offset, u64::from(key.length))?)
     }
 
-    fn action(&self, _call: &Call, _outcome: Option<&str>) -> Action {
-        Action::Other
+    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
+        dialect::action(call)
+    }
+
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        outcome::bare(outcome)
+    }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        config::Config::of(&store.root).model
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Codex {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
     }
 }

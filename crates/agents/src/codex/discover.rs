@@ -1,0 +1,154 @@
+//! Lists a store's sessions from the beginnings and ends of their files.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Body, Entry, Fact, Origin, SessionId};
+
+use super::meta::WireMeta;
+use super::{item, record, rollout, titles};
+use crate::formats::jsonl;
+use crate::formats::line::Line;
+use crate::{AgentError, Found, Liveness, Source, Store};
+
+/// How much of a file's beginning and end is looked at.
+const GLANCE: u64 = 32 << 10;
+
+/// How much of the beginning, where the vendor's prompt fills the first lines.
+const LONG_GLANCE: u64 = 256 << 10;
+
+/// Tells every session of a store; sub-agents' own sessions are part of their parents' and not told.
+pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    let titles = titles::all(&store.root);
+    for path in rollout::all(&store.root)? {
+        // A file that vanished or is locked costs one session, not the listing.
+        let Ok(Some(session)) = look_at(path, &store.root, &titles) else { continue };
+        if found(session).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a loose file is a rollout, by its name and first bytes.
+pub(super) fn recognise(path: &Path, head: &[u8]) -> Option<Source> {
+    let by_name = jsonl::is_compressed(path) && rollout::session_in(path).is_some();
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let by_content = || WireMeta::parse(first).is_some() && is_rollout(first);
+    (by_name || by_content()).then(|| Source { path: path.to_owned(), key: None })
+}
+
+/// The bare first line of the oldest versions has little that is its own; its instructions are.
+fn is_rollout(first: &[u8]) -> bool {
+    let has = |name: &[u8]| memchr::memmem::find(first, name).is_some();
+    has(br#""session_meta""#) || (has(br#""instructions""#) && !has(br#""type""#))
+}
+
+/// What the beginning of a file told.
+#[derive(Default)]
+struct Glimpse {
+    meta: Option<WireMeta>,
+    title: Option<String>,
+    model: Option<String>,
+    project: Option<PathBuf>,
+    updated_at: Option<Timestamp>,
+    n_lines: usize,
+    known: bool,
+}
+
+fn look_at(path: PathBuf, root: &Path, titles: &BTreeMap<String, String>) -> Result<Option<Found>, AgentError> {
+    let metadata = fs_err::metadata(&path)?;
+    if metadata.len() == 0 {
+        return Ok(None);
+    }
+    let mut glimpse = Glimpse::of_head(&jsonl::head(&path, GLANCE)?);
+    if (glimpse.meta.is_none() || glimpse.title.is_none()) && metadata.len() > GLANCE {
+        glimpse = Glimpse::of_head(&jsonl::head(&path, LONG_GLANCE)?);
+    }
+    glimpse.take_tail(&jsonl::tail(&path, GLANCE)?);
+    let meta = glimpse.meta.unwrap_or_default();
+    let Some(id) = meta.id.or_else(|| rollout::session_in(&path).map(str::to_owned)) else { return Ok(None) };
+    if meta.is_hidden || meta.parent.is_some() {
+        return Ok(None);
+    }
+    let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.and_then(|since| i64::try_from(since.as_millis()).ok()).map(Timestamp::from_millis);
+    Ok(Some(Found {
+        title: titles.get(&id).cloned().or(glimpse.title),
+        project: glimpse.project.or_else(|| meta.cwd.map(PathBuf::from)),
+        branch: meta.branch,
+        started_at: meta.timestamp.as_deref().and_then(Timestamp::parse),
+        updated_at: glimpse.updated_at.or(modified),
+        messages: None,
+        bytes: metadata.len(),
+        model: glimpse.model,
+        live: liveness(root, &id),
+        drifted: glimpse.n_lines > 0 && !glimpse.known,
+        id: SessionId(id),
+        source: Source { path, key: None },
+    }))
+}
+
+/// A client that has a session open holds a lock on a file; whether it is held cannot be tested without taking it,
+/// which would make the client's own attempt fail, so a file that is there only says that it may be.
+fn liveness(root: &Path, id: &str) -> Liveness {
+    let lock = root.join("thread-writer-locks").join(format!("{id}.lock"));
+    if lock.exists() { Liveness::Unknown } else { Liveness::NotLive }
+}
+
+impl Glimpse {
+    fn of_head(head: &[u8]) -> Self {
+        let mut glimpse = Self::default();
+        let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        glimpse.meta = WireMeta::parse(first);
+        if glimpse.meta.is_some() {
+            glimpse.known = true;
+            glimpse.n_lines = 1;
+        }
+        for line in jsonl::lines(head) {
+            glimpse.take(line.trim_ascii_end());
+            if glimpse.title.is_some() && glimpse.model.is_some() {
+                break;
+            }
+        }
+        glimpse
+    }
+
+    /// The end tells the last settings and the last time; its prompts are not the first.
+    fn take_tail(&mut self, tail: &[u8]) {
+        let title = self.title.take();
+        jsonl::lines(tail).for_each(|line| self.take(line.trim_ascii_end()));
+        self.title = title;
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.n_lines += 1;
+        self.known |= record::is_known_kind(bytes);
+        let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
+        let Some(parsed) = record::parse(line, 0, false) else { return };
+        for fact in parsed.facts {
+            match fact {
+                Fact::Model(model) => self.model = Some(model),
+                Fact::Project(project) => self.project = Some(project),
+                _ => {}
+            }
+        }
+        self.updated_at = parsed.entries.iter().filter_map(|entry| entry.at).max().max(self.updated_at);
+        if self.title.is_none() {
+            self.title = parsed.entries.iter().find_map(first_words);
+        }
+    }
+}
+
+fn first_words(entry: &Entry) -> Option<String> {
+    match &entry.body {
+        Body::Prompt(parts) if entry.origin == Origin::User => item::title_of(parts),
+        _ => None,
+    }
+}

@@ -1,0 +1,290 @@
+//! From an item of the Responses API to what it says.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use carryover_core::json::Json;
+use carryover_core::transcript::{
+    Blob, Body, Call, CallForm, CallId, Note, Origin, Outcome, Part, Place, Reasoning, text_of,
+};
+use serde_json::value::RawValue;
+
+use super::outcome::Ending;
+use super::wire::{WireContent, WireContents, WireItem};
+
+/// Where a record's bytes are, for blobs that are left where they stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) file: u16,
+    pub(super) offset: u64,
+    pub(super) bytes: &'a [u8],
+    /// A compressed file cannot be read at an offset, so its blobs are held in memory.
+    pub(super) compressed: bool,
+}
+
+impl Ground<'_> {
+    /// The place of a text that borrows from the record.
+    fn place(&self, text: &str) -> Place {
+        let begin = text.as_ptr().addr().checked_sub(self.bytes.as_ptr().addr());
+        match begin {
+            Some(begin) if !self.compressed && begin + text.len() <= self.bytes.len() => {
+                let offset = self.offset + begin as u64;
+                Place::Encoded { file: self.file, offset, length: text.len() as u64 }
+            }
+            _ => Place::Inline(Arc::from(text)),
+        }
+    }
+}
+
+/// One thing that an item says.
+pub(super) type Said = (Origin, Body);
+
+/// What a part of a user's message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    Spoken(Origin),
+    Summary,
+}
+
+/// What an item says; a message that mixes voices says several things.
+pub(super) fn read(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
+    let said = match &*item.kind {
+        "message" => return message(item, ground),
+        "reasoning" => (Origin::Agent, reasoning(item)),
+        "function_call" => (Origin::Agent, function_call(item)),
+        "custom_tool_call" => (Origin::Agent, custom_call(item)),
+        "local_shell_call" => (Origin::Agent, local_shell_call(item)),
+        "function_call_output" | "custom_tool_call_output" => (Origin::Agent, outcome(item, ground)),
+        // A compaction that only the vendor's API can open: sealed, like reasoning.
+        "compaction" | "compaction_summary" | "context_compaction" => {
+            (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text: String::new(), sealed: true })))
+        }
+        "ghost_snapshot" => (Origin::Harness, Body::Note(Note::Snapshot)),
+        kind => (Origin::Harness, opaque(kind)),
+    };
+    vec![said]
+}
+
+/// Kinds that we know and have no use for keep their name; others get one that no kind of ours has.
+pub(super) fn opaque(kind: &str) -> Body {
+    const KNOWN: &[&str] = &[
+        "message",
+        "web_search_call",
+        "image_generation_call",
+        "tool_search_call",
+        "tool_search_output",
+        "additional_tools",
+        "compaction_trigger",
+    ];
+    match KNOWN.iter().find(|known| **known == kind) {
+        Some(known) => Body::Opaque(Cow::Borrowed(known)),
+        None => Body::Opaque(Cow::Owned(format!("item.{kind}"))),
+    }
+}
+
+fn message(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
+    let role = item.role.as_deref().unwrap_or_default();
+    if role == "assistant" {
+        let parts = parts(&item.content.0, ground);
+        return vec![if parts.is_empty() {
+            (Origin::Harness, opaque("message"))
+        } else {
+            (Origin::Agent, Body::Reply(parts))
+        }];
+    }
+    if !matches!(role, "user" | "developer" | "system") {
+        return vec![(Origin::Harness, opaque("message"))];
+    }
+    let voices: Vec<Voice> = (0..item.content.0.len()).map(|index| voice(item, index, role == "user")).collect();
+    let mut said = Vec::new();
+    let mut begin = 0;
+    for run in voices.chunk_by(|a, b| a == b) {
+        let parts = parts(&item.content.0[begin..begin + run.len()], ground);
+        begin += run.len();
+        match run.first() {
+            _ if parts.is_empty() => {}
+            Some(Voice::Spoken(origin)) => said.push((*origin, Body::Prompt(parts))),
+            Some(Voice::Summary) => said.push((Origin::Agent, Body::Summary(parts))),
+            None => {}
+        }
+    }
+    if said.is_empty() {
+        said.push((Origin::Harness, opaque("message")));
+    }
+    said
+}
+
+/// Who speaks in one part of a message. 0.166 labels the parts; before that, only their text tells.
+fn voice(item: &WireItem<'_>, index: usize, of_user: bool) -> Voice {
+    let passthrough = item.passthrough.as_ref();
+    let provenance = passthrough
+        .and_then(|passthrough| passthrough.content_item_metadata.as_ref())
+        .and_then(|parts| parts.get(index))
+        .and_then(|part| part.provenance.as_ref());
+    let by_hook = provenance
+        .is_some_and(|from| from.hook == Some(true) || from.kind.as_ref().is_some_and(|kind| &**kind == "hook"));
+    if by_hook {
+        return Voice::Spoken(Origin::Hook);
+    }
+    if !of_user {
+        return Voice::Spoken(Origin::Harness);
+    }
+    let kind = passthrough
+        .and_then(|passthrough| passthrough.content_item_kinds.as_ref())
+        .and_then(|kinds| kinds.get(index))
+        .map(|text| &**text);
+    match kind {
+        Some("compaction.summary") => Voice::Summary,
+        Some(kind) if kind.starts_with("user.") => Voice::Spoken(Origin::User),
+        Some("unknown") | None => voice_of(item.content.0[index].text.as_deref().unwrap_or_default()),
+        Some(kind) if kind.starts_with("hook") => Voice::Spoken(Origin::Hook),
+        Some(_) => Voice::Spoken(Origin::Harness),
+    }
+}
+
+/// Who speaks, judged by how the text begins.
+fn voice_of(text: &str) -> Voice {
+    const HARNESS: &[&str] = &[
+        "# AGENTS.md instructions",
+        "<INSTRUCTIONS>",
+        "<apps_instructions>",
+        "<collaboration_mode>",
+        "<environment_context>",
+        "<model_switch>",
+        "<permissions instructions>",
+        "<plugins_instructions>",
+        "<skill>",
+        "<skills_instructions>",
+        "<subagent_notification>",
+        "<turn_aborted>",
+        "<user_instructions>",
+    ];
+    let text = text.trim_start();
+    if text.starts_with(SUMMARY_PREFIX) {
+        Voice::Summary
+    } else if text.starts_with("<hook_prompt") {
+        Voice::Spoken(Origin::Hook)
+    } else if HARNESS.iter().any(|start| text.starts_with(start)) {
+        Voice::Spoken(Origin::Harness)
+    } else {
+        Voice::Spoken(Origin::User)
+    }
+}
+
+/// How a compaction's summary begins in every version that labels it by nothing else.
+const SUMMARY_PREFIX: &str = "Another language model started to solve this problem";
+
+fn parts(contents: &[WireContent<'_>], ground: &Ground<'_>) -> Vec<Part> {
+    let mut parts = Vec::with_capacity(contents.len());
+    for (index, content) in contents.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| contents.get(before));
+        if let Some(blob) = blob(content, before, ground) {
+            parts.push(Part::Blob(blob));
+        } else if let Some(text) = &content.text {
+            let opens = is_opening(text) && contents.get(index + 1).is_some_and(is_image);
+            let closes = &**text == "</image>" && before.is_some_and(is_image);
+            if !opens && !closes && !text.is_empty() {
+                parts.push(Part::Text(text.0.to_string()));
+            }
+        }
+    }
+    parts
+}
+
+fn is_image(content: &WireContent<'_>) -> bool {
+    content.image_url.is_some()
+}
+
+fn is_opening(text: &str) -> bool {
+    text == "<image>" || (text.starts_with("<image name=") && text.ends_with('>'))
+}
+
+fn blob(content: &WireContent<'_>, before: Option<&WireContent<'_>>, ground: &Ground<'_>) -> Option<Blob> {
+    let url = content.image_url.as_ref().or(content.file_data.as_ref())?;
+    let url: &str = url;
+    let wrapper = before.and_then(|before| before.text.as_ref()).map(|text| &**text);
+    let name = match &content.filename {
+        Some(name) => Some(name.0.to_string()),
+        None => wrapper.filter(|text| is_opening(text)).and_then(image_name),
+    };
+    let Some((media_type, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) else {
+        let media_type = if content.image_url.is_some() { "image/*" } else { "application/octet-stream" };
+        return Some(Blob { media_type: media_type.to_owned(), name, place: Place::Remote(url.to_owned()) });
+    };
+    Some(Blob { media_type: media_type.to_owned(), name, place: ground.place(data) })
+}
+
+/// The path that the user gave, else the label: `<image name=[Image #1] path="/tmp/red.png">`.
+fn image_name(wrapper: &str) -> Option<String> {
+    let inside = wrapper.strip_prefix("<image name=")?.strip_suffix('>')?;
+    let name = match inside.split_once(" path=\"") {
+        Some((_, path)) => path.strip_suffix('"')?,
+        None => inside,
+    };
+    Some(name.to_owned())
+}
+
+fn reasoning(item: &WireItem<'_>) -> Body {
+    let texts = |contents: &WireContents<'_>| -> Vec<String> {
+        contents.0.iter().filter_map(|part| part.text.as_ref()).map(|text| text.0.to_string()).collect()
+    };
+    let mut told = texts(&item.summary);
+    told.extend(texts(&item.content));
+    Body::Reasoning(Box::new(Reasoning { text: told.join("\n\n"), sealed: item.encrypted_content.is_some() }))
+}
+
+fn function_call(item: &WireItem<'_>) -> Body {
+    let input = item.arguments.map_or_else(Json::empty, arguments);
+    call(item, tool_name(item), input, CallForm::Function)
+}
+
+/// The arguments are JSON inside a string; text that is no JSON stays a string.
+fn arguments(raw: &RawValue) -> Json {
+    match serde_json::from_str::<Cow<'_, str>>(raw.get()) {
+        Ok(text) => Json::parse(&text).unwrap_or_else(|| Json::from_raw(raw)),
+        Err(_) => Json::from_raw(raw),
+    }
+}
+
+fn custom_call(item: &WireItem<'_>) -> Body {
+    let input = item.input.as_deref().unwrap_or_default();
+    call(item, tool_name(item), Json::from_value(&input.into()), CallForm::Freeform)
+}
+
+fn local_shell_call(item: &WireItem<'_>) -> Body {
+    let input = item.action.map_or_else(Json::empty, Json::from_raw);
+    call(item, "local_shell".to_owned(), input, CallForm::Function)
+}
+
+fn call(item: &WireItem<'_>, tool: String, input: Json, form: CallForm) -> Body {
+    let id = item.call_id.as_ref().or(item.id.as_ref()).map_or("", |id| &**id);
+    Body::Call(Box::new(Call { id: CallId(id.into()), tool, input, form }))
+}
+
+/// The tool's name with its namespace: MCP servers are namespaces too, and get the name that other agents use.
+fn tool_name(item: &WireItem<'_>) -> String {
+    let name = item.name.as_deref().unwrap_or_default();
+    match item.namespace.as_deref().unwrap_or_default() {
+        "" | "functions" => name.to_owned(),
+        server if server.starts_with("mcp__") => format!("{}__{name}", server.trim_end_matches('_')),
+        namespace => format!("{namespace}.{name}"),
+    }
+}
+
+fn outcome(item: &WireItem<'_>, ground: &Ground<'_>) -> Body {
+    let id = item.call_id.as_deref().unwrap_or_default();
+    let parts = parts(&item.output.0, ground);
+    let first = parts.iter().find_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        Part::Blob(_) => None,
+    });
+    let ending = Ending::of(first.unwrap_or_default());
+    let (status, exit_code) = (ending.status, ending.exit_code);
+    Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
+}
+
+/// The line by which a listing names a session, from what the user said in it first.
+pub(super) fn title_of(parts: &[Part]) -> Option<String> {
+    let title = carryover_core::plain::one_line(&text_of(parts), 200);
+    (!title.is_empty()).then_some(title)
+}

@@ -1,0 +1,160 @@
+//! The texts that Codex puts around what a tool printed, and what they tell: exit codes, failures, interruptions.
+
+use std::borrow::Cow;
+
+use carryover_core::transcript::{Outcome, Part, Status};
+use serde::Deserialize;
+
+/// What the text of an outcome tells about how the call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ending {
+    pub(super) status: Status,
+    pub(super) exit_code: Option<i32>,
+}
+
+/// How the outputs begin by which Codex refuses or fails a call without running it.
+const FAILED: &[&str] = &[
+    "apply_patch verification failed",
+    "unsupported call",
+    "unsupported custom tool call",
+    "failed to parse function arguments",
+    "exec_command failed",
+    "write_stdin failed",
+    "execution error",
+    "patch rejected",
+    "exec command rejected",
+    "Script failed",
+];
+
+/// The output of a command in the versions up to 0.98: text and exit code in one JSON string.
+#[derive(Deserialize)]
+struct WireWrapped {
+    output: String,
+    metadata: WireWrappedMetadata,
+}
+
+#[derive(Deserialize)]
+struct WireWrappedMetadata {
+    #[serde(default)]
+    exit_code: Option<i32>,
+}
+
+impl Ending {
+    pub(super) fn of(text: &str) -> Self {
+        if is_aborted(text) {
+            return Self { status: Status::Interrupted, exit_code: None };
+        }
+        let exit_code = exit_code(text);
+        let failed = exit_code.is_some_and(|code| code != 0) || FAILED.iter().any(|start| text.starts_with(start));
+        Self { status: if failed { Status::Failed } else { Status::Done }, exit_code }
+    }
+}
+
+/// What the tool itself printed, without the lines that Codex puts before it.
+pub(super) fn plain_output(text: &str) -> Cow<'_, str> {
+    if let Some(wrapped) = unwrapped(text) {
+        return wrapped.output.into();
+    }
+    match header(text) {
+        Some((_, output)) => output.into(),
+        None => text.into(),
+    }
+}
+
+/// What a call gave back: the lines of Codex's own are taken off the first text.
+pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
+    let mut parts = outcome.parts.clone();
+    if let Some(Part::Text(first)) = parts.first_mut() {
+        *first = plain_output(first).into_owned();
+        if first.is_empty() && parts.len() > 1 {
+            parts.remove(0);
+        }
+    }
+    parts
+}
+
+fn is_aborted(text: &str) -> bool {
+    let told = match text.split_once('\n') {
+        Some((time, rest)) if time.starts_with("Wall time: ") => rest,
+        _ => text,
+    };
+    matches!(told.trim_end(), "aborted by user" | "aborted")
+}
+
+fn exit_code(text: &str) -> Option<i32> {
+    if let Some(wrapped) = unwrapped(text) {
+        return wrapped.metadata.exit_code;
+    }
+    let (header, _) = header(text)?;
+    header.lines().find_map(|line| {
+        let code = line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "))?;
+        code.trim().parse().ok()
+    })
+}
+
+fn unwrapped(text: &str) -> Option<WireWrapped> {
+    text.starts_with(r#"{"output":"#).then(|| serde_json::from_str(text).ok())?
+}
+
+/// The lines before the output and the output, where the text begins with lines of Codex's own.
+fn header(text: &str) -> Option<(&str, &str)> {
+    const STARTS: &[&str] = &[
+        "Chunk ID: ",
+        "Wall time: ",
+        "Wall time ",
+        "Process exited with code ",
+        "Process running with session ID ",
+        "Exit code: ",
+        "Original token count: ",
+        "Total output lines: ",
+        "Script completed",
+        "Script failed",
+    ];
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == "Output:" {
+            // Without any line of its own before it, "Output:" is the tool's word.
+            return (end > 0).then(|| (&text[..end], &text[end + line.len()..]));
+        }
+        if !STARTS.iter().any(|start| line.starts_with(start)) {
+            return None;
+        }
+        end += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXEC: &str = "Chunk ID: 25a17d\nWall time: 0.0516 seconds\nProcess exited with code 3\nOriginal token count: 2\nOutput:\nEC-OUT\n";
+
+    #[test]
+    fn exit_codes_of_all_versions_are_found() {
+        let failed = |code| Ending { status: Status::Failed, exit_code: Some(code) };
+        let done = Ending { status: Status::Done, exit_code: Some(0) };
+        assert_eq!(Ending::of(EXEC), failed(3));
+        assert_eq!(Ending::of("Exit code: 0\nWall time: 0 seconds\nOutput:\nSC-OUT\n"), done);
+        assert_eq!(Ending::of(r#"{"output":"x\n","metadata":{"exit_code":2,"duration_seconds":0.0}}"#), failed(2));
+        assert_eq!(Ending::of("Plan updated"), Ending { status: Status::Done, exit_code: None });
+    }
+
+    #[test]
+    fn refusals_and_interruptions_are_told_apart() {
+        let status = |text| Ending::of(text).status;
+        assert_eq!(status("unsupported call: update_plan"), Status::Failed);
+        assert_eq!(status("Wall time: 3.9 seconds\naborted by user"), Status::Interrupted);
+        assert_eq!(status("aborted"), Status::Interrupted);
+        assert_eq!(status("the build was aborted by user request"), Status::Done);
+        assert_eq!(status("it printed\nExit code: 1\n"), Status::Done);
+    }
+
+    #[test]
+    fn the_header_is_taken_off() {
+        assert_eq!(plain_output(EXEC), "EC-OUT\n");
+        assert_eq!(plain_output(r#"{"output":"x\n","metadata":{"exit_code":0}}"#), "x\n");
+        assert_eq!(plain_output("Output:\nmine"), "Output:\nmine");
+        assert_eq!(plain_output("plain\nOutput:\nmine"), "plain\nOutput:\nmine");
+    }
+}

@@ -1,0 +1,416 @@
+//! A session told anew: what goes to the model, and beside it what goes to the screen, turn by turn.
+//!
+//! Order is load-bearing in one place: a call's outcome follows directly after the calls of its group.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use carryover_core::json::Json;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Body, Call, CallId, Origin, Outcome, Part, text_of};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::display;
+use super::log::{Log, Payload};
+use super::native::{Native, Natives};
+use super::speech::{self, Asked, LONGEST_NAME, Speech};
+use crate::formats::ids::{Ids, Names};
+use crate::{Carried, Loss, Origins, WriteRequest, WrittenAs};
+
+/// A session in the making.
+pub(super) struct Script<'a> {
+    request: &'a WriteRequest<'a>,
+    speech: Speech<'a>,
+    session: &'a str,
+    ids: Ids,
+    log: Log,
+    turn: Option<Turn>,
+    natives: Natives<'a>,
+    /// The names of calls, chosen before anything is written: those of records that are written back come first.
+    names: BTreeMap<usize, String>,
+    asked: BTreeMap<&'a CallId, Asked<'a>>,
+    /// What the model sees so far, as long as a compaction is still to come that must repeat it.
+    context: Vec<Payload>,
+    last_summary: Option<usize>,
+    lost: Vec<&'static str>,
+    translated: usize,
+    origins: Origins,
+}
+
+struct Turn {
+    id: String,
+    started_at: Timestamp,
+    last_message: Option<String>,
+}
+
+/// What a session came to.
+pub(super) struct Written {
+    pub(super) bytes: Vec<u8>,
+    pub(super) origins: Origins,
+    pub(super) losses: Vec<Loss>,
+    pub(super) translated: usize,
+    /// The time of the last entry.
+    pub(super) ended_at: Option<Timestamp>,
+}
+
+impl<'a> Script<'a> {
+    pub(super) fn new(
+        request: &'a WriteRequest<'a>,
+        speech: Speech<'a>,
+        session: &'a str,
+        ids: Ids,
+        is_paginated: bool,
+    ) -> Self {
+        let summary = |carried: &Carried| matches!(carried.entry.body, Body::Summary(_));
+        let natives = Natives::of(request);
+        Self {
+            request,
+            speech,
+            session,
+            ids,
+            log: Log::new(request.started_at, is_paginated),
+            turn: None,
+            names: names_of_calls(request, &natives),
+            natives,
+            asked: BTreeMap::new(),
+            context: Vec::new(),
+            last_summary: request.entries.iter().rposition(summary),
+            lost: Vec::new(),
+            translated: 0,
+            origins: Vec::new(),
+        }
+    }
+
+    /// Writes the session after its first record.
+    pub(super) fn write(mut self, meta: Value) -> Written {
+        self.log.push("session_meta", &Payload::Made(meta));
+        if let Some(brief) = self.request.brief {
+            self.open_turn();
+            self.compaction(&[Part::Text(brief.to_owned())]);
+        }
+        if !self.request.entries.iter().any(is_spoken_by_user) {
+            self.name_itself();
+        }
+        for index in order(self.request.entries) {
+            let carried = &self.request.entries[index];
+            self.log.at = carried.entry.at.unwrap_or(self.log.at);
+            if let Some(offset) = self.entry(carried, index) {
+                self.origins.push(WrittenAs { entry: index, offset });
+            }
+        }
+        self.close();
+        self.origins.sort_by_key(|origin| origin.entry);
+        Written {
+            ended_at: self.request.entries.iter().filter_map(|carried| carried.entry.at).max(),
+            bytes: self.log.into_bytes(),
+            origins: self.origins,
+            losses: losses(&self.lost),
+            translated: self.translated,
+        }
+    }
+
+    /// Writes an entry and says where the record begins that holds it.
+    fn entry(&mut self, carried: &'a Carried, index: usize) -> Option<u64> {
+        match &carried.entry.body {
+            Body::Prompt(parts) if carried.entry.origin == Origin::Hook => Some(self.aside(parts, index)),
+            Body::Prompt(parts) => Some(self.prompt(parts, index)),
+            Body::Reply(parts) => Some(self.reply(parts, index)),
+            Body::Reasoning(reasoning) => self.reasoning(&reasoning.text, index),
+            Body::Call(call) => Some(self.call(carried, call, index)),
+            Body::Outcome(outcome) => self.outcome(outcome, index),
+            Body::Summary(parts) => Some(self.summary(parts, index)),
+            Body::Compacted(_) | Body::Rewound { .. } | Body::Failure(_) | Body::Note(_) | Body::Opaque(_) => None,
+        }
+    }
+
+    fn prompt(&mut self, parts: &[Part], index: usize) -> u64 {
+        self.close_turn();
+        self.open_turn();
+        let content = speech::contents(parts, "input_text", &mut self.lost);
+        let offset = self.item(index, json!({ "type": "message", "role": "user", "content": content }));
+        let text = text_of(parts);
+        self.show_prompt(if text.is_empty() { "[image]" } else { &text });
+        offset
+    }
+
+    fn show_prompt(&mut self, text: &str) {
+        let id = self.ids.timed_uuid(self.log.at);
+        let content = json!([{ "type": "text", "text": text, "text_elements": [] }]);
+        self.show(&json!({ "type": "UserMessage", "id": id, "content": content }));
+        self.log.event(
+            json!({ "type": "user_message", "message": text, "images": [], "local_images": [], "text_elements": [] }),
+        );
+    }
+
+    /// What a hook said goes to the model and not to the screen. As the user's word: a hook of another client has no
+    /// claim to the developer's.
+    fn aside(&mut self, parts: &[Part], index: usize) -> u64 {
+        self.open_turn();
+        let content = speech::contents(parts, "input_text", &mut self.lost);
+        let mut item = json!({ "type": "message", "role": "user", "content": content });
+        if self.log.is_paginated() {
+            let kinds = vec!["hook.context"; content.len()];
+            item[PASSTHROUGH] = json!({ "turn_id": self.turn_id(), "content_item_kinds": kinds });
+        }
+        self.item(index, item)
+    }
+
+    fn reply(&mut self, parts: &[Part], index: usize) -> u64 {
+        self.open_turn();
+        let text = text_of(parts);
+        let id = format!("msg_{}", self.ids.timed_uuid(self.log.at));
+        self.show(&json!({ "type": "AgentMessage", "id": id, "content": [{ "type": "Text", "text": text }] }));
+        self.log.event(json!({ "type": "agent_message", "message": text }));
+        if let Some(turn) = &mut self.turn {
+            turn.last_message = Some(text);
+        }
+        let mut content = speech::contents(parts, "output_text", &mut self.lost);
+        // A model's message holds text alone.
+        let n_parts = content.len();
+        content.retain(|part| part["type"] == "output_text");
+        self.lost.extend(vec!["images"; n_parts - content.len()]);
+        self.item(index, json!({ "type": "message", "role": "assistant", "content": content }))
+    }
+
+    /// Reasoning is shown. Only Codex's own is sent: the API may refuse what its model has not thought.
+    fn reasoning(&mut self, text: &str, index: usize) -> Option<u64> {
+        self.open_turn();
+        let mut shown = None;
+        if !text.is_empty() {
+            let id = format!("rs_{}", self.ids.timed_uuid(self.log.at));
+            let item = json!({ "type": "Reasoning", "id": id, "summary_text": [text], "raw_content": [] });
+            shown = self.show(&item);
+            let event = self.log.event(json!({ "type": "agent_reasoning", "text": text }));
+            shown = shown.or(Some(event));
+        }
+        if let Some(native) = self.natives.take(index) {
+            return Some(self.native(index, native));
+        }
+        self.lost.push("reasoning");
+        shown
+    }
+
+    fn call(&mut self, carried: &'a Carried, call: &'a Call, index: usize) -> u64 {
+        self.open_turn();
+        let id = self.names.remove(&index).unwrap_or_else(|| call.id.0.to_string());
+        let spoken = self.speech.call(carried, call, &id);
+        let is_native = self.natives.has(index);
+        let is_translated = spoken.is_translated && !is_native;
+        self.translated += usize::from(is_translated);
+        let is_command = is_translated && spoken.item["name"] == "exec_command";
+        let asked = Asked { id, call, action: &carried.action, is_custom: spoken.is_custom, is_command };
+        self.asked.insert(&call.id, asked);
+        self.item(index, spoken.item)
+    }
+
+    fn outcome(&mut self, outcome: &'a Outcome, index: usize) -> Option<u64> {
+        self.open_turn();
+        let Some(asked) = self.asked.remove(&outcome.call) else {
+            self.lost.push("outcomes");
+            return None;
+        };
+        if let Some(shown) = display::show(&asked, outcome, &self.speech, self.turn_id()) {
+            let is_command = shown.item["type"] == "CommandExecution";
+            self.show(&shown.item);
+            // The page-by-page shape says it all in the item, and older clients show no commands from history.
+            if let Some(event) = shown.event.filter(|_| !(is_command && self.log.is_paginated())) {
+                self.log.event(event);
+            }
+        }
+        let item = speech::outcome(&asked, outcome, &mut self.lost);
+        if asked.id != *outcome.call.0 {
+            self.natives.forget(index);
+        }
+        Some(self.item(index, item))
+    }
+
+    fn summary(&mut self, parts: &[Part], index: usize) -> u64 {
+        self.open_turn();
+        let Some(native) = self.natives.take(index) else { return self.compaction(parts) };
+        let offset = self.native(index, native);
+        self.show_compaction();
+        offset
+    }
+
+    /// A compaction in the client's own form. It makes the model's context anew, so it repeats what stands.
+    fn compaction(&mut self, parts: &[Part]) -> u64 {
+        let content = speech::contents(parts, "input_text", &mut self.lost);
+        let kinds = vec!["compaction.summary"; content.len()];
+        let mut item = json!({ "type": "message", "role": "user", "content": content });
+        if self.log.is_paginated() {
+            item[PASSTHROUGH] = json!({ "turn_id": self.turn_id(), "content_item_kinds": kinds });
+        }
+        self.context.push(Payload::Made(item));
+        let history = serde_json::to_value(&self.context).unwrap_or_default();
+        let payload = json!({ "message": text_of(parts), "replacement_history": history });
+        let offset = self.log.push("compacted", &Payload::Made(payload));
+        self.show_compaction();
+        offset
+    }
+
+    fn show_compaction(&mut self) {
+        let id = self.ids.timed_uuid(self.log.at);
+        self.show(&json!({ "type": "ContextCompaction", "id": id }));
+        self.log.event(json!({ "type": "context_compacted" }));
+    }
+
+    /// A session without a prompt of the user would have no name in the client's list, and so not be listed.
+    fn name_itself(&mut self) {
+        self.open_turn();
+        let title = self.request.title.unwrap_or("continued session").to_owned();
+        self.show_prompt(&title);
+    }
+
+    /// Writes an item for the model: the record as it was where it is Codex's own, else ours.
+    fn item(&mut self, index: usize, made: Value) -> u64 {
+        match self.natives.take(index) {
+            Some(native) => self.native(index, native),
+            None => self.put_item(index, Payload::Made(made)),
+        }
+    }
+
+    fn native(&mut self, index: usize, native: Native) -> u64 {
+        match native {
+            Native::Written(offset) => offset,
+            Native::Item(payload) => {
+                let offset = self.put_item(index, Payload::Native(self.relocated(payload)));
+                self.natives.wrote(index, offset);
+                offset
+            }
+            Native::Compaction(payload) => {
+                let offset = self.log.push("compacted", &Payload::Native(payload));
+                self.natives.wrote(index, offset);
+                offset
+            }
+        }
+    }
+
+    fn put_item(&mut self, index: usize, payload: Payload) -> u64 {
+        let offset = self.log.push("response_item", &payload);
+        if self.last_summary.is_some_and(|last| index < last) {
+            self.context.push(payload);
+        }
+        offset
+    }
+
+    /// A record that is written back stays as it was, but for paths that moved with the project.
+    fn relocated(&self, payload: Box<RawValue>) -> Box<RawValue> {
+        let Some(moves) = self.speech.moves else { return payload };
+        let Ok(mut item) = serde_json::from_str::<Value>(payload.get()) else { return payload };
+        let Some(arguments) = item.get("arguments").and_then(Value::as_str).and_then(Json::parse) else {
+            return payload;
+        };
+        let moved = moves.json(&arguments);
+        if moved == arguments {
+            return payload;
+        }
+        item["arguments"] = json!(moved.as_str());
+        serde_json::value::to_raw_value(&item).unwrap_or(payload)
+    }
+
+    fn show(&mut self, item: &Value) -> Option<u64> {
+        let turn = self.turn.as_ref().map_or("", |turn| &turn.id).to_owned();
+        self.log.shown(self.session, &turn, item)
+    }
+
+    fn turn_id(&self) -> &str {
+        self.turn.as_ref().map_or("", |turn| &turn.id)
+    }
+
+    fn open_turn(&mut self) {
+        if self.turn.is_some() {
+            return;
+        }
+        let turn = Turn { id: self.ids.timed_uuid(self.log.at), started_at: self.log.at, last_message: None };
+        self.log.event(json!({
+            "type": "task_started", "turn_id": turn.id, "started_at": turn.started_at.seconds(),
+            "model_context_window": null, "collaboration_mode_kind": "default",
+        }));
+        self.turn = Some(turn);
+    }
+
+    fn close_turn(&mut self) {
+        let Some(turn) = self.turn.take() else { return };
+        let took = self.log.at.millis().saturating_sub(turn.started_at.millis()).max(0);
+        self.log.event(json!({
+            "type": "task_complete", "turn_id": turn.id, "last_agent_message": turn.last_message,
+            "started_at": turn.started_at.seconds(), "completed_at": self.log.at.seconds(), "duration_ms": took,
+        }));
+    }
+
+    /// Without a count of tokens the client would send everything, however much it is.
+    fn close(&mut self) {
+        let usage = json!({
+            "input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0, "reasoning_output_tokens": 0,
+            "total_tokens": self.request.tokens,
+        });
+        let info = json!({ "total_token_usage": usage, "last_token_usage": usage, "model_context_window": null });
+        self.log.event(json!({ "type": "token_count", "info": info, "rate_limits": null }));
+        self.close_turn();
+    }
+}
+
+/// Where 0.166 labels the parts of a message.
+const PASSTHROUGH: &str = "internal_chat_message_metadata_passthrough";
+
+fn is_spoken_by_user(carried: &Carried) -> bool {
+    matches!(carried.entry.body, Body::Prompt(_)) && carried.entry.origin != Origin::Hook
+}
+
+/// The order of writing: after a group of calls their outcomes, then what came between.
+fn order(entries: &[Carried]) -> Vec<usize> {
+    let mut outcomes: BTreeMap<&CallId, usize> = BTreeMap::new();
+    for (index, carried) in entries.iter().enumerate() {
+        if let Body::Outcome(outcome) = &carried.entry.body {
+            outcomes.entry(&outcome.call).or_insert(index);
+        }
+    }
+    let mut order = Vec::with_capacity(entries.len());
+    let mut placed: BTreeSet<usize> = BTreeSet::new();
+    let mut awaited: Vec<usize> = Vec::new();
+    for (index, carried) in entries.iter().enumerate() {
+        if let Body::Call(call) = &carried.entry.body {
+            awaited.extend(outcomes.get(&call.id).filter(|outcome| **outcome > index));
+            order.push(index);
+            continue;
+        }
+        awaited.sort_unstable();
+        for outcome in awaited.drain(..) {
+            placed.insert(outcome);
+            order.push(outcome);
+        }
+        if !placed.contains(&index) {
+            order.push(index);
+        }
+    }
+    order.extend(awaited);
+    order
+}
+
+/// Names that the API takes, none twice; records that are written back keep theirs.
+fn names_of_calls(request: &WriteRequest<'_>, natives: &Natives<'_>) -> BTreeMap<usize, String> {
+    let mut names = Names::default();
+    let mut chosen = BTreeMap::new();
+    for native_first in [true, false] {
+        for (index, carried) in request.entries.iter().enumerate() {
+            if let Body::Call(call) = &carried.entry.body
+                && natives.has(index) == native_first
+            {
+                chosen.insert(index, names.unique(&call.id.0, LONGEST_NAME));
+            }
+        }
+    }
+    chosen
+}
+
+fn losses(lost: &[&'static str]) -> Vec<Loss> {
+    let reasons = [
+        ("reasoning", "shown on the screen, not sent to the model"),
+        ("images", "not loaded, or in a reply; named where they stood"),
+        ("files", "the client takes images only; named where they stood"),
+        ("outcomes", "their call is not part of the session"),
+    ];
+    let count = |what: &str| lost.iter().filter(|lost| **lost == what).count();
+    let all = reasons.into_iter().map(|(what, reason)| Loss { what, count: count(what), reason });
+    all.filter(|loss| loss.count > 0).collect()
+}

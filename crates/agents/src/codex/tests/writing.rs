@@ -1,0 +1,355 @@
+//! Writing: what is written is read back the same, natively and translated.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use carryover_core::json::Json;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Action, Blob, Call, CallForm, CallId, Change, EntryKey, Hunk, Outcome, Place, PlanStep, Reasoning, Status,
+    StepState,
+};
+
+use super::*;
+use crate::{AgentError, Carried, Env, Inverse, Op, Os, Store, TargetView, Version, WritePlan, WriteRequest, Writer};
+
+const RED: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEXHbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC";
+
+/// A session of another agent in the making.
+#[derive(Default)]
+pub(super) struct Foreign {
+    pub(super) entries: Vec<Carried>,
+}
+
+impl Foreign {
+    fn say(mut self, origin: Origin, body: Body, action: Action) -> Self {
+        let n = self.entries.len() as u64;
+        let key = EntryKey { file: 0, offset: n * 100, part: 0, length: 99 };
+        let at =
+            Timestamp::parse("2026-11-15T10:00:00.000Z").map(|at| at.plus_millis(i64::try_from(n).unwrap() * 1000));
+        let entry = Entry { key, at, origin, side: false, node: None, body };
+        self.entries.push(Carried { entry, agent: "claude-code", action, native: None, clipped: false });
+        self
+    }
+
+    pub(super) fn prompt(self, text: &str) -> Self {
+        self.say(Origin::User, Body::Prompt(vec![Part::Text(text.to_owned())]), Action::Other)
+    }
+
+    fn reply(self, text: &str) -> Self {
+        self.say(Origin::Agent, Body::Reply(vec![Part::Text(text.to_owned())]), Action::Other)
+    }
+
+    fn summary(self, text: &str) -> Self {
+        self.say(Origin::Agent, Body::Summary(vec![Part::Text(text.to_owned())]), Action::Other)
+    }
+
+    fn reasoning(self, text: &str) -> Self {
+        let reasoning = Reasoning { text: text.to_owned(), sealed: true };
+        self.say(Origin::Agent, Body::Reasoning(Box::new(reasoning)), Action::Other)
+    }
+
+    fn call(self, id: &str, tool: &str, input: &str, action: Action) -> Self {
+        let input = Json::parse(input).unwrap();
+        let call = Call { id: CallId(id.into()), tool: tool.to_owned(), input, form: CallForm::Function };
+        self.say(Origin::Agent, Body::Call(Box::new(call)), action)
+    }
+
+    fn outcome(self, id: &str, status: Status, exit_code: Option<i32>, parts: Vec<Part>) -> Self {
+        let outcome = Outcome { call: CallId(id.into()), status, exit_code, parts };
+        self.say(Origin::Agent, Body::Outcome(Box::new(outcome)), Action::Other)
+    }
+
+    fn done(self, id: &str, text: &str) -> Self {
+        self.outcome(id, Status::Done, None, vec![Part::Text(text.to_owned())])
+    }
+}
+
+fn image(name: Option<&str>) -> Part {
+    let place = Place::Inline(Arc::from(RED));
+    Part::Blob(Blob { media_type: "image/png".to_owned(), name: name.map(str::to_owned), place })
+}
+
+/// One of everything that another agent can bring.
+pub(super) fn everything() -> Foreign {
+    let run = |command: &str| Action::Run { command: command.to_owned(), workdir: None };
+    let hunk = Hunk {
+        context: None,
+        old: "def add(a, b):\n    return a - b\n".to_owned(),
+        new: "def add(a, b):\n    return a + b\n".to_owned(),
+        everywhere: false,
+    };
+    let update = Change::Update { path: "/old/repo/calc.py".to_owned(), moved_to: None, hunks: vec![hunk] };
+    let steps = vec![PlanStep { text: "Fix".to_owned(), state: StepState::InProgress }];
+    let path = "/old/repo/notes.md".to_owned();
+    Foreign::default()
+        .say(
+            Origin::User,
+            Body::Prompt(vec![image(Some("/tmp/red.png")), Part::Text("Fix the add bug USER-ONE".to_owned())]),
+            Action::Other,
+        )
+        .reasoning("THOUGHT: look first")
+        .reply("REPLY-ONE looking")
+        .call("toolu_1|x", "Bash", r#"{"command":"ls"}"#, run("ls"))
+        .call("toolu_2", "Bash", r#"{"command":"false"}"#, run("false"))
+        .done("toolu_1|x", "calc.py")
+        .outcome("toolu_2", Status::Failed, Some(1), vec![Part::Text("RUN-FAILED".to_owned())])
+        .call("toolu_3", "Read", r#"{"file_path":"/old/repo/calc.py"}"#, Action::Other)
+        .done("toolu_3", "1\tdef add(a, b):")
+        .call("toolu_4", "Edit", r#"{"file_path":"/old/repo/calc.py"}"#, Action::Edit(vec![update]))
+        .done("toolu_4", "EDIT-DONE")
+        .call(
+            "toolu_5",
+            "Write",
+            r#"{"file_path":"x"}"#,
+            Action::Write { path: path.clone(), content: "a\nb\n".to_owned() },
+        )
+        .done("toolu_5", "WRITE-DONE")
+        .call("toolu_6", "Write", r#"{"file_path":"x"}"#, Action::Write { path, content: "no end".to_owned() })
+        .done("toolu_6", "WRITE-DONE-2")
+        .call("toolu_7", "TodoWrite", r#"{"todos":[]}"#, Action::Plan(steps))
+        .done("toolu_7", "PLAN-DONE")
+        .call("toolu_8", "mcp__github__create_issue", r#"{"title":"x"}"#, Action::Other)
+        .done("toolu_8", "MCP-DONE")
+        .call(
+            "toolu_9",
+            "Read",
+            r#"{"file_path":"/old/repo/red.png"}"#,
+            Action::View { path: "/old/repo/red.png".to_owned() },
+        )
+        .outcome("toolu_9", Status::Done, None, vec![image(None)])
+        .call("toolu_10", "odd tool/name", r#""free text""#, Action::Other)
+        .outcome("toolu_10", Status::Interrupted, None, Vec::new())
+        .reply("REPLY-TWO done")
+        .prompt("USER-TWO next")
+        .reply("REPLY-THREE")
+}
+
+pub(super) fn env() -> Env {
+    Env {
+        home: PathBuf::from("/home/dv"),
+        vars: BTreeMap::new(),
+        os: Os::Linux,
+        now: Timestamp::parse("2026-11-15T12:00:00.000Z").unwrap(),
+        zone: jiff::tz::TimeZone::UTC,
+        stores: BTreeMap::new(),
+    }
+}
+
+pub(super) fn request<'a>(entries: &'a [Carried], project: &'a Path) -> WriteRequest<'a> {
+    WriteRequest {
+        entries,
+        brief: None,
+        title: Some("a title"),
+        project,
+        old_project: Some(Path::new("/old/repo")),
+        branch: Some("main"),
+        source_agent: "claude-code",
+        source_model: Some("claude-opus"),
+        started_at: Timestamp::parse("2026-11-15T09:59:00.000Z").unwrap(),
+        tokens: 4321,
+        seed: 7,
+    }
+}
+
+fn plan_for(request: &WriteRequest<'_>, root: &Path, version: Option<Version>) -> Result<WritePlan, AgentError> {
+    let store = Store { root: root.to_owned() };
+    let program = Path::new("/usr/bin/codex");
+    Codex.plan(request, &TargetView { env: &env(), store: &store, program: version.map(|_| program), version })
+}
+
+/// Writes the file of a plan and reads it back.
+fn apply(plan: &WritePlan) -> Transcript {
+    let Some(Op::Create { path, bytes, private: true, .. }) = plan.ops.first() else { panic!("no file") };
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+    assert_eq!(path, &plan.file);
+    let transcript = read(path);
+    assert!(transcript.rejected.is_empty());
+    assert_eq!(transcript.header.session, plan.session);
+    transcript
+}
+
+fn payloads(plan: &WritePlan, kind: &str) -> String {
+    let Some(Op::Create { bytes, .. }) = plan.ops.first() else { panic!("no file") };
+    let mut out = String::new();
+    for line in std::str::from_utf8(bytes).unwrap().lines() {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        if value["type"] == kind {
+            writeln!(out, "{}", value["payload"].to_string().replace(RED, "RED")).unwrap();
+        }
+    }
+    out
+}
+
+#[test]
+fn a_foreign_session_is_told_in_codexs_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = everything();
+    let plan = plan_for(&request(&foreign.entries, Path::new("/new/repo")), folder.path(), None).unwrap();
+    let transcript = apply(&plan);
+    insta::assert_snapshot!("foreign-items", payloads(&plan, "response_item"));
+    insta::assert_snapshot!("foreign-events", payloads(&plan, "event_msg"));
+    insta::assert_snapshot!("foreign-live", render_live(&transcript));
+    assert_eq!(plan.translated, 5);
+    let losses: Vec<_> = plan.losses.iter().map(|loss| (loss.what, loss.count)).collect();
+    assert_eq!(losses, [("reasoning", 1)]);
+    let file = "sessions/2026/11/15/rollout-2026-11-15T09-59-00-";
+    assert!(plan.file.strip_prefix(folder.path()).unwrap().to_str().unwrap().starts_with(file));
+    assert_eq!(plan.resume.argv, ["codex", "resume", &plan.session.0]);
+    assert_eq!(transcript.header.title.as_deref(), Some("Fix the add bug USER-ONE"));
+    assert_eq!(transcript.header.branch.as_deref(), Some("main"));
+}
+
+#[test]
+fn older_clients_get_the_older_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = everything();
+    let request = request(&foreign.entries, Path::new("/new/repo"));
+    let plan = plan_for(&request, folder.path(), Some(Version(0, 130, 0))).unwrap();
+    let Some(Op::Create { bytes, .. }) = plan.ops.first() else { panic!("no file") };
+    let text = std::str::from_utf8(bytes).unwrap();
+    assert!(!text.contains("ordinal") && !text.contains("item_completed") && !text.contains("paginated"));
+    assert!(text.contains("update_plan") && text.contains("exec_command_end"));
+    assert_eq!(plan.ops.len(), 1, "older clients look at the disk themselves");
+    apply(&plan);
+}
+
+#[test]
+fn origins_point_at_the_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = everything();
+    let plan = plan_for(&request(&foreign.entries, Path::new("/new/repo")), folder.path(), None).unwrap();
+    let transcript = apply(&plan);
+    assert_eq!(plan.origins.len(), foreign.entries.len());
+    for origin in &plan.origins {
+        let source = &foreign.entries[origin.entry].entry.body;
+        let written = transcript.entries.iter().find(|entry| entry.key.offset == origin.offset).unwrap();
+        let shown = matches!(source, Body::Reasoning(_))
+            && matches!(&written.body, Body::Opaque(kind) if kind == "item_completed");
+        assert!(shown || written.body.kind() == source.kind(), "{source:?} as {:?}", written.body);
+    }
+}
+
+#[test]
+fn newer_clients_are_told_by_their_own_command() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("state_7.sqlite"), "").unwrap();
+    std::fs::write(folder.path().join("config.toml"), "model_provider = \"local\"\n").unwrap();
+    let foreign = Foreign::default().prompt("hi");
+    let request = request(&foreign.entries, Path::new("/new/repo"));
+    let plan = plan_for(&request, folder.path(), Some(Version(0, 166, 0))).unwrap();
+    assert!(payloads(&plan, "session_meta").contains(r#""model_provider":"local""#));
+    let Some(Op::Run(run)) = plan.ops.last() else { panic!("no command") };
+    assert_eq!(run.args, ["app-server"]);
+    assert_eq!(run.vars, [("CODEX_HOME".to_owned(), folder.path().to_str().unwrap().to_owned())]);
+    assert_eq!(run.dialogue.len(), 3);
+    let Inverse::DeleteRows(rows) = &run.inverse else { panic!("no way back") };
+    assert_eq!((rows[0].table, rows[0].column, &rows[0].value), ("threads", "id", &plan.session.0));
+    assert_eq!(rows[0].database, folder.path().join("state_7.sqlite"));
+}
+
+#[test]
+fn a_compaction_stays_a_compaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = Foreign::default().prompt("KEPT-PROMPT").summary("SUMMARY-TEXT").prompt("AFTER").reply("DONE");
+    for version in [None, Some(Version(0, 130, 0))] {
+        let plan = plan_for(&request(&foreign.entries, Path::new("/new/repo")), folder.path(), version).unwrap();
+        let live = render_live(&apply(&plan));
+        let expected = "user prompt \"KEPT-PROMPT\"\nagent summary \"SUMMARY-TEXT\"\nuser prompt \"AFTER\"\nagent reply \"DONE\"\n";
+        assert_eq!(live, expected);
+        let mut with_brief = request(&foreign.entries[2..], Path::new("/new/repo"));
+        with_brief.brief = Some("BRIEF");
+        let live = render_live(&apply(&plan_for(&with_brief, folder.path(), version).unwrap()));
+        assert_eq!(live, "agent summary \"BRIEF\"\nuser prompt \"AFTER\"\nagent reply \"DONE\"\n");
+    }
+}
+
+#[test]
+fn a_session_without_a_prompt_still_has_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = Foreign::default().summary("SUMMARY").reply("DONE");
+    let plan = plan_for(&request(&foreign.entries, Path::new("/new/repo")), folder.path(), None).unwrap();
+    assert_eq!(render_live(&apply(&plan)), "agent summary \"SUMMARY\"\nagent reply \"DONE\"\n");
+    assert!(payloads(&plan, "event_msg").contains(r#""message":"a title""#));
+    let nothing = plan_for(&request(&[], Path::new("/new/repo")), folder.path(), None);
+    assert!(matches!(nothing, Err(AgentError::CannotHold { .. })));
+}
+
+/// The live context of a session of Codex's own, ready to be written back.
+pub(super) fn carried_natively(path: &Path) -> Vec<Carried> {
+    let transcript = read(path);
+    let carry = |alive| match alive {
+        Alive::Entry(index) => {
+            let entry: Entry = transcript.entries[index].clone();
+            let native = Codex.record(&transcript.header, entry.key).ok();
+            let action = match &entry.body {
+                Body::Call(call) => Codex.action(call, None),
+                _ => Action::Other,
+            };
+            Some(Carried { entry, agent: "codex", action, native, clipped: false })
+        }
+        Alive::Answer { .. } => None,
+    };
+    live::resolve(&transcript).into_iter().filter_map(carry).collect()
+}
+
+#[test]
+fn codexs_own_records_are_written_back_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in FIXTURES {
+        let path = fixture(name);
+        let before = read(&path);
+        let entries = carried_natively(&path);
+        let mut request = request(&entries, Path::new("/home/dv/repo"));
+        request.old_project = None;
+        let plan = plan_for(&request, folder.path(), None).unwrap();
+        let after = apply(&plan);
+        let places =
+            |text: String| text.lines().filter(|line| !line.contains("Encoded")).collect::<Vec<_>>().join("\n");
+        assert_eq!(places(render_live(&after)), places(render_live(&before)), "{name}");
+        let natives: Vec<String> = std::fs::read_to_string(&path).unwrap().lines().map(payload_of).collect();
+        for line in std::fs::read_to_string(&plan.file).unwrap().lines() {
+            let is_item = line.contains(r#""type":"response_item""#) || line.contains(r#""type":"compacted""#);
+            assert!(!is_item || natives.contains(&payload_of(line)), "{name}");
+        }
+    }
+}
+
+fn payload_of(line: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(line).unwrap();
+    value.get("payload").unwrap_or(&value).to_string()
+}
+
+#[test]
+fn what_was_cut_is_not_brought_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entries = carried_natively(&fixture("0.166.0-rich"));
+    for carried in &mut entries {
+        if let Body::Outcome(outcome) = &mut carried.entry.body
+            && &*outcome.call.0 == "call_ls"
+        {
+            outcome.parts = vec![Part::Text("[cut]".to_owned())];
+            carried.clipped = true;
+        }
+        if matches!(carried.entry.body, Body::Call(_)) {
+            carried.clipped = true;
+        }
+    }
+    let mut request = request(&entries, Path::new("/home/dv/repo"));
+    request.old_project = None;
+    let plan = plan_for(&request, folder.path(), None).unwrap();
+    assert_eq!(plan.translated, 0);
+    let live = render_live(&apply(&plan));
+    assert!(live.contains("call_ls Done None \"[cut]\"") && !live.contains("total 20"));
+    assert!(live.contains("agent call call_patch apply_patch Freeform"));
+}
+
+#[test]
+fn the_same_request_gives_the_same_bytes() {
+    let foreign = everything();
+    let request = request(&foreign.entries, Path::new("/new/repo"));
+    let plan = || plan_for(&request, Path::new("/none"), None).unwrap();
+    assert_eq!(plan(), plan());
+}

@@ -1,0 +1,27 @@
+//! The names that users gave to sessions: `session_index.jsonl`, where the last line for a session counts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct WireTitle {
+    id: String,
+    #[serde(default)]
+    thread_name: Option<String>,
+}
+
+/// All names of a store. A store without names, or with names that cannot be read, has none.
+pub(super) fn all(root: &Path) -> BTreeMap<String, String> {
+    let mut titles = BTreeMap::new();
+    let Ok(bytes) = fs_err::read(root.join("session_index.jsonl")) else { return titles };
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let Ok(title) = serde_json::from_slice::<WireTitle>(line) else { continue };
+        match title.thread_name.filter(|name| !name.trim().is_empty()) {
+            Some(name) => titles.insert(title.id, name),
+            None => titles.remove(&title.id),
+        };
+    }
+    titles
+}

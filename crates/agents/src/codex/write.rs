@@ -1,0 +1,114 @@
+//! Plans a session in the client's best shape, and the client's own command that makes it known.
+//!
+//! Nothing that grants anything is written: no approvals, no sandbox, no model, no instructions.
+
+use std::path::{Path, PathBuf};
+
+use carryover_core::transcript::SessionId;
+use serde_json::{Value, json};
+
+use super::config::Config;
+use super::rollout;
+use super::script::Script;
+use super::speech::Speech;
+use crate::formats::ids::Ids;
+use crate::formats::relocate::Relocation;
+use crate::{AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TargetView, Version, WritePlan, WriteRequest};
+
+/// What is written where no client tells its version.
+const NEWEST: Version = Version(0, 166, 0);
+
+/// Clients from here on page through sessions, and show commands only from display items.
+const PAGINATED: Version = Version(0, 148, 0);
+
+/// Clients from here on list what their database holds, not what the disk holds.
+const LISTS_FROM_DATABASE: Version = Version(0, 147, 0);
+
+/// Plans a session.
+pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+    let refuse = |reason: &str| AgentError::CannotHold { agent: "Codex CLI", reason: reason.to_owned() };
+    let project = request.project.to_str().ok_or_else(|| refuse("the project's path is not UTF-8"))?;
+    if request.entries.is_empty() && request.brief.is_none() {
+        return Err(refuse("there is nothing in it"));
+    }
+    let version = target.version.unwrap_or(NEWEST);
+    let is_paginated = version >= PAGINATED;
+    let root = &target.store.root;
+    let mut ids = Ids::new(request.seed);
+    let session = ids.timed_uuid(request.started_at);
+    let file = rollout::path_for(root, request.started_at, &target.env.zone, &session);
+    let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
+    let speech = Speech { project, moves: old.map(|old| Relocation { old, new: project }), version };
+    let meta = meta(request, &session, project, version, &Config::of(root).provider);
+    let written = Script::new(request, speech, &session, ids, is_paginated).write(meta);
+    let modified = written.ended_at.unwrap_or(target.env.now);
+    let mut ops = vec![Op::Create { path: file.clone(), bytes: written.bytes, private: true, modified }];
+    ops.extend(registration(target, &session).map(Op::Run));
+    let argv = ["codex", "resume", &session].map(str::to_owned).to_vec();
+    Ok(WritePlan {
+        resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: false },
+        session: SessionId(session),
+        file,
+        ops,
+        translated: written.translated,
+        losses: written.losses,
+        origins: written.origins,
+    })
+}
+
+/// The first record. The provider must be the one in use: the client hides and refuses sessions of others.
+fn meta(request: &WriteRequest<'_>, session: &str, project: &str, version: Version, provider: &str) -> Value {
+    let mut meta = json!({
+        "id": session, "session_id": session, "timestamp": request.started_at.to_string(), "cwd": project,
+        "originator": "carryover", "cli_version": version.to_string(), "source": "cli", "model_provider": provider,
+    });
+    if version >= PAGINATED {
+        meta["history_mode"] = json!("paginated");
+    }
+    if let Some(branch) = request.branch {
+        meta["git"] = json!({ "branch": branch });
+    }
+    meta
+}
+
+/// The client's own command that puts the session into its list: reading a session by its id does.
+///
+/// A name could be set in the same way, but that appends to a file of names which no client ever takes a line out
+/// of; the first prompt is title enough.
+fn registration(target: &TargetView<'_>, session: &str) -> Option<Run> {
+    let program = target.program?;
+    if target.version? < LISTS_FROM_DATABASE {
+        return None;
+    }
+    let client = json!({ "name": "carryover", "title": "carryover", "version": env!("CARGO_PKG_VERSION") });
+    let initialize = json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } });
+    let initialized = json!({ "method": "initialized" });
+    let read = json!({ "id": 2, "method": "thread/read", "params": { "threadId": session } });
+    Some(Run {
+        program: program.to_owned(),
+        args: vec!["app-server".to_owned()],
+        vars: vec![("CODEX_HOME".to_owned(), target.store.root.to_string_lossy().into_owned())],
+        dialogue: vec![
+            (initialize.to_string(), Some("\"id\":1".to_owned())),
+            (initialized.to_string(), None),
+            (read.to_string(), Some("\"id\":2".to_owned())),
+        ],
+        why: "puts the session into the client's own list",
+        inverse: Inverse::DeleteRows(vec![RowsOf {
+            database: database(&target.store.root),
+            table: "threads",
+            column: "id",
+            value: session.to_owned(),
+        }]),
+    })
+}
+
+/// The client's index, whose number counts up with its versions; where there is none yet, the newest that we know.
+fn database(root: &Path) -> PathBuf {
+    let number = |path: &PathBuf| -> Option<u32> {
+        path.file_name()?.to_str()?.strip_prefix("state_")?.strip_suffix(".sqlite")?.parse().ok()
+    };
+    let listing = fs_err::read_dir(root).into_iter().flatten().flatten();
+    let newest = listing.map(|entry| entry.path()).filter(|path| number(path).is_some()).max_by_key(number);
+    newest.unwrap_or_else(|| root.join("state_5.sqlite"))
+}
