@@ -12,6 +12,7 @@ pub mod config;
 pub mod context;
 mod digest;
 mod disk;
+pub mod doctor;
 mod file;
 mod journal;
 mod lineage;
@@ -26,3 +27,6 @@ pub mod session;
 pub mod undo;
 
 pub use cache::remember_messages;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Looking for what is wrong, without changing anything.
+
+mod own;
+
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+use carryover_agents::{AGENTS, Agent, Version};
+
+use crate::client;
+use crate::context::Context;
+use crate::read;
+use crate::session::{Filter, Listed, list_among, stores};
+
+/// How many sessions of each agent are read whole.
+const READ: usize = 3;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    Fine,
+    Note,
+    Warning,
+    Error,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The id of the agent that it is about; none where it is about us.
+    pub agent: Option<&'static str>,
+    pub severity: Severity,
+    pub message: String,
+    /// What to do, an exact command where there is one.
+    pub hint: Option<String>,
+}
+
+impl Finding {
+    fn new(agent: Option<&'static str>, severity: Severity, message: String) -> Self {
+        Self { agent, severity, message, hint: None }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Examines stores, clients and our own files.
+pub fn examine(context: &Context) -> Vec<Finding> {
+    examine_among(AGENTS, context)
+}
+
+pub(crate) fn examine_among(agents: &[&'static dyn Agent], context: &Context) -> Vec<Finding> {
+    let mut findings = own::examine(context);
+    for agent in agents {
+        examine_agent(*agent, context, &mut findings);
+    }
+    findings
+}
+
+fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Vec<Finding>) {
+    let facts = agent.facts();
+    let roots: Vec<PathBuf> = stores(agent, context).into_iter().map(|store| store.root).collect();
+    let mut tell = |severity, message| findings.push(Finding::new(Some(facts.id), severity, message));
+    if let Some(client) = client::installed(context, agent) {
+        match client.version {
+            Some(version) => tell(Severity::Fine, format!("version {version}, {}", client.program.display())),
+            None => tell(Severity::Note, format!("{} does not tell its version", client.program.display())),
+        }
+        if let Some(message) = client.version.and_then(|version| newer(version, facts.versions_seen.1)) {
+            tell(Severity::Note, message);
+        }
+    }
+    if roots.is_empty() {
+        return;
+    }
+    let mut listing = list_among(&[agent], context, &Filter { agent: Some(agent), project: None });
+    for (_, error) in &listing.failures {
+        tell(Severity::Error, format!("its sessions could not be read: {error}"));
+    }
+    let places = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
+    tell(Severity::Fine, format!("{} sessions in {places}", listing.sessions.len()));
+    let drifted = listing.sessions.iter().filter(|session| session.found.drifted).count();
+    if drifted > 0 {
+        tell(Severity::Warning, format!("{drifted} sessions have a format that carryover does not know"));
+    }
+    listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
+    findings.extend(listing.sessions.iter().take(READ).filter_map(examine_session));
+}
+
+/// Clients are read by the newest form that we know, which an even newer one may have left.
+fn newer(version: Version, newest: &str) -> Option<String> {
+    let known = Version::find(newest)?;
+    (version > known).then(|| format!("version {version} is newer than {known}, the newest that was tried"))
+}
+
+fn examine_session(session: &Listed) -> Option<Finding> {
+    let agent = Some(session.agent.facts().id);
+    let name = session.found.id.short();
+    match read::transcript(session, false) {
+        Err(error) => Some(Finding::new(agent, Severity::Error, format!("session {name} could not be read: {error}"))),
+        Ok(transcript) => {
+            let first = transcript.rejected.first()?;
+            let (count, offset, reason) = (transcript.rejected.len(), first.key.offset, first.reason);
+            let message = format!("session {name}: {count} records left out, the first at byte {offset} ({reason})");
+            Some(Finding::new(agent, Severity::Warning, message))
+        }
+    }
+}

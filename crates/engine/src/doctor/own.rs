@@ -1,0 +1,52 @@
+//! Our own files.
+
+use crate::config::{self, ConfigError};
+use crate::context::Context;
+use crate::{journal, undo};
+
+use super::{Finding, Severity};
+
+pub(super) fn examine(context: &Context) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(config::load(&context.home, &context.env.home).err().as_ref().map(misconfigured));
+    for unfinished in undo::unfinished(context) {
+        let message = format!("a resume to {} ({}) was cut short", unfinished.target, unfinished.id);
+        let hint = format!("carryover undo {}", unfinished.id);
+        findings.push(Finding::new(None, Severity::Warning, message).hint(hint));
+    }
+    for id in journal::names(context).iter().filter(|id| journal::read(context, id).is_none()) {
+        let message = format!("{} cannot be read", journal::path(context, id).display());
+        findings
+            .push(Finding::new(None, Severity::Warning, message).hint("remove it, if nothing is to be undone by it"));
+    }
+    findings.extend(open_to_others(context));
+    findings
+}
+
+fn misconfigured(error: &ConfigError) -> Finding {
+    let finding = Finding::new(None, Severity::Error, error.to_string());
+    match error.suggestion() {
+        Some(suggestion) => finding.hint(format!("did you mean `{suggestion}`?")),
+        None => finding,
+    }
+}
+
+/// Transcripts hold secrets, and our files tell where they are.
+#[cfg(unix)]
+fn open_to_others(context: &Context) -> Option<Finding> {
+    use std::os::unix::fs::PermissionsExt;
+    let home = &context.home;
+    let mode = fs_err::metadata(home).ok()?.permissions().mode();
+    // A folder that is closed closes all that is in it.
+    let others = mode & 0o077;
+    if others == 0 {
+        return None;
+    }
+    let message = format!("{} can be read by others", home.display());
+    Some(Finding::new(None, Severity::Warning, message).hint(format!("chmod -R go= '{}'", home.display())))
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_context: &Context) -> Option<Finding> {
+    None
+}

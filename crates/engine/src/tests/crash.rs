@@ -1,0 +1,191 @@
+//! The disk stops at every step: by an error, or because the power is gone.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{Env, Run};
+
+use super::fake::BETA;
+use super::world::World;
+use crate::disk::{Disk, NewFile, RealDisk};
+use crate::file::TEMP_PREFIX;
+use crate::journal::Rows;
+use crate::resume::ResumeError;
+use crate::rows::RowsError;
+use crate::run::RunError;
+use crate::undo::{undo, undoable, unfinished};
+
+/// Stops at a step, counted down.
+struct Failing {
+    left: usize,
+    /// Nothing works any more once it has stopped.
+    for_good: bool,
+    stopped: bool,
+}
+
+impl Failing {
+    fn step(&mut self) -> io::Result<()> {
+        if self.stopped && self.for_good {
+            return Err(io::Error::other("the power is gone"));
+        }
+        if self.left == 0 && !self.stopped {
+            self.stopped = true;
+            return Err(io::Error::other("no space"));
+        }
+        self.left = self.left.saturating_sub(1);
+        Ok(())
+    }
+}
+
+impl Disk for Failing {
+    fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.step()?;
+        RealDisk.write_own(path, bytes)
+    }
+
+    fn create_folder(&mut self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.create_folder(path)
+    }
+
+    fn stage(&mut self, folder: &Path, mark: &str, new: &NewFile<'_>) -> io::Result<PathBuf> {
+        // A crash in the middle leaves half a file.
+        self.step().inspect_err(|_| {
+            if self.for_good {
+                let half = NewFile { bytes: &new.bytes[..new.bytes.len() / 2], ..*new };
+                RealDisk.stage(folder, mark, &half).unwrap();
+            }
+        })?;
+        RealDisk.stage(folder, mark, new)
+    }
+
+    fn publish(&mut self, staged: &Path, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.publish(staged, path)
+    }
+
+    fn remove_file(&mut self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.remove_file(path)
+    }
+
+    fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.remove_folder(path)
+    }
+
+    fn run(&mut self, run: &Run, env: &Env) -> Result<(), RunError> {
+        self.step().map_err(RunError::Start)?;
+        RealDisk.run(run, env)
+    }
+
+    fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {
+        RealDisk.delete_rows(rows)
+    }
+}
+
+/// Resumes on a disk that stops after some steps; `None` when it had enough of them.
+fn stopped_after(left: usize, for_good: bool) -> Option<(World, super::world::Tree)> {
+    let mut world = World::new();
+    world.story();
+    let before = world.tree();
+    let mut disk = Failing { left, for_good, stopped: false };
+    match world.try_resume(&mut disk, "aaaa1111", &World::options(&BETA)) {
+        Ok(_) => None,
+        Err(error) => {
+            assert!(matches!(error, ResumeError::Write { .. }), "{error}");
+            Some((world, before))
+        }
+    }
+}
+
+#[test]
+fn an_error_at_any_step_takes_everything_back() {
+    let mut steps = 0;
+    while let Some((world, before)) = stopped_after(steps, false) {
+        assert_eq!(world.tree(), before, "after {steps} steps");
+        assert!(undoable(&world.context).is_empty(), "after {steps} steps");
+        steps += 1;
+    }
+    assert!(steps > 8, "{steps}");
+}
+
+#[test]
+fn a_crash_at_any_step_leaves_whole_files_and_can_be_put_right() {
+    let mut steps = 0;
+    while let Some((world, before)) = stopped_after(steps, true) {
+        for (path, bytes) in world.tree() {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let known = before.get(&path).is_some_and(|old| *old == bytes);
+            let whole = bytes.is_none() || name.starts_with(TEMP_PREFIX) || is_whole(&path);
+            assert!(known || whole, "{} after {steps} steps", path.display());
+        }
+        if unfinished(&world.context).is_empty() {
+            assert_eq!(world.tree(), before, "nothing was begun after {steps} steps");
+        } else {
+            undo(&world.context, None, false).unwrap();
+            assert_eq!(world.tree(), before, "after {steps} steps");
+        }
+        assert!(unfinished(&world.context).is_empty());
+        steps += 1;
+    }
+    assert!(steps > 8, "{steps}");
+}
+
+fn is_whole(path: &Path) -> bool {
+    let text = fs_err::read_to_string(path).unwrap();
+    text == "extra" || text.lines().last().unwrap().contains("\"s\":\"done\"")
+}
+
+#[test]
+fn the_next_resume_puts_a_crash_right() {
+    let mut steps = 0;
+    while let Some((mut world, _)) = stopped_after(steps, true) {
+        let crashed = unfinished(&world.context).len();
+        let report = world.resume("aaaa1111", &BETA);
+        assert_eq!(report.warnings.len(), crashed + 1, "{:?}", report.warnings);
+        let sessions = fs_err::read_dir(world.path("home/.beta/sessions")).unwrap().count();
+        assert_eq!(sessions, 1, "after {steps} steps");
+        undo(&world.context, None, false).unwrap();
+        steps += 1;
+    }
+}
+
+#[test]
+fn a_crashed_resume_that_somebody_used_is_theirs() {
+    // Everything is in place, and the last word of the journal is missing.
+    let mut steps = 0;
+    let mut last = None;
+    while let Some((world, _)) = stopped_after(steps, true) {
+        last = Some(world);
+        steps += 1;
+    }
+    let mut world = last.unwrap();
+    let crashed = unfinished(&world.context).remove(0);
+    let file = world.path(&format!("home/.beta/sessions/{}.beta.jsonl", crashed.session));
+    World::append(&file, &[r#"{"t":"prompt","s":"used"}"#]);
+    world.resume("aaaa1111", &BETA);
+    assert!(file.exists());
+    assert!(unfinished(&world.context).is_empty());
+    assert_eq!(undoable(&world.context).len(), 2);
+}
+
+#[test]
+fn nothing_is_unfinished_while_somebody_is_at_it() {
+    let (world, _) = stopped_after(4, true).unwrap();
+    assert_eq!(unfinished(&world.context).len(), 1);
+    let _lock = crate::journal::Lock::take(&world.context).unwrap();
+    assert!(unfinished(&world.context).is_empty());
+}
+
+#[test]
+fn a_file_in_the_way_is_never_overwritten() {
+    let mut world = World::new();
+    world.story();
+    let id = format!("{:032x}", world.context.seed + (1 << 96) + 1);
+    let theirs = world.write(&format!("home/.beta/extra/deep/{id}"), "theirs");
+    let before = world.tree();
+    let result = world.try_resume(&mut RealDisk, "aaaa1111", &World::options(&BETA));
+    assert!(matches!(result, Err(ResumeError::Write { path, .. }) if path == theirs));
+    assert_eq!(world.tree(), before);
+}

@@ -1,0 +1,46 @@
+use super::fake::{ALPHA, BETA, BOTH};
+use super::world::{STORY, World};
+use crate::doctor::{Finding, Severity, examine_among};
+
+fn told(world: &World, severity: Severity) -> Vec<String> {
+    let wanted = |finding: &Finding| finding.severity == severity;
+    examine_among(BOTH, &world.context).into_iter().filter(wanted).map(|finding| finding.message).collect()
+}
+
+#[test]
+fn a_sound_world_has_nothing_to_tell() {
+    let mut world = World::new();
+    world.story();
+    world.resume("aaaa1111", &BETA);
+    let before = world.tree();
+    assert!(told(&world, Severity::Warning).is_empty() && told(&world, Severity::Error).is_empty());
+    assert_eq!(told(&world, Severity::Fine).len(), 2);
+    assert_eq!(world.tree(), before, "looking changes nothing");
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let world = World::new();
+    world.session(&ALPHA, "aaaa1111", r#","drifted":true"#, &["not JSON", STORY[0]]);
+    world.session(&BETA, "bbbb1111", "", &[]);
+    world.write("home/.beta/broken", "");
+    world.write("ours/config.toml", "tokns = 5");
+    world.write("ours/resumes/abc.json", "{}");
+    let warnings = told(&world, Severity::Warning);
+    assert!(warnings[0].ends_with("abc.json cannot be read"), "{warnings:?}");
+    assert_eq!(warnings[1], "1 sessions have a format that carryover does not know");
+    assert_eq!(warnings[2].split(", ").next(), Some("session aaaa1111: 1 records left out"));
+    let errors = told(&world, Severity::Error);
+    assert!(errors[0].ends_with("unknown key `tokns`"), "{errors:?}");
+    assert!(errors[1].starts_with("its sessions could not be read"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_of_ours_that_others_can_open_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.write("ours/config.toml", "");
+    fs_err::set_permissions(world.path("ours"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(told(&world, Severity::Warning)[0].ends_with("can be read by others"));
+}

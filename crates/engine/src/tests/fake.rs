@@ -1,0 +1,335 @@
+//! Two made-up agents over a trivial log. What one of them translates is marked with the other's name.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use carryover_agents::{
+    Agent, AgentError, Base, Bookmark, Carried, Facts, Found, Inverse, Liveness, Loss, ModelWindow, Op, PathRule,
+    ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan, WriteRequest, Writer, WrittenAs,
+};
+use carryover_core::json::Json;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Action, Blob, Body, Call, CallForm, CallId, Closing, Compacted, Entry, EntryKey, Fact, Header, Origin, Outcome,
+    Part, Permission, Place, Reasoning, Rejected, SessionId, Status, TitleRank, text_of,
+};
+use serde_json::{Value, json};
+
+pub(super) struct Fake {
+    facts: Facts,
+    /// It cannot hold reasoning.
+    forgets: bool,
+}
+
+const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule]) -> Facts {
+    Facts {
+        id,
+        name,
+        aliases: &[],
+        binaries: &["fake-client"],
+        packages: &["fake-package"],
+        stores: store,
+        instruction_files: &[],
+        versions_seen: ("1.0.0", "1.0.0"),
+        windows: &[ModelWindow { prefix: "tiny", tokens: 50 }],
+        windows_as_of: "2026-01-01",
+        default_window: 100_000,
+    }
+}
+
+const fn rule(path: &'static [&'static str]) -> PathRule {
+    PathRule { on: &[], base: Base::Home, path }
+}
+
+const ALPHA_STORE: &[PathRule] = &[rule(&[".alpha"]), rule(&["same-as-alpha"])];
+const BETA_STORE: &[PathRule] = &[rule(&[".beta"])];
+
+pub(super) static ALPHA: Fake = Fake { facts: facts("alpha", "Alpha", ALPHA_STORE), forgets: false };
+pub(super) static BETA: Fake = Fake { facts: facts("beta", "Beta", BETA_STORE), forgets: true };
+pub(super) const BOTH: &[&dyn Agent] = &[&ALPHA, &BETA];
+
+impl Fake {
+    fn file(&self, store: &Path, id: &str) -> std::path::PathBuf {
+        store.join("sessions").join(format!("{id}.{}.jsonl", self.facts.id))
+    }
+}
+
+/// The lines of a log with their offsets.
+fn lines(text: &str) -> Vec<(u64, &str)> {
+    let mut offset = 0;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive('\n') {
+        lines.push((offset as u64, line.trim_end()));
+        offset += line.len();
+    }
+    lines
+}
+
+fn entries(offset: u64, line: &str) -> Option<Vec<Entry>> {
+    let record: Value = serde_json::from_str(line).ok()?;
+    let items = record["items"].as_array().cloned().unwrap_or_else(|| vec![record.clone()]);
+    let mut entries = Vec::new();
+    for (part, item) in items.iter().enumerate() {
+        let length = u32::try_from(line.len()).unwrap();
+        let key = EntryKey { file: 0, offset, part: u16::try_from(part).unwrap(), length };
+        let Some((origin, body)) = body(item, offset, line) else { continue };
+        entries.push(Entry { key, at: Some(Timestamp::EPOCH), origin, side: false, node: None, body });
+    }
+    Some(entries)
+}
+
+fn body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
+    let text = || item["s"].as_str().unwrap_or_default().to_owned();
+    let id = || CallId(item["id"].as_str().unwrap_or_default().into());
+    let mut parts = vec![Part::Text(text())];
+    if let Some(data) = item["image"].as_str() {
+        let place = match line.find(data) {
+            Some(at) if !data.starts_with("remote") => {
+                Place::Encoded { file: 0, offset: offset + at as u64, length: data.len() as u64 }
+            }
+            _ => Place::Remote(data.to_owned()),
+        };
+        parts.push(Part::Blob(Blob { media_type: "image/png".into(), name: Some("a.png".into()), place }));
+    }
+    Some(match item["t"].as_str()? {
+        "prompt" => (Origin::User, Body::Prompt(parts)),
+        "reply" => (Origin::Agent, Body::Reply(parts)),
+        "think" => (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text: text(), sealed: false }))),
+        "summary" => (Origin::Agent, Body::Summary(parts)),
+        "compact" => (Origin::Agent, Body::Compacted(Box::default())),
+        "squeeze" => {
+            (Origin::Agent, Body::Compacted(Box::new(Compacted { keeps_prompts: true, ..Compacted::default() })))
+        }
+        "call" => {
+            let input = Json::from_value(&item["input"]);
+            let call = Call { id: id(), tool: item["tool"].as_str()?.into(), input, form: CallForm::Function };
+            (Origin::Agent, Body::Call(Box::new(call)))
+        }
+        "out" => {
+            let status = if item["failed"] == true { Status::Failed } else { Status::Done };
+            (Origin::Agent, Body::Outcome(Box::new(Outcome { call: id(), status, exit_code: None, parts })))
+        }
+        _ => return None,
+    })
+}
+
+impl Agent for Fake {
+    fn facts(&self) -> &'static Facts {
+        if self.forgets { &BETA.facts } else { &ALPHA.facts }
+    }
+
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
+        let head = String::from_utf8_lossy(head);
+        let ours = head.contains(&format!("\"agent\":\"{}\"", self.facts.id)) || head.contains("\"agent\":\"any\"");
+        ours.then(|| Source { path: path.to_owned(), key: None })
+    }
+
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        if store.root.join("broken").exists() {
+            let reason = "it is broken";
+            return Err(AgentError::NotASession { agent: self.facts.id, path: store.root.clone(), reason });
+        }
+        let Ok(files) = fs_err::read_dir(store.root.join("sessions")) else { return Ok(()) };
+        for path in files.map(|file| file.unwrap().path()).filter(|path| path.to_string_lossy().ends_with(".jsonl")) {
+            let text = fs_err::read_to_string(&path)?;
+            let head: Value = serde_json::from_str(text.lines().next().unwrap_or_default()).unwrap_or_default();
+            let entry = Found {
+                id: SessionId(head["id"].as_str().unwrap_or_default().into()),
+                title: head["title"].as_str().map(Into::into),
+                project: head["project"].as_str().map(Into::into),
+                branch: None,
+                started_at: None,
+                updated_at: head["at"].as_i64().map(Timestamp::from_millis),
+                messages: None,
+                bytes: text.len() as u64,
+                model: None,
+                live: if head["live"] == true { Liveness::Live } else { Liveness::NotLive },
+                drifted: head["drifted"] == true,
+                source: Source { path, key: None },
+            };
+            if found(entry).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let text = fs_err::read_to_string(&source.path)?;
+        let _ = sink.learn(Fact::File(source.path.clone()));
+        let _ = sink.learn(Fact::Closing(Closing::Answer("[cut off]")));
+        for (offset, line) in lines(&text) {
+            let Some(entries) = entries(offset, line) else {
+                let key = EntryKey { file: 0, offset, part: 0, length: 0 };
+                let _ = sink.reject(Rejected { key, reason: "not JSON" });
+                continue;
+            };
+            let head: Value = serde_json::from_str(line).unwrap();
+            if head["t"] == "head" {
+                let _ = sink.learn(Fact::Session(SessionId(head["id"].as_str().unwrap_or_default().into())));
+                let project = head["project"].as_str().map(|project| Fact::Project(project.into()));
+                let title = head["title"].as_str().map(|title| Fact::Title(TitleRank::Given, title.into()));
+                let loose = (head["free"] == true).then_some(Fact::Permission(Permission::Everything));
+                for fact in project.into_iter().chain(title).chain(loose) {
+                    let _ = sink.learn(fact);
+                }
+            }
+            for entry in entries {
+                let _ = sink.put(0, entry);
+            }
+        }
+        Ok(Bookmark::Start)
+    }
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        Ok(entries(key.offset, &self.record(header, key)?).unwrap())
+    }
+
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        let text = fs_err::read_to_string(&header.files[usize::from(key.file)])?;
+        let start = usize::try_from(key.offset).unwrap();
+        Ok(text[start..start + key.length as usize].to_owned())
+    }
+
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        let path = || if outcome.is_some() { "known".to_owned() } else { "unknown".to_owned() };
+        match call.tool.as_str() {
+            "sh" => Action::Run { command: call.input.as_str().to_owned(), workdir: None },
+            "write" => Action::Write { path: path(), content: String::new() },
+            _ => Action::Other,
+        }
+    }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        store.root.join("tiny").exists().then(|| "tiny-1".to_owned())
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Fake {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        let id = format!("{:032x}", request.seed);
+        let mut log = Log { text: String::new(), origins: Vec::new(), translated: 0, forgotten: 0 };
+        log.push(&json!({ "t": "head", "agent": self.facts.id, "id": id, "project": request.project,
+            "title": request.title, "at": 5_000 }));
+        if let Some(brief) = request.brief {
+            log.push(&json!({ "t": "summary", "s": brief }));
+        }
+        for (index, carried) in request.entries.iter().enumerate() {
+            self.write(&mut log, index, carried, request.entries);
+        }
+        let file = self.file(&target.store.root, &id);
+        let create = |path: std::path::PathBuf, bytes: &[u8]| Op::Create {
+            path,
+            bytes: bytes.to_vec(),
+            private: true,
+            modified: Timestamp::from_millis(1_000_000),
+        };
+        let mut ops = vec![create(file.clone(), log.text.as_bytes())];
+        ops.push(create(target.store.root.join("extra/deep").join(&id), b"extra"));
+        if let Some(program) = target.program {
+            ops.push(Op::Run(Run {
+                program: program.to_owned(),
+                args: vec!["register".into(), file.display().to_string()],
+                vars: Vec::new(),
+                dialogue: Vec::new(),
+                why: "so that it is listed",
+                inverse: Inverse::Nothing,
+            }));
+        }
+        let losses = Vec::from_iter((log.forgotten > 0).then_some(Loss {
+            what: "reasoning",
+            count: log.forgotten,
+            reason: "it cannot hold any",
+        }));
+        Ok(WritePlan {
+            session: SessionId(id.clone()),
+            file,
+            ops,
+            resume: ResumeCommand {
+                argv: vec!["fake-client".into(), id],
+                cwd: request.project.into(),
+                needs_cwd: true,
+            },
+            translated: log.translated,
+            losses,
+            origins: log.origins,
+        })
+    }
+}
+
+struct Log {
+    text: String,
+    origins: Vec<WrittenAs>,
+    translated: usize,
+    forgotten: usize,
+}
+
+impl Log {
+    fn push(&mut self, record: &Value) {
+        self.text.push_str(&record.to_string());
+        self.text.push('\n');
+    }
+}
+
+impl Fake {
+    fn write(&self, log: &mut Log, index: usize, carried: &Carried, all: &[Carried]) {
+        if self.forgets && matches!(carried.entry.body, Body::Reasoning(_)) {
+            log.forgotten += 1;
+            return;
+        }
+        let same = |other: &Carried| other.native.is_some() && other.entry.key.record() == carried.entry.key.record();
+        let first = all.iter().position(same);
+        let offset = match (&carried.native, first) {
+            (Some(_), Some(first)) if first < index => {
+                log.origins.iter().find(|written| written.entry == first).unwrap().offset
+            }
+            (Some(native), _) => {
+                let offset = log.text.len() as u64;
+                log.text.push_str(native);
+                log.text.push('\n');
+                offset
+            }
+            (None, _) => {
+                let offset = log.text.len() as u64;
+                let record = self.translate(carried);
+                log.push(&record);
+                log.translated += 1;
+                offset
+            }
+        };
+        log.origins.push(WrittenAs { entry: index, offset });
+    }
+
+    fn translate(&self, carried: &Carried) -> Value {
+        // What is its own keeps its name, even if the record itself could not be kept.
+        let own = carried.agent == self.facts.id;
+        let id = |id: &CallId| if own { id.0.to_string() } else { format!("{}-{}", self.facts.id, id.0) };
+        let text = text_of(carried.entry.body.parts());
+        let mut record = match &carried.entry.body {
+            Body::Prompt(_) => json!({ "t": "prompt", "s": text }),
+            Body::Reply(_) => json!({ "t": "reply", "s": text }),
+            Body::Summary(_) => json!({ "t": "summary", "s": text }),
+            Body::Reasoning(reasoning) => json!({ "t": "think", "s": reasoning.text }),
+            Body::Call(call) => json!({ "t": "call", "id": id(&call.id), "tool": call.tool, "input": call.input }),
+            Body::Outcome(outcome) => {
+                json!({ "t": "out", "id": id(&outcome.call), "s": text, "failed": outcome.status != Status::Done })
+            }
+            other => panic!("{other:?} is not live"),
+        };
+        for part in carried.entry.body.parts() {
+            if let Part::Blob(Blob { place: Place::Inline(data), .. }) = part {
+                record["image"] = json!(Arc::clone(data).to_string());
+            }
+        }
+        if let Action::Write { path, .. } = &carried.action {
+            record["wrote"] = json!(path);
+        }
+        record["via"] = json!(carried.agent);
+        record
+    }
+}

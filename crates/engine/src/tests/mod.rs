@@ -1,0 +1,10 @@
+//! Use cases played through with two made-up agents.
+
+mod crash;
+mod examining;
+mod fake;
+mod lineage;
+mod listing;
+mod resuming;
+mod undoing;
+mod world;
