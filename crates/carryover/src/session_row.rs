@@ -83,7 +83,7 @@ fn cells(context: &Context, session: &Listed, ids: &ShortIds) -> [String; 6] {
 fn title(context: &Context, session: &Listed) -> String {
     let title = session.found.title.as_deref().map_or_else(|| "(no title)".to_owned(), |title| one_line(title, 200));
     match &session.found.project {
-        Some(project) if !session.here => format!("{title} ({})", from_home(context, project)),
+        Some(project) if !session.here => format!("{}: {title}", from_home(context, project)),
         _ => title,
     }
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::{Env, Os};
 use carryover_core::time::Timestamp;
-use carryover_engine::context::Context;
+use carryover_engine::config;
+use carryover_engine::context::{self, Context};
 
 use crate::error::{CommandError, ErrorKind};
 
@@ -23,6 +24,15 @@ pub(crate) fn context() -> Result<Context, CommandError> {
     let env = environment()?;
     let seed = seed(&env.vars)?;
     Ok(Context::open(env, working_directory()?, seed)?)
+}
+
+/// The same, with the defaults where the configuration is broken.
+pub(crate) fn context_whatever_the_config() -> Result<Context, CommandError> {
+    let env = environment()?;
+    let seed = seed(&env.vars)?;
+    let home = context::home(&env);
+    let config = config::load(&home, &env.home).unwrap_or_default();
+    Ok(Context::with(env, config, home, working_directory()?, seed))
 }
 
 /// Looks at this process alone.

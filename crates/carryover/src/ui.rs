@@ -14,8 +14,8 @@ pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const COMMAND: Style = AnsiColor::Cyan.on_default();
-const ERROR: Style = AnsiColor::Red.on_default().bold();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
 
 /// How wide a table is where nobody looks at it.
@@ -89,14 +89,14 @@ impl Ui {
 
     /// Tells what the user should know; never silenced.
     pub(crate) fn warning(&mut self, line: impl Display) -> io::Result<()> {
-        self.say(format_args!("{WARNING}warning:{WARNING:#} {line}"))
+        self.say(format_args!("{DOUBTFUL}warning:{DOUBTFUL:#} {line}"))
     }
 
     /// Shows an error with its causes and hints.
     pub(crate) fn error(&mut self, lines: &[(&str, String)]) -> io::Result<()> {
         for (label, text) in lines {
             match *label {
-                "error" => self.say(format_args!("{ERROR}error:{ERROR:#} {text}"))?,
+                "error" => self.say(format_args!("{BAD}error:{BAD:#} {text}"))?,
                 "hint" => self.say(format_args!("{HINT}hint:{HINT:#} {text}"))?,
                 "" => self.say(format_args!("  {text}"))?,
                 label => self.say(format_args!("{label}: {text}"))?,

@@ -1,15 +1,83 @@
 //! `carryover doctor`.
 
+use anstyle::Style;
+use carryover_core::plain::plain;
 use carryover_engine::context::Context;
+use carryover_engine::doctor::{self, Finding, Severity};
 use clap::Args;
+use serde::Serialize;
 
-use crate::error::CommandError;
-use crate::ui::Ui;
+use crate::error::{CommandError, ErrorKind};
+use crate::ui::{BAD, DIM, DOUBTFUL, GOOD, Ui};
 
-/// Look for what is wrong
+/// Look for what is wrong, and change nothing
+///
+/// Examines the configuration, carryover's own files, each agent's client and store, and reads the newest sessions whole.
 #[derive(Args)]
 pub(crate) struct DoctorArgs {}
 
-pub(crate) fn cmd_doctor(_ui: &mut Ui, _context: &Context, _args: &DoctorArgs) -> Result<(), CommandError> {
+/// What was found, as `--json` tells it.
+#[derive(Serialize)]
+struct Examined<'a> {
+    schema: &'static str,
+    version: &'static str,
+    findings: Vec<Found<'a>>,
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    agent: Option<&'static str>,
+    severity: &'static str,
+    message: &'a str,
+    hint: Option<&'a str>,
+}
+
+pub(crate) fn cmd_doctor(ui: &mut Ui, context: &Context, _args: &DoctorArgs) -> Result<(), CommandError> {
+    let findings = doctor::examine(context);
+    if ui.json() {
+        let findings = findings.iter().map(as_json).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        ui.write_json(&Examined { schema: "carryover.doctor/1", version, findings })?;
+    } else {
+        for finding in &findings {
+            tell(ui, finding)?;
+        }
+    }
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        return Err(CommandError::new(ErrorKind::Io, "something is wrong; it is told above"));
+    }
+    if findings.iter().all(|finding| finding.agent.is_none()) {
+        return Err(CommandError::new(ErrorKind::NoAgent, "no agent was found")
+            .hint("run `carryover info` to see where carryover looks for sessions"));
+    }
     Ok(())
+}
+
+fn as_json(finding: &Finding) -> Found<'_> {
+    Found {
+        agent: finding.agent,
+        severity: words(finding.severity).0,
+        message: &finding.message,
+        hint: finding.hint.as_deref(),
+    }
+}
+
+fn tell(ui: &mut Ui, finding: &Finding) -> Result<(), CommandError> {
+    let (word, style) = words(finding.severity);
+    let about = finding.agent.unwrap_or("carryover");
+    let out = ui.out();
+    writeln!(out, "{style}{word:<7}{style:#}  {about:<11}  {}", plain(&finding.message))?;
+    if let Some(hint) = &finding.hint {
+        writeln!(out, "{:<22}{DIM}{}{DIM:#}", "", plain(hint))?;
+    }
+    Ok(())
+}
+
+fn words(severity: Severity) -> (&'static str, Style) {
+    match severity {
+        Severity::Fine => ("fine", GOOD),
+        Severity::Note => ("note", DIM),
+        Severity::Warning => ("warning", DOUBTFUL),
+        Severity::Error => ("error", BAD),
+    }
 }

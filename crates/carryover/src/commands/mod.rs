@@ -39,6 +39,8 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
     match &cli.command {
         Command::Completions(args) => completions::cmd_completions(ui, args),
         Command::Config(args) => config::cmd_config(ui, &surroundings::environment()?, args),
+        // It is there to tell what is wrong, the configuration included.
+        Command::Doctor(_) => run_in(ui, &surroundings::context_whatever_the_config()?, cli),
         _ => run_in(ui, &surroundings::context()?, cli),
     }
 }

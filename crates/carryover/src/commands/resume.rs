@@ -175,11 +175,15 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
     let (tokens, window) = (quantity::tokens(report.tokens), quantity::tokens(report.window));
     let (bar, percent) = (quantity::bar(report.tokens, report.window), quantity::percent(report.tokens, report.window));
     ui.status(format_args!("  tokens      {bar} about {tokens} of {window} ({percent} %)"))?;
-    for file in &report.files {
-        ui.status(format_args!("  {DIM}{}{DIM:#}", from_home(context, file)))?;
-    }
-    for step in &report.steps {
-        ui.status(format_args!("  {DIM}{step}{DIM:#}"))?;
+    // A plan has steps; what was done has files.
+    if report.undo_id.is_some() {
+        for file in &report.files {
+            ui.status(format_args!("  {DIM}{}{DIM:#}", from_home(context, file)))?;
+        }
+    } else {
+        for step in &report.steps {
+            ui.status(format_args!("  {DIM}{step}{DIM:#}"))?;
+        }
     }
     if let Some(superseded) = &report.superseded {
         ui.status(format_args!("  replaces the copy {superseded}, which nobody had used"))?;

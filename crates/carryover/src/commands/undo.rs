@@ -6,7 +6,6 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::error::CommandError;
-use crate::quantity;
 use crate::session_row::from_home;
 use crate::ui::{DIM, Ui};
 
@@ -51,10 +50,9 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
         })?;
         return Ok(());
     }
-    let files = quantity::count(undone.removed.len(), "file", "files");
-    ui.status(format_args!("took back {} session {} ({files} removed)", undone.target, undone.session))?;
+    ui.status(format_args!("took back {} session {}", undone.target, undone.session))?;
     for path in &undone.removed {
-        ui.status(format_args!("  {DIM}{}{DIM:#}", from_home(context, path)))?;
+        ui.status(format_args!("  removed {DIM}{}{DIM:#}", from_home(context, path)))?;
     }
     Ok(())
 }

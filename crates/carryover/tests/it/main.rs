@@ -1,1 +1,28 @@
-fn main() {}
+//! The program as a user runs it: one binary of tests, one file per command.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+mod test_completions;
+mod test_config;
+mod test_demo;
+mod test_detect;
+mod test_doctor;
+mod test_info;
+mod test_list;
+mod test_resume;
+mod test_show;
+mod test_streams;
+mod test_undo;
+mod test_usage;
+
+/// A file that is not named above would never run.
+#[test]
+fn every_file_is_named_here() {
+    let here = include_str!("main.rs");
+    for entry in fs_err::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs") else { continue };
+        assert!(module == "main" || here.contains(&format!("mod {module};")), "{name} is not in main.rs");
+    }
+}

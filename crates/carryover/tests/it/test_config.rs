@@ -1,0 +1,98 @@
+use crate::support::TestEnv;
+
+#[test]
+fn without_a_file_the_defaults_hold() {
+    let env = TestEnv::new();
+    insta::assert_snapshot!(env.run(&["config"]), @"
+    exit code 0
+    --- stdout
+    agents           (all)
+    stores.<agent>   (the agent's own folders)
+    resume.target    (must be named)
+    resume.tokens    (the window of the target's model)
+    --- stderr
+    [HOME]/.carryover/config.toml (not there yet)
+    ");
+    insta::assert_snapshot!(env.run(&["config", "path"]), @"
+    exit code 0
+    --- stdout
+    [HOME]/.carryover/config.toml
+    ");
+    insta::assert_snapshot!(env.run(&["config", "get", "resume.target"]), @"exit code 0");
+    env.json("config-show", &["config", "show"]);
+}
+
+#[test]
+fn what_is_set_is_read_back() {
+    let env = TestEnv::new();
+    insta::assert_snapshot!(env.run(&["config", "set", "resume.target", "claude"]), @"
+    exit code 0
+    --- stderr
+    resume.target = claude-code
+    ");
+    insta::assert_snapshot!(env.run(&["config", "get", "resume.target"]), @"
+    exit code 0
+    --- stdout
+    claude-code
+    ");
+    env.run(&["config", "set", "stores.codex", "/mnt/old,~/older"]).success();
+    insta::assert_snapshot!(env.run(&["config", "show"]), @"
+    exit code 0
+    --- stdout
+    agents           (all)
+    stores.codex     /mnt/old,[HOME]/older
+    resume.target    claude-code
+    resume.tokens    (the window of the target's model)
+    --- stderr
+    [HOME]/.carryover/config.toml
+    ");
+    env.json("config-show", &["config"]);
+    env.run(&["config", "set", "resume.target", ""]).success();
+    insta::assert_snapshot!(env.run(&["config", "get", "resume.target"]), @"exit code 0");
+}
+
+#[test]
+fn mistakes_are_named_and_the_nearest_key_suggested() {
+    let env = TestEnv::new();
+    insta::assert_snapshot!(env.run(&["config", "set", "resume.taget", "codex"]), @"
+    exit code 64
+    --- stderr
+    error: [HOME]/.carryover/config.toml: unknown key `resume.taget`
+    hint: did you mean `resume.target`?
+    ");
+    insta::assert_snapshot!(env.run(&["config", "set", "resume.target", "codx"]), @"
+    exit code 64
+    --- stderr
+    error: [HOME]/.carryover/config.toml: `resume.target` names `codx`, which is no agent that carryover knows
+    hint: did you mean `codex`?
+    ");
+    insta::assert_snapshot!(env.run(&["config", "get", "colour"]), @"
+    exit code 64
+    --- stderr
+    error: unknown key `colour`
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens
+    ");
+}
+
+#[test]
+fn a_broken_file_stops_every_command_but_not_the_way_to_it() {
+    let env = TestEnv::with_sessions();
+    env.write(".carryover/config.toml", "[resume]\ntoken = 4\n");
+    insta::assert_snapshot!(env.run(&["list"]), @"
+    exit code 64
+    --- stderr
+    error: [HOME]/.carryover/config.toml: unknown key `resume.token`
+    hint: did you mean `resume.tokens`?
+    ");
+    env.run(&["config", "path"]).success();
+}
+
+#[test]
+fn our_folder_can_be_moved() {
+    let env = TestEnv::new().var("CARRYOVER_HOME", "~/elsewhere");
+    insta::assert_snapshot!(env.run(&["config", "path"]), @"
+    exit code 0
+    --- stdout
+    [HOME]/elsewhere/config.toml
+    ");
+}

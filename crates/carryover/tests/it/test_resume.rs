@@ -1,0 +1,166 @@
+use crate::support::{CLAUDE, CODEX, TestEnv};
+
+#[test]
+fn a_session_goes_on_in_the_other_agent() {
+    let env = TestEnv::with_sessions();
+    insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "codex"]), @"
+    exit code 0
+    --- stdout
+    codex resume 01a1de6f-6dd8-7000-8000-0000000f4241
+    --- stderr
+    carried over Claude Code → Codex CLI
+      carried     23 entries
+      translated  6 tool calls
+      clipped     0
+      lost        3 reasoning: shown on the screen, not sent to the model
+      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl
+    warning: Codex CLI is not installed: the session is written and waits for it
+    go on with
+    hint: `carryover undo 00000000` takes it back
+    ");
+    insta::assert_snapshot!(env.run(&["resume", CODEX, "--target", "claude"]), @"
+    exit code 0
+    --- stdout
+    claude --resume 00000000-0000-4000-8000-0000000f4241
+    --- stderr
+    carried over Codex CLI → Claude Code
+      carried     14 entries
+      translated  3 tool calls
+      clipped     0
+      lost        2 reasoning: shown, but not sent to the model: only the model that thought it may be sent it
+      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl
+    warning: Claude Code is not installed: the session is written and waits for it
+    go on with
+    hint: `carryover undo 00000001` takes it back
+    ");
+    insta::assert_snapshot!(env.run(&["list"]), @"
+    exit code 0
+    --- stdout
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
+    codex        01a1de6f  56 min ago         –  ## KB  –                Please fix the bug in calc.py and add a test. The…
+    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
+    claude-code  00000000  1 h ago            –  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
+    ");
+}
+
+#[test]
+fn the_contract_of_json_holds() {
+    let env = TestEnv::with_sessions();
+    let before = env.files();
+    let planned = env.resume_json(&["resume", CLAUDE, "--target", "codex", "--dry-run"]);
+    assert_eq!(env.files(), before, "a dry run writes nothing");
+    assert!(planned["undo_id"].is_null());
+    let resumed = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
+    assert_eq!(resumed["source"], "claude-code");
+    assert_eq!(resumed["target"], "codex");
+    assert_eq!(resumed["command"][0], "codex");
+    assert_eq!(resumed["cwd"], env.project().display().to_string());
+    for file in resumed["files"].as_array().unwrap() {
+        assert!(std::path::Path::new(file.as_str().unwrap()).is_file());
+    }
+    let listed = env.json("list", &["list", "--source", "codex"]);
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_dry_run_prints_the_plan() {
+    let env = TestEnv::with_sessions();
+    insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "codex", "--dry-run"]), @"
+    exit code 0
+    --- stdout
+    codex resume 01a1de6f-6dd8-7000-8000-0000000f4241
+    --- stderr
+    would carry over Claude Code → Codex CLI
+      carried     23 entries
+      translated  6 tool calls
+      clipped     0
+      lost        3 reasoning: shown on the screen, not sent to the model
+      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      create [HOME]/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
+    warning: Codex CLI is not installed: the session is written and waits for it
+    nothing was written; it would go on with
+    ");
+}
+
+#[test]
+fn quiet_leaves_the_command_alone() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["resume", CLAUDE, "--target", "codex", "--quiet", "--dry-run"]).success();
+    assert_eq!(said.stdout.lines().count(), 1);
+    assert!(said.stdout.starts_with("codex resume "), "{said}");
+}
+
+#[test]
+fn another_folder_is_entered_first() {
+    let env = TestEnv::with_sessions();
+    fs_err::create_dir_all(env.home().join("new place")).unwrap();
+    let args = ["resume", CLAUDE, "--target", "claude-code", "--project", "../new place", "--dry-run", "--quiet"];
+    let said = env.run(&args).success();
+    assert!(said.stdout.starts_with("cd '[HOME]/new place' && claude --resume "), "{said}");
+}
+
+#[test]
+fn a_target_must_be_known() {
+    let env = TestEnv::with_sessions();
+    insta::assert_snapshot!(env.run(&["resume", CLAUDE]), @"
+    exit code 64
+    --- stderr
+    error: no target was named
+    hint: name one with `--target AGENT`: claude-code, codex
+    hint: `carryover config set resume.target AGENT` makes it the default
+    ");
+    insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "codx"]), @"
+    exit code 64
+    --- stderr
+    error: invalid value 'codx' for '--target <AGENT>'
+      [possible values: claude-code, codex]
+
+      tip: a similar value exists: 'codex'
+
+    For more information, try '--help'.
+    ");
+    env.run(&["config", "set", "resume.target", "codex"]).success();
+    env.run(&["resume", CLAUDE, "--dry-run"]).success();
+}
+
+#[test]
+fn what_cannot_be_fitted_is_an_exit_code() {
+    let env = TestEnv::with_sessions();
+    insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "codex", "--tokens", "1"]), @"
+    exit code 4
+    --- stderr
+    error: the last turn alone needs about 103 tokens, and 1 are allowed
+    hint: allow more with `--tokens N` if the target's model takes more
+    ");
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_refused() {
+    let env = TestEnv::with_sessions();
+    let before = env.files();
+    let args = ["resume", CLAUDE, "--target", "codex", "--project", "/no/such/folder"];
+    insta::assert_snapshot!(env.run(&args), @"
+    exit code 64
+    --- stderr
+    error: the project folder /no/such/folder does not exist
+    hint: name a folder that exists with `--project`
+    ");
+    assert_eq!(env.files(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn launching_becomes_the_client_in_its_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = TestEnv::with_sessions();
+    env.write("bin/claude", "#!/bin/sh\necho \"started in $PWD with $*\" | sed 's/[0-9a-f]\\{8\\}-[0-9a-f-]*/ID/g'\n");
+    let program = env.home().join("bin/claude");
+    fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/bin:/usr/bin", env.home().join("bin").display());
+    let env = env.var("PATH", &path);
+    let said = env.run(&["resume", CODEX, "--target", "claude", "--launch", "--quiet"]).success();
+    assert!(said.stdout.ends_with("started in [HOME]/calc with --resume ID\n"), "{said}");
+}

@@ -1,0 +1,317 @@
+use crate::support::{CLAUDE, CODEX, TestEnv};
+
+#[test]
+fn the_live_context_reads_as_a_conversation() {
+    let env = TestEnv::with_sessions();
+    insta::assert_snapshot!(env.run(&["show"]), @r#"
+    exit code 0
+    --- stdout
+    Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
+    Claude Code session d3a03cdd-c689-41e6-9587-86a6223f5251
+    [HOME]/calc (main)
+    claude-opus-5-5, client 2.1.325, 2026-11-15 09:00 to 09:03, 6 messages, about #.#k tokens in context
+
+    You  09:00
+    Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
+
+    Claude Code  09:00
+    (thinking) I should read the file first.
+    I'll look at the code.
+    > Read [HOME]/calc/calc.py
+    > Bash ls -la && git status --short
+    < Read
+      1	def add(a, b):
+      2	    return a - b
+      3
+    < Bash
+      total 28
+      drwxr-xr-x 3 you you 4096 Nov 15 00:54 .
+      drwxr-xr-x 4 you you 4096 Nov 15 00:54 ..
+      drwxr-xr-x 8 you you 4096 Nov 15 00:54 .git
+      -rw-r--r-- 1 you you   20 Nov 15 00:54 AGENTS.md
+      -rw-r--r-- 1 you you   35 Nov 15 00:54 CLAUDE.md
+      -rw-r--r-- 1 you you   32 Nov 15 00:54 calc.py
+      -rw-r--r-- 1 you you   75 Nov 15 00:54 icon.png
+    > Bash python3 -c 'from calc import add; assert add(1, 2) == 3'
+      failed, exit code 1
+      Exit code 1
+      Traceback (most recent call last):
+        File "<string>", line 1, in <module>
+      AssertionError
+    add(1, 2) is -1: it subtracts. A test first.
+    > Write [HOME]/calc/test_calc.py
+      File created successfully at: [HOME]/calc/test_calc.py
+    (thinking) The sign in add() is wrong; one character.
+    > Edit [HOME]/calc/calc.py
+      The file [HOME]/calc/calc.py has been updated successfully.
+    > Bash cat calc.py
+      def add(a, b):
+          return a + b
+    > Read [HOME]/calc/icon.png
+      [image/png]
+    (thinking) The icon is red, as the README says.
+    Fixed add() in calc.py and wrote test_calc.py. The icon is fine: it is red on purpose. Still open: the changelog.
+
+    You  09:03
+    Good. Then the changelog, please.
+
+    Claude Code  09:03
+    I'll add a line under "Fixed": add() added nothing, it subtracted.
+    --- stderr
+    the newest session of this project:
+    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
+    "#);
+    insta::assert_snapshot!(env.run(&["show", CODEX, "--quiet"]), @r#"
+    exit code 0
+    --- stdout
+    mean() crashes on an empty list, see the picture. Let it return 0.
+    Codex CLI session 01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8
+    [HOME]/calc (main)
+    gpt-5.5, client 0.166.0, 2026-11-15 08:10 to 08:11, 4 messages, about #.#k tokens in context
+
+    You  08:10
+    [image/png [HOME]/calc/crash.png]
+
+    mean() crashes on an empty list, see the picture. Let it return 0.
+
+    Codex CLI  08:10
+    (thinking) **Planning**
+
+    I look at the code before I change it.
+    I'll look at stats.py first.
+    > exec_command ls -la && cat stats.py
+    > exec_command git log --oneline | head -3
+    < exec_command
+      Chunk ID: 528165
+      Wall time: 0.0000 seconds
+      Process exited with code 0
+      Original token count: 68
+      Output:
+      total 20
+      drwxr-xr-x  3 you you 4096 Nov 15 00:54 .
+      drwxr-xr-x 13 you you 4096 Nov 15 00:56 ..
+      … 4 more lines (`--full` shows them)
+    < exec_command
+      Chunk ID: 7e0932
+      Wall time: 0.0000 seconds
+      Process exited with code 0
+      Original token count: 4
+      Output:
+      713d640 init
+    (thinking) **Testing**
+
+    See it fail before I fix it.
+    > exec_command python3 -c 'import stats; assert stats.mean([]) == 0'
+      failed, exit code 1
+      Chunk ID: 64f418
+      Wall time: 0.0000 seconds
+      Process exited with code 1
+      Original token count: 23
+      Output:
+      Traceback (most recent call last):
+        File "<string>", line 1, in <module>
+      ZeroDivisionError: division by zero
+    It divides by zero. Patching.
+    > apply_patch stats.py, notes/NOTES.md
+      Exit code: 0
+      Wall time: 0 seconds
+      Output:
+      Success. Updated the following files:
+      A notes/NOTES.md
+      M stats.py
+    `mean([])` is 0 now; notes/NOTES.md says so. The other functions in stats.py have the same gap: shall I go through them?
+    "#);
+}
+
+#[test]
+fn markdown_can_be_kept() {
+    let env = TestEnv::with_sessions();
+    insta::assert_snapshot!(env.run(&["show", CLAUDE, "--format", "markdown"]), @r#"
+    exit code 0
+    --- stdout
+    # Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
+
+    - Claude Code session d3a03cdd-c689-41e6-9587-86a6223f5251
+    - [HOME]/calc (main)
+    - claude-opus-5-5, client 2.1.325, 2026-11-15 09:00 to 09:03, 6 messages, about #.#k tokens in context
+
+    ## You, 09:00
+
+    Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
+
+    ## Claude Code, 09:00
+
+    > I should read the file first.
+
+    I'll look at the code.
+
+    **Read**
+
+    ```
+    [HOME]/calc/calc.py
+    ```
+
+    **Bash**
+
+    ```
+    ls -la && git status --short
+    ```
+
+    ```
+    1	def add(a, b):
+    2	    return a - b
+    3
+    ```
+
+    ```
+    total 28
+    drwxr-xr-x 3 you you 4096 Nov 15 00:54 .
+    drwxr-xr-x 4 you you 4096 Nov 15 00:54 ..
+    drwxr-xr-x 8 you you 4096 Nov 15 00:54 .git
+    -rw-r--r-- 1 you you   20 Nov 15 00:54 AGENTS.md
+    -rw-r--r-- 1 you you   35 Nov 15 00:54 CLAUDE.md
+    -rw-r--r-- 1 you you   32 Nov 15 00:54 calc.py
+    -rw-r--r-- 1 you you   75 Nov 15 00:54 icon.png
+    ```
+
+    **Bash**
+
+    ```
+    python3 -c 'from calc import add; assert add(1, 2) == 3'
+    ```
+
+    *failed, exit code 1*
+
+    ```
+    Exit code 1
+    Traceback (most recent call last):
+      File "<string>", line 1, in <module>
+    AssertionError
+    ```
+
+    add(1, 2) is -1: it subtracts. A test first.
+
+    **Write**
+
+    ```
+    [HOME]/calc/test_calc.py
+    ```
+
+    ```
+    File created successfully at: [HOME]/calc/test_calc.py
+    ```
+
+    > The sign in add() is wrong; one character.
+
+    **Edit**
+
+    ```
+    [HOME]/calc/calc.py
+    ```
+
+    ```
+    The file [HOME]/calc/calc.py has been updated successfully.
+    ```
+
+    **Bash**
+
+    ```
+    cat calc.py
+    ```
+
+    ```
+    def add(a, b):
+        return a + b
+    ```
+
+    **Read**
+
+    ```
+    [HOME]/calc/icon.png
+    ```
+
+    ```
+    [image/png]
+    ```
+
+    > The icon is red, as the README says.
+
+    Fixed add() in calc.py and wrote test_calc.py. The icon is fine: it is red on purpose. Still open: the changelog.
+
+    ## You, 09:03
+
+    Good. Then the changelog, please.
+
+    ## Claude Code, 09:03
+
+    I'll add a line under "Fixed": add() added nothing, it subtracted.
+    "#);
+}
+
+#[test]
+fn the_contract_of_json_holds() {
+    let env = TestEnv::with_sessions();
+    for args in [&["show", CLAUDE][..], &["show", CLAUDE, "--full"], &["show", CODEX], &["show", CODEX, "--full"]] {
+        let shown = env.json("session", args);
+        assert!(shown["entries"].as_array().unwrap().len() > 5, "{args:?}");
+    }
+    let live = env.json("session", &["show", "--session", CLAUDE]);
+    let alive = |entry: &serde_json::Value| entry["live"] == true;
+    assert!(live["entries"].as_array().unwrap().iter().all(alive));
+    assert_eq!(live["entries"][0]["parts"][0]["type"], "text");
+}
+
+#[test]
+fn counting_once_makes_listings_exact() {
+    let env = TestEnv::with_sessions();
+    assert_eq!(env.json("list", &["list"])[0]["messages"], serde_json::Value::Null);
+    env.run(&["show", CLAUDE]).success();
+    assert_eq!(env.json("list", &["list"])[0]["messages"], 6);
+}
+
+#[test]
+fn a_loose_file_needs_no_store() {
+    let env = TestEnv::with_sessions();
+    let text = include_str!("../../demo/codex.jsonl");
+    env.write("calc/rollout.jsonl", text);
+    let said = env.run(&["show", "./rollout.jsonl", "--quiet"]).success();
+    assert!(said.stdout.contains("mean() crashes on an empty list"), "{said}");
+}
+
+#[test]
+fn what_is_not_found_is_said() {
+    let env = TestEnv::with_sessions();
+    insta::assert_snapshot!(env.run(&["show", "zzzzzzzz"]), @"
+    exit code 2
+    --- stderr
+    error: no session matches `zzzzzzzz`
+    hint: run `carryover list --all` to see every session
+    ");
+    insta::assert_snapshot!(env.run(&["show", "./none.jsonl"]), @"
+    exit code 3
+    --- stderr
+    error: failed to open file `[HOME]/calc/./none.jsonl`: No such file or directory (os error 2)
+    ");
+    insta::assert_snapshot!(env.run_in(&env.home(), &["show"]), @"
+    exit code 2
+    --- stderr
+    error: no session of this project was found
+    hint: name a session of another project: `carryover list --all` shows them
+    ");
+}
+
+#[test]
+fn several_that_fit_are_listed() {
+    let env = TestEnv::with_sessions();
+    let text = include_str!("../../demo/claude-code.jsonl").replace("d3a03cdd-c689", "d3a03cdd-c68f");
+    env.write(".claude/projects/-home-you-calc/d3a03cdd-c68f-41e6-9587-86a6223f5251.jsonl", &text);
+    insta::assert_snapshot!(env.run(&["show", CLAUDE]), @"
+    exit code 2
+    --- stderr
+    error: `d3a03cdd` fits 2 sessions
+      claude-code  d3a03cdd-c689  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a t…
+      claude-code  d3a03cdd-c68f  56 min ago         –  ## KB  claude-opus-5-5  /home/you/calc: Please fix the bug in cal…
+    hint: name one by its id
+    ");
+    env.run(&["show", CLAUDE, "--yes"]).success();
+}

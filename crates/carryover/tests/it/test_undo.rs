@@ -1,0 +1,53 @@
+use crate::support::{CLAUDE, CODEX, TestEnv};
+
+#[test]
+fn exactly_what_was_added_is_taken_back() {
+    let env = TestEnv::with_sessions();
+    for (session, target) in [(CLAUDE, "codex"), (CODEX, "claude-code")] {
+        let before = env.files();
+        env.run(&["resume", session, "--target", target]).success();
+        assert_ne!(env.files(), before);
+        let undone = env.json("undo", &["undo"]);
+        assert_eq!(undone["target"], target);
+        assert_eq!(env.files(), before);
+    }
+}
+
+#[test]
+fn undoing_is_told() {
+    let env = TestEnv::with_sessions();
+    env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    insta::assert_snapshot!(env.run(&["undo", "nonsense"]), @"
+    exit code 2
+    --- stderr
+    error: no resume is known by `nonsense`
+      00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
+    ");
+    insta::assert_snapshot!(env.run(&["undo"]), @"
+    exit code 0
+    --- stderr
+    took back codex session 01a1de6f-6dd8-7000-8000-0000000f4241
+      removed ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl
+    ");
+    insta::assert_snapshot!(env.run(&["undo"]), @"
+    exit code 2
+    --- stderr
+    error: nothing to undo
+    ");
+}
+
+#[test]
+fn a_session_that_was_used_stays() {
+    use std::io::Write;
+    let env = TestEnv::with_sessions();
+    let resumed = env.resume_json(&["resume", CODEX, "--target", "claude-code"]);
+    let file = resumed["files"][0].as_str().unwrap();
+    let mut open = fs_err::OpenOptions::new().append(true).open(file).unwrap();
+    writeln!(open, "{{\"type\":\"summary\",\"summary\":\"more\",\"leafUuid\":\"x\"}}").unwrap();
+    drop(open);
+    let said = env.run(&["undo"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(said.stderr.contains("--force"), "{said}");
+    env.run(&["undo", "--force"]).success();
+    assert!(!std::path::Path::new(file).exists());
+}

@@ -1,0 +1,123 @@
+use crate::support::TestEnv;
+
+#[test]
+fn help_and_version_are_answers() {
+    let env = TestEnv::new();
+    insta::assert_snapshot!(env.run(&["-h"]), @"
+    exit code 0
+    --- stdout
+    Close any coding agent, open any other, and keep going
+
+    Usage: carryover [OPTIONS] <COMMAND>
+
+    Commands:
+      detect       Show which agents are here
+      list         List sessions of all agents, this project's first
+      show         Show a session
+      resume       Go on with a session in another agent
+      undo         Take back what a resume wrote
+      info         Tell what carryover knows of an agent
+      doctor       Look for what is wrong, and change nothing
+      demo         Show how it works, without any agent
+      config       Show or change the configuration
+      completions  Print a completion script for a shell
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+
+    Global options:
+          --json          Print data as JSON
+      -q, --quiet         Print no status and no hints
+      -y, --yes           Never ask; where several sessions fit, take the newest
+          --color <WHEN>  When to use colours [default: auto]
+
+    Try it without any agent: carryover demo
+    ");
+    insta::assert_snapshot!(env.run(&["resume", "-h"]), @"
+    exit code 0
+    --- stdout
+    Go on with a session in another agent
+
+    Usage: carryover resume [OPTIONS] [SESSION]
+
+    Arguments:
+      [SESSION]  An id or the beginning of one, words of a title, a file, or @last
+
+    Options:
+          --source <AGENT>    Only sessions of this agent
+      -t, --target <AGENT>    The agent to go on in
+          --project <FOLDER>  The folder to go on in [default: the session's own]
+          --tokens <N>        Fit the session into this many tokens [default: the window of the target's model]
+          --native            Fail where the session cannot be written into the target's own store
+          --dry-run           Print what would be done, and do nothing
+          --launch            Start the target with the session
+      -h, --help              Print help (see more with '--help')
+
+    Global options:
+          --json          Print data as JSON
+      -q, --quiet         Print no status and no hints
+      -y, --yes           Never ask; where several sessions fit, take the newest
+          --color <WHEN>  When to use colours [default: auto]
+    ");
+    insta::assert_snapshot!(env.run(&["--version"]), @"
+    exit code 0
+    --- stdout
+    carryover 0.1.0
+    ");
+}
+
+#[test]
+fn wrong_command_lines_are_64() {
+    let env = TestEnv::new();
+    insta::assert_snapshot!(env.run(&["resme"]), @"
+    exit code 64
+    --- stderr
+    error: unrecognized subcommand 'resme'
+
+      tip: a similar subcommand exists: 'resume'
+
+    Usage: carryover [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(env.run(&["list", "--all", "--limit", "3"]), @"
+    exit code 64
+    --- stderr
+    error: the argument '--all' cannot be used with '--limit <N>'
+
+    Usage: carryover list --all
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(env.run(&["list", "--source", "claud"]), @"
+    exit code 64
+    --- stderr
+    error: invalid value 'claud' for '--source <AGENT>'
+      [possible values: claude-code, codex]
+
+      tip: a similar value exists: 'claude-code'
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(env.run(&["resume", "--launch", "--json"]), @"
+    exit code 64
+    --- stderr
+    error: the argument '--launch' cannot be used with '--json'
+
+    Usage: carryover resume --launch [SESSION]
+
+    For more information, try '--help'.
+    ");
+    assert_eq!(env.run(&[]).code, Some(64));
+}
+
+#[test]
+fn variables_for_tests_must_make_sense() {
+    let env = TestEnv::new().var("CARRYOVER_NOW", "yesterday");
+    insta::assert_snapshot!(env.run(&["list"]), @"
+    exit code 64
+    --- stderr
+    error: CARRYOVER_NOW is not a time as 2026-11-15T09:00:00Z
+    ");
+}
