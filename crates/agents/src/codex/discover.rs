@@ -92,8 +92,9 @@ fn look_at(path: PathBuf, root: &Path, titles: &BTreeMap<String, String>) -> Res
     }))
 }
 
-/// A client that has a session open holds a lock on a file; whether it is held cannot be tested without taking it,
-/// which would make the client's own attempt fail, so a file that is there only says that it may be.
+/// A client that has a session open holds a lock on a file, which it removes when it ends. Whether the lock is held
+/// cannot be tested without taking it, which would make the client's own attempt fail; so a file that is there only
+/// says that the session may be open.
 fn liveness(root: &Path, id: &str) -> Liveness {
     let lock = root.join("thread-writer-locks").join(format!("{id}.lock"));
     if lock.exists() { Liveness::Unknown } else { Liveness::NotLive }

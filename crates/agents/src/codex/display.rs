@@ -3,8 +3,8 @@
 use carryover_core::transcript::{Action, Change, Outcome, Status, text_of};
 use serde_json::{Map, Value, json};
 
-use super::patch;
 use super::speech::{Asked, Speech};
+use super::{outcome, patch};
 
 /// More than this of an output is not shown anywhere.
 const LONGEST_SHOWN: usize = 16 << 10;
@@ -114,8 +114,8 @@ fn status(outcome: &Outcome) -> &'static str {
     if outcome.status == Status::Done { "completed" } else { "failed" }
 }
 
-fn shown_text(outcome: &Outcome) -> String {
-    let mut text = text_of(&outcome.parts);
+fn shown_text(of: &Outcome) -> String {
+    let mut text = text_of(&outcome::bare(of));
     let end = text.floor_char_boundary(LONGEST_SHOWN);
     text.truncate(end);
     text

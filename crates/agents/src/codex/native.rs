@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use carryover_core::transcript::Origin;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::wire::WireLoose;
+use super::item::{self, Ground};
+use super::wire::{WireItem, WireLoose};
 use crate::{Carried, WriteRequest};
 
 /// A record to write back.
@@ -79,8 +82,31 @@ fn parse(raw: &str) -> Option<Native> {
     let loose: WireLoose<'_> = serde_json::from_str(raw).ok()?;
     match (loose.kind.as_deref()?, loose.payload) {
         ("response_item", Some(payload)) => Some(Native::Item(payload.to_owned())),
-        ("compacted", Some(payload)) => Some(Native::Compaction(payload.to_owned())),
+        ("compacted", Some(payload)) => compaction(payload.get()).map(Native::Compaction),
         (_, None) => RawValue::from_string(raw.trim().to_owned()).ok().map(Native::Item),
         _ => None,
     }
+}
+
+/// A compaction's items, unread.
+#[derive(Serialize, Deserialize)]
+struct WireItems<'a> {
+    #[serde(borrow)]
+    message: &'a RawValue,
+    #[serde(borrow)]
+    replacement_history: Vec<&'a RawValue>,
+}
+
+/// A compaction without what the harness had said: permissions and surroundings of then are not those of now, and the
+/// client says the present ones itself.
+fn compaction(payload: &str) -> Option<Box<RawValue>> {
+    let mut items: WireItems<'_> = serde_json::from_str(payload).ok()?;
+    items.replacement_history.retain(|item| is_of_the_conversation(item.get()));
+    serde_json::value::to_raw_value(&items).ok()
+}
+
+fn is_of_the_conversation(raw: &str) -> bool {
+    let Ok(item) = serde_json::from_str::<WireItem<'_>>(raw) else { return true };
+    let ground = Ground { file: 0, offset: 0, bytes: &[], compressed: true };
+    item::read(&item, &ground).iter().any(|(origin, _)| *origin != Origin::Harness)
 }

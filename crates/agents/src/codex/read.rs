@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, TitleRank};
+use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, Part, TitleRank};
 
 use super::meta::{WireBase, WireMeta};
 use super::record::{self, Parsed};
@@ -21,7 +21,7 @@ const MAX_FORKS: usize = 32;
 /// Reads from a bookmark on, and says where to go on later.
 pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
     let path = &source.path;
-    let mut merge = Merge { sink, titled: false, end: None };
+    let mut merge = Merge { sink, own: path.clone(), titled: false, end: None };
     let offset = match *from {
         Bookmark::Start => {
             merge.learn(Fact::File(path.clone()));
@@ -71,6 +71,8 @@ pub(super) fn file_of(header: &Header, key: EntryKey) -> Result<&Path, AgentErro
 /// Takes what the lines hold to the sink.
 struct Merge<'a> {
     sink: &'a mut dyn Sink,
+    /// The session's own file, beside which those of sub-agents are.
+    own: PathBuf,
     /// Whether the first prompt has been met.
     titled: bool,
     /// The end of the last record that the sink took, once it wants no more.
@@ -126,10 +128,21 @@ impl Merge<'_> {
                 self.titled = true;
                 self.sink.learn(Fact::Title(TitleRank::FirstPrompt, title))?;
             }
+            if let Some(path) = child_in(&entry.body, &self.own) {
+                self.sink.learn(Fact::Child(path))?;
+            }
             self.sink.put(0, entry)?;
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The file of a sub-agent, from the answer to the call that made it: `{"agent_id":"…","nickname":"…"}`.
+fn child_in(body: &Body, own: &Path) -> Option<PathBuf> {
+    let Body::Outcome(outcome) = body else { return None };
+    let [Part::Text(text)] = &outcome.parts[..] else { return None };
+    let id = text.strip_prefix(r#"{"agent_id":""#)?.split('"').next()?;
+    rollout::find(own, id).ok().flatten()
 }
 
 /// Whether a record of a base came after the fork.

@@ -40,6 +40,8 @@ pub(super) struct Script<'a> {
 struct Turn {
     id: String,
     started_at: Timestamp,
+    /// The time of its last entry; the next prompt may come a day later.
+    ended_at: Timestamp,
     last_message: Option<String>,
 }
 
@@ -96,6 +98,9 @@ impl<'a> Script<'a> {
             self.log.at = carried.entry.at.unwrap_or(self.log.at);
             if let Some(offset) = self.entry(carried, index) {
                 self.origins.push(WrittenAs { entry: index, offset });
+            }
+            if let Some(turn) = &mut self.turn {
+                turn.ended_at = self.log.at;
             }
         }
         self.close();
@@ -300,11 +305,11 @@ impl<'a> Script<'a> {
         let Some(arguments) = item.get("arguments").and_then(Value::as_str).and_then(Json::parse) else {
             return payload;
         };
-        let moved = moves.json(&arguments);
-        if moved == arguments {
+        let there = moves.json(&arguments);
+        if there == arguments {
             return payload;
         }
-        item["arguments"] = json!(moved.as_str());
+        item["arguments"] = json!(there.as_str());
         serde_json::value::to_raw_value(&item).unwrap_or(payload)
     }
 
@@ -321,7 +326,8 @@ impl<'a> Script<'a> {
         if self.turn.is_some() {
             return;
         }
-        let turn = Turn { id: self.ids.timed_uuid(self.log.at), started_at: self.log.at, last_message: None };
+        let at = self.log.at;
+        let turn = Turn { id: self.ids.timed_uuid(at), started_at: at, ended_at: at, last_message: None };
         self.log.event(json!({
             "type": "task_started", "turn_id": turn.id, "started_at": turn.started_at.seconds(),
             "model_context_window": null, "collaboration_mode_kind": "default",
@@ -331,10 +337,10 @@ impl<'a> Script<'a> {
 
     fn close_turn(&mut self) {
         let Some(turn) = self.turn.take() else { return };
-        let took = self.log.at.millis().saturating_sub(turn.started_at.millis()).max(0);
+        let took = turn.ended_at.millis().saturating_sub(turn.started_at.millis()).max(0);
         self.log.event(json!({
             "type": "task_complete", "turn_id": turn.id, "last_agent_message": turn.last_message,
-            "started_at": turn.started_at.seconds(), "completed_at": self.log.at.seconds(), "duration_ms": took,
+            "started_at": turn.started_at.seconds(), "completed_at": turn.ended_at.seconds(), "duration_ms": took,
         }));
     }
 

@@ -162,6 +162,18 @@ fn a_fork_begins_with_what_it_continues() {
 }
 
 #[test]
+fn a_sub_agents_file_is_found_beside_its_parents() {
+    let folder = tempfile::tempdir().unwrap();
+    let day = folder.path().join("sessions/2026/11/15");
+    std::fs::create_dir_all(&day).unwrap();
+    let parent = day.join("rollout-2026-11-15T01-13-24-01a1dcc4-23e5-7c43-9eda-a6709220c050.jsonl");
+    let child = day.join("rollout-2026-11-15T01-13-24-01a1dcc4-24b0-72c3-adb0-b21b751f286e.jsonl");
+    std::fs::copy(fixture("0.166.0-parent"), &parent).unwrap();
+    std::fs::copy(fixture("0.166.0-subagent"), &child).unwrap();
+    assert_eq!(read(&parent).header.children, [child]);
+}
+
+#[test]
 fn a_compressed_file_reads_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rollout-2026-11-15T00-56-21-01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8.jsonl.zst");

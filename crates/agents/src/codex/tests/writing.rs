@@ -18,8 +18,8 @@ const RED: &str =
 
 /// A session of another agent in the making.
 #[derive(Default)]
-pub(super) struct Foreign {
-    pub(super) entries: Vec<Carried>,
+struct Foreign {
+    entries: Vec<Carried>,
 }
 
 impl Foreign {
@@ -33,7 +33,7 @@ impl Foreign {
         self
     }
 
-    pub(super) fn prompt(self, text: &str) -> Self {
+    fn prompt(self, text: &str) -> Self {
         self.say(Origin::User, Body::Prompt(vec![Part::Text(text.to_owned())]), Action::Other)
     }
 
@@ -72,7 +72,7 @@ fn image(name: Option<&str>) -> Part {
 }
 
 /// One of everything that another agent can bring.
-pub(super) fn everything() -> Foreign {
+fn everything() -> Foreign {
     let run = |command: &str| Action::Run { command: command.to_owned(), workdir: None };
     let hunk = Hunk {
         context: None,
@@ -126,7 +126,7 @@ pub(super) fn everything() -> Foreign {
         .reply("REPLY-THREE")
 }
 
-pub(super) fn env() -> Env {
+fn env() -> Env {
     Env {
         home: PathBuf::from("/home/dv"),
         vars: BTreeMap::new(),
@@ -137,7 +137,7 @@ pub(super) fn env() -> Env {
     }
 }
 
-pub(super) fn request<'a>(entries: &'a [Carried], project: &'a Path) -> WriteRequest<'a> {
+fn request<'a>(entries: &'a [Carried], project: &'a Path) -> WriteRequest<'a> {
     WriteRequest {
         entries,
         brief: None,
@@ -267,6 +267,17 @@ fn a_compaction_stays_a_compaction() {
 }
 
 #[test]
+fn what_a_hook_said_is_sent_and_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = Body::Prompt(vec![Part::Text("HOOKED".to_owned())]);
+    let foreign = Foreign::default().prompt("MINE").say(Origin::Hook, said, Action::Other).reply("DONE");
+    let plan = plan_for(&request(&foreign.entries, Path::new("/new/repo")), folder.path(), None).unwrap();
+    let live = render_live(&apply(&plan));
+    assert_eq!(live, "user prompt \"MINE\"\nhook prompt \"HOOKED\"\nagent reply \"DONE\"\n");
+    assert!(!payloads(&plan, "event_msg").contains("HOOKED"));
+}
+
+#[test]
 fn a_session_without_a_prompt_still_has_a_name() {
     let folder = tempfile::tempdir().unwrap();
     let foreign = Foreign::default().summary("SUMMARY").reply("DONE");
@@ -278,7 +289,7 @@ fn a_session_without_a_prompt_still_has_a_name() {
 }
 
 /// The live context of a session of Codex's own, ready to be written back.
-pub(super) fn carried_natively(path: &Path) -> Vec<Carried> {
+fn carried_natively(path: &Path) -> Vec<Carried> {
     let transcript = read(path);
     let carry = |alive| match alive {
         Alive::Entry(index) => {
@@ -311,7 +322,8 @@ fn codexs_own_records_are_written_back_as_they_were() {
         assert_eq!(places(render_live(&after)), places(render_live(&before)), "{name}");
         let natives: Vec<String> = std::fs::read_to_string(&path).unwrap().lines().map(payload_of).collect();
         for line in std::fs::read_to_string(&plan.file).unwrap().lines() {
-            let is_item = line.contains(r#""type":"response_item""#) || line.contains(r#""type":"compacted""#);
+            let is_item = line.contains(r#""type":"response_item""#);
+            assert!(!line.contains("permissions instructions"), "{name}: the harness speaks for itself");
             assert!(!is_item || natives.contains(&payload_of(line)), "{name}");
         }
     }
