@@ -1,5 +1,6 @@
 //! Doing what a plan says: journaled first, whole or not at all, read back before it counts.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,20 +16,23 @@ use crate::undo::take_back;
 
 /// Writes a session. On any error everything that was done is taken back; what could not be stays in the journal.
 ///
-/// `verify` reads the session back, once it is in its place. The answer are warnings.
+/// `verify` reads the session back, once it is in its place, and tells where its live records begin. The answer are
+/// warnings.
 pub(crate) fn apply(
     disk: &mut dyn Disk,
     context: &Context,
     plan: &WritePlan,
     journal: &mut Journal,
-    lineage: &Lineage,
-    verify: &dyn Fn() -> Result<(), &'static str>,
+    mut lineage: Lineage,
+    verify: &dyn Fn() -> Result<BTreeSet<u64>, &'static str>,
 ) -> Result<Vec<String>, ResumeError> {
     refuse_existing(plan)?;
     foresee(plan, journal);
-    begin(disk, context, journal, lineage)?;
+    write_lineage(disk, context, journal, &lineage)?;
+    begin(disk, context, journal)?;
     let result = perform(disk, context, plan, journal).and_then(|warnings| {
-        verify().map_err(ResumeError::ReadBack)?;
+        lineage.keep_live(&verify().map_err(ResumeError::ReadBack)?);
+        write_lineage(disk, context, journal, &lineage)?;
         finish(disk, context, journal)?;
         Ok(warnings)
     });
@@ -82,10 +86,18 @@ fn foresee(plan: &WritePlan, journal: &mut Journal) {
 
 /// ORDER IS LOAD-BEARING: the lineage first, because a journal without one is whole and a lineage without a journal is
 /// found by nobody; both before the first byte in another's store.
-fn begin(disk: &mut dyn Disk, context: &Context, journal: &Journal, lineage: &Lineage) -> Result<(), ResumeError> {
+fn write_lineage(
+    disk: &mut dyn Disk,
+    context: &Context,
+    journal: &Journal,
+    lineage: &Lineage,
+) -> Result<(), ResumeError> {
     let path = journal::lineage_path(context, &journal.id);
     let bytes = serde_json::to_vec(lineage).map_err(|error| failed(&path)(error.into()))?;
-    disk.write_own(&path, &bytes).map_err(failed(&path))?;
+    disk.write_own(&path, &bytes).map_err(failed(&path))
+}
+
+fn begin(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ResumeError> {
     let written = write_journal(disk, context, journal);
     if written.is_err() {
         forget(disk, context, &journal.id);

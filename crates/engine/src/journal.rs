@@ -3,6 +3,7 @@
 //! `resumes/<id>.json` is small and read often; `resumes/<id>.lineage.json` is as long as the session and read only when
 //! that session is resumed.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +102,7 @@ pub(crate) struct Origin {
     /// What the client would have answered, where the entry is such an answer; the key is then that of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
-    /// Where the records that hold it begin in the written session; none where it was not written.
+    /// Where the records that hold it begin in the written session; none where it was not carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) at: Vec<u64>,
 }
@@ -117,6 +118,14 @@ pub(crate) struct Lineage {
 impl Lineage {
     pub(crate) fn new(ancestors: Vec<Ancestor>, origins: Vec<Origin>) -> Self {
         Self { schema: LINEAGE_SCHEMA.to_owned(), ancestors, origins }
+    }
+
+    /// Keeps the places of records that the target's model would see. What was written for display only was not
+    /// carried, and comes back from its source.
+    pub(crate) fn keep_live(&mut self, live: &BTreeSet<u64>) {
+        for origin in &mut self.origins {
+            origin.at.retain(|offset| live.contains(offset));
+        }
     }
 
     /// The lineage of a resume, where it is still there and whole.

@@ -1,5 +1,7 @@
 //! Reading what was written through the target's own reader, and comparing it with what was meant.
 
+use std::collections::BTreeSet;
+
 use carryover_agents::{Agent, Bookmark, Carried, Source, WritePlan};
 use carryover_core::live::{self, Alive};
 use carryover_core::transcript::{Body, Entry, Part, TranscriptBuilder};
@@ -27,10 +29,11 @@ impl Counts {
     }
 }
 
-/// Reads the session and compares it with what the plan says that it holds.
-pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -> Result<(), &'static str> {
+/// Reads the session and compares it with what the plan says that it holds. Answers where its live records begin:
+/// what stands there for display only is not part of the context.
+pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -> Result<BTreeSet<u64>, &'static str> {
     let meant = meant(plan, carried);
-    let found = found(agent, plan)?;
+    let (found, live) = found(agent, plan)?;
     // A call that the target cannot hold may have become text: then it is missing here, one too many there, and named
     // among the losses.
     let allowed: usize = plan.losses.iter().map(|loss| loss.count).sum();
@@ -41,7 +44,7 @@ pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -
     }
     let more: usize = (0..KINDS).map(|kind| found.0[kind].saturating_sub(meant.0[kind])).sum();
     // An outline may be read as a prompt.
-    if more > allowed + 1 { Err("it holds more than was written") } else { Ok(()) }
+    if more > allowed + 1 { Err("it holds more than was written") } else { Ok(live) }
 }
 
 /// What the plan's origins say that it holds; a plan without origins holds everything.
@@ -59,7 +62,7 @@ fn meant(plan: &WritePlan, carried: &[Carried]) -> Counts {
     counts
 }
 
-fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<Counts, &'static str> {
+fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, BTreeSet<u64>), &'static str> {
     let source = Source { path: plan.file.clone(), key: None };
     let mut builder = TranscriptBuilder::new(agent.facts().id);
     agent.read(&source, &Bookmark::Start, &mut builder).map_err(|_| "it cannot be read")?;
@@ -71,10 +74,12 @@ fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<Counts, &'static str> {
         return Err("it has another id");
     }
     let mut counts = Counts::default();
+    let mut live = BTreeSet::new();
     for alive in live::resolve(&transcript) {
         if let Alive::Entry(index) = alive {
             counts.add(&transcript.entries[index]);
+            live.insert(transcript.entries[index].key.offset);
         }
     }
-    Ok(counts)
+    Ok((counts, live))
 }

@@ -3,7 +3,7 @@
 mod fitting;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carryover_agents::{
     AGENTS, Agent, AgentError, Liveness, Loss, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
@@ -187,7 +187,7 @@ fn request<'a>(context: &Context, session: &'a Listed, place: &'a Place, fitted:
         brief: fitted.brief.as_deref(),
         title: header.title.as_deref().or(session.found.title.as_deref()),
         project: &place.project,
-        old_project: header.project.as_deref(),
+        old_project: old_project(fitted, &place.project),
         branch: header.branch.as_deref(),
         source_agent: session.agent.facts().id,
         source_model: header.model.as_deref(),
@@ -195,6 +195,17 @@ fn request<'a>(context: &Context, session: &'a Listed, place: &'a Place, fitted:
         tokens: fitted.tokens,
         seed: context.seed,
     }
+}
+
+/// Where the session was. One that has moved already is moved by the folder that its originals still name.
+fn old_project<'a>(fitted: &'a Fitted, project: &Path) -> Option<&'a Path> {
+    let own = fitted.header.project.as_deref();
+    let moved = |own: &Path| own != project && resolve(own) != project;
+    if own.is_some_and(moved) {
+        return own;
+    }
+    let originals = fitted.sources.iter().skip(1).filter_map(|from| from.header.project.as_deref());
+    originals.into_iter().find(|original| moved(original)).or(own)
 }
 
 #[expect(clippy::too_many_arguments, reason = "all of them decided before, none of them belongs to another")]
@@ -215,7 +226,7 @@ fn write(
     let earlier = superseded(context, &journal);
     let lineage = fitted.lineage(plan);
     let verify = || readback::verify(options.target, plan, &fitted.carried);
-    report.warnings.extend(apply(disk, context, plan, &mut journal, &lineage, &verify)?);
+    report.warnings.extend(apply(disk, context, plan, &mut journal, lineage, &verify)?);
     report.undo_id = Some(journal.id);
     for mut earlier in earlier {
         // It stays if somebody began to use it this very moment.

@@ -1,5 +1,6 @@
 //! Use cases played through with two made-up agents.
 
+mod agents;
 mod crash;
 mod examining;
 mod fake;
