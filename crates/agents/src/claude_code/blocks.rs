@@ -55,7 +55,7 @@ impl<'a> Blocks<'a> {
     pub(super) fn outcome(&mut self, outcome: &Outcome, losses: &mut Vec<Loss>) -> (Value, Option<Value>) {
         let (id, tool) = self.calls.get(&outcome.call).cloned().unwrap_or_default();
         let failed = outcome.status != Status::Done;
-        let mut content = self.content(&outcome.parts, losses);
+        let mut content = content(&outcome.parts, losses);
         if let (Some(code), Value::String(text)) = (outcome.exit_code.filter(|code| *code != 0), &content) {
             content = json!(format!("Exit code {code}\n{text}"));
         }
@@ -66,14 +66,14 @@ impl<'a> Blocks<'a> {
         let drawn = (tool == "Bash").then(|| shell_result(outcome, &content));
         (block, drawn)
     }
+}
 
-    /// Text alone is a string; with images it is a list.
-    pub(super) fn content(&self, parts: &[Part], losses: &mut Vec<Loss>) -> Value {
-        if parts.iter().all(|part| matches!(part, Part::Text(_))) {
-            return json!(text_of(parts));
-        }
-        parts.iter().map(|part| block(part, losses)).collect()
+/// Text alone is a string; with images it is a list.
+pub(super) fn content(parts: &[Part], losses: &mut Vec<Loss>) -> Value {
+    if parts.iter().all(|part| matches!(part, Part::Text(_))) {
+        return json!(text_of(parts));
     }
+    parts.iter().map(|part| block(part, losses)).collect()
 }
 
 fn shell_result(outcome: &Outcome, content: &Value) -> Value {

@@ -89,10 +89,7 @@ pub(super) fn sort(text: &str, is_meta: bool) -> Sorted<'_> {
         return Sorted::Harness;
     }
     if let Some(command) = command(trimmed) {
-        return match command {
-            Some(words) => Sorted::User(Cow::Owned(words)),
-            None => Sorted::Harness,
-        };
+        return command;
     }
     // Hidden lines that are none of the above hold what a command or a skill of the user's expands to.
     if is_meta && trimmed.starts_with("[Image:") {
@@ -101,18 +98,18 @@ pub(super) fn sort(text: &str, is_meta: bool) -> Sorted<'_> {
     Sorted::User(Cow::Borrowed(text))
 }
 
-/// What the user typed as a command: `None` if it is no command, `Some(None)` if the client kept it to itself.
-fn command(text: &str) -> Option<Option<String>> {
+/// What the user typed as a command, if it is one.
+fn command(text: &str) -> Option<Sorted<'static>> {
     if !text.starts_with("<command-name>") && !text.starts_with("<command-message>") {
         return None;
     }
     let name = between(text, "<command-name>", "</command-name>")?.trim();
     let args = between(text, "<command-args>", "</command-args>").unwrap_or_default().trim();
     if LOCAL_COMMANDS.contains(&name.trim_start_matches('/')) {
-        return Some(None);
+        return Some(Sorted::Harness);
     }
     let slash = if name.starts_with('/') { "" } else { "/" };
-    Some(Some(format!("{slash}{name} {args}").trim_end().to_owned()))
+    Some(Sorted::User(Cow::Owned(format!("{slash}{name} {args}").trim_end().to_owned())))
 }
 
 /// 1.0 and 2.0 hand hook output over in tags of its own.

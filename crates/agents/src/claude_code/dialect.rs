@@ -78,11 +78,11 @@ fn read(path: String, offset: Option<u64>, limit: Option<u64>) -> Action {
 fn edit(path: String, outcome: Option<&str>) -> Action {
     let patched = outcome.and_then(|record| serde_json::from_str::<WireResult>(record).ok());
     let hunks = patched.map(|result| result.tool_use_result.structured_patch).unwrap_or_default();
-    let hunks = hunks.into_iter().map(hunk).collect();
+    let hunks = hunks.iter().map(hunk).collect();
     Action::Edit(vec![Change::Update { path, moved_to: None, hunks }])
 }
 
-fn hunk(wire: WireHunk) -> Hunk {
+fn hunk(wire: &WireHunk) -> Hunk {
     let mut hunk = Hunk { context: None, old: String::new(), new: String::new(), everywhere: false };
     for line in &wire.lines {
         let Some(text) = line.get(1..) else { continue };

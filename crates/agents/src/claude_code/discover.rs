@@ -115,9 +115,9 @@ impl Ends {
         let Some(parsed) = record::parse(line, 0) else { return };
         let known = parsed.rejected.is_none() && parsed.entries.iter().all(|entry| is_known(&entry.body));
         if known {
-            self.known += 1
+            self.known += 1;
         } else {
-            self.unknown += 1
+            self.unknown += 1;
         }
         self.spoken |= parsed.entries.iter().any(|entry| {
             matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))

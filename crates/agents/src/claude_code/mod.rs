@@ -11,6 +11,7 @@ mod read;
 mod record;
 mod slug;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
 mod wire;
 mod write;

@@ -238,25 +238,7 @@ impl Reading<'_, '_> {
         }
         match &message.content {
             WireContent::Text(text) => vec![(origin, Body::Reply(vec![Part::Text(text.to_string())]))],
-            WireContent::Blocks(blocks) => blocks.iter().map(|block| (origin, self.said(block))).collect(),
-        }
-    }
-
-    fn said(&self, block: &WireBlock<'_>) -> Body {
-        match &*block.kind {
-            "text" => Body::Reply(vec![Part::Text(owned(block.text.as_ref()))]),
-            "thinking" => Body::Reasoning(Box::new(Reasoning {
-                text: owned(block.thinking.as_ref()),
-                sealed: block.signature.as_deref().is_some_and(|signature| !signature.is_empty()),
-            })),
-            "redacted_thinking" => Body::Reasoning(Box::new(Reasoning { text: String::new(), sealed: true })),
-            "tool_use" => Body::Call(Box::new(Call {
-                id: CallId(block.id.as_deref().unwrap_or_default().into()),
-                tool: owned(block.name.as_ref()),
-                input: block.input.map_or_else(Json::empty, Json::from_raw),
-                form: CallForm::Function,
-            })),
-            kind => Body::Opaque(Cow::Owned(kind.to_owned())),
+            WireContent::Blocks(blocks) => blocks.iter().map(|block| (origin, said(block))).collect(),
         }
     }
 
@@ -366,6 +348,25 @@ impl Reading<'_, '_> {
     }
 }
 
+/// One block of the agent's message.
+fn said(block: &WireBlock<'_>) -> Body {
+    match &*block.kind {
+        "text" => Body::Reply(vec![Part::Text(owned(block.text.as_ref()))]),
+        "thinking" => Body::Reasoning(Box::new(Reasoning {
+            text: owned(block.thinking.as_ref()),
+            sealed: block.signature.as_deref().is_some_and(|signature| !signature.is_empty()),
+        })),
+        "redacted_thinking" => Body::Reasoning(Box::new(Reasoning { text: String::new(), sealed: true })),
+        "tool_use" => Body::Call(Box::new(Call {
+            id: CallId(block.id.as_deref().unwrap_or_default().into()),
+            tool: owned(block.name.as_ref()),
+            input: block.input.map_or_else(Json::empty, Json::from_raw),
+            form: CallForm::Function,
+        })),
+        kind => Body::Opaque(Cow::Owned(kind.to_owned())),
+    }
+}
+
 fn opaque(kind: &'static str) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
 }
@@ -393,8 +394,8 @@ fn first_prompt(parts: &[Part]) -> Option<Fact> {
 fn compacted(metadata: Option<&WireCompaction<'_>>) -> Compacted {
     let segment = metadata.and_then(|metadata| metadata.preserved_segment.as_ref());
     Compacted {
-        kept: segment.map(|segment| (NodeId::of(&segment.head_uuid), NodeId::of(&segment.tail_uuid))),
-        anchor: segment.and_then(|segment| segment.anchor_uuid.as_deref()).map(NodeId::of),
+        kept: segment.map(|segment| (NodeId::of(&segment.head), NodeId::of(&segment.tail))),
+        anchor: segment.and_then(|segment| segment.anchor.as_deref()).map(NodeId::of),
         keeps_prompts: false,
     }
 }

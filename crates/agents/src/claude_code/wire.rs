@@ -161,14 +161,13 @@ pub(super) struct WireCompaction<'a> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct WireSegment<'a> {
-    #[serde(borrow)]
-    pub head_uuid: Text<'a>,
-    #[serde(borrow, default)]
-    pub anchor_uuid: Option<Text<'a>>,
-    #[serde(borrow)]
-    pub tail_uuid: Text<'a>,
+    #[serde(borrow, rename = "headUuid")]
+    pub head: Text<'a>,
+    #[serde(borrow, default, rename = "anchorUuid")]
+    pub anchor: Option<Text<'a>>,
+    #[serde(borrow, rename = "tailUuid")]
+    pub tail: Text<'a>,
 }
 
 /// The limits that an error line may tell.

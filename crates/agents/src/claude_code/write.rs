@@ -174,21 +174,21 @@ impl<'a> Page<'a> {
             Body::Prompt(parts) if carried.entry.origin == Origin::Hook => self.hook(parts, index),
             Body::Prompt(parts) => self.prompt(parts, index),
             Body::Summary(parts) => {
-                let content = self.blocks.content(parts, &mut self.losses);
+                let content = blocks::content(parts, &mut self.losses);
                 self.summary(&content, vec![index]);
             }
             Body::Reply(parts) => {
                 let text = json!({ "type": "text", "text": text_of(parts) });
-                self.said(text, index);
+                self.said(&text, index);
             }
             Body::Reasoning(reasoning) => self.thinking(&reasoning.text, index),
             Body::Call(call) => {
                 let block = self.blocks.call(call, carried);
-                self.said(block, index);
+                self.said(&block, index);
             }
             Body::Outcome(outcome) => {
                 let (block, result) = self.blocks.outcome(outcome, &mut self.losses);
-                let mut value = self.user(json!([block]));
+                let mut value = self.user(&json!([block]));
                 if let Some(result) = result {
                     value["toolUseResult"] = result;
                 }
@@ -199,8 +199,8 @@ impl<'a> Page<'a> {
     }
 
     fn prompt(&mut self, parts: &[Part], index: usize) {
-        let content = self.blocks.content(parts, &mut self.losses);
-        let mut value = self.user(content);
+        let content = blocks::content(parts, &mut self.losses);
+        let mut value = self.user(&content);
         value["origin"] = json!({ "kind": "human" });
         value["promptSource"] = json!("typed");
         self.push(value, vec![index], false);
@@ -208,12 +208,12 @@ impl<'a> Page<'a> {
 
     fn hook(&mut self, parts: &[Part], index: usize) {
         let text = format!("<user-prompt-submit-hook>\n{}\n</user-prompt-submit-hook>", text_of(parts));
-        let mut value = self.user(json!(text));
+        let mut value = self.user(&json!(text));
         value["isMeta"] = json!(true);
         self.push(value, vec![index], false);
     }
 
-    fn user(&mut self, content: Value) -> Value {
+    fn user(&mut self, content: &Value) -> Value {
         self.message = None;
         json!({ "type": "user", "message": { "role": "user", "content": content } })
     }
@@ -228,12 +228,12 @@ impl<'a> Page<'a> {
         };
         blocks::lose(&mut self.losses, "reasoning", reason);
         if shown {
-            self.said(json!({ "type": "thinking", "thinking": text, "signature": "imported" }), index);
+            self.said(&json!({ "type": "thinking", "thinking": text, "signature": "imported" }), index);
         }
     }
 
     /// One block of the agent's message.
-    fn said(&mut self, block: Value, index: usize) {
+    fn said(&mut self, block: &Value, index: usize) {
         if self.message.is_none() {
             self.message = Some(format!("msg_{}", self.ids.uuid().replace('-', "")));
         }
@@ -259,7 +259,7 @@ impl<'a> Page<'a> {
     }
 
     fn summary(&mut self, content: &Value, entries: Vec<usize>) {
-        let mut value = self.user(content.clone());
+        let mut value = self.user(content);
         value["isCompactSummary"] = json!(true);
         value["isVisibleInTranscriptOnly"] = json!(true);
         self.push(value, entries, false);

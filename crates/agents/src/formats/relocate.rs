@@ -34,12 +34,10 @@ impl Relocation<'_> {
 
     /// The same for JSON text, which keeps every byte where nothing moves.
     pub fn json(&self, json: &Json) -> Json {
-        if !json.as_str().contains(self.old) {
-            return json.clone();
-        }
         let mut value = json.value();
+        let before = value.clone();
         self.value(&mut value);
-        Json::from_value(&value)
+        if value == before { json.clone() } else { Json::from_value(&value) }
     }
 }
 
@@ -49,11 +47,11 @@ mod tests {
 
     #[test]
     fn paths_move_and_prose_stays() {
-        let moves = Relocation { old: "/old/repo", new: "/new" };
+        let relocation = Relocation { old: "/old/repo", new: "/new" };
         let json =
             Json::parse(r#"{"file_path":"/old/repo/a.rs","text":"see /old/repo/a.rs","near":"/old/repository"}"#)
                 .unwrap();
-        let moved = moves.json(&json);
+        let moved = relocation.json(&json);
         assert_eq!(moved.as_str(), r#"{"file_path":"/new/a.rs","text":"see /old/repo/a.rs","near":"/old/repository"}"#);
     }
 }

@@ -12,7 +12,8 @@ fn renamed_kinds_are_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(file_name(*agent).0);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, "{\"v\":9,\"kind\":\"turn\",\"body\":{}}\n{\"v\":9,\"kind\":\"reply\",\"body\":{}}\n").unwrap();
+        std::fs::write(&path, "{\"v\":9,\"kind\":\"turn\",\"body\":{}}\n{\"v\":9,\"kind\":\"reply\",\"body\":{}}\n")
+            .unwrap();
         let mut drifted = Vec::new();
         let store = Store { root: folder.path().to_path_buf() };
         agent

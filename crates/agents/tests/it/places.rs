@@ -1,6 +1,7 @@
 //! Where stores are looked for, on made-up machines.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Env, Os};
@@ -22,7 +23,7 @@ fn candidates(env: &Env) -> String {
     for agent in AGENTS {
         let places = agent.facts().store_candidates(env);
         let places: Vec<String> = places.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect();
-        out.push_str(&format!("{}: {}\n", agent.facts().id, places.join(", ")));
+        writeln!(out, "{}: {}", agent.facts().id, places.join(", ")).unwrap();
     }
     out
 }

@@ -21,8 +21,9 @@ pub(crate) fn file_name(agent: &dyn Agent) -> (&'static str, &'static str) {
 
 /// A store with one session of these lines.
 pub(crate) struct Made {
-    pub folder: tempfile::TempDir,
     pub path: PathBuf,
+    /// Removed with this.
+    _folder: tempfile::TempDir,
 }
 
 pub(crate) fn store(agent: &dyn Agent, lines: &[&[u8]]) -> Made {
@@ -37,7 +38,7 @@ pub(crate) fn store(agent: &dyn Agent, lines: &[&[u8]]) -> Made {
     }
     bytes.push(b'\n');
     std::fs::write(&path, bytes).unwrap();
-    Made { folder, path }
+    Made { path, _folder: folder }
 }
 
 pub(crate) fn read(agent: &dyn Agent, path: &Path) -> Transcript {

@@ -53,6 +53,7 @@ impl TranscriptBuilder {
 
     pub fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
         self.transcript.entries.retain(|entry| entry.key < from);
+        self.transcript.rejected.retain(|rejected| rejected.key < from);
         self.reduced = self.reduced.min(self.transcript.entries.len());
         ControlFlow::Continue(())
     }
