@@ -48,10 +48,10 @@ impl CommandError {
         Self::new(ErrorKind::Usage, error)
     }
 
-    /// Something that cannot happen did.
-    pub(crate) fn bug() -> Self {
-        Self::new(ErrorKind::Bug, "carryover stopped because of a bug of its own; no session was changed")
-            .hint("run `carryover doctor` and report what it prints together with the command")
+    /// Something that cannot happen did, in this place of the code.
+    pub(crate) fn bug(place: &str) -> Self {
+        Self::new(ErrorKind::Bug, format!("carryover stopped because of a bug of its own, at {place}"))
+            .hint("`carryover doctor` tells whether something was left unfinished")
     }
 
     /// Adds what to do about it.

@@ -18,6 +18,7 @@ mod view;
 
 use std::panic;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{CommandFactory, Parser};
 
@@ -38,14 +39,20 @@ pub fn main() -> ExitCode {
         Err(error) => return show_usage(&error),
     };
     let mut ui = Ui::new(cli.globals);
-    // What a panic carries may be transcript text, so only its place is told.
-    panic::set_hook(Box::new(|_| {}));
-    let result = panic::catch_unwind(panic::AssertUnwindSafe(|| run(&mut ui, &cli)));
-    match result {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) => error::report(&mut ui, &error),
-        Err(_) => error::report(&mut ui, &CommandError::bug()),
+    match without_panic(|| run(&mut ui, &cli)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error::report(&mut ui, &error),
     }
+}
+
+/// Turns a panic into an error. What it carries may be transcript text, so only its place is told.
+fn without_panic(work: impl FnOnce() -> Result<(), CommandError>) -> Result<(), CommandError> {
+    static PLACE: OnceLock<String> = OnceLock::new();
+    panic::set_hook(Box::new(|panicked| {
+        PLACE.get_or_init(|| panicked.location().map(ToString::to_string).unwrap_or_default());
+    }));
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(work));
+    result.unwrap_or_else(|_| Err(CommandError::bug(PLACE.get().map_or("an unknown place", String::as_str))))
 }
 
 fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
@@ -66,4 +73,18 @@ fn show_usage(error: &clap::Error) -> ExitCode {
 /// The command line as data, for the reference page and completions.
 pub fn command() -> clap::Command {
     Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_by_its_place_alone() {
+        let text = String::from("secret words of a session");
+        let error = without_panic(|| panic!("{text}")).unwrap_err();
+        assert_eq!(error.kind, error::ErrorKind::Bug);
+        let told = format!("{error:?}");
+        assert!(told.contains("lib.rs:") && !told.contains("secret"), "{told}");
+    }
 }
