@@ -36,14 +36,13 @@ pub(crate) struct Taken {
     pub(crate) answer: Option<String>,
 }
 
-/// A session, ready to be fitted and written.
+/// A session, ready to be fitted; what is left of it is then to be completed.
 pub(crate) struct Assembled {
     pub(crate) header: Header,
     pub(crate) carried: Vec<Carried>,
     /// Where each of `carried` came from.
     pub(crate) origins: Vec<journal::Origin>,
     pub(crate) sources: Vec<From>,
-    pub(crate) losses: Vec<Loss>,
     pub(crate) n_messages: usize,
 }
 
@@ -52,7 +51,6 @@ pub(crate) fn assemble(
     agents: &[&'static dyn Agent],
     context: &Context,
     session: &Listed,
-    target: &dyn Agent,
 ) -> Result<Assembled, AgentError> {
     let mut transcript = read::transcript(session, false)?;
     let taken = live_entries(session.agent, &mut transcript)?;
@@ -64,10 +62,9 @@ pub(crate) fn assemble(
         header: std::mem::take(&mut transcript.header),
     }];
     let taken = paired(lineage::lift(agents, context, &mut sources, taken));
-    let mut losses = Losses::default();
     let origins = taken.iter().map(origin).collect();
-    let carried = carry(taken, &sources, target, &mut losses);
-    Ok(Assembled { header, carried, origins, sources, losses: losses.into_vec(), n_messages })
+    let carried = carry(taken, &sources);
+    Ok(Assembled { header, carried, origins, sources, n_messages })
 }
 
 /// The live context, with what had been reduced loaded again.
@@ -83,17 +80,14 @@ fn live_entries(agent: &dyn Agent, transcript: &mut Transcript) -> Result<Vec<Ta
 }
 
 fn reload(agent: &dyn Agent, transcript: &mut Transcript, order: &[usize]) -> Result<(), AgentError> {
+    let is_reduced = |index: &usize| matches!(transcript.entries[*index].body, Body::Opaque(_));
+    let reduced: BTreeMap<EntryKey, usize> =
+        order.iter().copied().filter(is_reduced).map(|index| (transcript.entries[index].key, index)).collect();
     let mut done = BTreeSet::new();
-    for index in order {
-        let key = transcript.entries[*index].key;
-        let reduced = matches!(transcript.entries[*index].body, Body::Opaque(_));
-        if !reduced || !done.insert(key.record()) {
-            continue;
-        }
-        for entry in agent.reload(&transcript.header, key)? {
-            // Entries are in the order of their keys.
-            if let Ok(at) = transcript.entries.binary_search_by_key(&entry.key, |entry| entry.key) {
-                transcript.entries[at] = entry;
+    for key in reduced.keys().filter(|key| done.insert(key.record())) {
+        for entry in agent.reload(&transcript.header, *key)? {
+            if let Some(index) = reduced.get(&entry.key) {
+                transcript.entries[*index] = entry;
             }
         }
     }
@@ -159,9 +153,8 @@ pub(crate) fn check(entry: &Entry) -> Digest {
     }
 }
 
-fn carry(taken: Vec<Taken>, sources: &[From], target: &dyn Agent, losses: &mut Losses) -> Vec<Carried> {
+fn carry(taken: Vec<Taken>, sources: &[From]) -> Vec<Carried> {
     let mut meanings = Meanings::of(&taken);
-    let mut natives = Natives { sources, target: target.facts().id, last: None };
     let mut carried = Vec::with_capacity(taken.len());
     for Taken { mut entry, from, answer } in taken {
         let source = &sources[from];
@@ -169,12 +162,28 @@ fn carry(taken: Vec<Taken>, sources: &[From], target: &dyn Agent, losses: &mut L
             Body::Call(call) => meanings.action(source, from, call),
             _ => Action::Other,
         };
-        let native = if answer.is_some() { None } else { natives.record(from, entry.key) };
-        blob::load(&mut entry.body, &source.header, losses);
         entry.key = unique(entry.key, from, answer.is_some());
-        carried.push(Carried { entry, agent: source.agent.facts().id, action, native, clipped: false });
+        carried.push(Carried { entry, agent: source.agent.facts().id, action, native: None, clipped: false });
     }
     carried
+}
+
+/// Adds what is dear: images and files, and the target's own records. What gave way to a window needs neither.
+pub(crate) fn complete(
+    carried: &mut [Carried],
+    origins: &[journal::Origin],
+    sources: &[From],
+    target: &dyn Agent,
+) -> Vec<Loss> {
+    let mut losses = Losses::default();
+    let mut natives = Natives { sources, target: target.facts().id, last: None };
+    for (carried, origin) in carried.iter_mut().zip(origins) {
+        blob::load(&mut carried.entry.body, &sources[origin.from].header, &mut losses);
+        if origin.answer.is_none() {
+            carried.native = natives.record(origin.from, origin.key);
+        }
+    }
+    losses.into_vec()
 }
 
 /// A key that no entry of another source has.

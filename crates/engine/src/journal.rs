@@ -209,7 +209,10 @@ impl Lock {
     fn open(context: &Context) -> io::Result<std::fs::File> {
         let folder = folder(context);
         file::create_private_folder(&folder)?;
-        let file = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(".lock"))?;
-        Ok(file.into_parts().0)
+        let mut options = std::fs::OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(folder.join(".lock"))
     }
 }

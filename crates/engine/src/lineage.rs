@@ -40,9 +40,8 @@ pub(crate) fn lift(
     sources: &mut Vec<From>,
     taken: Vec<Taken>,
 ) -> Vec<Taken> {
-    let Some((journal, lineage)) = written_by_us(context, &sources[0]) else { return taken };
-    let Some(size) = written_size(&journal, &sources[0].header) else { return taken };
-    let steps = Walk::of(&lineage, size).steps(&taken);
+    let Some((file, size, lineage)) = written_by_us(context, &sources[0]) else { return taken };
+    let steps = Walk::of(&lineage, file, size).steps(&taken);
     match fetch(agents, &lineage, &steps) {
         Some((found, originals)) => {
             let first = sources.len();
@@ -53,21 +52,24 @@ pub(crate) fn lift(
     }
 }
 
-fn written_by_us(context: &Context, from: &From) -> Option<(Journal, Lineage)> {
-    let (agent, session) = (from.agent.facts().id, &from.header.session);
+/// Which file of a session we wrote, how many of its bytes are ours, and where they came from.
+///
+/// It is the session's own file, or that of the session which it was forked from by reference.
+fn written_by_us(context: &Context, from: &From) -> Option<(u16, u64, Lineage)> {
+    let header = &from.header;
     let ours = |journal: &Journal| {
-        journal.state == State::Done && journal.target.agent == agent && journal.target.session == *session
+        let is_itself = || (journal.target.session == header.session).then_some(0);
+        let file = header.files.iter().position(|file| *file == journal.session_file).or_else(is_itself)?;
+        let done = journal.state == State::Done && journal.target.agent == from.agent.facts().id;
+        done.then_some(file)
     };
-    let journal = journal::all(context).into_iter().find(ours)?;
-    let lineage = Lineage::load(context, &journal.id)?;
-    Some((journal, lineage))
-}
-
-/// How many bytes of the session are ours, if they are still as we left them.
-fn written_size(journal: &Journal, header: &Header) -> Option<u64> {
+    let (file, journal) = journal::all(context).into_iter().find_map(|journal| Some((ours(&journal)?, journal)))?;
     let left = journal.files.iter().find(|left| left.path == journal.session_file)?;
-    let now = Digest::of_file(header.files.first()?, Some(left.size)).ok()?;
-    (now == (left.size, left.digest)).then_some(left.size)
+    let now = Digest::of_file(header.files.get(file)?, Some(left.size)).ok()?;
+    if now != (left.size, left.digest) {
+        return None;
+    }
+    Some((u16::try_from(file).ok()?, left.size, Lineage::load(context, &journal.id)?))
 }
 
 /// One step of putting the context together.
@@ -82,6 +84,8 @@ enum Step {
 /// Goes through the live entries of a session that we wrote.
 struct Walk<'a> {
     lineage: &'a Lineage,
+    /// The file that we wrote, and how many of its bytes are ours.
+    file: u16,
     size: u64,
     /// Origins by the place of the record that holds them.
     at: BTreeMap<u64, Vec<usize>>,
@@ -94,7 +98,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn of(lineage: &'a Lineage, size: u64) -> Self {
+    fn of(lineage: &'a Lineage, file: u16, size: u64) -> Self {
         let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (index, origin) in lineage.origins.iter().enumerate() {
             for offset in &origin.at {
@@ -102,14 +106,15 @@ impl<'a> Walk<'a> {
             }
         }
         let (steps, pending, done) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { lineage, size, at, steps, pending, done, next: Some(0) }
+        Self { lineage, file, size, at, steps, pending, done, next: Some(0) }
     }
 
     fn steps(mut self, taken: &[Taken]) -> Vec<Step> {
         let mut ended = false;
         for (index, taken) in taken.iter().enumerate() {
-            let ours = taken.entry.key.file == 0 && taken.entry.key.offset < self.size && taken.answer.is_none();
-            let origins = if ours { self.at.get(&taken.entry.key.offset).cloned() } else { None };
+            let EntryKey { file, offset, .. } = taken.entry.key;
+            let ours = file == self.file && offset < self.size && taken.answer.is_none();
+            let origins = if ours { self.at.get(&offset).cloned() } else { None };
             match origins {
                 Some(origins) => origins.into_iter().for_each(|origin| self.original(origin)),
                 None if ours => self.pending.push(index),

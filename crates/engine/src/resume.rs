@@ -95,7 +95,7 @@ pub(crate) fn resume_among(
 ) -> Result<Report, ResumeError> {
     let facts = options.target.facts();
     let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
-    let assembled = assemble(agents, context, session, options.target)?;
+    let assembled = assemble(agents, context, session)?;
     // Losing the count costs a reading later, and is no reason to fail.
     cache::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
     if assembled.carried.is_empty() {
@@ -103,7 +103,7 @@ pub(crate) fn resume_among(
     }
     let mut warnings = Vec::new();
     let place = Place::choose(context, session, options, &assembled, &mut warnings)?;
-    let fitted = fitting::fit(assembled, place.budget)?;
+    let fitted = fitting::fit(assembled, place.budget, options.target)?;
     let client = client::installed(context, options.target);
     warn(session, options.target, client.as_ref(), &mut warnings);
     let plan = writer.plan(&request(context, session, &place, &fitted), &place.view(context, client.as_ref()))?;

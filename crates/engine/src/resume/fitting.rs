@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use carryover_agents::{Carried, Loss};
+use carryover_agents::{Agent, Carried, Loss};
 use carryover_core::fit::{self, CannotFit, Item};
 use carryover_core::transcript::{Header, SessionId};
 
 use super::ResumeError;
-use crate::assemble::{Assembled, From};
+use crate::assemble::{Assembled, From, complete};
 use crate::journal;
 
 /// What will be written.
@@ -25,9 +25,9 @@ pub(super) struct Fitted {
     pub(super) losses: Vec<Loss>,
 }
 
-/// Fits a session into a number of tokens.
-pub(super) fn fit(assembled: Assembled, budget: u64) -> Result<Fitted, ResumeError> {
-    let Assembled { header, mut carried, origins, sources, mut losses, .. } = assembled;
+/// Fits a session into a number of tokens, and completes what is left of it.
+pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Result<Fitted, ResumeError> {
+    let Assembled { header, mut carried, origins, sources, .. } = assembled;
     let show = format!("carryover show {} --full", shown(&header.session));
     let mut items: Vec<Item<'_>> =
         carried.iter_mut().map(|carried| Item { entry: &mut carried.entry, action: &carried.action }).collect();
@@ -37,6 +37,7 @@ pub(super) fn fit(assembled: Assembled, budget: u64) -> Result<Fitted, ResumeErr
         carried[*index].clipped = true;
     }
     let older: Vec<Carried> = carried.drain(..fit.cut).collect();
+    let mut losses = complete(&mut carried, &origins[fit.cut..], &sources, target);
     give_up_natives(&mut carried, &older);
     if fit.cut > 0 {
         let reason = "they did not fit; an outline of them stands in their place";

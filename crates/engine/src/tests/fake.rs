@@ -20,6 +20,8 @@ pub(super) struct Fake {
     facts: Facts,
     /// It cannot hold reasoning.
     forgets: bool,
+    /// It says that it writes replies, and does not.
+    lies: bool,
 }
 
 const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule]) -> Facts {
@@ -44,9 +46,11 @@ const fn rule(path: &'static [&'static str]) -> PathRule {
 
 const ALPHA_STORE: &[PathRule] = &[rule(&[".alpha"]), rule(&["same-as-alpha"])];
 const BETA_STORE: &[PathRule] = &[rule(&[".beta"])];
+const LIAR_STORE: &[PathRule] = &[rule(&[".liar"])];
 
-pub(super) static ALPHA: Fake = Fake { facts: facts("alpha", "Alpha", ALPHA_STORE), forgets: false };
-pub(super) static BETA: Fake = Fake { facts: facts("beta", "Beta", BETA_STORE), forgets: true };
+pub(super) static ALPHA: Fake = Fake { facts: facts("alpha", "Alpha", ALPHA_STORE), forgets: false, lies: false };
+pub(super) static BETA: Fake = Fake { facts: facts("beta", "Beta", BETA_STORE), forgets: true, lies: false };
+pub(super) static LIAR: Fake = Fake { facts: facts("liar", "Liar", LIAR_STORE), forgets: false, lies: true };
 pub(super) const BOTH: &[&dyn Agent] = &[&ALPHA, &BETA];
 
 impl Fake {
@@ -116,7 +120,8 @@ fn body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
 
 impl Agent for Fake {
     fn facts(&self) -> &'static Facts {
-        if self.forgets { &BETA.facts } else { &ALPHA.facts }
+        let known = [&ALPHA, &BETA, &LIAR].into_iter().find(|fake| fake.facts.id == self.facts.id);
+        known.map(|fake| &fake.facts).unwrap()
     }
 
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
@@ -296,8 +301,9 @@ impl Fake {
             }
             (None, _) => {
                 let offset = log.text.len() as u64;
-                let record = self.translate(carried);
-                log.push(&record);
+                if !self.lies || !matches!(carried.entry.body, Body::Reply(_)) {
+                    log.push(&self.translate(carried));
+                }
                 log.translated += 1;
                 offset
             }

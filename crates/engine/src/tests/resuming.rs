@@ -1,9 +1,10 @@
 use serde_json::Value;
 
-use super::fake::{ALPHA, BETA};
+use super::fake::{ALPHA, BETA, LIAR};
 use super::world::{STORY, World};
 use crate::disk::RealDisk;
 use crate::resume::{Options, ResumeError};
+use crate::undo::undoable;
 
 fn records(path: &std::path::Path) -> Vec<Value> {
     World::lines(path).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -151,6 +152,17 @@ fn the_same_session_again_supersedes_a_copy_that_nobody_used() {
     let third = world.resume("aaaa1111", &BETA);
     assert_eq!(third.superseded, None);
     assert!(second.files[0].exists() && third.files[0].exists());
+}
+
+#[test]
+fn what_does_not_read_back_is_taken_back() {
+    let mut world = World::new();
+    world.story();
+    let before = world.tree();
+    let result = world.try_resume(&mut RealDisk, "aaaa1111", &World::options(&LIAR));
+    assert!(matches!(result, Err(ResumeError::ReadBack("replies are missing"))));
+    assert_eq!(world.tree(), before);
+    assert!(undoable(&world.context).is_empty());
 }
 
 #[cfg(unix)]
