@@ -1,8 +1,10 @@
 //! Words that the renderings for people share.
 
+use std::collections::BTreeMap;
+
 use carryover_core::plain::{one_line, plain};
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Outcome, Part, Status};
+use carryover_core::transcript::{Body, Call, CallId, Entry, FailureKind, Origin, Outcome, Part, Status};
 use jiff::tz::TimeZone;
 
 use super::View;
@@ -61,6 +63,26 @@ pub(super) fn parts(parts: &[Part]) -> String {
         })
         .collect();
     words.join("\n\n").trim_end().to_owned()
+}
+
+/// The tools of the calls so far: outcomes of parallel calls come after all of them, and need a name.
+#[derive(Default)]
+pub(super) struct Calls<'a> {
+    tools: BTreeMap<&'a CallId, &'a str>,
+    last: Option<&'a CallId>,
+}
+
+impl<'a> Calls<'a> {
+    pub(super) fn note(&mut self, call: &'a Call) {
+        self.tools.insert(&call.id, &call.tool);
+        self.last = Some(&call.id);
+    }
+
+    /// Whose outcome it is, where the call does not stand right before it.
+    pub(super) fn tool_of(&mut self, outcome: &Outcome) -> Option<String> {
+        let follows = self.last.take() == Some(&outcome.call);
+        self.tools.get(&outcome.call).filter(|_| !follows).map(|tool| one_line(tool, 60))
+    }
 }
 
 /// How a call ended, where that needs saying.

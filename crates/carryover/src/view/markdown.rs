@@ -6,7 +6,8 @@ use carryover_core::plain::{one_line, plain};
 use carryover_core::transcript::{Body, Entry};
 use jiff::tz::TimeZone;
 
-use super::{Item, View, entries};
+use super::entries::{self, Calls};
+use super::{Item, View};
 
 /// Writes a transcript as Markdown.
 pub(crate) fn markdown(out: &mut dyn Write, view: &View, zone: &TimeZone) -> io::Result<()> {
@@ -15,6 +16,7 @@ pub(crate) fn markdown(out: &mut dyn Write, view: &View, zone: &TimeZone) -> io:
         writeln!(out, "- {line}")?;
     }
     let mut heading = None;
+    let mut calls = Calls::default();
     for item in &view.items {
         match *item {
             Item::Answer { text, .. } => fenced(out, &plain(text))?,
@@ -27,14 +29,14 @@ pub(crate) fn markdown(out: &mut dyn Write, view: &View, zone: &TimeZone) -> io:
                     writeln!(out, "\n## {}, {at}{mark}", speaker.as_deref().unwrap_or_default())?;
                     heading = Some((speaker, live));
                 }
-                body(out, view, entry)?;
+                body(out, view, entry, &mut calls)?;
             }
         }
     }
     Ok(())
 }
 
-fn body(out: &mut dyn Write, view: &View, entry: &Entry) -> io::Result<()> {
+fn body<'a>(out: &mut dyn Write, view: &View, entry: &'a Entry, calls: &mut Calls<'a>) -> io::Result<()> {
     match &entry.body {
         Body::Prompt(parts) | Body::Reply(parts) | Body::Summary(parts) => {
             writeln!(out, "\n{}", entries::parts(parts))
@@ -45,11 +47,15 @@ fn body(out: &mut dyn Write, view: &View, entry: &Entry) -> io::Result<()> {
             plain(&reasoning.text).trim_end().lines().try_for_each(|line| writeln!(out, "> {line}"))
         }
         Body::Call(call) => {
+            calls.note(call);
             writeln!(out, "\n**{}**", one_line(&call.tool, 60))?;
             let subject = plain(&view.subject(call));
             fenced(out, &if view.full { subject } else { one_line(&subject, 400) })
         }
         Body::Outcome(outcome) => {
+            if let Some(tool) = calls.tool_of(outcome) {
+                writeln!(out, "\n**{tool}** gave")?;
+            }
             if let Some(ending) = entries::ending(outcome) {
                 writeln!(out, "\n*{ending}*")?;
             }

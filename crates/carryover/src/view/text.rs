@@ -1,13 +1,13 @@
 //! A transcript for a terminal.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use carryover_core::plain::{one_line, plain};
-use carryover_core::transcript::{Body, Call, CallId, Entry, Outcome};
+use carryover_core::transcript::{Body, Call, Entry, Outcome};
 use jiff::tz::TimeZone;
 
-use super::{Item, View, entries};
+use super::entries::{self, Calls};
+use super::{Item, View};
 use crate::ui::{BOLD, DIM};
 
 /// Writes a transcript as text.
@@ -16,7 +16,7 @@ pub(crate) fn text(out: &mut dyn Write, view: &View, zone: &TimeZone) -> io::Res
     for line in entries::header(view, zone) {
         writeln!(out, "{DIM}{line}{DIM:#}")?;
     }
-    let mut writer = Writer { out, view, zone, heading: None, calls: BTreeMap::new(), last_call: None };
+    let mut writer = Writer { out, view, zone, heading: None, calls: Calls::default() };
     for item in &view.items {
         match *item {
             Item::Entry { index, live } => writer.entry(&view.transcript.entries[index], live)?,
@@ -32,9 +32,7 @@ struct Writer<'a> {
     zone: &'a TimeZone,
     /// Who spoke last, and whether it was live: a heading stands where that changes.
     heading: Option<(String, bool)>,
-    /// The tools of the calls so far: outcomes of parallel calls come after all of them, and need a name.
-    calls: BTreeMap<&'a CallId, &'a str>,
-    last_call: Option<&'a CallId>,
+    calls: Calls<'a>,
 }
 
 impl<'a> Writer<'a> {
@@ -74,8 +72,7 @@ impl<'a> Writer<'a> {
     }
 
     fn call(&mut self, call: &'a Call) -> io::Result<()> {
-        self.calls.insert(&call.id, &call.tool);
-        self.last_call = Some(&call.id);
+        self.calls.note(call);
         let (tool, subject) = (one_line(&call.tool, 60), self.view.subject(call));
         if self.view.full {
             writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", plain(&subject))
@@ -85,11 +82,9 @@ impl<'a> Writer<'a> {
     }
 
     fn outcome(&mut self, outcome: &'a Outcome) -> io::Result<()> {
-        let tool = self.calls.get(&outcome.call).filter(|_| self.last_call != Some(&outcome.call));
-        if let Some(tool) = tool {
-            writeln!(self.out, "< {BOLD}{}{BOLD:#}", one_line(tool, 60))?;
+        if let Some(tool) = self.calls.tool_of(outcome) {
+            writeln!(self.out, "< {BOLD}{tool}{BOLD:#}")?;
         }
-        self.last_call = None;
         if let Some(ending) = entries::ending(outcome) {
             self.indented(&ending)?;
         }

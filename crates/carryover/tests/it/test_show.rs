@@ -157,11 +157,15 @@ fn markdown_can_be_kept() {
     ls -la && git status --short
     ```
 
+    **Read** gave
+
     ```
     1	def add(a, b):
     2	    return a - b
     3
     ```
+
+    **Bash** gave
 
     ```
     total 28
