@@ -5,6 +5,8 @@ use carryover_core::time::Timestamp;
 
 use super::*;
 use crate::config::Config;
+#[cfg(unix)]
+use crate::tests::world::program;
 
 struct Place {
     folder: tempfile::TempDir,
@@ -34,10 +36,8 @@ impl Place {
 
     #[cfg(unix)]
     fn program(&self, path: &str, script: &str) -> PathBuf {
-        use std::os::unix::fs::PermissionsExt;
         let path = self.path(path);
-        file::write_private(&path, format!("#!/bin/sh\n{script}\n").as_bytes()).unwrap();
-        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        program(&path, script);
         path
     }
 }

@@ -8,4 +8,4 @@ mod lineage;
 mod listing;
 mod resuming;
 mod undoing;
-mod world;
+pub(crate) mod world;

@@ -1,6 +1,8 @@
 use serde_json::Value;
 
 use super::fake::{ALPHA, BETA, LIAR};
+#[cfg(unix)]
+use super::world::program;
 use super::world::{STORY, World};
 use crate::disk::RealDisk;
 use crate::resume::{Options, ResumeError};
@@ -187,16 +189,14 @@ fn files_are_private_and_have_the_time_that_was_planned() {
 #[cfg(unix)]
 #[test]
 fn a_registration_is_run_and_its_failure_is_a_warning() {
-    use std::os::unix::fs::PermissionsExt;
     let mut world = World::new();
     world.story();
-    let client = world.write("bin/fake-client", "#!/bin/sh\necho 1.2.3\necho \"$1\" >> \"$HOME/log\"\nexit 0\n");
-    fs_err::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let client = world.path("bin/fake-client");
+    program(&client, "echo 1.2.3\necho \"$1\" >> \"$HOME/log\"");
     let report = world.resume("aaaa1111", &BETA);
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
     assert_eq!(World::lines(&world.path("home/log")), ["register"], "the version was asked in another home");
-    let client = world.write("bin/fake-client", "#!/bin/sh\nexit 7\n");
-    fs_err::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).unwrap();
+    program(&client, "exit 7");
     let report = world.resume("aaaa1111", &BETA);
     assert!(report.warnings[0].contains("so that it is listed"), "{:?}", report.warnings);
     assert!(report.files[0].exists());

@@ -135,3 +135,16 @@ fn walk(folder: &Path, tree: &mut Tree) {
         }
     }
 }
+
+/// Writes a shell script that can be run at once: while another thread starts a process, that process holds our
+/// handle for a moment, and a file that is open for writing cannot be run.
+#[cfg(unix)]
+pub(crate) fn program(path: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let text = format!("#!/bin/sh\n[ \"$1\" = --ready ] && exit 0\n{script}\n");
+    file::write_private(path, text.as_bytes()).unwrap();
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    while std::process::Command::new(path).arg("--ready").status().is_err() {
+        std::thread::yield_now();
+    }
+}
