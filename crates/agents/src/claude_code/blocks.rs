@@ -36,8 +36,12 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    fn home(&self) -> dialect::Home<'a> {
+        dialect::Home { project: self.project, old_project: self.moves.map(|moves| moves.old) }
+    }
+
     pub(super) fn call(&mut self, call: &Call, carried: &Carried) -> Value {
-        let spelt = dialect::spell(call, &carried.action, self.project);
+        let spelt = dialect::spell(call, &carried.action, self.home());
         self.translated += usize::from(spelt.is_some());
         let (tool, mut input) = match spelt {
             Some(spelt) => (spelt.tool.to_owned(), spelt.input),

@@ -114,6 +114,13 @@ fn step(todo: WireTodo) -> PlanStep {
     PlanStep { text: todo.content, state }
 }
 
+/// Where the session goes on, and where it was.
+#[derive(Clone, Copy)]
+pub(super) struct Home<'a> {
+    pub project: &'a str,
+    pub old_project: Option<&'a str>,
+}
+
 /// A call in Claude Code's own tools.
 pub(super) struct Spelt {
     pub tool: &'static str,
@@ -121,11 +128,12 @@ pub(super) struct Spelt {
 }
 
 /// Spells a foreign call in Claude Code's own tools, where the meaning is exact.
-pub(super) fn spell(call: &Call, action: &Action, project: &str) -> Option<Spelt> {
+pub(super) fn spell(call: &Call, action: &Action, home: Home<'_>) -> Option<Spelt> {
+    let project = home.project;
     let spelt = |tool, input| Some(Spelt { tool, input });
     match action {
         Action::Run { command, workdir } => {
-            spelt("Bash", json!({ "command": in_folder(command, workdir.as_deref(), project) }))
+            spelt("Bash", json!({ "command": in_folder(command, workdir.as_deref(), home) }))
         }
         Action::View { path } => spelt("Read", json!({ "file_path": absolute(path, project) })),
         Action::Read { path, offset, limit } => spelt("Read", read_input(path, *offset, *limit, project)),
@@ -208,9 +216,11 @@ fn todos(call: &Call, steps: &[PlanStep]) -> Value {
 }
 
 /// Claude Code's shell starts in the project.
-fn in_folder(command: &str, workdir: Option<&str>, project: &str) -> String {
+fn in_folder(command: &str, workdir: Option<&str>, home: Home<'_>) -> String {
     match workdir {
-        Some(folder) if folder != project => format!("cd '{}' && {command}", folder.replace('\'', r"'\''")),
+        Some(folder) if folder != home.project && Some(folder) != home.old_project => {
+            format!("cd '{}' && {command}", folder.replace('\'', r"'\''"))
+        }
         _ => command.to_owned(),
     }
 }
@@ -253,7 +263,7 @@ mod tests {
     #[test]
     fn commands_elsewhere_go_there_first() {
         let run = Action::Run { command: "ls".into(), workdir: Some("/o'k".into()) };
-        let spelt = spell(&call("x", &json!({})), &run, "/p").unwrap();
+        let spelt = spell(&call("x", &json!({})), &run, Home { project: "/p", old_project: None }).unwrap();
         assert_eq!(spelt.input["command"], r"cd '/o'\''k' && ls");
     }
 }

@@ -55,9 +55,11 @@ pub(super) fn plain_output(text: &str) -> Cow<'_, str> {
     if let Some(wrapped) = unwrapped(text) {
         return wrapped.output.into();
     }
-    match header(text) {
-        Some((_, output)) => output.into(),
-        None => text.into(),
+    let Some((header, output)) = header(text) else { return text.into() };
+    // A process that still runs is news, not wrapping.
+    match header.lines().find(|line| line.starts_with("Process running with session ID ")) {
+        Some(running) => format!("{running}\n{output}").into(),
+        None => output.into(),
     }
 }
 
