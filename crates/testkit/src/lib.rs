@@ -1,1 +1,10 @@
-//! placeholder
+//! What the tests stand on: a fake model server, a runner for the real clients, scenarios that make
+//! real sessions in them, and the comparison of the requests that they send.
+//!
+//! Everything here stays on loopback, runs clients with a cleared environment in a throw-away home,
+//! and ends only processes that it started itself.
+
+pub mod client;
+pub mod model;
+pub mod request;
+pub mod scenario;

@@ -1,0 +1,137 @@
+//! Starts a process with a cleared environment and ends it by its id when its time is up.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::ClientError;
+
+/// No single client run takes longer.
+pub const RUN_LIMIT: Duration = Duration::from_mins(1);
+
+/// A program to run; the environment is exactly `env`.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+    pub cwd: PathBuf,
+}
+
+/// What a finished program left behind.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Launch {
+    pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: cwd.into() }
+    }
+
+    #[must_use]
+    pub fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    #[must_use]
+    pub fn env(mut self, env: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.env.extend(env);
+        self
+    }
+
+    pub(super) fn label(&self) -> String {
+        label(&self.program)
+    }
+
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).env_clear().envs(self.env.iter().cloned()).current_dir(&self.cwd);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        own_group(&mut command);
+        command
+    }
+
+    /// Runs to the end; a non-zero exit is not an error here.
+    pub fn run(&self, limit: Duration) -> Result<Finished, ClientError> {
+        let source = |source| ClientError::NotStarted { program: self.label(), source };
+        let mut child = self.command().spawn().map_err(source)?;
+        let stdout = drain(child.stdout.take());
+        let stderr = drain(child.stderr.take());
+        let waited = wait(&mut child, limit);
+        // Also after a normal end: what the client left running in its group would keep the pipes open.
+        kill_group(&mut child);
+        let Some(status) = waited? else {
+            return Err(ClientError::TimedOut { program: self.label(), limit });
+        };
+        let join = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
+        Ok(Finished { status, stdout: join(stdout), stderr: join(stderr) })
+    }
+
+    /// Runs to the end and wants success.
+    pub fn run_well(&self, limit: Duration) -> Result<Finished, ClientError> {
+        let finished = self.run(limit)?;
+        if finished.status.success() {
+            return Ok(finished);
+        }
+        let said = if finished.stderr.trim().is_empty() { &finished.stdout } else { &finished.stderr };
+        let stderr = said.chars().take(600).collect();
+        Err(ClientError::Failed { program: self.label(), status: finished.status.to_string(), stderr })
+    }
+}
+
+pub(super) fn label(program: &Path) -> String {
+    program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // A broken pipe leaves what came before it.
+            drop(pipe.read_to_end(&mut bytes));
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Waits for the end, `None` when the limit passed.
+pub(super) fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>, ClientError> {
+    let deadline = Instant::now() + limit;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= deadline {
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Clients are often wrappers around a native process: each gets its own group, so that all of it can be ended.
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_command: &mut Command) {}
+
+/// Ends the process and what it started, by the id that we got when we started it.
+pub(super) fn kill_group(child: &mut Child) {
+    if cfg!(unix) {
+        let group = format!("-{}", child.id());
+        let mut kill = Command::new("kill");
+        kill.args(["-KILL", "--", &group]).stdout(Stdio::null()).stderr(Stdio::null());
+        // It fails when the group is gone already, which is what is wanted.
+        drop(kill.status());
+    }
+    drop(child.kill());
+    drop(child.wait());
+}

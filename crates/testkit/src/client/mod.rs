@@ -1,0 +1,17 @@
+//! Runs the real clients: pinned versions, a cleared environment, a throw-away home, a time limit.
+
+mod agent;
+mod dialog;
+mod error;
+mod headless;
+mod install;
+mod launch;
+mod sandbox;
+
+pub use agent::{Agent, PINS, Pin};
+pub use dialog::Dialog;
+pub use error::ClientError;
+pub use headless::{AppServer, Captured};
+pub use install::{Client, cache_folder};
+pub use launch::{Finished, Launch, RUN_LIMIT};
+pub use sandbox::{Provider, Sandbox, Setup};

@@ -1,0 +1,193 @@
+//! A throw-away home and project, and the environment that a client gets in them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use rusqlite::Connection;
+
+use super::{Agent, Client, ClientError, Launch};
+
+/// Where a client runs.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    pub home: PathBuf,
+    pub project: PathBuf,
+}
+
+/// Which model provider a client is told to use; both are the fake server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Provider {
+    /// One of the user's own.
+    #[default]
+    Custom,
+    /// The vendor's, at another address: some things are done by the vendor's service only with it.
+    BuiltIn,
+}
+
+/// What a run needs besides the folders.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// The model to ask for; `None` leaves the choice to the client.
+    pub model: Option<String>,
+    pub provider: Provider,
+    /// A script for a stdio MCP server that is registered as `lab`.
+    pub mcp: Option<PathBuf>,
+}
+
+/// The workspace's target folder.
+pub(crate) fn target_folder() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = manifest.ancestors().nth(2).unwrap_or(manifest);
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from)
+}
+
+impl Sandbox {
+    /// The part of the environment that every program gets.
+    pub fn bare_env(&self, client: &Client) -> Vec<(String, String)> {
+        let path = [client.bin_folder(), node_folder(), PathBuf::from("/usr/bin"), PathBuf::from("/bin")];
+        let path: Vec<String> = path.iter().map(|folder| folder.display().to_string()).collect();
+        let pairs = [
+            ("PATH", path.join(":")),
+            ("HOME", self.home.display().to_string()),
+            ("TERM", "xterm-256color".to_owned()),
+            ("LANG", "C.UTF-8".to_owned()),
+        ];
+        pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+
+    /// A launch of the client in this sandbox, pointed at the fake model on `port`.
+    pub fn launch(&self, client: &Client, setup: &Setup, port: u16) -> Result<Launch, ClientError> {
+        self.configure(client.pin.agent, setup, port)?;
+        let mut env = self.bare_env(client);
+        let own: &[(&str, String)] = match client.pin.agent {
+            Agent::ClaudeCode => &[
+                ("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{port}")),
+                ("ANTHROPIC_API_KEY", "sk-ant-fake".to_owned()),
+                ("DISABLE_TELEMETRY", "1".to_owned()),
+                ("DISABLE_AUTOUPDATER", "1".to_owned()),
+                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+                // A scripted failure is meant: retries would use up the script and the time.
+                ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
+                // Since 2.1 the plan's tools are off in print mode unless asked for.
+                ("CLAUDE_CODE_ENABLE_TASKS", "1".to_owned()),
+                ("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1".to_owned()),
+                // It keeps images and background output in a shared temporary folder otherwise.
+                ("CLAUDE_CODE_TMPDIR", self.home.join("tmp").display().to_string()),
+                // Allows the bypass flag for root, as in a container.
+                ("IS_SANDBOX", "1".to_owned()),
+            ],
+            Agent::Codex => &[
+                ("CODEX_HOME", self.home.join(".codex").display().to_string()),
+                ("OPENAI_API_KEY", "sk-fake".to_owned()),
+            ],
+        };
+        env.extend(own.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+        Ok(Launch::new(client.program(), &self.project).env(env))
+    }
+
+    /// Writes the configuration that the client needs; also what tells others which model provider is used.
+    pub fn configure(&self, agent: Agent, setup: &Setup, port: u16) -> Result<(), ClientError> {
+        if agent == Agent::Codex {
+            let folder = self.home.join(".codex");
+            fs::create_dir_all(&folder)?;
+            fs::write(folder.join("config.toml"), codex_config(setup, port))?;
+        }
+        Ok(())
+    }
+
+    /// Copies the home to another place, in which the same clients find the same sessions.
+    ///
+    /// Indexes hold absolute paths of session files: left alone, a client in the copy would append to the original.
+    pub fn copy_home(&self, to: &Path) -> Result<Self, ClientError> {
+        copy_folder(&self.home, to)?;
+        relocate_databases(&to.join(".codex"), &self.home, to)?;
+        Ok(Self { home: to.to_owned(), project: self.project.clone() })
+    }
+}
+
+fn node_folder() -> PathBuf {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).find(|folder| folder.join("node").exists()).unwrap_or_else(|| PathBuf::from("/usr/bin"))
+}
+
+fn codex_config(setup: &Setup, port: u16) -> String {
+    let model = setup.model.as_deref().unwrap_or("gpt-5.5");
+    let address = format!("http://127.0.0.1:{port}/v1");
+    let provider = match setup.provider {
+        Provider::Custom => "model_provider = \"fake\"".to_owned(),
+        Provider::BuiltIn => format!("openai_base_url = \"{address}\""),
+    };
+    let mcp = setup.mcp.as_ref().map(|script| {
+        let script = script.display().to_string();
+        format!("\n[mcp_servers.lab]\ncommand = \"node\"\nargs = [{script:?}]\n")
+    });
+    let mcp = mcp.unwrap_or_default();
+    format!(
+        r#"model = "{model}"
+{provider}
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[model_providers.fake]
+name = "fake"
+base_url = "{address}"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+supports_websockets = false
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+{mcp}"#
+    )
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<(), ClientError> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &target)?;
+            let modified = entry.metadata()?.modified()?;
+            // Clients sort by it, and delete what looks old.
+            fs::File::options().write(true).open(&target)?.set_modified(modified)?;
+        }
+    }
+    Ok(())
+}
+
+fn relocate_databases(folder: &Path, old: &Path, new: &Path) -> Result<(), ClientError> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "sqlite") {
+            relocate_database(&path, &old.display().to_string(), &new.display().to_string())?;
+        }
+    }
+    Ok(())
+}
+
+fn relocate_database(path: &Path, old: &str, new: &str) -> Result<(), ClientError> {
+    let database = Connection::open(path)?;
+    let columns = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c
+                   WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND c.type LIKE '%TEXT%' AND c.name LIKE '%path%'";
+    let mut statement = database.prepare(columns)?;
+    let columns: Vec<(String, String)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    for (table, column) in columns {
+        let update = format!(
+            "UPDATE \"{table}\" SET \"{column}\" = replace(\"{column}\", ?1, ?2) WHERE instr(\"{column}\", ?1) > 0"
+        );
+        database.execute(&update, [old, new])?;
+    }
+    Ok(())
+}

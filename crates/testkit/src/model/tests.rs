@@ -1,0 +1,178 @@
+//! The server over a real socket, asked as the clients ask it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::{Block, FALLBACK, Hold, Kind, ModelServer, Reply, Turn};
+
+fn raw(server: &ModelServer, request: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+fn post_with(server: &ModelServer, path: &str, headers: &str, body: &Value) -> String {
+    let body = body.to_string();
+    let length = body.len();
+    raw(server, &format!("POST {path} HTTP/1.1\r\ncontent-length: {length}\r\n{headers}\r\n{body}"))
+}
+
+fn post(server: &ModelServer, path: &str, body: &Value) -> String {
+    post_with(server, path, "", body)
+}
+
+/// The data of an event stream.
+fn events(response: &str) -> Vec<Value> {
+    response
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .map(|data| serde_json::from_str(data).unwrap())
+        .collect()
+}
+
+fn messages(prompt: &str) -> Value {
+    let tools = json!([{"name": "Bash"}, {"name": "Agent"}]);
+    json!({"model": "m", "stream": true, "tools": tools, "messages": [{"role": "user", "content": prompt}]})
+}
+
+fn responses(prompt: &str) -> Value {
+    let input = json!([{"type": "message", "role": "user", "content": [{"type": "input_text", "text": prompt}]}]);
+    json!({"model": "m", "stream": true, "tools": [{"name": "exec_command"}], "input": input})
+}
+
+#[test]
+fn messages_stream_holds_every_block_of_the_turn() {
+    let server = ModelServer::start().unwrap();
+    let call =
+        Block::Call { id: "toolu_1".into(), name: "Bash".into(), namespace: None, input: json!({"command": "ls"}) };
+    let thought = Block::Reasoning { text: "hm".into(), seal: "proof".into() };
+    server.script(Kind::Main, [Turn::of(vec![thought, Block::Text("hi".into()), call])]);
+    let events = events(&post(&server, "/v1/messages?beta=true", &messages("go")));
+    let deltas: Vec<&Value> = events.iter().filter_map(|event| event.pointer("/delta/type")).collect();
+    assert_eq!(deltas, ["thinking_delta", "signature_delta", "text_delta", "input_json_delta"]);
+    assert_eq!(events[events.len() - 2]["delta"]["stop_reason"], "tool_use");
+    assert_eq!(server.unused(), 0);
+}
+
+#[test]
+fn messages_without_stream_are_one_object() {
+    let server = ModelServer::start().unwrap();
+    let mut body = messages("go");
+    body["stream"] = json!(false);
+    let response = post(&server, "/v1/messages", &body);
+    let message: Value = serde_json::from_str(response.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!(message["content"][0]["text"], FALLBACK);
+}
+
+#[test]
+fn responses_stream_ends_with_the_whole_output() {
+    let server = ModelServer::start().unwrap();
+    let patch = Block::Custom { id: "call_1".into(), name: "apply_patch".into(), input: "*** Begin Patch".into() };
+    server.script(Kind::Main, [Turn::of(vec![Block::Text("hi".into()), patch])]);
+    let events = events(&post(&server, "/v1/responses", &responses("go")));
+    let last = events.last().unwrap();
+    assert_eq!(last["type"], "response.completed");
+    assert_eq!(last["response"]["output"][1]["name"], "apply_patch");
+    assert!(events.iter().enumerate().all(|(number, event)| event["sequence_number"] == number));
+}
+
+#[test]
+fn side_requests_leave_the_script_alone() {
+    let server = ModelServer::start().unwrap();
+    server.script(Kind::Main, [Turn::text("scripted")]);
+    let mut title = messages("name this");
+    title["tools"] = json!([]);
+    title["output_config"] = json!({"format": {"schema": {"properties": {"title": {}}}}});
+    let mut quota = messages("quota");
+    quota["max_tokens"] = json!(1);
+    let mut codex_title = responses("name this");
+    codex_title["text"] = json!({"format": {"schema": {"properties": {"title": {}}}}});
+    assert!(post(&server, "/v1/messages", &title).contains("title"));
+    post(&server, "/v1/messages", &quota);
+    post(&server, "/v1/responses", &codex_title);
+    assert_eq!(server.unused(), 1);
+    assert_eq!(server.requests(Kind::Side).len(), 3);
+    assert!(post(&server, "/v1/messages", &messages("go")).contains("scripted"));
+}
+
+#[test]
+fn compactions_and_sub_agents_have_scripts_of_their_own() {
+    let server = ModelServer::start().unwrap();
+    server.script(Kind::Main, [Turn::text("of main")]);
+    server.script(Kind::SubAgent, [Turn::text("of sub"), Turn::text("of sub")]);
+    server.script(Kind::Compaction, [Turn::text("of compaction"), Turn::text("of compaction")]);
+    let agent = "x-claude-code-agent-id: a1\r\n";
+    assert!(post_with(&server, "/v1/messages", agent, &messages("task")).contains("of sub"));
+    let child = "x-codex-turn-metadata: {\"session_id\":\"a\",\"thread_id\":\"b\",\"request_kind\":\"turn\"}\r\n";
+    assert!(post_with(&server, "/v1/responses", child, &responses("task")).contains("of sub"));
+    let compaction =
+        "x-codex-turn-metadata: {\"session_id\":\"a\",\"thread_id\":\"a\",\"request_kind\":\"compaction\"}\r\n";
+    assert!(post_with(&server, "/v1/responses", compaction, &responses("sum up")).contains("of compaction"));
+    assert!(post(&server, "/v1/responses/compact", &responses("sum up")).contains("of compaction"));
+    assert!(post(&server, "/v1/responses", &responses("go")).contains("of main"));
+}
+
+#[test]
+fn failures_carry_their_status() {
+    let server = ModelServer::start().unwrap();
+    server.script(Kind::Main, [Turn::failing(429, "rate_limit_error", "later")]);
+    let response = post(&server, "/v1/messages", &messages("go"));
+    assert!(response.starts_with("HTTP/1.1 429"));
+    assert!(response.contains("rate_limit_error"));
+}
+
+#[test]
+fn held_answer_comes_when_released() {
+    let server = ModelServer::start().unwrap();
+    let hold = Hold::default();
+    server.script(Kind::Main, [Turn::text("at last").held(&hold)]);
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| post(&server, "/v1/messages", &messages("go")));
+        while server.requests(Kind::Main).is_empty() {
+            thread::yield_now();
+        }
+        assert!(!asked.is_finished());
+        hold.release();
+        assert!(asked.join().unwrap().contains("at last"));
+    });
+}
+
+#[test]
+fn reply_can_depend_on_the_request() {
+    let server = ModelServer::start().unwrap();
+    let echo = Reply::FromRequest(Arc::new(|body| Turn::text(format!("model {}", body["model"]))));
+    server.script(Kind::Main, [echo]);
+    assert!(post(&server, "/v1/messages", &messages("go")).contains("model \\\"m\\\""));
+}
+
+#[test]
+fn websocket_upgrade_is_refused() {
+    let server = ModelServer::start().unwrap();
+    let response = raw(&server, "GET /v1/responses HTTP/1.1\r\nupgrade: websocket\r\n\r\n");
+    assert!(response.starts_with("HTTP/1.1 426"));
+}
+
+#[test]
+fn chunked_bodies_are_read() {
+    let server = ModelServer::start().unwrap();
+    let body = messages("in chunks").to_string();
+    let (first, second) = body.split_at(10);
+    let chunks = format!("{:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n", first.len(), second.len());
+    raw(&server, &format!("POST /v1/messages HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n{chunks}"));
+    assert_eq!(server.requests(Kind::Main)[0]["messages"][0]["content"], "in chunks");
+}
+
+#[test]
+fn keys_are_not_logged() {
+    let server = ModelServer::start().unwrap();
+    post_with(&server, "/v1/messages", "x-api-key: secret\r\nx-other: kept\r\n", &messages("go"));
+    let headers = &server.log()[0].headers;
+    assert!(headers.iter().any(|(name, _)| name == "x-other"));
+    assert!(headers.iter().all(|(name, _)| name != "x-api-key"));
+}

@@ -1,0 +1,163 @@
+//! Reads the conversation out of a request of either API.
+
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    User,
+    Assistant,
+    /// System and developer messages.
+    Harness,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ItemKind {
+    Text,
+    Call,
+    Outcome,
+    Image,
+    Reasoning,
+}
+
+/// One element of the conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Item {
+    pub role: Role,
+    pub kind: ItemKind,
+    /// The tool's name, for calls.
+    pub name: Option<String>,
+    pub call_id: Option<String>,
+    pub text: String,
+}
+
+impl Item {
+    fn new(role: Role, kind: ItemKind, text: String) -> Self {
+        Self { role, kind, name: None, call_id: None, text }
+    }
+
+    /// Whether the client put it there itself, as context that the next client brings anew.
+    pub fn is_harness(&self) -> bool {
+        self.role == Role::Harness
+            || (self.kind == ItemKind::Text && self.text.trim_start().starts_with("<system-reminder>"))
+    }
+
+    fn of_call(mut self, id: &Value, name: Option<&str>) -> Self {
+        self.call_id = id.as_str().map(str::to_owned);
+        self.name = name.map(str::to_owned);
+        self
+    }
+}
+
+/// The conversation of a request; which API it is shows in its fields.
+pub fn items(body: &Value) -> Vec<Item> {
+    let mut items = Vec::new();
+    for message in list(&body["messages"]) {
+        message_items(role(message), &message["content"], &mut items);
+    }
+    for item in list(&body["input"]) {
+        input_items(item, &mut items);
+    }
+    items
+}
+
+/// All text of the conversation, for a plain search.
+pub fn flat_text(body: &Value) -> String {
+    let texts: Vec<String> = items(body).into_iter().map(|item| item.text).collect();
+    texts.join("\n")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn role(message: &Value) -> Role {
+    match message["role"].as_str() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        _ => Role::Harness,
+    }
+}
+
+/// The content of a message: a string, or parts of either API.
+fn message_items(role: Role, content: &Value, items: &mut Vec<Item>) {
+    if let Some(text) = content.as_str() {
+        items.push(Item::new(role, ItemKind::Text, text.to_owned()));
+    }
+    for part in list(content) {
+        let text = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
+        match part["type"].as_str() {
+            Some("text" | "input_text" | "output_text") => items.push(Item::new(role, ItemKind::Text, text("text"))),
+            Some("image" | "input_image") => items.push(Item::new(role, ItemKind::Image, String::new())),
+            Some("thinking") => items.push(Item::new(role, ItemKind::Reasoning, text("thinking"))),
+            Some("tool_use") => {
+                let call = Item::new(role, ItemKind::Call, strings(&part["input"]));
+                items.push(call.of_call(&part["id"], part["name"].as_str()));
+            }
+            Some("tool_result") => outcome(&part["tool_use_id"], &part["content"], items),
+            _ => items.push(Item::new(role, ItemKind::Text, strings(part))),
+        }
+    }
+}
+
+/// An item of the Responses API.
+fn input_items(item: &Value, items: &mut Vec<Item>) {
+    let call_id = &item["call_id"];
+    match item["type"].as_str() {
+        Some("message") | None => message_items(role(item), &item["content"], items),
+        Some("reasoning") => items.push(Item::new(Role::Assistant, ItemKind::Reasoning, strings(&item["summary"]))),
+        Some("function_call") => {
+            let text = item["arguments"].as_str().unwrap_or_default();
+            let text = serde_json::from_str(text).map_or_else(|_| text.to_owned(), |input| strings(&input));
+            let call = Item::new(Role::Assistant, ItemKind::Call, text);
+            items.push(call.of_call(call_id, item["name"].as_str()));
+        }
+        Some("custom_tool_call" | "local_shell_call") => {
+            let call = Item::new(Role::Assistant, ItemKind::Call, strings(&item["input"]) + &strings(&item["action"]));
+            items.push(call.of_call(call_id, item["name"].as_str()));
+        }
+        Some("function_call_output" | "custom_tool_call_output") => outcome(call_id, &item["output"], items),
+        // What another agent of the same team says.
+        Some("agent_message") => message_items(Role::User, &item["content"], items),
+        // The tools that a client offers are no part of the conversation.
+        Some("additional_tools") => {}
+        Some(_) => items.push(Item::new(Role::Harness, ItemKind::Text, strings(item))),
+    }
+}
+
+/// An outcome is one item, whatever its parts; its images are items of their own.
+fn outcome(call_id: &Value, content: &Value, items: &mut Vec<Item>) {
+    let mut parts = Vec::new();
+    message_items(Role::User, content, &mut parts);
+    let texts: Vec<&str> =
+        parts.iter().filter(|part| part.kind == ItemKind::Text).map(|part| part.text.as_str()).collect();
+    let text = decoded(&texts.join("\n"));
+    items.push(Item::new(Role::User, ItemKind::Outcome, text).of_call(call_id, None));
+    items.extend(parts.into_iter().filter(|part| part.kind == ItemKind::Image));
+}
+
+/// Some clients wrap an outcome in JSON once more.
+fn decoded(text: &str) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) if value.is_object() || value.is_array() => strings(&value),
+        _ => text.to_owned(),
+    }
+}
+
+/// All strings in a value, in order.
+fn strings(value: &Value) -> String {
+    let mut found = Vec::new();
+    collect(value, &mut found);
+    found.join("\n")
+}
+
+fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| collect(value, found)),
+        _ => {}
+    }
+}

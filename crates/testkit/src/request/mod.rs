@@ -1,0 +1,10 @@
+//! What a client sent to its model, in terms that both APIs share, and how it compares with the truth.
+
+mod compare;
+mod item;
+
+pub use compare::{Comparison, Truth, compare};
+pub use item::{Item, ItemKind, Role, flat_text, items};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! The same little conversation in both APIs, whole and damaged.
+
+use serde_json::{Value, json};
+
+use super::{Comparison, ItemKind, Truth, compare, items};
+use crate::scenario::{Expect, Fact, Nature};
+
+fn anthropic() -> Value {
+    json!({"messages": [
+        {"role": "user", "content": [{"type": "text", "text": "A1"}, {"type": "image", "source": {}}]},
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "R2", "signature": "s"},
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls C3"}},
+        ]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "O4"}]},
+        {"role": "assistant", "content": "Z5"},
+    ]})
+}
+
+fn openai() -> Value {
+    json!({"input": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A1"}, {"type": "input_image", "image_url": "data:"}]},
+        {"type": "function_call", "call_id": "c1", "name": "exec_command", "arguments": "{\"cmd\":\"ls C3\"}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "Output:\nO4"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Z5"}]},
+    ]})
+}
+
+fn truth() -> Truth {
+    let fact = |word: &str, nature, expect| Fact { word: word.into(), about: word.into(), nature, expect };
+    let facts = [
+        fact("A1", Nature::Prompt, Expect::Live),
+        fact("R2", Nature::Reasoning, Expect::Live),
+        fact("C3", Nature::Call, Expect::Live),
+        fact("O4", Nature::Outcome, Expect::Live),
+        fact("Z5", Nature::Reply, Expect::Live),
+        fact("G6", Nature::Reply, Expect::Ghost),
+        fact("T7", Nature::Reply, Expect::Tolerated),
+    ];
+    Truth::new(&anthropic(), &facts)
+}
+
+#[test]
+fn both_apis_give_the_same_kinds() {
+    let kinds = |body: &Value| items(body).iter().map(|item| item.kind).collect::<Vec<_>>();
+    let [text, image, call, outcome, reasoning] =
+        [ItemKind::Text, ItemKind::Image, ItemKind::Call, ItemKind::Outcome, ItemKind::Reasoning];
+    assert_eq!(kinds(&anthropic()), [text, image, reasoning, call, outcome, text]);
+    assert_eq!(kinds(&openai()), [text, image, call, outcome, text]);
+}
+
+#[test]
+fn same_conversation_in_the_other_api_is_whole() {
+    let comparison = compare(&openai(), &truth());
+    assert!(comparison.is_whole(), "{comparison:?}");
+    assert_eq!((comparison.live, comparison.reasoning, comparison.native), ((4, 4), (0, 1), (2, 2)));
+}
+
+#[test]
+fn ghosts_are_found_and_tolerated_facts_are_not_missed() {
+    let mut body = openai();
+    body["input"][0]["content"][0]["text"] = json!("A1 and G6 and T7");
+    let comparison = compare(&body, &truth());
+    assert_eq!(comparison.ghosts, ["G6 (G6)"]);
+    assert!(!comparison.is_whole());
+}
+
+#[test]
+fn call_that_became_text_is_live_but_not_native() {
+    let body = json!({"messages": [
+        {"role": "user", "content": "A1"}, {"role": "assistant", "content": "ls C3 gave O4, Z5"},
+    ]});
+    let comparison = compare(&body, &truth());
+    assert_eq!((comparison.live, comparison.native), ((4, 4), (0, 2)));
+}
+
+#[test]
+fn order_and_pairing_are_checked() {
+    let mut body = openai();
+    let input = body["input"].as_array_mut().unwrap();
+    input.swap(0, 3);
+    input.remove(2);
+    let Comparison { disordered, unpaired, missing, .. } = compare(&body, &truth());
+    assert_eq!(disordered, ["C3 (C3)", "Z5 (Z5)"]);
+    assert_eq!((unpaired, missing), (1, vec!["O4 (O4)".to_owned()]));
+}
+
+#[test]
+fn what_the_harness_attaches_is_neither_live_nor_ghost() {
+    let fact = Fact { word: "W8".into(), about: "w".into(), nature: Nature::Outcome, expect: Expect::AsClient };
+    let body = json!({"messages": [{"role": "user", "content": "<system-reminder>W8</system-reminder>"}]});
+    let truth = Truth::new(&body, &[fact]);
+    assert!(truth.live.is_empty() && truth.ghosts.is_empty());
+}

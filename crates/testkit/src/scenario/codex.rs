@@ -1,0 +1,109 @@
+//! Makes a session in Codex through its app server, the interface that its own editors use.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::project::PROMPT_PICTURE;
+use super::{Prompt, make::Driver};
+use crate::client::{AppServer, Client, ClientError, Sandbox, Setup};
+
+pub(super) struct CodexDriver {
+    /// Gone after a crash.
+    server: Option<AppServer>,
+    session_id: String,
+    picture: String,
+    /// The turns that still stand.
+    turns: Vec<String>,
+}
+
+impl CodexDriver {
+    pub(super) fn start(client: &Client, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<Self, ClientError> {
+        let mut server = AppServer::start(client, sandbox, setup, port)?;
+        let started = server.call("thread/start", &json!({"cwd": sandbox.project}))?;
+        let session_id = text(&started["thread"]["id"]);
+        let picture = sandbox.project.join(PROMPT_PICTURE).display().to_string();
+        Ok(Self { server: Some(server), session_id, picture, turns: Vec::new() })
+    }
+
+    fn server(&mut self) -> Result<&mut AppServer, ClientError> {
+        let ended = || ClientError::Ended { program: "codex".to_owned(), awaited: "a running session".to_owned() };
+        self.server.as_mut().ok_or_else(ended)
+    }
+
+    fn begin(&mut self, prompt: &Prompt) -> Result<String, ClientError> {
+        let mut input = vec![json!({"type": "text", "text": prompt.text})];
+        if prompt.image {
+            input.push(json!({"type": "localImage", "path": self.picture}));
+        }
+        let params = json!({"threadId": self.session_id, "input": input});
+        let started = self.server()?.call("turn/start", &params)?;
+        let turn = text(&started["turn"]["id"]);
+        self.turns.push(turn.clone());
+        Ok(turn)
+    }
+
+    /// Waits for this session's turn: those of its sub-agents end as well.
+    fn end_of_turn(&mut self) -> Result<(), ClientError> {
+        loop {
+            let ended = self.server()?.notified("turn/completed")?;
+            if ended["params"]["threadId"] == self.session_id.as_str() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Driver for CodexDriver {
+    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.begin(prompt)?;
+        self.end_of_turn()
+    }
+
+    fn compact(&mut self) -> Result<(), ClientError> {
+        let params = json!({"threadId": self.session_id});
+        self.server()?.call("thread/compact/start", &params)?;
+        self.end_of_turn()
+    }
+
+    fn rewind(&mut self) -> Result<(), ClientError> {
+        let Some(turn) = self.turns.pop() else { return Ok(()) };
+        let revert = json!({"threadId": self.session_id, "beforeTurnId": turn});
+        let roll_back = json!({"threadId": self.session_id, "numTurns": 1});
+        let server = self.server()?;
+        match server.call("thread/revert", &revert) {
+            // Versions with legacy files roll back by a number of turns.
+            Err(ClientError::Refused { .. }) => {
+                server.call("thread/rollback", &roll_back)?;
+                Ok(())
+            }
+            reverted => reverted.map(drop),
+        }
+    }
+
+    fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
+        let turn = self.begin(prompt)?;
+        super::make::await_file(runs)?;
+        let params = json!({"threadId": self.session_id, "turnId": turn});
+        self.server()?.call("turn/interrupt", &params)?;
+        self.end_of_turn()
+    }
+
+    fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
+        self.begin(prompt)?;
+        super::make::await_file(runs)?;
+        drop(self.server.take());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<String, ClientError> {
+        if let Some(server) = self.server {
+            server.finish()?;
+        }
+        Ok(self.session_id)
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

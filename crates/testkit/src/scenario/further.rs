@@ -1,0 +1,42 @@
+//! One more turn, for going on in a session that came from elsewhere.
+
+use std::path::Path;
+
+use super::dialect::Dialect;
+use super::{Expect, Fact, Nature, Source};
+use crate::model::{Block, Turn};
+
+/// A prompt, what the model answers, and the facts that both plant.
+#[derive(Clone, Debug)]
+pub struct Further {
+    pub prompt: String,
+    pub turns: Vec<Turn>,
+    pub facts: Vec<Fact>,
+}
+
+impl Further {
+    /// A turn in the tools of the client that goes on; its words differ from those of every scenario.
+    pub fn new(source: &Source, project: &Path) -> Self {
+        let dialect = Dialect { source, project };
+        // The output's word is put together when the command runs, so that the call does not hold it.
+        let run = dialect.run("further", "printf 'More%sWord\\n' 904 # More903Word");
+        let turns = vec![
+            Turn::of(vec![Block::Text("I noticed More902Word.".to_owned()), run]),
+            Turn::text("That was More905Word."),
+        ];
+        let fact = |word: &str, about: &str, nature| Fact {
+            word: word.to_owned(),
+            about: about.to_owned(),
+            nature,
+            expect: Expect::Live,
+        };
+        let facts = vec![
+            fact("More901Word", "further prompt", Nature::Prompt),
+            fact("More902Word", "further reply", Nature::Reply),
+            fact("More903Word", "further run: command", Nature::Call),
+            fact("More904Word", "further run: output", Nature::Outcome),
+            fact("More905Word", "further last reply", Nature::Reply),
+        ];
+        Self { prompt: "Go on with More901Word, please.".to_owned(), turns, facts }
+    }
+}

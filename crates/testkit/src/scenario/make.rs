@@ -1,0 +1,239 @@
+//! Makes a scenario's session in a real client, once, and keeps it.
+//!
+//! A made session is a folder with the home, the project, the facts and the truth: the request that
+//! the client itself sends when it resumes the session. Whoever uses it works on a copy of the home.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::claude_code::ClaudeCodeDriver;
+use super::codex::CodexDriver;
+use super::dialect::{Answers, Dialect};
+use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
+use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
+use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+use crate::model::{Kind, ModelServer, Turn};
+use crate::request;
+
+/// What a session is resumed with when only its history is of interest.
+pub const PROBE: &str = "Probe: what was the last thing you did?";
+
+/// Raised when sessions are made in another way than their digest shows, so that none from before is used.
+const EPOCH: u32 = 2;
+
+/// How long a made session is used.
+const KEPT: Duration = Duration::from_hours(7 * 24);
+
+/// One way to drive a client through the steps of a scenario.
+pub(super) trait Driver {
+    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError>;
+    fn compact(&mut self) -> Result<(), ClientError>;
+    /// Takes the latest turn back.
+    fn rewind(&mut self) -> Result<(), ClientError>;
+    /// Interrupts the turn once the file `runs` shows that its command runs.
+    fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError>;
+    /// Ends the client by force once the file `runs` shows that its command runs.
+    fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError>;
+    /// Ends the client and returns the session's id.
+    fn finish(self: Box<Self>) -> Result<String, ClientError>;
+}
+
+/// A session that a real client wrote.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub source: Source,
+    pub scenario: &'static str,
+    /// Not to be changed: copy the home first.
+    pub sandbox: Sandbox,
+    pub setup: Setup,
+    pub session_id: String,
+    /// Those of the scenario that this client could plant.
+    pub facts: Vec<Fact>,
+    /// What the client itself sends when it resumes the session with [`PROBE`].
+    pub truth: Value,
+}
+
+/// What is kept beside the home.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    session_id: String,
+    facts: Vec<Fact>,
+}
+
+/// Takes the session from `root`, or makes it there.
+pub fn make(client: &Client, source: &Source, scenario: &Scenario, root: &Path) -> Result<Made, ClientError> {
+    let name = format!("{}-{}", scenario.name, digest(source, scenario));
+    let folder = root.join(source.label()).join(name);
+    fs::create_dir_all(&folder)?;
+    let folder = fs::canonicalize(folder)?;
+    let lock = fs::File::create(folder.join("lock"))?;
+    lock.file().lock()?;
+    let sandbox = Sandbox { home: folder.join("home"), project: folder.join("project") };
+    let setup = source.setup();
+    let record_path = folder.join("facts.json");
+    if !is_fresh(&record_path) {
+        let record = make_anew(client, source, scenario, &sandbox);
+        // Also after a failure: no endless command may outlive the run.
+        fs::write(sandbox.project.join(STOP_FILE), "")?;
+        let record = record?;
+        let truth = truth(client, &sandbox, &setup, &record.session_id, &folder)?;
+        fs::write(folder.join("truth.json"), serde_json::to_vec_pretty(&truth)?)?;
+        check(&record.facts, &truth, &folder)?;
+        fs::write(&record_path, serde_json::to_vec_pretty(&record)?)?;
+    }
+    let record: Record = serde_json::from_slice(&fs::read(&record_path)?)?;
+    let truth = serde_json::from_slice(&fs::read(folder.join("truth.json"))?)?;
+    let Record { session_id, facts } = record;
+    Ok(Made { source: *source, scenario: scenario.name, sandbox, setup, session_id, facts, truth })
+}
+
+/// Changes with everything that the model is to answer and the client is asked.
+fn digest(source: &Source, scenario: &Scenario) -> String {
+    let dialect = Dialect { source, project: Path::new("/project") };
+    let mut hasher = DefaultHasher::new();
+    EPOCH.hash(&mut hasher);
+    for step in &scenario.steps {
+        format!("{step:?}").hash(&mut hasher);
+        if let Step::Turn { answers, .. } = step {
+            let answers: Vec<Answers> = answers.iter().map(|actions| dialect.answers(actions)).collect();
+            format!("{answers:?}").hash(&mut hasher);
+        }
+    }
+    format!("{:08x}", hasher.finish() & 0xffff_ffff)
+}
+
+/// Clients delete sessions that were not touched for a month, so old ones are made again.
+fn is_fresh(record: &Path) -> bool {
+    let age = fs::metadata(record).and_then(|record| record.modified()).map(|at| at.elapsed());
+    matches!(age, Ok(Ok(age)) if age < KEPT)
+}
+
+fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sandbox) -> Result<Record, ClientError> {
+    for folder in [&sandbox.home, &sandbox.project] {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
+    }
+    lay_out(scenario, &sandbox.project)?;
+    let server = ModelServer::start()?;
+    let mcp = Some(sandbox.project.join(MCP_SCRIPT));
+    let setup = Setup { mcp, ..source.setup() };
+    let mut driver: Box<dyn Driver> = match source.agent {
+        Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
+    };
+    let dialect = Dialect { source, project: &sandbox.project };
+    for step in &scenario.steps {
+        play(step, driver.as_mut(), &dialect, &server, sandbox)?;
+    }
+    let session_id = driver.finish()?;
+    if server.unused() > 0 {
+        let message = format!("{} scripted answers were not asked for", server.unused());
+        return Err(ClientError::Unexpected { path: sandbox.project.clone(), message });
+    }
+    let facts = known_facts(scenario, &dialect);
+    Ok(Record { session_id, facts })
+}
+
+fn play(
+    step: &Step,
+    driver: &mut dyn Driver,
+    dialect: &Dialect<'_>,
+    server: &ModelServer,
+    sandbox: &Sandbox,
+) -> Result<(), ClientError> {
+    match step {
+        Step::Turn { prompt, answers } => {
+            for actions in answers {
+                let Answers { main, sub } = dialect.answers(actions);
+                server.script(Kind::Main, main);
+                server.script(Kind::SubAgent, sub);
+            }
+            driver.turn(prompt)
+        }
+        Step::Compact { summary } => {
+            let text = format!("<analysis>It went well.</analysis>\n<summary>\nSo far: {summary}\n</summary>");
+            server.script(Kind::Compaction, [Turn::text(text)]);
+            driver.compact()
+        }
+        Step::Rewind => driver.rewind(),
+        Step::Interrupt { prompt, action } => {
+            server.script(Kind::Main, [dialect.endless(action)]);
+            driver.interrupt(prompt, &sandbox.project.join(action.file()))
+        }
+        Step::Crash { prompt, action } => {
+            server.script(Kind::Main, [dialect.endless(action)]);
+            driver.crash(prompt, &sandbox.project.join(action.file()))
+        }
+        Step::Limit { prompt } => {
+            let code = match dialect.source.agent {
+                Agent::ClaudeCode => "rate_limit_error",
+                Agent::Codex => "usage_limit_reached",
+            };
+            server.script(Kind::Main, [Turn::failing(429, code, "the limit is reached")]);
+            driver.turn(prompt)
+        }
+    }
+}
+
+/// Waits until a command that the client runs has made this file.
+pub(super) fn await_file(path: &Path) -> Result<(), ClientError> {
+    let deadline = Instant::now() + RUN_LIMIT;
+    while !path.exists() {
+        if Instant::now() > deadline {
+            let program = format!("the command that makes {}", path.display());
+            return Err(ClientError::TimedOut { program, limit: RUN_LIMIT });
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// The facts of what the client has tools for.
+fn known_facts(scenario: &Scenario, dialect: &Dialect<'_>) -> Vec<Fact> {
+    let unknown: Vec<&Action> = scenario.actions().filter(|action| !dialect.knows(action.what)).collect();
+    let left_out = |fact: &&Fact| !unknown.iter().any(|action| action.words.contains(&fact.word));
+    let mut facts: Vec<Fact> = scenario.facts.iter().filter(left_out).cloned().collect();
+    if dialect.source.seals_compactions() {
+        // Nobody else can read the summary, so it is fair to carry what it stands for.
+        let open = facts.iter_mut().filter(|fact| fact.expect == Expect::AsClient);
+        open.for_each(|fact| fact.expect = Expect::Tolerated);
+    }
+    facts
+}
+
+/// Resumes the session in a copy, so that the original stays as the client left it.
+fn truth(
+    client: &Client,
+    sandbox: &Sandbox,
+    setup: &Setup,
+    session_id: &str,
+    folder: &Path,
+) -> Result<Value, ClientError> {
+    let copy = tempfile::Builder::new().prefix("truth-").tempdir_in(folder)?;
+    let copied = sandbox.copy_home(copy.path())?;
+    let captured = client.resume(&copied, setup, session_id, PROBE, Vec::new())?;
+    Ok(captured.first().clone())
+}
+
+/// The client must have done what the scenario says; otherwise nothing may be concluded from the session.
+fn check(facts: &[Fact], truth: &Value, folder: &Path) -> Result<(), ClientError> {
+    let text = request::flat_text(truth);
+    let wrong = |fact: &&Fact| {
+        let present = text.contains(&fact.word);
+        matches!((fact.expect, present), (Expect::Live, false) | (Expect::Ghost, true))
+    };
+    let wrong: Vec<String> = facts.iter().filter(wrong).map(|fact| format!("{} ({})", fact.word, fact.about)).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the client's own request is not as the scenario says: {}", wrong.join(", "));
+    Err(ClientError::Unexpected { path: folder.to_owned(), message })
+}
