@@ -1,1 +1,72 @@
-fn main() {}
+//! `cargo xtask`: what a contributor and CI run.
+
+mod bench;
+mod conformance;
+mod docs;
+mod lint;
+mod test;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask test [--full]     format, clippy, structure, tests, docs, demo, conformance; with --full the bench too
+cargo xtask docs [--check]    write the generated pages, or fail where they differ
+cargo xtask lint              check the structure of the code
+cargo xtask conformance       prove every pair of agents with the real clients (--check compares with the page)
+cargo xtask bench             measure, as ratios against a raw scan";
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1).collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
+    let root = root();
+    let mut args = args.into_iter();
+    let command = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let words: Vec<&str> = rest.iter().map(String::as_str).collect();
+    match (command.as_str(), &words[..]) {
+        ("test", []) => test::run(&root, false),
+        ("test", ["--full"]) => test::run(&root, true),
+        ("docs", []) => docs::write(&root),
+        ("docs", ["--check"]) => docs::check(&root),
+        ("lint", []) => lint::run(&root),
+        ("conformance", _) => Ok(conformance::command(rest, &root)?),
+        ("bench", []) => measure(&root),
+        // The bench starts itself again, so that each measurement has a process of its own.
+        ("bench-child", [what, path]) => bench::child(what, Path::new(path)),
+        ("bench-child", [what]) => bench::child(what, Path::new("")),
+        _ => Err(format!("these are the commands:\n{USAGE}").into()),
+    }
+}
+
+/// Runs the bench; a figure that is missed is an error after all are shown.
+fn measure(root: &Path) -> Result<(), Box<dyn Error>> {
+    let figures = bench::run(root)?;
+    for figure in &figures {
+        say(&figure.to_string());
+    }
+    let missed = figures.iter().filter(|figure| !figure.holds).count();
+    if missed == 0 { Ok(()) } else { Err(format!("{missed} of {} figures are missed", figures.len()).into()) }
+}
+
+/// The workspace.
+fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
+}
+
+/// Writes a line for people.
+fn say(line: &str) {
+    // A progress line that cannot be shown is not worth failing for.
+    drop(writeln!(io::stderr(), "{line}"));
+}

@@ -1,0 +1,116 @@
+//! Figures, as ratios in one run: machines are noisy, and a ratio against the same bytes is not.
+//!
+//! The corpus is generated, the same on every machine. Children of this program do the work that is measured, so that
+//! each peak of memory is its own.
+
+mod child;
+mod corpus;
+mod figure;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use child::Measured;
+use figure::Figure;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// The size of the big session, in bytes.
+const BIG: usize = 116 << 20;
+
+/// Runs everything and prints a table; fails where a figure is missed.
+pub(crate) fn run(root: &Path) -> Result<Vec<Figure>> {
+    build(root)?;
+    let folder = root.join("target/bench");
+    fs_err::create_dir_all(&folder)?;
+    let binaries = Binaries::below(root);
+    let session = corpus::big_session(&folder, BIG)?;
+    let mut figures = Vec::new();
+    let skip = best(5, || child::run(&binaries.xtask, &["bench-child", "skip"], &session))?;
+    figures.extend(reading(&binaries, &session, &skip)?);
+    figures.extend(resuming(&binaries, &folder, &session, &skip)?);
+    figures.extend(listing(&binaries, &folder)?);
+    figures.push(starting(&binaries)?);
+    Ok(figures)
+}
+
+struct Binaries {
+    carryover: PathBuf,
+    xtask: PathBuf,
+}
+
+impl Binaries {
+    fn below(root: &Path) -> Self {
+        let folder = root.join("target/release");
+        Self { carryover: folder.join("carryover"), xtask: folder.join("xtask") }
+    }
+}
+
+fn build(root: &Path) -> Result<()> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let status = Command::new(cargo)
+        .args(["build", "--release", "--package", "carryover", "--package", "xtask"])
+        .current_dir(root)
+        .status()?;
+    if status.success() { Ok(()) } else { Err("the release build failed".into()) }
+}
+
+/// The quickest of some runs: noise only ever adds.
+fn best(runs: usize, mut run: impl FnMut() -> Result<Measured>) -> Result<Measured> {
+    let mut best = run()?;
+    for _ in 1..runs {
+        let next = run()?;
+        if next.elapsed < best.elapsed {
+            best = next;
+        }
+    }
+    Ok(best)
+}
+
+fn reading(binaries: &Binaries, session: &Path, skip: &Measured) -> Result<Vec<Figure>> {
+    let read = best(5, || child::run(&binaries.xtask, &["bench-child", "read"], session))?;
+    let allowed = (20 << 20) + read.text * 13 / 10;
+    Ok(vec![
+        Figure::ratio("read a 116 MB session", read.elapsed, skip.elapsed, 1.2),
+        Figure::bytes("read: peak of memory", read.peak, allowed, "20 MB + 1.3 × the text returned"),
+    ])
+}
+
+fn resuming(binaries: &Binaries, folder: &Path, session: &Path, skip: &Measured) -> Result<Vec<Figure>> {
+    let resume = best(3, || child::resume(&binaries.carryover, folder, session))?;
+    Ok(vec![
+        Figure::ratio("resume it to Codex", resume.elapsed, skip.elapsed, 2.0),
+        Figure::bytes("resume: peak of memory", resume.peak, 150 << 20, "150 MB"),
+    ])
+}
+
+fn listing(binaries: &Binaries, folder: &Path) -> Result<Vec<Figure>> {
+    let home = corpus::many_sessions(folder, 480, 900 << 20)?;
+    let list = child::run(&binaries.xtask, &["bench-child", "list"], &home)?;
+    Ok(vec![
+        Figure::bytes("list 480 sessions: bytes read per 100", list.read * 100 / 480, 8 << 20, "8 MB"),
+        Figure::bytes("list: peak of memory", list.peak, 40 << 20, "40 MB"),
+    ])
+}
+
+fn starting(binaries: &Binaries) -> Result<Figure> {
+    let empty = quickest(|| Command::new(&binaries.xtask).args(["bench-child", "nothing"]).output())?;
+    let version = quickest(|| Command::new(&binaries.carryover).arg("--version").output())?;
+    Ok(Figure::time("start-up over an empty main", version.saturating_sub(empty), Duration::from_millis(5)))
+}
+
+fn quickest(mut run: impl FnMut() -> std::io::Result<std::process::Output>) -> Result<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..30 {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed());
+    }
+    Ok(best)
+}
+
+/// What a child is asked to do; prints what it measured.
+pub(crate) fn child(what: &str, path: &Path) -> Result<()> {
+    child::main(what, path)
+}

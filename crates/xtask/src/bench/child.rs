@@ -1,0 +1,134 @@
+//! Work done in a process of its own, with its time, its peak of memory and the bytes that it read.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use carryover_agents::{Bookmark, Source, Store};
+use carryover_core::transcript::TranscriptBuilder;
+use serde::de::IgnoredAny;
+
+use super::Result;
+
+/// What a run took.
+#[derive(Default)]
+pub(super) struct Measured {
+    pub elapsed: Duration,
+    pub peak: u64,
+    /// The bytes of text in what was read into memory.
+    pub text: u64,
+    /// The bytes that the process read from files.
+    pub read: u64,
+}
+
+/// Runs a child of this program and takes what it prints.
+pub(super) fn run(program: &Path, args: &[&str], path: &Path) -> Result<Measured> {
+    let output = Command::new(program).args(args).arg(path).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("{args:?} failed").into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let numbers: Vec<u64> = text.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>()?;
+    let [micros, peak, text, read] = numbers[..] else { return Err("a child printed something else".into()) };
+    Ok(Measured { elapsed: Duration::from_micros(micros), peak, text, read })
+}
+
+/// Resumes with the real binary in a home of its own, without any client installed.
+pub(super) fn resume(program: &Path, folder: &Path, session: &Path) -> Result<Measured> {
+    let home = folder.join("home");
+    if home.exists() {
+        fs_err::remove_dir_all(&home)?;
+    }
+    fs_err::create_dir_all(&home)?;
+    let start = Instant::now();
+    let mut child = Command::new(program)
+        .args(["resume", "--target", "codex", "--source", "claude-code", "--json", "--project"])
+        .arg(&home)
+        .arg(session)
+        .env_clear()
+        .env("HOME", &home)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut peak = 0;
+    let status = loop {
+        // The high-water mark only rises, so looking often enough finds it.
+        peak = peak.max(high_water(child.id()));
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    };
+    let elapsed = start.elapsed();
+    if !status.success() {
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut child.stderr.take().ok_or("no stderr")?, &mut said)?;
+        return Err(format!("resume failed: {said}").into());
+    }
+    Ok(Measured { elapsed, peak, ..Measured::default() })
+}
+
+/// The child's side: does the work and prints time, peak, text and bytes read.
+pub(super) fn main(what: &str, path: &Path) -> Result<()> {
+    let start = Instant::now();
+    let text = match what {
+        "nothing" => return Ok(()),
+        "skip" => skip(path)?,
+        "read" => read(path)?,
+        "list" => list(path)?,
+        _ => return Err(format!("no such work: {what}").into()),
+    };
+    let elapsed = start.elapsed();
+    let peak = high_water(std::process::id());
+    let read = proc_number(&format!("/proc/{}/io", std::process::id()), "rchar:");
+    #[expect(clippy::print_stdout, reason = "the parent reads it")]
+    {
+        println!("{} {peak} {text} {read}", elapsed.as_micros());
+    }
+    Ok(())
+}
+
+/// The floor: every line checked to be JSON, nothing kept.
+fn skip(path: &Path) -> Result<u64> {
+    let mut reader = BufReader::with_capacity(1 << 20, fs_err::File::open(path)?);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        black_box(serde_json::from_slice::<IgnoredAny>(&line)?);
+        line.clear();
+    }
+    Ok(0)
+}
+
+fn read(path: &Path) -> Result<u64> {
+    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
+    let mut builder = TranscriptBuilder::new(agent.facts().id);
+    let source = Source { path: path.to_path_buf(), key: None };
+    agent.read(&source, &Bookmark::Start, &mut builder)?;
+    let transcript = black_box(builder.finish());
+    Ok(transcript.entries.iter().map(|entry| entry.body.text_len() as u64).sum())
+}
+
+fn list(home: &Path) -> Result<u64> {
+    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
+    let mut found = BTreeMap::new();
+    agent.discover(&Store { root: home.join(".claude") }, &mut |session| {
+        found.insert(session.id.clone(), session);
+        ControlFlow::Continue(())
+    })?;
+    if found.len() == 480 { Ok(0) } else { Err(format!("{} of 480 sessions were found", found.len()).into()) }
+}
+
+/// The most memory that a process has held, in bytes.
+fn high_water(process: u32) -> u64 {
+    proc_number(&format!("/proc/{process}/status"), "VmHWM:") * 1024
+}
+
+fn proc_number(file: &str, field: &str) -> u64 {
+    let text = fs_err::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(field));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

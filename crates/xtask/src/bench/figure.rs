@@ -1,0 +1,50 @@
+//! One measured figure and what it may be.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A figure with its limit.
+pub(crate) struct Figure {
+    name: &'static str,
+    measured: String,
+    limit: String,
+    pub(crate) holds: bool,
+}
+
+impl Figure {
+    pub(super) fn ratio(name: &'static str, measured: Duration, against: Duration, limit: f64) -> Self {
+        let ratio = measured.as_secs_f64() / against.as_secs_f64();
+        Self {
+            name,
+            measured: format!("{ratio:.2} × ({} ms against {} ms)", measured.as_millis(), against.as_millis()),
+            limit: format!("{limit:.1} × a validating skip"),
+            holds: ratio <= limit,
+        }
+    }
+
+    pub(super) fn bytes(name: &'static str, measured: u64, limit: u64, said: &str) -> Self {
+        Self {
+            name,
+            measured: megabytes(measured),
+            limit: format!("{} ({said})", megabytes(limit)),
+            holds: measured <= limit,
+        }
+    }
+
+    pub(super) fn time(name: &'static str, measured: Duration, limit: Duration) -> Self {
+        let shown = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
+        Self { name, measured: shown(measured), limit: shown(limit), holds: measured <= limit }
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    let tenths = bytes * 10 / (1 << 20);
+    format!("{}.{} MB", tenths / 10, tenths % 10)
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.holds { "holds" } else { "MISSED" };
+        write!(out, "{:<40} {:<34} at most {:<44} {verdict}", self.name, self.measured, self.limit)
+    }
+}

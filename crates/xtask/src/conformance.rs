@@ -1,0 +1,99 @@
+//! Proves the claim with the real clients: whatever one agent has in its live context, another sends after a resume.
+//!
+//! Every pair is run as a user would run it: sessions that a real client wrote, the built `carryover`,
+//! then the real target client. What counts is the request that the target sends to its model.
+
+mod arguments;
+mod carryover;
+mod pair;
+mod plan;
+mod report;
+mod store;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use carryover_testkit::client::ClientError;
+use fs_err as fs;
+
+pub(crate) use arguments::command;
+pub(crate) use plan::Options;
+use plan::{Case, Plan};
+pub(crate) use report::Report;
+use report::Row;
+
+/// Why no matrix came out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConformanceError {
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("unknown argument {argument}; known are --check, --keep, --from, --session, --to, --jobs, --carryover")]
+    Usage { argument: String },
+    #[error("no pair matches the filter")]
+    NothingToRun,
+    #[error("{path} is not what this run found; run `cargo xtask conformance` and commit it")]
+    Outdated { path: PathBuf },
+    #[error("{n_failed} of {n_rows} pairs failed")]
+    Failed { n_failed: usize, n_rows: usize },
+}
+
+/// Runs the matrix and writes it, or compares it with what is committed.
+pub(crate) fn run(options: &Options) -> Result<Report, ConformanceError> {
+    let plan = Plan::new(options)?;
+    let rows = run_all(&plan, options);
+    let report = Report { rows };
+    let rendered = report.render();
+    if options.check {
+        let committed = fs::read_to_string(&options.output)?;
+        if committed != rendered {
+            return Err(ConformanceError::Outdated { path: options.output.clone() });
+        }
+    } else if options.is_whole() {
+        if let Some(folder) = options.output.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&options.output, rendered)?;
+    }
+    Ok(report)
+}
+
+/// Fails when a pair did; for a caller that only wants to know whether all is well.
+pub(crate) fn verdict(report: &Report) -> Result<(), ConformanceError> {
+    match report.rows.iter().filter(|row| !row.is_whole()).count() {
+        0 => Ok(()),
+        n_failed => Err(ConformanceError::Failed { n_failed, n_rows: report.rows.len() }),
+    }
+}
+
+/// Clients mostly wait, so a few run at a time; the rows come in the order of the plan.
+fn run_all(plan: &Plan, options: &Options) -> Vec<Row> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Row)>> = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::SeqCst);
+            let Some(case) = plan.cases.get(index) else { return };
+            let row = run_case(case, options);
+            (options.progress)(&row);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, row));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..options.jobs.max(1) {
+            scope.spawn(work);
+        }
+    });
+    let mut rows = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    rows.sort_by_key(|(index, _)| *index);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn run_case(case: &Case, options: &Options) -> Row {
+    let outcome = pair::run(case, options).map_err(|error| error.to_string());
+    Row { from: case.from(), session: case.made.scenario.to_owned(), to: case.to(), outcome }
+}

@@ -1,0 +1,78 @@
+//! Runs the built `carryover` as a user would: in the session's project, with the clients on the PATH.
+
+use std::path::Path;
+
+use carryover_testkit::client::{Client, ClientError, Launch, RUN_LIMIT, Sandbox};
+use serde::Deserialize;
+
+/// The part of `carryover resume --json` that the matrix needs.
+#[derive(Debug, Deserialize)]
+pub(super) struct Resumed {
+    pub(super) session_id: String,
+    #[serde(default)]
+    pub(super) command: Vec<String>,
+    #[serde(default)]
+    pub(super) lost: Vec<Loss>,
+    pub(super) undo_id: serde_json::Value,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Loss {
+    pub(super) what: String,
+    #[serde(default)]
+    pub(super) count: u64,
+}
+
+/// `carryover` in one sandbox.
+pub(super) struct Carryover<'a> {
+    pub(super) program: &'a Path,
+    pub(super) sandbox: &'a Sandbox,
+}
+
+impl Carryover<'_> {
+    /// Carries a session from one client to another.
+    pub(super) fn resume(&self, session_id: &str, source: &Client, target: &Client) -> Result<Resumed, ClientError> {
+        let project = self.sandbox.project.display().to_string();
+        let args = [
+            "resume",
+            session_id,
+            "--source",
+            source.pin.agent.id(),
+            "--target",
+            target.pin.agent.id(),
+            "--project",
+            &project,
+            "--json",
+            "--yes",
+        ];
+        let finished = self.launch(source, target).args(args).run_well(RUN_LIMIT)?;
+        let resumed: Resumed = serde_json::from_str(&finished.stdout)?;
+        if !resumed.command.iter().any(|word| word.contains(&resumed.session_id)) {
+            return Err(self.unexpected("the command to go on does not name the new session"));
+        }
+        Ok(resumed)
+    }
+
+    /// Takes back what a resume added.
+    pub(super) fn undo(&self, resumed: &Resumed, source: &Client, target: &Client) -> Result<(), ClientError> {
+        let id = resumed.undo_id.as_str().map_or_else(|| resumed.undo_id.to_string(), str::to_owned);
+        self.launch(source, target).args(["undo", &id, "--yes"]).run_well(RUN_LIMIT)?;
+        Ok(())
+    }
+
+    /// The target comes first on the PATH: where both are versions of one agent, it is the installed one.
+    fn launch(&self, source: &Client, target: &Client) -> Launch {
+        let mut env = self.sandbox.bare_env(target);
+        for (key, value) in &mut env {
+            if key == "PATH" {
+                value.push(':');
+                value.push_str(&source.bin_folder().display().to_string());
+            }
+        }
+        Launch::new(self.program, &self.sandbox.project).env(env)
+    }
+
+    fn unexpected(&self, message: &str) -> ClientError {
+        ClientError::Unexpected { path: self.program.to_owned(), message: message.to_owned() }
+    }
+}

@@ -1,0 +1,158 @@
+//! One pair: there, go on, and back again.
+
+use std::path::Path;
+
+use carryover_testkit::client::{Agent, AppServer, Client, ClientError, Sandbox, Setup};
+use carryover_testkit::model::ModelServer;
+use carryover_testkit::request::{Comparison, Truth, compare, flat_text};
+use carryover_testkit::scenario::{Further, PROBE};
+use fs_err as fs;
+
+use super::carryover::{Carryover, Resumed};
+use super::plan::{Case, Options};
+use super::report::{Check, Found, RoundTrip};
+use super::store::SessionFiles;
+
+/// The folders and settings of one pair's run.
+struct Run<'a> {
+    case: &'a Case,
+    options: &'a Options,
+    sandbox: Sandbox,
+    truth: Truth,
+    target_setup: Setup,
+}
+
+pub(super) fn run(case: &Case, options: &Options) -> Result<Found, ClientError> {
+    let runs = options.cache.join("runs");
+    fs::create_dir_all(&runs)?;
+    let mut scratch = tempfile::Builder::new().prefix("pair-").tempdir_in(fs::canonicalize(runs)?)?;
+    scratch.disable_cleanup(options.keep);
+    let sandbox = case.made.sandbox.copy_home(&scratch.path().join("home"))?;
+    let truth = Truth::new(&case.made.truth, &case.made.facts);
+    let target_setup = case.target_kind.setup();
+    let run = Run { case, options, sandbox, truth, target_setup };
+    run.use_target_before()?;
+    let (untouched, undone) = run.undoes()?;
+    let resumed = run.carry_there()?;
+    let listed = run.is_listed(&resumed, scratch.path()).unwrap_or_else(|error| Err(error.to_string()));
+    let further = Further::new(&case.target_kind, &run.sandbox.project);
+    let there = run.go_on(&resumed, &further)?;
+    let back = run.come_back(&resumed, &further);
+    let lost = resumed.lost.iter().map(|loss| format!("{} × {}", loss.count, loss.what)).collect();
+    Ok(Found { there, listed, back: back.map_err(|error| error.to_string()), untouched, undone, lost })
+}
+
+impl Run<'_> {
+    fn carryover(&self) -> Carryover<'_> {
+        Carryover { program: &self.options.carryover, sandbox: &self.sandbox }
+    }
+
+    /// The target was used in this project before, as on a user's machine: some clients trust their index once they have one.
+    fn use_target_before(&self) -> Result<(), ClientError> {
+        let Case { made, target, .. } = self.case;
+        if made.source.agent != target.pin.agent {
+            target.begin(&self.sandbox, &self.target_setup, "Hello from before.")?;
+        }
+        self.configure_for(target, &self.target_setup)
+    }
+
+    /// Nothing listens on the port: `carryover` has no business with a model.
+    fn configure_for(&self, client: &Client, setup: &Setup) -> Result<(), ClientError> {
+        self.sandbox.configure(client.pin.agent, setup, 9)
+    }
+
+    fn carry_there(&self) -> Result<Resumed, ClientError> {
+        let Case { made, source, target, .. } = self.case;
+        self.carryover().resume(&made.session_id, source, target)
+    }
+
+    /// Carries once and takes it back: nothing else may have been touched, and nothing may stay.
+    fn undoes(&self) -> Result<(Check, Check), ClientError> {
+        let before = SessionFiles::read(&self.sandbox.home)?;
+        let resumed = self.carry_there()?;
+        let between = SessionFiles::read(&self.sandbox.home)?;
+        let untouched = check(between.keep(&before), "a session file that was there before has changed");
+        if between == before {
+            return Ok((untouched, Err("there was nothing to undo: no session file was added".to_owned())));
+        }
+        if let Err(error) = self.carryover().undo(&resumed, &self.case.source, &self.case.target) {
+            return Ok((untouched, Err(error.to_string())));
+        }
+        let after = SessionFiles::read(&self.sandbox.home)?;
+        Ok((untouched, check(after == before, "the session files are not what they were")))
+    }
+
+    /// Whether the target's own listing shows the session, asked in a copy: asking may register it.
+    fn is_listed(&self, resumed: &Resumed, scratch: &Path) -> Result<Check, ClientError> {
+        let copied = self.sandbox.copy_home(&scratch.join("listing"))?;
+        match self.case.target.pin.agent {
+            Agent::Codex => {
+                let server = ModelServer::start()?;
+                let mut codex = AppServer::start(&self.case.target, &copied, &self.target_setup, server.port())?;
+                let listed = codex.list(&copied.project)?;
+                codex.finish()?;
+                Ok(check(listed.contains(&resumed.session_id), "its picker does not show the session"))
+            }
+            // Its picker needs a terminal; but what it continues unasked is the first of the same list.
+            Agent::ClaudeCode => {
+                if self.case.target.pin.version.starts_with("2.0.") {
+                    // It goes by the times inside the files, and those are the source's; so the list is made short.
+                    keep_only(&copied.home.join(".claude/projects"), &resumed.session_id)?;
+                }
+                let captured = self.case.target.continue_newest(&copied, &self.target_setup, PROBE)?;
+                let user = captured.first()["metadata"]["user_id"].as_str().unwrap_or_default();
+                Ok(check(user.contains(&resumed.session_id), "it continues another session"))
+            }
+        }
+    }
+
+    /// Goes on in the target for a turn; the first request shows what it loaded.
+    fn go_on(&self, resumed: &Resumed, further: &Further) -> Result<Comparison, ClientError> {
+        let Case { target, .. } = self.case;
+        let turns = further.turns.clone();
+        let captured = target.resume(&self.sandbox, &self.target_setup, &resumed.session_id, &further.prompt, turns)?;
+        Ok(compare(captured.first(), &self.truth))
+    }
+
+    /// Carries the continued session back and resumes it in the client that it came from.
+    fn come_back(&self, resumed: &Resumed, further: &Further) -> Result<RoundTrip, ClientError> {
+        let Case { made, source, target, .. } = self.case;
+        self.configure_for(source, &made.setup)?;
+        let back = self.carryover().resume(&resumed.session_id, target, source)?;
+        let captured = resume_probe(source, &self.sandbox, &made.setup, &back.session_id)?;
+        let comparison = compare(&captured, &self.truth);
+        let text = flat_text(&captured);
+        let new = further.facts.iter().filter(|fact| text.contains(&fact.word)).count();
+        // Not necessarily one after the other: a session may come back with calls that its client had lost.
+        let mut calls = comparison.calls.iter();
+        let own = self.truth.calls.iter().all(|own| calls.any(|call| call == own));
+        Ok(RoundTrip { comparison, new: (new, further.facts.len()), own })
+    }
+}
+
+/// Removes all other sessions from a store.
+fn keep_only(folder: &Path, session_id: &str) -> Result<(), ClientError> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            keep_only(&path, session_id)?;
+        } else if !path.display().to_string().contains(session_id) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+fn check(good: bool, otherwise: &str) -> Check {
+    if good { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
+fn resume_probe(
+    client: &Client,
+    sandbox: &Sandbox,
+    setup: &Setup,
+    session_id: &str,
+) -> Result<serde_json::Value, ClientError> {
+    let captured = client.resume(sandbox, setup, session_id, PROBE, Vec::new())?;
+    Ok(captured.first().clone())
+}

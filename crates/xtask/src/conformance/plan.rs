@@ -1,0 +1,117 @@
+//! What is run: which sessions, into which clients.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use carryover_testkit::client::{Client, Pin, Provider, cache_folder};
+use carryover_testkit::scenario::{CATALOG, Made, SOURCES, Source, make};
+
+use super::ConformanceError;
+use super::report::Row;
+
+/// How the matrix is run.
+#[derive(Clone)]
+pub(crate) struct Options {
+    /// The built `carryover`.
+    pub(crate) carryover: PathBuf,
+    /// Where installed clients are kept.
+    pub(crate) clients: PathBuf,
+    /// Where made sessions and the homes of the runs are kept.
+    pub(crate) cache: PathBuf,
+    /// The page with the matrix.
+    pub(crate) output: PathBuf,
+    /// Only sources, sessions and targets whose names contain these.
+    pub(crate) from: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) to: Option<String>,
+    pub(crate) jobs: usize,
+    /// Compare with the committed page instead of writing it.
+    pub(crate) check: bool,
+    /// Keep the homes of the runs, to look into them.
+    pub(crate) keep: bool,
+    /// Called after each pair.
+    pub(crate) progress: fn(&Row),
+}
+
+impl Options {
+    pub(crate) fn new(workspace: &Path) -> Self {
+        let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
+        Self {
+            carryover: target.join("debug/carryover"),
+            clients: cache_folder(),
+            cache: target.join("conformance"),
+            output: workspace.join("docs/conformance.md"),
+            from: None,
+            session: None,
+            to: None,
+            jobs: 2,
+            check: false,
+            keep: false,
+            progress: |_| {},
+        }
+    }
+
+    /// Only a whole matrix is worth writing down.
+    pub(super) fn is_whole(&self) -> bool {
+        self.from.is_none() && self.session.is_none() && self.to.is_none()
+    }
+}
+
+/// One session into one client.
+pub(super) struct Case {
+    pub(super) made: Made,
+    pub(super) source: Client,
+    pub(super) target: Client,
+    pub(super) target_kind: Source,
+}
+
+impl Case {
+    pub(super) fn from(&self) -> String {
+        name(&self.made.source)
+    }
+
+    pub(super) fn to(&self) -> String {
+        name(&self.target_kind)
+    }
+}
+
+/// How a page names a client: `Codex CLI 0.166.0 (gpt-6-sol)`.
+fn name(source: &Source) -> String {
+    let model = source.model.map(|model| format!(" ({model})")).unwrap_or_default();
+    let provider = if source.provider == Provider::BuiltIn { " (own provider)" } else { "" };
+    format!("{} {}{model}{provider}", source.agent.name(), source.version)
+}
+
+pub(super) struct Plan {
+    pub(super) cases: Vec<Case>,
+}
+
+impl Plan {
+    /// Installs the clients and makes the sessions that are needed.
+    pub(super) fn new(options: &Options) -> Result<Self, ConformanceError> {
+        let wanted =
+            |filter: &Option<String>, name: &str| filter.as_ref().is_none_or(|part| name.contains(part.as_str()));
+        let mut cases = Vec::new();
+        for source in SOURCES.iter().filter(|source| wanted(&options.from, &source.label())) {
+            let client = install(source, options)?;
+            for scenario in CATALOG.iter().map(|scenario| scenario()) {
+                if !wanted(&options.session, scenario.name) {
+                    continue;
+                }
+                let made = make(&client, source, &scenario, &options.cache)?;
+                // What is special about a target shows in the session that has everything.
+                let targets = SOURCES.iter().filter(|target| scenario.name == "whole" || target.is_plain());
+                for target in targets.filter(|target| wanted(&options.to, &target.label())) {
+                    let (made, source) = (made.clone(), client.clone());
+                    cases.push(Case { made, source, target: install(target, options)?, target_kind: *target });
+                }
+            }
+        }
+        if cases.is_empty() { Err(ConformanceError::NothingToRun) } else { Ok(Self { cases }) }
+    }
+}
+
+fn install(source: &Source, options: &Options) -> Result<Client, ConformanceError> {
+    let pin = Pin::find(source.agent, Some(source.version)).ok_or(ConformanceError::NothingToRun)?;
+    Ok(Client::install(pin, &options.clients)?)
+}

@@ -1,0 +1,219 @@
+//! What came out, and the page that shows it.
+
+use std::fmt::Write as _;
+
+use carryover_testkit::request::Comparison;
+
+/// The whole matrix.
+pub(crate) struct Report {
+    pub(crate) rows: Vec<Row>,
+}
+
+/// One pair.
+pub(crate) struct Row {
+    pub(crate) from: String,
+    pub(crate) session: String,
+    pub(crate) to: String,
+    /// What was found, or why the pair could not be run to its end.
+    pub(crate) outcome: Result<Found, String>,
+}
+
+/// Something that is as it should be, or why not.
+pub(crate) type Check = Result<(), String>;
+
+/// What was found in a pair.
+pub(crate) struct Found {
+    pub(crate) there: Comparison,
+    pub(crate) listed: Check,
+    pub(crate) back: Result<RoundTrip, String>,
+    /// No session file that was there before was changed.
+    pub(crate) untouched: Check,
+    /// After `carryover undo` the session files are what they were.
+    pub(crate) undone: Check,
+    /// What `carryover` itself said that the target cannot hold.
+    pub(crate) lost: Vec<String>,
+}
+
+/// What the source client sends after the session came back to it.
+pub(crate) struct RoundTrip {
+    pub(crate) comparison: Comparison,
+    /// Facts of the turn that was made elsewhere: how many are there, of how many.
+    pub(crate) new: (usize, usize),
+    /// The source's own calls have their own names and ids again.
+    pub(crate) own: bool,
+}
+
+impl Found {
+    fn checks(&self) -> [(&'static str, &Check); 3] {
+        [("listed", &self.listed), ("untouched", &self.untouched), ("undo", &self.undone)]
+    }
+}
+
+impl RoundTrip {
+    fn is_whole(&self) -> bool {
+        self.comparison.is_whole() && self.own && self.new.0 == self.new.1
+    }
+}
+
+impl Row {
+    pub(crate) fn is_whole(&self) -> bool {
+        let whole = |found: &Found| {
+            let back = found.back.as_ref().is_ok_and(RoundTrip::is_whole);
+            found.there.is_whole() && back && found.checks().iter().all(|(_, check)| check.is_ok())
+        };
+        self.outcome.as_ref().is_ok_and(whole)
+    }
+
+    /// Everything that is not as it should be, one line each; for people who look for the cause.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        let found = match &self.outcome {
+            Ok(found) => found,
+            Err(error) => return vec![error.clone()],
+        };
+        let mut lines = differences("", &found.there);
+        match &found.back {
+            Ok(back) => {
+                lines.extend(differences("back: ", &back.comparison));
+                if back.new.0 < back.new.1 {
+                    lines.push(format!("back: facts of the new turn: {}", ratio(back.new)));
+                }
+                if !back.own {
+                    lines.push(format!("back: calls are {:?}", back.comparison.calls));
+                }
+            }
+            Err(error) => lines.push(format!("back: {error}")),
+        }
+        let failed = found.checks().into_iter().filter_map(|(name, check)| check.as_ref().err().map(|why| (name, why)));
+        lines.extend(failed.map(|(name, why)| format!("{name}: {why}")));
+        lines.extend(found.lost.iter().map(|loss| format!("declared as lost: {loss}")));
+        lines
+    }
+
+    fn cells(&self) -> String {
+        let Ok(found) = &self.outcome else {
+            return "not run to its end | | | | | | | |".to_owned();
+        };
+        let Comparison { live, ghosts, images, native, .. } = &found.there;
+        let structure =
+            if found.there.unpaired == 0 { ratio(*native) } else { format!("{}, unpaired", ratio(*native)) };
+        let order = if found.there.disordered.is_empty() { "" } else { ", out of order" };
+        let back = match &found.back {
+            Ok(back) if back.is_whole() => format!("{} + {}", ratio(back.comparison.live), ratio(back.new)),
+            Ok(back) => format!(
+                "✗ {} + {}{}",
+                ratio(back.comparison.live),
+                ratio(back.new),
+                if back.own { "" } else { ", not its own" }
+            ),
+            Err(_) => "✗".to_owned(),
+        };
+        format!(
+            "{}{order} | {} | {} | {structure} | {} | {back} | {} | {} |",
+            ratio(*live),
+            ghosts.len(),
+            ratio(*images),
+            mark(&found.listed),
+            mark(&found.untouched),
+            mark(&found.undone),
+        )
+    }
+}
+
+fn differences(prefix: &str, comparison: &Comparison) -> Vec<String> {
+    let kinds =
+        [("missing", &comparison.missing), ("ghost", &comparison.ghosts), ("out of order", &comparison.disordered)];
+    let mut lines: Vec<String> = kinds
+        .iter()
+        .flat_map(|(kind, facts)| facts.iter().map(move |fact| format!("{prefix}{kind}: {fact}")))
+        .collect();
+    let counts = [
+        ("images", comparison.images, comparison.images.0 != comparison.images.1),
+        ("reasoning", comparison.reasoning, comparison.reasoning.0 < comparison.reasoning.1),
+        ("in native calls and outcomes", comparison.native, comparison.native.0 < comparison.native.1),
+    ];
+    let wrong = counts.into_iter().filter(|(_, _, wrong)| *wrong);
+    lines.extend(wrong.map(|(what, count, _)| format!("{prefix}{what}: {}", ratio(count))));
+    if comparison.unpaired > 0 {
+        lines.push(format!("{prefix}unpaired calls or outcomes: {}", comparison.unpaired));
+    }
+    lines
+}
+
+fn ratio((there, of): (usize, usize)) -> String {
+    format!("{there}/{of}")
+}
+
+fn mark(check: &Check) -> &'static str {
+    if check.is_ok() { "✓" } else { "✗" }
+}
+
+const INTRODUCTION: &str = "# Conformance
+
+Written by `cargo xtask conformance`; do not edit. Each row is a session that a real client wrote, carried by
+`carryover resume` into another real client, and then compared: the request that the target sends to its model against
+the request that the source itself would have sent. Both clients talk to a fake model on this machine.
+
+- **live**: facts of the source's live context that arrived (prompts, replies, calls, outcomes, summaries), in order
+- **ghosts**: facts that arrived although the source would not send them (before a compaction, rewound, inside a sub-agent)
+- **structure**: facts of calls and outcomes that are in native, paired calls and outcomes
+- **listed**: the target's own listing shows the session
+- **back**: after one more turn in the target and a resume back, facts of the source's own part, whose calls must have their own names and ids again, and facts of the new turn
+- **untouched**: no session file that was there before changed by a byte
+- **undo**: after `carryover undo` the session files are what they were
+
+The sessions: `whole` has a compaction, then every kind of call (parallel, failing, 40 KB of output, an image, an MCP tool,
+an unknown tool, a sub-agent), two rewound turns and a last turn with an image; `broken-off` has an interrupted command and
+ends at a usage limit; the client of `crashed` was killed while a command ran. Reasoning is sealed for the model that
+made it and is not counted; with its own provider Codex seals its compactions, too.
+";
+
+impl Report {
+    /// The page; the same for the same findings.
+    pub(crate) fn render(&self) -> String {
+        let mut page = INTRODUCTION.to_owned();
+        page.push_str(
+            "\n| from | session | to | live | ghosts | images | structure | listed | back | untouched | undo |\n",
+        );
+        page.push_str("|---|---|---|---|---|---|---|---|---|---|---|\n");
+        for row in &self.rows {
+            // Writing to a string cannot fail.
+            let _ = writeln!(page, "| {} | {} | {} | {}", row.from, row.session, row.to, row.cells());
+        }
+        let whole = self.rows.iter().filter(|row| row.is_whole()).count();
+        let _ = writeln!(page, "\n{whole} of {} pairs are whole.", self.rows.len());
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use carryover_testkit::request::Comparison;
+
+    use super::{Found, Report, RoundTrip, Row};
+
+    fn row(there: Comparison) -> Row {
+        let whole = Comparison { live: (4, 4), native: (2, 2), ..Comparison::default() };
+        let back = Ok(RoundTrip { comparison: whole, new: (5, 5), own: true });
+        let found = Found { there, listed: Ok(()), back, untouched: Ok(()), undone: Ok(()), lost: Vec::new() };
+        Row { from: "A 1".into(), session: "whole".into(), to: "B 2".into(), outcome: Ok(found) }
+    }
+
+    #[test]
+    fn whole_and_broken_rows_are_told_apart() {
+        let whole = row(Comparison { live: (4, 4), native: (2, 2), ..Comparison::default() });
+        let ghost = vec!["Fact001Word (prompt)".to_owned()];
+        let haunted = row(Comparison { live: (3, 4), ghosts: ghost, ..Comparison::default() });
+        assert!(whole.is_whole() && !haunted.is_whole());
+        assert_eq!(haunted.findings(), ["ghost: Fact001Word (prompt)"]);
+        let page = Report { rows: vec![whole, haunted] }.render();
+        assert!(page.contains("| A 1 | whole | B 2 | 4/4 | 0 | 0/0 | 2/2 | ✓ | 4/4 + 5/5 | ✓ | ✓ |\n"));
+        assert!(page.contains("| A 1 | whole | B 2 | 3/4 | 1 |"));
+        assert!(page.ends_with("1 of 2 pairs are whole.\n"));
+    }
+
+    #[test]
+    fn pair_that_could_not_be_run_says_why() {
+        let row = Row { from: "A 1".into(), session: "whole".into(), to: "B 2".into(), outcome: Err("no".into()) };
+        assert_eq!((row.is_whole(), row.findings()), (false, vec!["no".to_owned()]));
+    }
+}

@@ -1,0 +1,82 @@
+//! What carryover knows of each agent, from the same facts that it works with.
+
+use std::fmt::{self, Write};
+
+use carryover_agents::{AGENTS, Agent, Base, Facts, Os, PathRule};
+
+/// The table for the README.
+pub(super) fn table() -> Result<String, fmt::Error> {
+    let mut table = "| agent | `--source`, `--target` | versions read | sessions read | native resume |\n\
+                     |---|---|---|---|---|\n"
+        .to_owned();
+    for agent in AGENTS {
+        let facts = agent.facts();
+        let (oldest, newest) = facts.versions_seen;
+        let native = yes_no(agent.writer().is_some());
+        writeln!(table, "| {} | {} | {oldest} to {newest} | yes | {native} |", facts.name, names(facts))?;
+    }
+    Ok(table)
+}
+
+/// `docs/agents.md`.
+pub(super) fn page() -> Result<String, fmt::Error> {
+    let mut page = format!("# Agents\n\nWritten by `cargo xtask docs` from `crates/agents`.\n\n{}", table()?);
+    for agent in AGENTS {
+        section(&mut page, *agent)?;
+    }
+    Ok(page)
+}
+
+fn section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
+    let facts = agent.facts();
+    writeln!(page, "\n## {}\n", facts.name)?;
+    writeln!(page, "- Names: {}", names(facts))?;
+    writeln!(page, "- Programs: {}", code(facts.binaries))?;
+    writeln!(page, "- Client versions that were read: {} to {}", facts.versions_seen.0, facts.versions_seen.1)?;
+    writeln!(page, "- Stores, the first that exists:")?;
+    for rule in facts.stores {
+        writeln!(page, "  - {}", place(rule))?;
+    }
+    writeln!(page, "- Instruction files: {}", code(facts.instruction_files))?;
+    writeln!(page, "- Native resume: {}", yes_no(agent.writer().is_some()))?;
+    writeln!(page, "- Token windows, as of {}:", facts.windows_as_of)?;
+    for window in facts.windows {
+        writeln!(page, "  - `{}*`: {}", window.prefix, window.tokens)?;
+    }
+    writeln!(page, "  - other models: {}", facts.default_window)
+}
+
+fn place(rule: &PathRule) -> String {
+    let path = rule.path.join("/");
+    let place = match rule.base {
+        Base::Home => format!("`~/{path}`"),
+        Base::Variable(name) if path.is_empty() => format!("`${name}`, where it is set"),
+        Base::Variable(name) => format!("`${name}/{path}`, where the variable is set"),
+    };
+    if rule.on.is_empty() {
+        return place;
+    }
+    let systems: Vec<&str> = rule.on.iter().map(|os| system(*os)).collect();
+    format!("{place} (on {})", systems.join(" and "))
+}
+
+fn system(os: Os) -> &'static str {
+    match os {
+        Os::Linux => "Linux",
+        Os::MacOs => "macOS",
+        Os::Windows => "Windows",
+    }
+}
+
+fn names(facts: &Facts) -> String {
+    let names: Vec<&str> = std::iter::once(facts.id).chain(facts.aliases.iter().copied()).collect();
+    code(&names)
+}
+
+fn code(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn yes_no(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}

@@ -1,0 +1,105 @@
+//! `cargo xtask lint`: rules of structure that no compiler checks.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::AGENTS;
+
+use crate::say;
+
+/// The longest that a file may be, its tests not counted.
+const LINES: usize = 500;
+
+/// Where no vendor's name may occur.
+const NAMELESS: &[&str] = &["crates/core/src", "crates/engine/src", "crates/agents/src/formats"];
+
+/// Checks every source file, and tells everything that is wrong.
+pub(crate) fn run(root: &Path) -> Result<(), Box<dyn Error>> {
+    let mut wrong = 0;
+    let names = vendor_names();
+    for path in sources(&root.join("crates"))? {
+        let text = fs_err::read_to_string(&path)?;
+        let shown = path.strip_prefix(root).unwrap_or(&path);
+        let code = without_tests(shown, &text);
+        if code.lines().count() > LINES {
+            say(&format!("{}: {} lines of code, {LINES} are allowed", shown.display(), code.lines().count()));
+            wrong += 1;
+        }
+        if NAMELESS.iter().any(|folder| shown.starts_with(folder)) {
+            for (line, name) in occurrences(code, &names) {
+                say(&format!(
+                    "{}:{line}: `{name}` is a vendor's name, which belongs to crates/agents",
+                    shown.display()
+                ));
+                wrong += 1;
+            }
+        }
+    }
+    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} rules of structure are broken").into()) }
+}
+
+/// The words by which agents and their vendors are called.
+fn vendor_names() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for agent in AGENTS {
+        let facts = agent.facts();
+        let packages = facts.packages.iter().flat_map(|package| package.split(['@', '/']));
+        let words = [facts.id, facts.name].into_iter().chain(facts.binaries.iter().copied()).chain(packages);
+        names.extend(words.filter(|word| word.len() > 3).map(str::to_lowercase));
+    }
+    names
+}
+
+/// Lines, counted from one, in which a name occurs as a word.
+fn occurrences<'a>(code: &str, names: &'a BTreeSet<String>) -> Vec<(usize, &'a str)> {
+    let mut found = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        let line = line.to_lowercase();
+        let name = names.iter().find(|name| line.match_indices(name.as_str()).any(|(at, _)| is_word(&line, at, name)));
+        found.extend(name.map(|name| (index + 1, name.as_str())));
+    }
+    found
+}
+
+fn is_word(line: &str, at: usize, name: &str) -> bool {
+    let letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    !letter(line[..at].chars().next_back()) && !letter(line[at + name.len()..].chars().next())
+}
+
+/// The code before the tests; a file of tests alone has none.
+fn without_tests<'a>(path: &Path, text: &'a str) -> &'a str {
+    let tests_alone = path.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")));
+    if tests_alone {
+        return "";
+    }
+    text.find("#[cfg(test)]").map_or(text, |start| &text[..start])
+}
+
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_as_words() {
+        let names = vendor_names();
+        let (id, name) = (AGENTS[0].facts().id, AGENTS[0].facts().name);
+        assert_eq!(occurrences(&format!("a\nsays \"{id}\""), &names).len(), 1);
+        assert_eq!(occurrences(&format!("// {name} does"), &names).len(), 1);
+        assert_eq!(occurrences(&format!("pre{id}post"), &names), []);
+    }
+}
