@@ -53,9 +53,9 @@ pub(crate) fn assemble(
     session: &Listed,
 ) -> Result<Assembled, AgentError> {
     let mut transcript = read::transcript(session, false)?;
+    let n_messages = transcript.n_messages();
     let taken = live_entries(session.agent, &mut transcript)?;
     let header = transcript.header.clone();
-    let n_messages = transcript.n_messages();
     let mut sources = vec![From {
         agent: session.agent,
         source: session.found.source.clone(),
@@ -72,11 +72,23 @@ fn live_entries(agent: &dyn Agent, transcript: &mut Transcript) -> Result<Vec<Ta
     let order = live::order(transcript);
     reload(agent, transcript, &order)?;
     let alive = live::close(transcript, &order);
-    let take = |alive: &Alive| match alive {
-        Alive::Entry(index) => Some(Taken { entry: transcript.entries[*index].clone(), from: 0, answer: None }),
-        Alive::Answer { call, text } => answered(&transcript.entries[*call], text, 0),
-    };
-    Ok(alive.iter().filter_map(take).collect())
+    let mut answers: Vec<Taken> = Vec::new();
+    for alive in alive.iter().rev() {
+        if let Alive::Answer { call, text } = alive {
+            answers.extend(answered(&transcript.entries[*call], text, 0));
+        }
+    }
+    let taken = alive.iter().filter_map(|alive| match alive {
+        Alive::Entry(index) => Some(Taken { entry: take(&mut transcript.entries[*index]), from: 0, answer: None }),
+        Alive::Answer { .. } => answers.pop(),
+    });
+    Ok(taken.collect())
+}
+
+/// Moves an entry out: a session may be large, and nobody needs it twice.
+fn take(entry: &mut Entry) -> Entry {
+    let body = std::mem::replace(&mut entry.body, Body::Opaque("taken".into()));
+    Entry { body, ..entry.clone() }
 }
 
 fn reload(agent: &dyn Agent, transcript: &mut Transcript, order: &[usize]) -> Result<(), AgentError> {

@@ -179,8 +179,8 @@ fn head(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// A loose file has no index beside it: what a listing would show is read from the file itself.
 fn loose((agent, source): (&'static dyn Agent, Source), path: &Path, here: &Path) -> Result<Listed, SelectError> {
-    let transcript = read::of_source(agent, &source, false)?;
-    let header = &transcript.header;
+    let beginning = read::beginning(agent, &source)?;
+    let header = &beginning.header;
     let fallback = || SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
     let id = if header.session.0.is_empty() { fallback() } else { header.session.clone() };
     let project = header.project.clone();
@@ -192,11 +192,11 @@ fn loose((agent, source): (&'static dyn Agent, Source), path: &Path, here: &Path
         branch: header.branch.clone(),
         started_at: header.started_at,
         updated_at: header.updated_at,
-        messages: Some(transcript.n_messages() as u64),
+        messages: None,
         bytes: fs_err::metadata(path).map_err(AgentError::from)?.len(),
         model: header.model.clone(),
         live: Liveness::Unknown,
-        drifted: transcript.entries.is_empty(),
+        drifted: !beginning.known,
         source,
     };
     let root = path.parent().unwrap_or(path).to_owned();

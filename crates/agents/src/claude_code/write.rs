@@ -24,6 +24,10 @@ const NEWEST: Version = Version(2, 1, 325);
 /// Clients from here on show thinking of a foreign model without sending it.
 const SHOWS_FOREIGN_THINKING: Version = Version(2, 1, 197);
 
+/// Clients from here on name the record that they go on from. One that does not would go on without renewing the
+/// name, and whoever reads the name afterwards would miss what it added.
+const NAMES_ITS_LEAF: Version = Version(2, 1, 100);
+
 /// Plans the file.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let mut ids = Ids::new(request.seed);
@@ -283,9 +287,10 @@ impl<'a> Page<'a> {
         self.lines.push(Line { value, entries, spoken });
     }
 
-    /// Lines must be in the order of their times.
+    /// No line is as old as the one before: 2.0 goes on from the newest, and of two that are equal from the first.
     fn tick(&mut self, at: Option<Timestamp>) {
-        self.at = at.map_or(self.at, |at| at.max(self.at));
+        let next = self.at.plus_millis(1);
+        self.at = at.map_or(next, |at| at.max(next));
     }
 
     /// Tells the client how large the context is, and why each message ended.
@@ -319,11 +324,12 @@ impl<'a> Page<'a> {
             put(&mut bytes, &line.value);
         }
         put(&mut bytes, &json!({ "type": "custom-title", "customTitle": title, "sessionId": self.session }));
-        let prompt = self.last_prompt();
-        put(
-            &mut bytes,
-            &json!({ "type": "last-prompt", "lastPrompt": prompt, "leafUuid": leaf, "sessionId": self.session }),
-        );
+        if self.version >= NAMES_ITS_LEAF {
+            let prompt = self.last_prompt();
+            let record =
+                json!({ "type": "last-prompt", "lastPrompt": prompt, "leafUuid": leaf, "sessionId": self.session });
+            put(&mut bytes, &record);
+        }
         origins.sort_by_key(|written| written.entry);
         (bytes, origins, self.losses, self.blocks.translated)
     }
