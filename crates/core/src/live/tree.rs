@@ -9,8 +9,6 @@ struct Forest<'a> {
     entries: &'a [Entry],
     /// The first entry of each record; entries of one record stand together.
     records: BTreeMap<NodeId, usize>,
-    /// Records by the message that they are part of.
-    groups: BTreeMap<NodeId, Vec<usize>>,
     /// Records by their parent.
     children: BTreeMap<NodeId, Vec<usize>>,
 }
@@ -35,7 +33,7 @@ pub(super) fn resolve(entries: &[Entry]) -> Vec<usize> {
 
 impl<'a> Forest<'a> {
     fn plant(entries: &'a [Entry]) -> Self {
-        let mut forest = Self { entries, records: BTreeMap::new(), groups: BTreeMap::new(), children: BTreeMap::new() };
+        let mut forest = Self { entries, records: BTreeMap::new(), children: BTreeMap::new() };
         for (index, entry) in entries.iter().enumerate() {
             let Some(node) = entry.node else { continue };
             let begins = index == 0 || entries[index - 1].key.record() != entry.key.record();
@@ -47,9 +45,6 @@ impl<'a> Forest<'a> {
                 continue;
             }
             forest.records.insert(node.id, index);
-            if let Some(group) = node.group {
-                forest.groups.entry(group).or_default().push(index);
-            }
             if let Some(parent) = node.parent {
                 forest.children.entry(parent).or_default().push(index);
             }
@@ -132,15 +127,19 @@ impl<'a> Forest<'a> {
 
     /// Adds what belongs to the path's messages but stands beside it: parallel calls hang their outcomes on
     /// themselves, so a walk through the parents meets only the last.
+    ///
+    /// Only what hangs on the path itself: some clients write the end of a session a second time, under new names but
+    /// as the same messages, and the first writing is no longer part of it.
     fn add_siblings(&self, path: &mut BTreeSet<usize>) {
-        let groups: BTreeSet<NodeId> =
-            path.iter().filter_map(|index| self.entries[*index].node.and_then(|node| node.group)).collect();
-        for index in groups.iter().filter_map(|group| self.groups.get(group)).flatten() {
-            path.insert(*index);
-            let children = self.entries[*index].node.and_then(|node| self.children.get(&node.id));
-            for child in children.into_iter().flatten() {
-                if self.parts(*child).any(|part| self.is_outcome(part)) {
-                    path.insert(*child);
+        let group_of = |index: usize| self.entries[index].node.and_then(|node| node.group);
+        let mut hanging: Vec<usize> = path.iter().copied().filter(|index| group_of(*index).is_some()).collect();
+        while let Some(index) = hanging.pop() {
+            let group = group_of(index);
+            for child in self.entries[index].node.and_then(|node| self.children.get(&node.id)).into_iter().flatten() {
+                let same_message = group.is_some() && group_of(*child) == group;
+                let belongs = same_message || self.parts(*child).any(|part| self.is_outcome(part));
+                if belongs && path.insert(*child) && same_message {
+                    hanging.push(*child);
                 }
             }
         }
