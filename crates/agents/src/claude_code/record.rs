@@ -162,7 +162,7 @@ impl Reading<'_, '_> {
             "permission-mode" => note(facts, self.permission(), Note::Mode),
             "mode" | "agent-name" => note(facts, None, Note::Mode),
             "queue-operation" => note(facts, None, Note::Queued),
-            "last-prompt" => self.last_prompt(facts),
+            "last-prompt" => self.last_prompt(),
             kind => vec![(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))],
         }
     }
@@ -172,8 +172,9 @@ impl Reading<'_, '_> {
         Some(Fact::Permission(super::permission(mode)))
     }
 
-    fn last_prompt(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
-        facts.extend(title(TitleRank::LastPrompt, self.record.last_prompt.as_ref()));
+    /// The record that the client goes on from. The prompt in it names the session in the client's own list; the first
+    /// one, which stays the same, names it better.
+    fn last_prompt(&self) -> Vec<(Origin, Body)> {
         let leaf = self.record.leaf_uuid.as_deref().map_or(Note::Title, |leaf| Note::Leaf(NodeId::of(leaf)));
         vec![(Origin::Harness, Body::Note(leaf))]
     }

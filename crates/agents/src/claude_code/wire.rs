@@ -57,8 +57,6 @@ pub(super) struct WireRecord<'a> {
     #[serde(borrow, default)]
     pub ai_title: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub last_prompt: Option<Text<'a>>,
-    #[serde(borrow, default)]
     pub leaf_uuid: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub summary: Option<Text<'a>>,
