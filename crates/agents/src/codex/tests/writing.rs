@@ -251,6 +251,15 @@ fn newer_clients_are_told_by_their_own_command() {
 }
 
 #[test]
+fn a_client_that_was_never_started_is_left_to_look_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = Foreign::default().prompt("hi");
+    let request = request(&foreign.entries, Path::new("/new/repo"));
+    let plan = plan_for(&request, folder.path(), Some(Version(0, 166, 0))).unwrap();
+    assert_eq!(plan.ops.len(), 1);
+}
+
+#[test]
 fn a_compaction_stays_a_compaction() {
     let folder = tempfile::tempdir().unwrap();
     let foreign = Foreign::default().prompt("KEPT-PROMPT").summary("SUMMARY-TEXT").prompt("AFTER").reply("DONE");
