@@ -17,7 +17,7 @@ use crate::{journal, lineage, read};
 /// What the client would answer has no record of its own; this far behind its call it meets nothing else.
 const ANSWER_PART: u16 = 1_000;
 /// Sources that are mixed keep their files apart by this much.
-const FILES_PER_SOURCE: u16 = 16;
+const FILES_PER_SOURCE: u16 = 256;
 
 /// A session that entries are taken from.
 pub(crate) struct From {

@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, Fact, Origin, SessionId};
 
+use super::base::{self, Base};
 use super::meta::WireMeta;
 use super::{item, record, rollout, titles};
 use crate::formats::jsonl;
@@ -23,14 +24,24 @@ const LONG_GLANCE: u64 = 256 << 10;
 /// Tells every session of a store; sub-agents' own sessions are part of their parents' and not told.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let titles = titles::all(&store.root);
-    for path in rollout::all(&store.root)? {
+    let files = rollout::all(&store.root)?;
+    for path in current_files(&files) {
         // A file that vanished or is locked costs one session, not the listing.
-        let Ok(Some(session)) = look_at(path, &store.root, &titles) else { continue };
+        let Ok(Some(session)) = look_at(path, &files, &store.root, &titles) else { continue };
         if found(session).is_break() {
             break;
         }
     }
     Ok(())
+}
+
+/// One file for each session: those that it was reverted from are part of it.
+fn current_files(files: &[PathBuf]) -> Vec<&PathBuf> {
+    let mut sessions: BTreeMap<Option<&str>, Vec<&PathBuf>> = BTreeMap::new();
+    for path in files {
+        sessions.entry(rollout::session_in(path)).or_default().push(path);
+    }
+    sessions.values().filter_map(|of_session| base::current(of_session)).collect()
 }
 
 /// Whether a loose file is a rollout, by its name and first bytes.
@@ -59,18 +70,27 @@ struct Glimpse {
     known: bool,
 }
 
-fn look_at(path: PathBuf, root: &Path, titles: &BTreeMap<String, String>) -> Result<Option<Found>, AgentError> {
-    let metadata = fs_err::metadata(&path)?;
+fn look_at(
+    path: &Path,
+    files: &[PathBuf],
+    root: &Path,
+    titles: &BTreeMap<String, String>,
+) -> Result<Option<Found>, AgentError> {
+    let metadata = fs_err::metadata(path)?;
     if metadata.len() == 0 {
         return Ok(None);
     }
-    let mut glimpse = Glimpse::of_head(&jsonl::head(&path, GLANCE)?);
+    let mut glimpse = Glimpse::of_head(&jsonl::head(path, GLANCE)?);
     if (glimpse.meta.is_none() || glimpse.title.is_none()) && metadata.len() > GLANCE {
-        glimpse = Glimpse::of_head(&jsonl::head(&path, LONG_GLANCE)?);
+        glimpse = Glimpse::of_head(&jsonl::head(path, LONG_GLANCE)?);
     }
-    glimpse.take_tail(&jsonl::tail(&path, GLANCE)?);
+    glimpse.take_tail(&jsonl::tail(path, GLANCE)?);
+    if glimpse.meta.as_ref().is_some_and(|meta| meta.base.is_some()) {
+        // Without its base it cannot be read, but that is no reason to hide it.
+        glimpse.look_back(base::chain(path, files).unwrap_or_default())?;
+    }
     let meta = glimpse.meta.unwrap_or_default();
-    let Some(id) = meta.id.or_else(|| rollout::session_in(&path).map(str::to_owned)) else { return Ok(None) };
+    let Some(id) = meta.id.or_else(|| rollout::session_in(path).map(str::to_owned)) else { return Ok(None) };
     if meta.is_hidden || meta.parent.is_some() {
         return Ok(None);
     }
@@ -88,7 +108,7 @@ fn look_at(path: PathBuf, root: &Path, titles: &BTreeMap<String, String>) -> Res
         live: liveness(root, &id),
         drifted: glimpse.n_lines > 0 && !glimpse.known,
         id: SessionId(id),
-        source: Source { path, key: None },
+        source: Source { path: path.to_owned(), key: None },
     }))
 }
 
@@ -116,6 +136,20 @@ impl Glimpse {
             }
         }
         glimpse
+    }
+
+    /// The files that a session was reverted from tell how it began, and when. Nearest first, so that the oldest
+    /// decides; a fork begins with itself, in the client's own list as well.
+    fn look_back(&mut self, bases: Vec<Base>) -> Result<(), AgentError> {
+        for base in bases.into_iter().filter(|base| base.is_own) {
+            let end = base.end.end_byte_offset.unwrap_or(LONG_GLANCE);
+            let before = Self::of_head(&jsonl::head(&base.path, end.min(LONG_GLANCE))?);
+            self.title = before.title.or(self.title.take());
+            if let Some(meta) = &mut self.meta {
+                meta.timestamp = base.meta.timestamp;
+            }
+        }
+        Ok(())
     }
 
     /// The end tells the last settings and the last time; its prompts are not the first.

@@ -50,6 +50,7 @@ enum Voice {
 pub(super) fn read(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
     let said = match &*item.kind {
         "message" => return message(item, ground),
+        "agent_message" => agent_message(item, ground),
         "reasoning" => (Origin::Agent, reasoning(item)),
         "function_call" => (Origin::Agent, function_call(item)),
         "custom_tool_call" => (Origin::Agent, custom_call(item)),
@@ -69,6 +70,7 @@ pub(super) fn read(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
 pub(super) fn opaque(kind: &str) -> Body {
     const KNOWN: &[&str] = &[
         "message",
+        "agent_message",
         "web_search_call",
         "image_generation_call",
         "tool_search_call",
@@ -112,6 +114,12 @@ fn message(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
         said.push((Origin::Harness, opaque("message")));
     }
     said
+}
+
+/// What a sub-agent told the agent: its report comes so, not as the outcome of a call.
+fn agent_message(item: &WireItem<'_>, ground: &Ground<'_>) -> Said {
+    let parts = parts(&item.content.0, ground);
+    if parts.is_empty() { (Origin::Harness, opaque("agent_message")) } else { (Origin::Agent, Body::Prompt(parts)) }
 }
 
 /// Who speaks in one part of a message. 0.166 labels the parts; before that, only their text tells.

@@ -1,5 +1,6 @@
 //! Codex CLI: one rollout file a session, read from the bare lines of 0.20 to the paginated ones of 0.166.
 
+mod base;
 mod config;
 mod dialect;
 mod discover;

@@ -1,11 +1,11 @@
-//! Reads a session: the part of other sessions that it continues, then its own file.
+//! Reads a session: what its file continues, then the file itself.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, Part, TitleRank};
 
-use super::meta::{WireBase, WireMeta};
+use super::base::{self, Base};
 use super::record::{self, Parsed};
 use super::{item, rollout, titles};
 use crate::formats::jsonl;
@@ -14,9 +14,6 @@ use crate::{AgentError, Bookmark, Sink, Source};
 
 /// The answer that the client gives to a call without an outcome when it resumes.
 const ANSWER: &str = "aborted";
-
-/// Forks of forks of forks: more than that is a circle.
-const MAX_FORKS: usize = 32;
 
 /// Reads from a bookmark on, and says where to go on later.
 pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
@@ -37,10 +34,14 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
             0
         }
     };
-    if offset == 0 {
-        read_bases(path, *from == Bookmark::Start, &mut merge)?;
+    let bases = if offset == 0 { base::chain(path, &rollout::around(path)?)? } else { Vec::new() };
+    if *from == Bookmark::Start {
+        for base in &bases {
+            merge.learn(Fact::File(base.path.clone()));
+        }
     }
-    let end = merge.file(path, 0, offset, None)?;
+    let begins = merge.bases(&bases)?;
+    let end = merge.file(path, offset, Stretch { file: 0, base: None, begins })?;
     if let Some(title) = given_title(path) {
         merge.learn(Fact::Title(TitleRank::Given, title));
     }
@@ -79,45 +80,76 @@ struct Merge<'a> {
     end: Option<u64>,
 }
 
+/// One file's part in a session.
+#[derive(Clone, Copy)]
+struct Stretch<'a> {
+    file: u16,
+    /// Set where another file continues it.
+    base: Option<&'a Base>,
+    /// Whether it is the session's first file.
+    begins: bool,
+}
+
+impl Stretch<'_> {
+    /// Who it is, the session's own file tells; settings stay as they were until it has its first turn.
+    fn tells(&self, fact: &Fact) -> bool {
+        match fact {
+            Fact::StartedAt(_) => self.begins,
+            Fact::Model(_) | Fact::Permission(_) => true,
+            _ => self.base.is_none(),
+        }
+    }
+}
+
 impl Merge<'_> {
     /// A sink that wants no more says so again at the next entry, so the answer may be passed over here.
     fn learn(&mut self, fact: Fact) {
         let _: ControlFlow<()> = self.sink.learn(fact);
     }
 
-    /// Reads one file from an offset on; a base ends where the fork begins.
-    fn file(&mut self, path: &Path, file: u16, offset: u64, base: Option<&WireBase>) -> Result<u64, AgentError> {
+    /// Reads what a file continues, oldest first; whether the session itself begins only in the file.
+    ///
+    /// The file is number 0, so those before it count up.
+    fn bases(&mut self, bases: &[Base]) -> Result<bool, AgentError> {
+        let mut begins = true;
+        for (index, base) in bases.iter().enumerate().rev() {
+            let file = u16::try_from(index + 1).unwrap_or(u16::MAX);
+            self.file(&base.path, 0, Stretch { file, base: Some(base), begins: begins && base.is_own })?;
+            begins &= !base.is_own;
+        }
+        Ok(begins)
+    }
+
+    /// Reads one file from an offset on; a base ends where it was left.
+    fn file(&mut self, path: &Path, offset: u64, stretch: Stretch<'_>) -> Result<u64, AgentError> {
         let compressed = jsonl::is_compressed(path);
         let end = jsonl::scan(
             path,
             offset,
-            |line| record::parse(line, file, compressed),
-            |parsed| {
-                if base.is_some_and(|base| is_beyond(&parsed, base)) {
-                    return ControlFlow::Break(());
-                }
-                self.take(parsed, base.is_some())
+            |line| record::parse(line, stretch.file, compressed),
+            |parsed| match stretch.base {
+                Some(base) if base.is_beyond(parsed.ordinal, parsed.key.offset) => ControlFlow::Break(()),
+                _ => self.take(parsed, stretch),
             },
         )?;
         Ok(self.end.unwrap_or(end))
     }
 
-    fn take(&mut self, parsed: Parsed, of_base: bool) -> ControlFlow<()> {
+    fn take(&mut self, parsed: Parsed, stretch: Stretch<'_>) -> ControlFlow<()> {
         let end = parsed.key.offset + u64::from(parsed.key.length) + 1;
-        let taken = self.take_all(parsed, of_base);
+        let taken = self.take_all(parsed, stretch);
         if taken.is_break() {
             self.end = Some(end);
         }
         taken
     }
 
-    fn take_all(&mut self, parsed: Parsed, of_base: bool) -> ControlFlow<()> {
+    fn take_all(&mut self, parsed: Parsed, stretch: Stretch<'_>) -> ControlFlow<()> {
         if let Some(rejected) = parsed.rejection() {
             self.sink.reject(rejected)?;
         }
         for fact in parsed.facts {
-            // Who it is, a fork tells itself; the settings stay until its own first turn.
-            if !of_base || matches!(fact, Fact::Model(_) | Fact::Permission(_)) {
+            if stretch.tells(&fact) {
                 self.sink.learn(fact)?;
             }
         }
@@ -142,51 +174,9 @@ fn child_in(body: &Body, own: &Path) -> Option<PathBuf> {
     let Body::Outcome(outcome) = body else { return None };
     let [Part::Text(text)] = &outcome.parts[..] else { return None };
     let id = text.strip_prefix(r#"{"agent_id":""#)?.split('"').next()?;
-    rollout::find(own, id).ok().flatten()
-}
-
-/// Whether a record of a base came after the fork.
-fn is_beyond(parsed: &Parsed, base: &WireBase) -> bool {
-    match (parsed.ordinal, base.end_ordinal_exclusive, base.end_byte_offset) {
-        (Some(ordinal), Some(end), _) => ordinal >= end,
-        (_, _, Some(end)) => parsed.key.offset >= end,
-        _ => false,
-    }
-}
-
-/// Reads what a fork continues, oldest first. Its own file is number 0, so the ones before it count up.
-fn read_bases(path: &Path, first_time: bool, merge: &mut Merge<'_>) -> Result<(), AgentError> {
-    let mut bases = Vec::new();
-    let mut next = base_of(path)?;
-    while let Some(base) = next {
-        let found = rollout::find(path, &base.thread_id)?;
-        let (Some(file), true) = (found, bases.len() < MAX_FORKS) else {
-            return Err(AgentError::MissingBase { path: path.to_owned(), missing: base.thread_id });
-        };
-        next = base_of(&file)?;
-        bases.push((file, base));
-    }
-    if first_time {
-        for (file, _) in &bases {
-            merge.learn(Fact::File(file.clone()));
-        }
-    }
-    for (index, (file, base)) in bases.iter().enumerate().rev() {
-        let number = u16::try_from(index + 1).unwrap_or(u16::MAX);
-        merge.file(file, number, 0, Some(base))?;
-    }
-    Ok(())
-}
-
-/// What the first record of a file says it continues.
-fn base_of(path: &Path) -> Result<Option<WireBase>, AgentError> {
-    let mut base = None;
-    let parse = |line: Line<'_>| Some(WireMeta::parse(line.bytes).and_then(|meta| meta.base));
-    jsonl::scan(path, 0, parse, |found| {
-        base = found;
-        ControlFlow::Break(())
-    })?;
-    Ok(base)
+    let files = rollout::around(own).ok()?;
+    let of_child: Vec<&PathBuf> = files.iter().filter(|path| rollout::session_in(path) == Some(id)).collect();
+    base::current(&of_child).cloned()
 }
 
 fn is_same_file(path: &Path, offset: u64, head: u64) -> Result<bool, AgentError> {

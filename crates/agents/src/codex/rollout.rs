@@ -6,18 +6,32 @@ use std::path::{Path, PathBuf};
 use carryover_core::time::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::formats::jsonl;
+
 /// The folders of a store that hold rollouts.
 pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 
-/// The session in a file name: `rollout-2026-11-15T00-56-21-<id>.jsonl`, perhaps compressed.
+/// What a file name tells: `rollout-2026-11-15T00-56-21-<session>.jsonl`, perhaps compressed.
 ///
-/// After a revert the id is followed by that of the new file: `…-<id>_<file>.jsonl`.
-pub(super) fn session_in(path: &Path) -> Option<&str> {
+/// After a revert the session is followed by the new file's own id: `…-<session>_<file>.jsonl`. The first file's id is
+/// that of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name<'a> {
+    pub(super) session: &'a str,
+    pub(super) file: &'a str,
+}
+
+pub(super) fn name_of(path: &Path) -> Option<Name<'_>> {
     let name = path.file_name()?.to_str()?;
     let stem = name.strip_suffix(".jsonl.zst").or_else(|| name.strip_suffix(".jsonl"))?;
-    let id = stem.strip_prefix("rollout-")?.get("2026-11-15T00-56-21-".len()..)?;
-    let id = id.split('_').next().unwrap_or(id);
-    (!id.is_empty()).then_some(id)
+    let ids = stem.strip_prefix("rollout-")?.get("2026-11-15T00-56-21-".len()..)?;
+    let (session, file) = ids.split_once('_').unwrap_or((ids, ids));
+    (!session.is_empty()).then_some(Name { session, file })
+}
+
+/// The session in a file name.
+pub(super) fn session_in(path: &Path) -> Option<&str> {
+    name_of(path).map(|name| name.session)
 }
 
 /// The file in which a new session belongs; the client names folders by local time.
@@ -48,16 +62,23 @@ pub(super) fn all(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The file of a session, looked for in the store, or beside a loose file.
-pub(super) fn find(beside: &Path, session: &str) -> io::Result<Option<PathBuf>> {
+/// The files that a file may refer to: those of its store, or those beside a loose one.
+pub(super) fn around(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if let Some(root) = root_of(path) {
+        return all(root);
+    }
     let mut files = Vec::new();
-    if let Some(root) = root_of(beside) {
-        files = all(root)?;
-    } else if let Some(folder) = beside.parent() {
+    if let Some(folder) = path.parent() {
         gather(folder, MAX_DEPTH, &mut files)?;
     }
-    // Reverted sessions have several files; the newest one is in use, and names sort by time.
-    Ok(files.into_iter().filter(|path| session_in(path) == Some(session)).max())
+    Ok(files)
+}
+
+/// The newest of some files. Their ids begin with the time of their making, which is not local as that in the name is;
+/// of a file and its compressed copy, the file is the one that is written to.
+pub(super) fn newest<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Option<&'a PathBuf> {
+    let age = |path: &&PathBuf| (name_of(path).map(|name| name.file.to_owned()), !jsonl::is_compressed(path));
+    files.into_iter().max_by_key(age)
 }
 
 /// Year, month, day, and one to spare.
@@ -93,6 +114,8 @@ mod tests {
         assert_eq!(name("rollout-2026-11-15T00-56-21-01a1dcb4-8ab4.jsonl").as_deref(), Some("01a1dcb4-8ab4"));
         assert_eq!(name("x/rollout-2026-11-15T00-56-21-01a1.jsonl.zst").as_deref(), Some("01a1"));
         assert_eq!(name("rollout-2026-11-15T00-56-21-01a1_02b2.jsonl").as_deref(), Some("01a1"));
+        let of_revert = name_of(Path::new("rollout-2026-11-15T00-56-21-01a1_02b2.jsonl"));
+        assert_eq!(of_revert, Some(Name { session: "01a1", file: "02b2" }));
         assert_eq!(name("rollout-2026.jsonl"), None);
         assert_eq!(name("history.jsonl"), None);
     }

@@ -15,7 +15,7 @@ use super::log::{Log, Payload};
 use super::native::{Native, Natives};
 use super::speech::{self, Asked, LONGEST_NAME, Speech};
 use crate::formats::ids::{Ids, Names};
-use crate::{Carried, Loss, Origins, WriteRequest, WrittenAs};
+use crate::{Carried, Loss, Origins, Version, WriteRequest, WrittenAs};
 
 /// A session in the making.
 pub(super) struct Script<'a> {
@@ -116,9 +116,12 @@ impl<'a> Script<'a> {
 
     /// Writes an entry and says where the record begins that holds it.
     fn entry(&mut self, carried: &'a Carried, index: usize) -> Option<u64> {
+        if self.speech.version < TAKES_AGENT_MESSAGES && is_spoken_by_sub_agent(carried) {
+            self.natives.forget(index);
+        }
         match &carried.entry.body {
-            Body::Prompt(parts) if carried.entry.origin == Origin::Hook => Some(self.aside(parts, index)),
-            Body::Prompt(parts) => Some(self.prompt(parts, index)),
+            Body::Prompt(parts) if is_spoken_by_user(carried) => Some(self.prompt(parts, index)),
+            Body::Prompt(parts) => Some(self.aside(parts, index)),
             Body::Reply(parts) => Some(self.reply(parts, index)),
             Body::Reasoning(reasoning) => self.reasoning(&reasoning.text, index),
             Body::Call(call) => Some(self.call(carried, call, index)),
@@ -147,8 +150,8 @@ impl<'a> Script<'a> {
         );
     }
 
-    /// What a hook said goes to the model and not to the screen. As the user's word: a hook of another client has no
-    /// claim to the developer's.
+    /// What a hook or a sub-agent said goes to the model and not to the screen. As the user's word: a hook of another
+    /// client has no claim to the developer's.
     fn aside(&mut self, parts: &[Part], index: usize) -> u64 {
         self.open_turn();
         let content = speech::contents(parts, "input_text", &mut self.lost);
@@ -356,11 +359,18 @@ impl<'a> Script<'a> {
     }
 }
 
+/// The first version that was seen to send what sub-agents said in its own kind of item; 0.130 drops it.
+const TAKES_AGENT_MESSAGES: Version = Version(0, 166, 0);
+
 /// Where 0.166 labels the parts of a message.
 const PASSTHROUGH: &str = "internal_chat_message_metadata_passthrough";
 
 fn is_spoken_by_user(carried: &Carried) -> bool {
-    matches!(carried.entry.body, Body::Prompt(_)) && carried.entry.origin != Origin::Hook
+    matches!(carried.entry.body, Body::Prompt(_)) && carried.entry.origin == Origin::User
+}
+
+fn is_spoken_by_sub_agent(carried: &Carried) -> bool {
+    matches!(carried.entry.body, Body::Prompt(_)) && carried.entry.origin == Origin::Agent
 }
 
 /// The order of writing: after a group of calls their outcomes, then what came between.

@@ -80,6 +80,7 @@ fn registration(target: &TargetView<'_>, session: &str) -> Option<Run> {
     if target.version? < LISTS_FROM_DATABASE {
         return None;
     }
+    let database = database(&target.store.root)?;
     let client = json!({ "name": "carryover", "title": "carryover", "version": env!("CARGO_PKG_VERSION") });
     let initialize = json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } });
     let initialized = json!({ "method": "initialized" });
@@ -95,7 +96,7 @@ fn registration(target: &TargetView<'_>, session: &str) -> Option<Run> {
         ],
         why: "puts the session into the client's own list",
         inverse: Inverse::DeleteRows(vec![RowsOf {
-            database: database(&target.store.root),
+            database,
             table: "threads",
             column: "id",
             value: session.to_owned(),
@@ -103,12 +104,12 @@ fn registration(target: &TargetView<'_>, session: &str) -> Option<Run> {
     })
 }
 
-/// The client's index, whose number counts up with its versions; where there is none yet, the newest that we know.
-fn database(root: &Path) -> PathBuf {
+/// The client's index, whose number counts up with its versions. Where there is none yet, the client has not been
+/// started: it will look at the disk when it is, and started by us it would leave more than could be taken back.
+fn database(root: &Path) -> Option<PathBuf> {
     let number = |path: &PathBuf| -> Option<u32> {
         path.file_name()?.to_str()?.strip_prefix("state_")?.strip_suffix(".sqlite")?.parse().ok()
     };
     let listing = fs_err::read_dir(root).into_iter().flatten().flatten();
-    let newest = listing.map(|entry| entry.path()).filter(|path| number(path).is_some()).max_by_key(number);
-    newest.unwrap_or_else(|| root.join("state_5.sqlite"))
+    listing.map(|entry| entry.path()).filter(|path| number(path).is_some()).max_by_key(number)
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make their own files")]
 
 mod reading;
+mod reverting;
 mod writing;
 
 use std::fmt::Write as _;

@@ -225,7 +225,7 @@ fn a_record_is_read_again_by_its_key() {
     }
 }
 
-fn list(root: &Path) -> Vec<Found> {
+pub(super) fn list(root: &Path) -> Vec<Found> {
     let mut all = Vec::new();
     let store = Store { root: root.to_owned() };
     Codex

@@ -251,6 +251,15 @@ fn newer_clients_are_told_by_their_own_command() {
 }
 
 #[test]
+fn a_client_that_was_never_started_is_left_to_look_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = Foreign::default().prompt("hi");
+    let request = request(&foreign.entries, Path::new("/new/repo"));
+    let plan = plan_for(&request, folder.path(), Some(Version(0, 166, 0))).unwrap();
+    assert_eq!(plan.ops.len(), 1);
+}
+
+#[test]
 fn a_compaction_stays_a_compaction() {
     let folder = tempfile::tempdir().unwrap();
     let foreign = Foreign::default().prompt("KEPT-PROMPT").summary("SUMMARY-TEXT").prompt("AFTER").reply("DONE");
@@ -275,6 +284,31 @@ fn what_a_hook_said_is_sent_and_not_shown() {
     let live = render_live(&apply(&plan));
     assert_eq!(live, "user prompt \"MINE\"\nhook prompt \"HOOKED\"\nagent reply \"DONE\"\n");
     assert!(!payloads(&plan, "event_msg").contains("HOOKED"));
+}
+
+/// 0.166 has a kind of item of its own for what sub-agents report; clients that do not know it would drop it.
+#[test]
+fn what_a_sub_agent_reported_is_sent_and_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let lines = [
+        r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"x","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/r"}}"#,
+        r#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"MINE"}]}}"#,
+        r#"{"timestamp":"2026-11-15T00:00:02.000Z","type":"response_item","payload":{"type":"agent_message","author":"/root/a","recipient":"/root","content":[{"type":"input_text","text":"REPORT"}]}}"#,
+        r#"{"timestamp":"2026-11-15T00:00:03.000Z","type":"response_item","payload":{"type":"agent_message","author":"/root/a","recipient":"/root","content":[{"type":"encrypted_content","encrypted_content":"SEALED"}]}}"#,
+    ];
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let entries = carried_natively(&path);
+    let request = request(&entries, Path::new("/new/repo"));
+    for (version, kind, origin) in
+        [(Version(0, 166, 0), "agent_message", "agent"), (Version(0, 130, 0), "message", "user")]
+    {
+        let plan = plan_for(&request, folder.path(), Some(version)).unwrap();
+        assert_eq!(render_live(&apply(&plan)), format!("user prompt \"MINE\"\n{origin} prompt \"REPORT\"\n"));
+        let items = payloads(&plan, "response_item");
+        assert!(items.contains(&format!(r#""type":"{kind}""#)), "{items}");
+        assert!(!payloads(&plan, "event_msg").contains("REPORT"));
+    }
 }
 
 #[test]
