@@ -304,7 +304,7 @@ impl Reading<'_, '_> {
 
     fn attachment(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {
         let found = match &*attachment.kind {
-            "file" => self.mentioned(attachment).map(|body| (Origin::User, body)),
+            "file" => self.mentioned(attachment).map(|body| (Origin::Hook, body)),
             "queued_command" => {
                 let parts = attachment.prompt.as_ref().map(|prompt| self.parts(prompt)).unwrap_or_default();
                 (!parts.is_empty()).then_some((Origin::User, Body::Prompt(parts)))
@@ -316,7 +316,8 @@ impl Reading<'_, '_> {
         vec![found.unwrap_or_else(kept)]
     }
 
-    /// A file that the user named with `@`: the client sends its content, and no other client would.
+    /// A file that the user named with `@`, or that the client brings back after a compaction: it sends the content,
+    /// and no other client would.
     fn mentioned(&self, attachment: &WireAttachment<'_>) -> Option<Body> {
         let mentioned: WireMentioned<'_> = serde_json::from_str(attachment.content?.get()).ok()?;
         let file = mentioned.file?;

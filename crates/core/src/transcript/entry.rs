@@ -59,7 +59,7 @@ pub enum Origin {
     Agent,
     /// The client itself: reminders, environment blocks. The next client brings its own.
     Harness,
-    /// A hook that the user installed.
+    /// Brought along with the user's words: a hook's output, or a file that the client attached.
     Hook,
 }
 
