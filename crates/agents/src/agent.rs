@@ -121,6 +121,12 @@ pub enum Bookmark {
 
 /// Takes what a reader finds. Stores that rewrite their past need more than append.
 pub trait Sink {
+    /// Whether what stands before the last compaction is wanted whole. Where it is not, a reader may tell it by kinds
+    /// and places only, which spares most of the work on a long session.
+    fn wants_the_past(&self) -> bool {
+        true
+    }
+
     fn learn(&mut self, fact: Fact) -> ControlFlow<()>;
     fn put(&mut self, revision: u64, entry: Entry) -> ControlFlow<()>;
     fn retract(&mut self, from: EntryKey) -> ControlFlow<()>;
@@ -128,6 +134,10 @@ pub trait Sink {
 }
 
 impl Sink for TranscriptBuilder {
+    fn wants_the_past(&self) -> bool {
+        self.keeps_everything()
+    }
+
     fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
         self.learn(fact)
     }

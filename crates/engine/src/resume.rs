@@ -146,7 +146,10 @@ impl Place {
         let store = store(context, target)?;
         let window = target.facts().window(target.current_model(&store).as_deref());
         // The client's own prompt and the next turn need room, too.
-        let budget = options.tokens.or(context.config.resume.tokens).unwrap_or(window / 5 * 4);
+        let given = options.tokens.or(context.config.resume.tokens);
+        // The client's own prompt and the next turn need room, too; who gives a number has thought of it.
+        let budget = given.unwrap_or(window / 5 * 4);
+        let window = given.unwrap_or(window);
         Ok(Self { project, store, window, budget })
     }
 
@@ -176,7 +179,7 @@ fn warn(session: &Listed, target: &dyn Agent, client: Option<&Client>, warnings:
         warnings.push(format!("{name} is still running in that session: what it does from now on is not carried over"));
     }
     if client.is_none() {
-        warnings.push(format!("{} is not installed: the session is written and waits for it", target.facts().name));
+        warnings.push(format!("{} is not installed: the session waits for it", target.facts().name));
     }
 }
 

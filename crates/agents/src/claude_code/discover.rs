@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Fact, Header, SessionId, TitleRank};
+use carryover_core::transcript::{Body, Header, SessionId};
 
 use super::record;
 use super::wire::WireRecord;
@@ -130,10 +130,7 @@ impl Ends {
             self.header.saw(at);
         }
         for fact in parsed.facts {
-            // The last prompt is no better a name than the first; the client falls back to it, listings need not.
-            if !matches!(fact, Fact::Title(TitleRank::LastPrompt, _)) || self.header.title.is_none() {
-                self.header.learn(fact);
-            }
+            self.header.learn(fact);
         }
     }
 }

@@ -7,6 +7,7 @@ mod blocks;
 mod boilerplate;
 mod dialect;
 mod discover;
+mod past;
 mod read;
 mod record;
 mod slug;

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId};
+use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, SessionId};
 
-use super::record::{self, Parsed};
+use super::past;
+use super::record::{self, Parsed, Said};
 use crate::formats::jsonl;
 use crate::formats::line::Line;
 use crate::{AgentError, Bookmark, Sink, Source, Version};
@@ -25,9 +26,38 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     if start == 0 && begin(path, &own, sink).is_break() {
         return Ok(*from);
     }
-    let parse = |line: Line<'_>| record::parse(line, 0);
-    let end = jsonl::scan(path, start, parse, |parsed| hand_over(parsed, &own, sink))?;
+    let present = present(path, start, sink)?;
+    let parse = |said: &mut Said, line: Line<'_>| {
+        if line.offset < present { past::parse(said, line, 0) } else { record::parse_after(said, line, 0) }
+    };
+    let end = jsonl::scan_remembering(path, start, parse, |parsed| hand_over(parsed, &own, sink))?;
     Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
+}
+
+/// Where the part that may still be live begins: at the last compaction, where the past is not wanted.
+///
+/// It is looked for near the end only: a context that has outgrown every window was compacted.
+fn present(path: &Path, start: u64, sink: &dyn Sink) -> Result<u64, AgentError> {
+    const NEAR: u64 = 48 << 20;
+    const WORTH_LOOKING: u64 = 4 << 20;
+    let size = fs_err::metadata(path)?.len();
+    if sink.wants_the_past() || size.saturating_sub(start) < WORTH_LOOKING {
+        return Ok(0);
+    }
+    let Some(offset) = jsonl::last_line_with(path, r#""subtype":"compact_boundary""#, NEAR)? else { return Ok(0) };
+    // The same words inside some other record mean nothing.
+    let is_boundary = |parsed: &Parsed| matches!(&parsed.entries[..], [only] if is_barrier(only));
+    let mut found = false;
+    let parse = |line: Line<'_>| record::parse(line, 0);
+    jsonl::scan(path, offset, parse, |parsed| {
+        found = is_boundary(&parsed);
+        ControlFlow::Break(())
+    })?;
+    Ok(if found { offset } else { 0 })
+}
+
+fn is_barrier(entry: &Entry) -> bool {
+    !entry.side && matches!(entry.body, Body::Compacted(_))
 }
 
 /// Where to start: at the bookmark, or anew where the file was replaced.

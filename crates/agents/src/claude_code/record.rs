@@ -29,6 +29,9 @@ pub(super) struct Parsed {
     pub agent_of: Option<SessionId>,
 }
 
+/// The model of what the client says in the model's place.
+pub(super) const SYNTHETIC: &str = "<synthetic>";
+
 /// Bookkeeping that no model ever sees and that can be large; its lines begin with their type.
 const NOISE: &[&str] = &[
     "api-request",
@@ -42,8 +45,39 @@ const NOISE: &[&str] = &[
     "tools-used",
 ];
 
+/// What the lines before said of the session as a whole, so that it is not said again and again.
+#[derive(Default)]
+pub(super) struct Said {
+    cwd: String,
+    branch: String,
+    version: String,
+    model: String,
+}
+
+/// Keeps a value and tells whether it is another than before.
+fn is_news(kept: &mut String, value: &str) -> bool {
+    let news = kept != value;
+    if news {
+        value.clone_into(kept);
+    }
+    news
+}
+
+/// Parses a line as text where it is text: then serde need not check each string again.
+fn deserialize<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
+    match simdutf8::basic::from_utf8(line) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(line),
+    }
+}
+
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
+    parse_after(&mut Said::default(), line, file)
+}
+
+/// Reads a line that comes after others.
+pub(super) fn parse_after(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed> {
     let length = u32::try_from(line.length).unwrap_or(u32::MAX);
     let key = EntryKey { file, offset: line.offset, part: 0, length };
     if line.is_too_long() {
@@ -56,9 +90,8 @@ pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
         };
         return Some(Parsed::one(key, body));
     }
-    // From bytes: only the strings that are kept are checked to be UTF-8, and most of a record is not kept.
-    match serde_json::from_slice::<WireRecord<'_>>(line.bytes) {
-        Ok(record) => Some(Reading { line: line.bytes, key, record: &record }.parsed()),
+    match deserialize::<WireRecord<'_>>(line.bytes) {
+        Ok(record) => Some(Reading { line: line.bytes, key, record: &record, said }.parsed()),
         Err(_) if line.unterminated => None,
         Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
         Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
@@ -78,7 +111,7 @@ fn noise(line: &[u8]) -> Option<&'static str> {
 }
 
 impl Parsed {
-    fn new(key: EntryKey) -> Self {
+    pub(super) fn new(key: EntryKey) -> Self {
         Self { key, facts: Vec::new(), entries: Vec::new(), rejected: None, chained: false, agent_of: None }
     }
 
@@ -101,10 +134,11 @@ struct Reading<'r, 'a> {
     line: &'a [u8],
     key: EntryKey,
     record: &'r WireRecord<'a>,
+    said: &'r mut Said,
 }
 
 impl Reading<'_, '_> {
-    fn parsed(&self) -> Parsed {
+    fn parsed(&mut self) -> Parsed {
         let mut parsed = Parsed::new(self.key);
         parsed.chained = self.record.uuid.is_some();
         if parsed.chained {
@@ -121,16 +155,21 @@ impl Reading<'_, '_> {
         parsed
     }
 
-    fn envelope(&self, parsed: &mut Parsed) {
+    fn envelope(&mut self, parsed: &mut Parsed) {
         let record = self.record;
-        if let Some(cwd) = &record.cwd {
-            parsed.facts.push(Fact::Project(cwd.to_string().into()));
+        if let Some(cwd) = record.cwd.as_deref().filter(|cwd| is_news(&mut self.said.cwd, cwd)) {
+            parsed.facts.push(Fact::Project(cwd.into()));
         }
-        if let Some(branch) = record.git_branch.as_deref().filter(|branch| !branch.is_empty()) {
+        if let Some(branch) = record.git_branch.as_deref().filter(|branch| is_news(&mut self.said.branch, branch)) {
             parsed.facts.push(Fact::Branch(branch.to_owned()));
         }
-        if let Some(version) = &record.version {
-            parsed.facts.push(Fact::ClientVersion(version.to_string()));
+        if let Some(version) = record.version.as_deref().filter(|version| is_news(&mut self.said.version, version)) {
+            parsed.facts.push(Fact::ClientVersion(version.to_owned()));
+        }
+        let model = record.message.as_ref().and_then(|message| message.model.as_deref());
+        let model = model.filter(|model| *model != SYNTHETIC);
+        if let Some(model) = model.filter(|model| is_news(&mut self.said.model, model)) {
+            parsed.facts.push(Fact::Model(model.to_owned()));
         }
         if record.is_sidechain == Some(true) {
             parsed.agent_of = record.session_id.as_deref().map(|id| SessionId(id.to_owned()));
@@ -151,7 +190,7 @@ impl Reading<'_, '_> {
         let record = self.record;
         match &*record.kind {
             "user" => self.user(facts),
-            "assistant" => self.assistant(facts),
+            "assistant" => self.assistant(),
             "attachment" => {
                 record.attachment.as_ref().map(|attachment| self.attachment(attachment)).unwrap_or_default()
             }
@@ -162,7 +201,7 @@ impl Reading<'_, '_> {
             "permission-mode" => note(facts, self.permission(), Note::Mode),
             "mode" | "agent-name" => note(facts, None, Note::Mode),
             "queue-operation" => note(facts, None, Note::Queued),
-            "last-prompt" => self.last_prompt(facts),
+            "last-prompt" => self.last_prompt(),
             kind => vec![(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))],
         }
     }
@@ -172,8 +211,9 @@ impl Reading<'_, '_> {
         Some(Fact::Permission(super::permission(mode)))
     }
 
-    fn last_prompt(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
-        facts.extend(title(TitleRank::LastPrompt, self.record.last_prompt.as_ref()));
+    /// The record that the client goes on from. The prompt in it names the session in the client's own list; the first
+    /// one, which stays the same, names it better.
+    fn last_prompt(&self) -> Vec<(Origin, Body)> {
         let leaf = self.record.leaf_uuid.as_deref().map_or(Note::Title, |leaf| Note::Leaf(NodeId::of(leaf)));
         vec![(Origin::Harness, Body::Note(leaf))]
     }
@@ -226,16 +266,13 @@ impl Reading<'_, '_> {
         }
     }
 
-    fn assistant(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
+    fn assistant(&self) -> Vec<(Origin, Body)> {
         let Some(message) = &self.record.message else { return vec![opaque("assistant")] };
         if self.record.is_api_error_message == Some(true) {
             return vec![(Origin::Harness, Body::Failure(Box::new(self.failure(&message.content))))];
         }
-        let synthetic = message.model.as_deref() == Some("<synthetic>");
+        let synthetic = message.model.as_deref() == Some(SYNTHETIC);
         let origin = if synthetic { Origin::Harness } else { Origin::Agent };
-        if let Some(model) = message.model.as_deref().filter(|_| !synthetic) {
-            facts.push(Fact::Model(model.to_owned()));
-        }
         match &message.content {
             WireContent::Text(text) => vec![(origin, Body::Reply(vec![Part::Text(text.to_string())]))],
             WireContent::Blocks(blocks) => blocks.iter().map(|block| (origin, said(block))).collect(),
@@ -386,8 +423,10 @@ fn title(rank: TitleRank, text: Option<&Text<'_>>) -> Option<Fact> {
 }
 
 fn first_prompt(parts: &[Part]) -> Option<Fact> {
-    let text = carryover_core::transcript::text_of(parts);
-    let line = one_line(&text, 200);
+    let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
+    // Long prompts are named by their beginning, and that needs no look at the rest.
+    let beginning = &text[..text.floor_char_boundary(2_000)];
+    let line = one_line(beginning, 200);
     (!line.is_empty()).then_some(Fact::Title(TitleRank::FirstPrompt, line))
 }
 

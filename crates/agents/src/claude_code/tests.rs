@@ -132,3 +132,34 @@ fn truncation_at_every_byte_loses_no_earlier_entry() {
         }
     }
 }
+
+/// A session that is long enough for its past to be passed over: tools again and again, then a compaction.
+fn long_session() -> Vec<u8> {
+    let tools = fs_err::read(fixture("2.1.325-tools.jsonl")).unwrap();
+    let compacted = fs_err::read(fixture("2.1.325-compact-hooks.jsonl")).unwrap();
+    let mut bytes = Vec::new();
+    while bytes.len() < (6 << 20) {
+        bytes.extend_from_slice(&tools);
+    }
+    bytes.extend_from_slice(&compacted);
+    bytes
+}
+
+#[test]
+fn a_past_that_is_passed_over_is_the_past_that_was_read() {
+    let bytes = long_session();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("00000000-0000-4000-8000-000000000001.jsonl");
+    std::fs::write(&path, &bytes).unwrap();
+    let passed_over = read(&path);
+    let source = Source { path: path.clone(), key: None };
+    let mut builder = TranscriptBuilder::new("claude-code").keeping_everything();
+    ClaudeCode.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    let mut whole = builder.finish();
+    assert_eq!(live::order(&passed_over), live::order(&whole));
+    assert_eq!(passed_over.header, whole.header);
+    assert_eq!(passed_over.n_messages(), whole.n_messages());
+    let barrier = whole.entries.iter().rposition(|entry| matches!(entry.body, Body::Compacted(_))).unwrap();
+    whole.entries[..barrier].iter_mut().for_each(Entry::reduce);
+    assert_eq!(passed_over.entries, whole.entries);
+}

@@ -57,8 +57,6 @@ pub(super) struct WireRecord<'a> {
     #[serde(borrow, default)]
     pub ai_title: Option<Text<'a>>,
     #[serde(borrow, default)]
-    pub last_prompt: Option<Text<'a>>,
-    #[serde(borrow, default)]
     pub leaf_uuid: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub summary: Option<Text<'a>>,
@@ -72,6 +70,53 @@ pub(super) struct WireMessage<'a> {
     pub model: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub content: WireContent<'a>,
+}
+
+/// A line of which only the kinds matter.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WirePastRecord<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub uuid: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub parent_uuid: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub timestamp: Option<Text<'a>>,
+    #[serde(default)]
+    pub is_sidechain: Option<bool>,
+    #[serde(default)]
+    pub is_compact_summary: Option<bool>,
+    #[serde(default)]
+    pub is_api_error_message: Option<bool>,
+    #[serde(borrow, default)]
+    pub message: Option<WirePastMessage<'a>>,
+    #[serde(borrow, default)]
+    pub attachment: Option<WirePastAttachment<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WirePastMessage<'a> {
+    #[serde(borrow, default)]
+    pub id: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub model: Option<Text<'a>>,
+    /// Present where the content is a list of blocks.
+    #[serde(borrow, default, deserialize_with = "blocks_or_none")]
+    pub content: Option<Vec<WirePastBlock<'a>>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WirePastAttachment<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WirePastBlock<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
 }
 
 /// A string, or blocks.
@@ -224,4 +269,35 @@ impl<'de> Visitor<'de> for ContentVisitor {
         }
         Ok(WireContent::Blocks(blocks))
     }
+}
+
+/// The blocks of a message; nothing where it is a string.
+fn blocks_or_none<'de: 'a, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<WirePastBlock<'a>>>, D::Error> {
+    struct BlocksVisitor;
+    impl<'de> Visitor<'de> for BlocksVisitor {
+        type Value = Option<Vec<WirePastBlock<'de>>>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a string or a list of blocks")
+        }
+
+        fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let mut blocks = Vec::new();
+            while let Some(block) = seq.next_element()? {
+                blocks.push(block);
+            }
+            Ok(Some(blocks))
+        }
+    }
+    deserializer.deserialize_any(BlocksVisitor)
 }

@@ -60,6 +60,7 @@ impl Chunks {
     fn next(&mut self) -> io::Result<Option<Chunk>> {
         while !self.ended {
             let start = self.rest.len();
+            self.rest.reserve_exact(CHUNK + 1);
             self.ended = (&mut self.reader).take(CHUNK as u64).read_to_end(&mut self.rest)? == 0;
             if let Some(end) = memchr::memrchr(b'\n', &self.rest[start..]) {
                 return Ok(Some(self.cut(start + end + 1, false)));
@@ -106,10 +107,12 @@ impl Chunks {
 }
 
 impl Chunk {
-    fn each<T>(&self, parse: &impl Fn(Line<'_>) -> Option<T>) -> Parsed<T> {
+    fn each<M: Default, T>(&self, parse: &impl Fn(&mut M, Line<'_>) -> Option<T>) -> Parsed<T> {
+        let mut memory = M::default();
         let mut parsed = Parsed { items: Vec::new(), end: self.offset };
         if let Some(length) = self.skipped {
-            parsed.items.extend(parse(Line { offset: self.offset, bytes: &[], length, unterminated: false }));
+            let line = Line { offset: self.offset, bytes: &[], length, unterminated: false };
+            parsed.items.extend(parse(&mut memory, line));
             parsed.end = self.offset + length + 1;
             return parsed;
         }
@@ -120,7 +123,7 @@ impl Chunk {
             let offset = self.offset + start as u64;
             let line = Line { offset, bytes, length: bytes.len() as u64, unterminated: self.unterminated };
             let blank = line.is_blank();
-            let item = if blank { None } else { parse(line) };
+            let item = if blank { None } else { parse(&mut memory, line) };
             // A last line without its line feed counts only if it is whole.
             if !self.unterminated || item.is_some() {
                 parsed.end = self.offset + (end as u64 + 1).min(self.bytes.len() as u64);
@@ -145,6 +148,17 @@ pub fn scan<T: Send>(
     path: &Path,
     from: u64,
     parse: impl Fn(Line<'_>) -> Option<T> + Sync,
+    merge: impl FnMut(T) -> ControlFlow<()>,
+) -> io::Result<u64> {
+    scan_remembering(path, from, |(): &mut (), line| parse(line), merge)
+}
+
+/// The same with a memory: what `parse` keeps of the lines before. It is empty at the beginning of every stretch that
+/// is parsed on one thread, so it can spare repetition and no more.
+pub fn scan_remembering<M: Default, T: Send>(
+    path: &Path,
+    from: u64,
+    parse: impl Fn(&mut M, Line<'_>) -> Option<T> + Sync,
     mut merge: impl FnMut(T) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let size = fs_err::metadata(path)?.len();
@@ -167,10 +181,10 @@ pub fn scan<T: Send>(
 
 type Message<T> = io::Result<(u64, Parsed<T>)>;
 
-fn scan_on_threads<T: Send>(
+fn scan_on_threads<M: Default, T: Send>(
     chunks: Chunks,
     from: u64,
-    parse: &(impl Fn(Line<'_>) -> Option<T> + Sync),
+    parse: &(impl Fn(&mut M, Line<'_>) -> Option<T> + Sync),
     merge: &mut impl FnMut(T) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let shared = Mutex::new((0_u64, chunks));
@@ -186,7 +200,11 @@ fn scan_on_threads<T: Send>(
     })
 }
 
-fn work<T>(shared: &Mutex<(u64, Chunks)>, parse: &impl Fn(Line<'_>) -> Option<T>, sender: &SyncSender<Message<T>>) {
+fn work<M: Default, T>(
+    shared: &Mutex<(u64, Chunks)>,
+    parse: &impl Fn(&mut M, Line<'_>) -> Option<T>,
+    sender: &SyncSender<Message<T>>,
+) {
     loop {
         let next = {
             // A panic in the other worker is reported by the scope; going on would hide it.
@@ -229,6 +247,47 @@ fn merge_in_order<T>(
         }
     }
     Ok(end)
+}
+
+/// The beginning of the last line within the last `bytes` of a log that holds some text.
+pub fn last_line_with(path: &Path, text: &str, bytes: u64) -> io::Result<Option<u64>> {
+    const STEP: u64 = 4 << 20;
+    if is_compressed(path) {
+        return Ok(None);
+    }
+    let finder = memchr::memmem::FinderRev::new(text);
+    let size = fs_err::metadata(path)?.len();
+    let least = size.saturating_sub(bytes);
+    let mut file = File::open(path)?;
+    let mut end = size;
+    while end > least {
+        let start = end.saturating_sub(STEP).max(least);
+        let mut block = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        // A little more than the step, for text that lies across two of them.
+        (&mut file).take(end - start + text.len() as u64).read_to_end(&mut block)?;
+        if let Some(at) = finder.rfind(&block) {
+            return line_start(&mut file, start + at as u64).map(Some);
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+/// Where the line around an offset begins.
+fn line_start(file: &mut File, mut offset: u64) -> io::Result<u64> {
+    const STEP: u64 = 4096;
+    loop {
+        let start = offset.saturating_sub(STEP);
+        let mut block = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        (&mut *file).take(offset - start).read_to_end(&mut block)?;
+        match memchr::memrchr(b'\n', &block) {
+            Some(end) => return Ok(start + end as u64 + 1),
+            None if start == 0 => return Ok(0),
+            None => offset = start,
+        }
+    }
 }
 
 /// Reads one record by its place.

@@ -15,7 +15,7 @@ fn a_session_goes_on_in_the_other_agent() {
       lost        3 reasoning: shown on the screen, not sent to the model
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
       ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl
-    warning: Codex CLI is not installed: the session is written and waits for it
+    warning: Codex CLI is not installed: the session waits for it
     go on with
     hint: `carryover undo 00000000` takes it back
     ");
@@ -31,7 +31,7 @@ fn a_session_goes_on_in_the_other_agent() {
       lost        2 reasoning: shown, but not sent to the model: only the model that thought it may be sent it
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
       ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl
-    warning: Claude Code is not installed: the session is written and waits for it
+    warning: Claude Code is not installed: the session waits for it
     go on with
     hint: `carryover undo 00000001` takes it back
     ");
@@ -80,7 +80,7 @@ fn a_dry_run_prints_the_plan() {
       lost        3 reasoning: shown on the screen, not sent to the model
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
       create [HOME]/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
-    warning: Codex CLI is not installed: the session is written and waits for it
+    warning: Codex CLI is not installed: the session waits for it
     nothing was written; it would go on with
     ");
 }

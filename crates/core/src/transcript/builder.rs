@@ -1,6 +1,5 @@
 //! Collects what a reader emits into a transcript, in bounded memory.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::{Body, Entry, EntryKey, Fact, Rejected, Transcript};
@@ -31,6 +30,10 @@ impl TranscriptBuilder {
         self
     }
 
+    pub fn keeps_everything(&self) -> bool {
+        self.keep_everything
+    }
+
     pub fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
         self.transcript.header.learn(fact);
         ControlFlow::Continue(())
@@ -41,7 +44,7 @@ impl TranscriptBuilder {
             self.transcript.header.saw(at);
         }
         if entry.side && !self.keep_everything {
-            reduce(&mut entry);
+            entry.reduce();
         }
         let barrier = matches!(&entry.body, Body::Compacted(compacted) if !compacted.keeps_prompts);
         self.transcript.entries.push(entry);
@@ -71,19 +74,8 @@ impl TranscriptBuilder {
     fn reduce_past(&mut self) {
         let end = self.transcript.entries.len() - 1;
         for entry in &mut self.transcript.entries[self.reduced..end] {
-            reduce(entry);
+            entry.reduce();
         }
         self.reduced = end;
-    }
-}
-
-/// Drops an entry's text; its position stays, and its kind.
-fn reduce(entry: &mut Entry) {
-    let heavy = matches!(
-        entry.body,
-        Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_)
-    );
-    if heavy {
-        entry.body = Body::Opaque(Cow::Borrowed(entry.body.kind()));
     }
 }

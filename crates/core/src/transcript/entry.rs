@@ -1,5 +1,7 @@
 //! One thing that happened in a session.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::Body;
@@ -74,6 +76,17 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Drops the text; the position stays, and the kind.
+    pub fn reduce(&mut self) {
+        let heavy = matches!(
+            self.body,
+            Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_)
+        );
+        if heavy {
+            self.body = Body::Opaque(Cow::Borrowed(self.body.kind()));
+        }
+    }
+
     /// What the conversation consists of, for people: prompts of the user and replies.
     pub fn is_message(&self) -> bool {
         let spoken = match &self.body {

@@ -32,7 +32,6 @@ pub enum TitleRank {
     #[default]
     None,
     FirstPrompt,
-    LastPrompt,
     Generated,
     Given,
 }

@@ -21,7 +21,7 @@ fn a_session_is_translated_whole() {
     assert_eq!((report.source, report.target), ("alpha", "beta"));
     assert_eq!((report.carried, report.translated, report.clipped), (8, 7, 0));
     assert_eq!(report.lost.iter().map(|loss| loss.what).collect::<Vec<_>>(), ["reasoning"]);
-    assert_eq!(report.warnings, ["Beta is not installed: the session is written and waits for it"]);
+    assert_eq!(report.warnings, ["Beta is not installed: the session waits for it"]);
     let records = records(&report.files[0]);
     let kinds: Vec<&str> = records.iter().map(|record| record["t"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["head", "prompt", "reply", "call", "out", "call", "out", "reply"]);

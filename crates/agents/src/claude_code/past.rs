@@ -1,0 +1,86 @@
+//! Records from before the last compaction, told by kind and place only.
+//!
+//! Most of a long session is of that kind, and most of such a record is text that nobody will see: it is passed over
+//! without being copied.
+
+use std::borrow::Cow;
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Body, Entry, EntryKey, Node, NodeId, Origin};
+
+use super::record::{self, Parsed, SYNTHETIC, Said};
+use super::wire::WirePastRecord;
+use crate::formats::line::Line;
+
+/// Shorter records are as quickly read whole.
+const WORTH_PASSING_OVER: usize = 2 << 10;
+
+/// Reads a line of the past.
+pub(super) fn parse(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed> {
+    if line.bytes.len() >= WORTH_PASSING_OVER
+        // From bytes: what is passed over need not be checked to be UTF-8.
+        && let Ok(past) = serde_json::from_slice::<WirePastRecord<'_>>(line.bytes)
+        && let Some(parsed) = passed_over(&past, line, file)
+    {
+        return Some(parsed);
+    }
+    let mut parsed = record::parse_after(said, line, file)?;
+    parsed.entries.iter_mut().for_each(Entry::reduce);
+    Some(parsed)
+}
+
+/// The entries of a record whose kinds tell all that matters; prompts of the user tell more.
+fn passed_over(past: &WirePastRecord<'_>, line: Line<'_>, file: u16) -> Option<Parsed> {
+    let uuid = past.uuid.as_deref()?;
+    let group = past.message.as_ref().and_then(|message| message.id.as_deref());
+    let (kinds, group) = match &*past.kind {
+        "assistant" if past.is_api_error_message != Some(true) => (said(past)?, group.map(NodeId::of)),
+        "user" if past.is_compact_summary != Some(true) => (heard(past)?, None),
+        "attachment" => (attached(past)?, None),
+        _ => return None,
+    };
+    let parent = past.parent_uuid.as_deref().map(NodeId::of);
+    let node = Some(Node { id: NodeId::of(uuid), parent, group });
+    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
+    let key = EntryKey { file, offset: line.offset, part: 0, length };
+    let at = past.timestamp.as_deref().and_then(Timestamp::parse);
+    let side = past.is_sidechain == Some(true);
+    let mut parsed = Parsed::new(key);
+    parsed.chained = true;
+    for (part, (origin, kind)) in kinds.into_iter().enumerate() {
+        let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
+        parsed.entries.push(Entry { key, at, origin, side, node, body: Body::Opaque(kind) });
+    }
+    Some(parsed)
+}
+
+/// Whose, and of what kind.
+type Kinds = Vec<(Origin, Cow<'static, str>)>;
+
+fn said(past: &WirePastRecord<'_>) -> Option<Kinds> {
+    let message = past.message.as_ref()?;
+    let origin = if message.model.as_deref() == Some(SYNTHETIC) { Origin::Harness } else { Origin::Agent };
+    let kinds = message.content.as_ref()?.iter().map(|block| match &*block.kind {
+        "text" => Some((origin, Cow::Borrowed("reply"))),
+        "thinking" | "redacted_thinking" => Some((origin, Cow::Borrowed("reasoning"))),
+        "tool_use" => Some((origin, Cow::Borrowed("call"))),
+        _ => None,
+    });
+    kinds.collect()
+}
+
+/// Outcomes by their kind; anything that was typed is left to a whole reading, for it may name the session.
+fn heard(past: &WirePastRecord<'_>) -> Option<Kinds> {
+    let kinds = past.message.as_ref()?.content.as_ref()?.iter().map(|block| match &*block.kind {
+        "tool_result" => Some((Origin::Agent, Cow::Borrowed("outcome"))),
+        _ => None,
+    });
+    kinds.collect()
+}
+
+/// The client's own context; files and prompts that came as attachments are left to a whole reading.
+fn attached(past: &WirePastRecord<'_>) -> Option<Kinds> {
+    let kind = &*past.attachment.as_ref()?.kind;
+    let own = !matches!(kind, "file" | "queued_command" | "hook_additional_context" | "hook_success");
+    own.then(|| vec![(Origin::Harness, Cow::Owned(format!("attachment/{kind}")))])
+}
