@@ -393,6 +393,26 @@ fn payload_of(line: &str) -> String {
     value.get("payload").unwrap_or(&value).to_string()
 }
 
+/// A compaction that the vendor's service made is of use only where its record is written back.
+#[test]
+fn a_sealed_summary_is_written_back_or_named_as_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entries = carried_natively(&fixture("0.166.0-sealed"));
+    let project = Path::new("/home/dv/repo");
+    let plan = plan_for(&request(&entries, project), folder.path(), None).unwrap();
+    assert!(payloads(&plan, "compacted").contains("SEALED-SUMMARY") && plan.losses.is_empty());
+    let item_shown = r#""type":"ContextCompaction""#;
+    assert_eq!(payloads(&plan, "event_msg").matches(item_shown).count(), 1);
+    // With anything before it, a compaction cannot be written back as it was.
+    entries.splice(..0, Foreign::default().prompt("BEFORE").entries);
+    entries[0].entry.key.file = 9;
+    let plan = plan_for(&request(&entries, project), folder.path(), None).unwrap();
+    let losses: Vec<_> = plan.losses.iter().map(|loss| (loss.what, loss.count)).collect();
+    assert_eq!(losses, [("summary", 1)]);
+    let live = render_live(&apply(&plan));
+    assert!(!live.contains("summary") && live.contains("first prompt") && live.contains("BEFORE"), "{live}");
+}
+
 #[test]
 fn what_was_cut_is_not_brought_back() {
     let folder = tempfile::tempdir().unwrap();
