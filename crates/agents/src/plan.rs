@@ -96,11 +96,12 @@ pub struct Run {
 }
 
 /// How what a command added is taken back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inverse {
-    Nothing,
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inverse {
     /// Rows of ours in the client's own indexes.
-    DeleteRows(Vec<RowsOf>),
+    pub rows: Vec<RowsOf>,
+    /// Lines of ours in indexes that it only ever appends to.
+    pub lines: Vec<LinesOf>,
 }
 
 /// Rows that belong to one session.
@@ -110,6 +111,16 @@ pub struct RowsOf {
     pub table: &'static str,
     pub column: &'static str,
     pub value: String,
+}
+
+/// Lines that belong to one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinesOf {
+    pub file: PathBuf,
+    /// What a line holds that is about the session, and no other does.
+    pub containing: String,
+    /// The file by whose lock the client keeps two writers apart; it goes where the command first made it.
+    pub lock: Option<PathBuf>,
 }
 
 /// How the user goes on.

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Inverse, Op, WritePlan};
+use carryover_agents::{LinesOf, Op, RowsOf, WritePlan};
 
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::disk::{Disk, NewFile};
 use crate::file;
-use crate::journal::{self, Journal, Left, Lineage, Rows, State};
+use crate::journal::{self, Journal, Left, Lineage, Lines, Rows, State};
 use crate::resume::ResumeError;
 use crate::undo::take_back;
 
@@ -71,17 +71,25 @@ fn foresee(plan: &WritePlan, journal: &mut Journal) {
         journal.folders.append(&mut missing);
     }
     for op in &plan.ops {
-        if let Op::Run(run) = op
-            && let Inverse::DeleteRows(rows) = &run.inverse
-        {
-            journal.rows.extend(rows.iter().map(|rows| Rows {
-                database: rows.database.clone(),
-                table: rows.table.to_owned(),
-                column: rows.column.to_owned(),
-                value: rows.value.clone(),
-            }));
+        if let Op::Run(run) = op {
+            journal.rows.extend(run.inverse.rows.iter().map(rows));
+            journal.lines.extend(run.inverse.lines.iter().map(lines));
         }
     }
+}
+
+fn rows(of: &RowsOf) -> Rows {
+    Rows {
+        database: of.database.clone(),
+        table: of.table.to_owned(),
+        column: of.column.to_owned(),
+        value: of.value.clone(),
+    }
+}
+
+fn lines(of: &LinesOf) -> Lines {
+    let is_lock_new = of.lock.as_ref().is_some_and(|lock| lock.symlink_metadata().is_err());
+    Lines { file: of.file.clone(), containing: of.containing.clone(), lock: of.lock.clone(), is_lock_new }
 }
 
 /// ORDER IS LOAD-BEARING: the lineage first, because a journal without one is whole and a lineage without a journal is

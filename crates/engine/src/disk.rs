@@ -8,7 +8,8 @@ use carryover_agents::{Env, Run};
 use carryover_core::time::Timestamp;
 
 use crate::file::{self, TEMP_PREFIX, TEMP_SUFFIX};
-use crate::journal::Rows;
+use crate::journal::{Lines, Rows};
+use crate::lines::{self, LinesError};
 use crate::rows::{self, RowsError};
 use crate::run::{self, RunError};
 
@@ -34,6 +35,7 @@ pub(crate) trait Disk {
     fn remove_folder(&mut self, path: &Path) -> io::Result<()>;
     fn run(&mut self, run: &Run, env: &Env) -> Result<(), RunError>;
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError>;
+    fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError>;
 }
 
 /// The real one.
@@ -83,6 +85,10 @@ impl Disk for RealDisk {
 
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {
         rows::delete(rows)
+    }
+
+    fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
+        lines::take_out(lines)
     }
 }
 

@@ -55,6 +55,19 @@ pub(crate) struct Rows {
     pub(crate) value: String,
 }
 
+/// Lines of ours in a client's own index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lines {
+    pub(crate) file: PathBuf,
+    pub(crate) containing: String,
+    /// The file whose lock the client holds while it writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lock: Option<PathBuf>,
+    /// It was not there before.
+    #[serde(default)]
+    pub(crate) is_lock_new: bool,
+}
+
 /// One resume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
@@ -73,6 +86,8 @@ pub(crate) struct Journal {
     /// Folders that did not exist before, outermost first.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) rows: Vec<Rows>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lines: Vec<Lines>,
 }
 
 /// A file that entries were taken from.
@@ -173,7 +188,8 @@ pub(crate) fn all(context: &Context) -> Vec<Journal> {
 /// One resume; `None` where its file is missing or broken.
 pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
     let journal: Journal = load(&path(context, id))?;
-    let paths = journal.files.iter().map(|left| &left.path).chain(&journal.folders);
+    let lines = journal.lines.iter().flat_map(|lines| std::iter::once(&lines.file).chain(&lines.lock));
+    let paths = journal.files.iter().map(|left| &left.path).chain(&journal.folders).chain(lines);
     let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
     sound.then_some(journal)
 }

@@ -16,6 +16,7 @@ pub mod doctor;
 mod file;
 mod journal;
 mod lineage;
+mod lines;
 mod project;
 pub mod read;
 mod readback;

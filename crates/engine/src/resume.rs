@@ -263,6 +263,7 @@ fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Pl
         files: Vec::new(),
         folders: Vec::new(),
         rows: Vec::new(),
+        lines: Vec::new(),
     }
 }
 

@@ -143,7 +143,7 @@ mod tests {
             vars: vec![("GIVEN".into(), "g".into())],
             dialogue: dialogue.iter().map(step).collect(),
             why: "test",
-            inverse: Inverse::Nothing,
+            inverse: Inverse::default(),
         };
         run(&planned, &env)
     }

@@ -170,6 +170,9 @@ pub(crate) fn take_back(
     if let Err(error) = disk.delete_rows(&journal.rows) {
         warnings.push(error.to_string());
     }
+    if let Err(error) = disk.take_out_lines(&journal.lines) {
+        warnings.push(error.to_string());
+    }
     let mut removed = Vec::new();
     for left in &journal.files {
         if remove(disk, &left.path)? {

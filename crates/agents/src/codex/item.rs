@@ -56,10 +56,8 @@ pub(super) fn read(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
         "custom_tool_call" => (Origin::Agent, custom_call(item)),
         "local_shell_call" => (Origin::Agent, local_shell_call(item)),
         "function_call_output" | "custom_tool_call_output" => (Origin::Agent, outcome(item, ground)),
-        // A compaction that only the vendor's API can open: sealed, like reasoning.
-        "compaction" | "compaction_summary" | "context_compaction" => {
-            (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text: String::new(), sealed: true })))
-        }
+        // One that the vendor's service made, and that only its API can open.
+        "compaction" | "compaction_summary" | "context_compaction" => (Origin::Agent, Body::Summary(Vec::new())),
         "ghost_snapshot" => (Origin::Harness, Body::Note(Note::Snapshot)),
         kind => (Origin::Harness, opaque(kind)),
     };

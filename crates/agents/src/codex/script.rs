@@ -126,7 +126,7 @@ impl<'a> Script<'a> {
             Body::Reasoning(reasoning) => self.reasoning(&reasoning.text, index),
             Body::Call(call) => Some(self.call(carried, call, index)),
             Body::Outcome(outcome) => self.outcome(outcome, index),
-            Body::Summary(parts) => Some(self.summary(parts, index)),
+            Body::Summary(parts) => self.summary(parts, index),
             Body::Compacted(_) | Body::Rewound { .. } | Body::Failure(_) | Body::Note(_) | Body::Opaque(_) => None,
         }
     }
@@ -232,12 +232,20 @@ impl<'a> Script<'a> {
         Some(self.item(index, item))
     }
 
-    fn summary(&mut self, parts: &[Part], index: usize) -> u64 {
+    fn summary(&mut self, parts: &[Part], index: usize) -> Option<u64> {
         self.open_turn();
-        let Some(native) = self.natives.take(index) else { return self.compaction(parts) };
-        let offset = self.native(index, native);
-        self.show_compaction();
-        offset
+        match self.natives.take(index) {
+            Some(native) => {
+                let offset = self.native(index, native);
+                self.show_compaction();
+                Some(offset)
+            }
+            None if parts.is_empty() => {
+                self.lost.push("summary");
+                None
+            }
+            None => Some(self.compaction(parts)),
+        }
     }
 
     /// A compaction in the client's own form. It makes the model's context anew, so it repeats what stands.
@@ -421,6 +429,7 @@ fn names_of_calls(request: &WriteRequest<'_>, natives: &Natives<'_>) -> BTreeMap
 
 fn losses(lost: &[&'static str]) -> Vec<Loss> {
     let reasons = [
+        ("summary", "sealed by its vendor; `carryover show --full` has what it stood for"),
         ("reasoning", "shown on the screen, not sent to the model"),
         ("images", "not loaded, or in a reply; named where they stood"),
         ("files", "the client takes images only; named where they stood"),

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::LinesOf;
+
 #[derive(Deserialize)]
 struct WireTitle {
     id: String,
@@ -12,10 +14,19 @@ struct WireTitle {
     thread_name: Option<String>,
 }
 
+const FILE: &str = "session_index.jsonl";
+
+/// The lines about one session, and the lock that the client holds while it adds one.
+pub(super) fn lines_of(root: &Path, session: &str) -> LinesOf {
+    let file = root.join(FILE);
+    let lock = Some(file.with_extension("jsonl.lock"));
+    LinesOf { file, containing: format!("\"id\":\"{session}\""), lock }
+}
+
 /// All names of a store. A store without names, or with names that cannot be read, has none.
 pub(super) fn all(root: &Path) -> BTreeMap<String, String> {
     let mut titles = BTreeMap::new();
-    let Ok(bytes) = fs_err::read(root.join("session_index.jsonl")) else { return titles };
+    let Ok(bytes) = fs_err::read(root.join(FILE)) else { return titles };
     for line in bytes.split(|byte| *byte == b'\n') {
         let Ok(title) = serde_json::from_slice::<WireTitle>(line) else { continue };
         match title.thread_name.filter(|name| !name.trim().is_empty()) {

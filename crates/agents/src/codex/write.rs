@@ -4,13 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::SessionId;
+use carryover_core::plain::one_line;
+use carryover_core::transcript::{Body, Origin, SessionId, text_of};
 use serde_json::{Value, json};
 
 use super::config::Config;
-use super::rollout;
 use super::script::Script;
 use super::speech::Speech;
+use super::{rollout, titles};
 use crate::formats::ids::Ids;
 use crate::formats::relocate::Relocation;
 use crate::{AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TargetView, Version, WritePlan, WriteRequest};
@@ -23,6 +24,9 @@ const PAGINATED: Version = Version(0, 148, 0);
 
 /// Clients from here on list what their database holds, not what the disk holds.
 const LISTS_FROM_DATABASE: Version = Version(0, 147, 0);
+
+/// Longer names are cut in every list.
+const LONGEST_NAME: usize = 120;
 
 /// Plans a session.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
@@ -43,7 +47,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let written = Script::new(request, speech, &session, ids, is_paginated).write(meta);
     let modified = written.ended_at.unwrap_or(target.env.now);
     let mut ops = vec![Op::Create { path: file.clone(), bytes: written.bytes, private: true, modified }];
-    ops.extend(registration(target, &session).map(Op::Run));
+    ops.extend(registration(request, target, &session).map(Op::Run));
     let argv = ["codex", "resume", &session].map(str::to_owned).to_vec();
     Ok(WritePlan {
         resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: false },
@@ -71,13 +75,11 @@ fn meta(request: &WriteRequest<'_>, session: &str, project: &str, version: Versi
     meta
 }
 
-/// The client's own command that puts the session into its list: reading a session by its id does.
-///
-/// A name could be set in the same way, but that appends to a file of names which no client ever takes a line out
-/// of; the first prompt is title enough.
-fn registration(target: &TargetView<'_>, session: &str) -> Option<Run> {
-    let program = target.program?;
-    if target.version? < LISTS_FROM_DATABASE {
+/// The client's own command that puts the session into its list: reading a session by its id does. A name that is not
+/// the first prompt's is given in the same way.
+fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str) -> Option<Run> {
+    let (program, version) = (target.program?, target.version?);
+    if version < LISTS_FROM_DATABASE {
         return None;
     }
     let database = database(&target.store.root)?;
@@ -85,23 +87,37 @@ fn registration(target: &TargetView<'_>, session: &str) -> Option<Run> {
     let initialize = json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } });
     let initialized = json!({ "method": "initialized" });
     let read = json!({ "id": 2, "method": "thread/read", "params": { "threadId": session } });
+    let mut dialogue = vec![
+        (initialize.to_string(), Some("\"id\":1".to_owned())),
+        (initialized.to_string(), None),
+        (read.to_string(), Some("\"id\":2".to_owned())),
+    ];
+    let mut inverse = Inverse::default();
+    inverse.rows.push(RowsOf { database, table: "threads", column: "id", value: session.to_owned() });
+    if let Some(name) = name(request).filter(|_| version >= PAGINATED) {
+        let set = json!({ "id": 3, "method": "thread/name/set", "params": { "threadId": session, "name": name } });
+        dialogue.push((set.to_string(), Some("\"id\":3".to_owned())));
+        inverse.lines.push(titles::lines_of(&target.store.root, session));
+    }
     Some(Run {
         program: program.to_owned(),
         args: vec!["app-server".to_owned()],
         vars: vec![("CODEX_HOME".to_owned(), target.store.root.to_string_lossy().into_owned())],
-        dialogue: vec![
-            (initialize.to_string(), Some("\"id\":1".to_owned())),
-            (initialized.to_string(), None),
-            (read.to_string(), Some("\"id\":2".to_owned())),
-        ],
+        dialogue,
         why: "puts the session into the client's own list",
-        inverse: Inverse::DeleteRows(vec![RowsOf {
-            database,
-            table: "threads",
-            column: "id",
-            value: session.to_owned(),
-        }]),
+        inverse,
     })
+}
+
+/// The session's title, where the client would not show it anyway: by itself it shows the first prompt.
+fn name(request: &WriteRequest<'_>) -> Option<String> {
+    let title = one_line(request.title?, LONGEST_NAME);
+    let first = request.entries.iter().find_map(|carried| match &carried.entry.body {
+        Body::Prompt(parts) if carried.entry.origin == Origin::User => Some(one_line(&text_of(parts), usize::MAX)),
+        _ => None,
+    });
+    let begins = first.is_some_and(|first| first.starts_with(title.trim_end_matches('…')));
+    (!title.is_empty() && !begins).then_some(title)
 }
 
 /// The client's index, whose number counts up with its versions. Where there is none yet, the client has not been

@@ -19,6 +19,7 @@ pub(super) fn speaker(view: &View, entry: &Entry) -> Option<String> {
         (Body::Prompt(_), Origin::User) => "You".to_owned(),
         (Body::Prompt(_), Origin::Hook) => "Hook".to_owned(),
         (Body::Prompt(_), Origin::Harness) => format!("{} itself", view.agent.facts().name),
+        (Body::Summary(parts), _) if parts.is_empty() => "Summary of what was before, sealed by its vendor".to_owned(),
         (Body::Summary(_), _) => "Summary of what was before".to_owned(),
         (Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_), _) => {
             view.agent.facts().name.to_owned()

@@ -153,7 +153,7 @@ fn line(item: &Item<'_>, outcomes: &BTreeMap<&CallId, &Outcome>) -> Option<(Kind
         Body::Prompt(parts) if item.entry.origin == Origin::User => Some((Kind::Said, said("User", parts))),
         Body::Prompt(parts) => Some((Kind::Said, said("Hook", parts))),
         Body::Reply(parts) => Some((Kind::Said, said("Agent", parts))),
-        Body::Summary(parts) => Some((Kind::Summary, format!("\n{}\n", words(parts)))),
+        Body::Summary(parts) if !parts.is_empty() => Some((Kind::Summary, format!("\n{}\n", words(parts)))),
         Body::Call(call) => Some((Kind::Done, done(call, item.action, outcomes.get(&call.id).copied()))),
         _ => None,
     }

@@ -21,7 +21,7 @@ pub enum Body {
     Outcome(Box<Outcome>),
     /// From here on, the context begins anew.
     Compacted(Box<Compacted>),
-    /// What a compaction left in the place of what it took away.
+    /// What a compaction left in the place of what it took away; without parts where only its vendor's API can open it.
     Summary(Vec<Part>),
     /// The last turns before this entry were taken back; a turn begins with a prompt of the user.
     Rewound {

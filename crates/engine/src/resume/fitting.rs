@@ -1,10 +1,11 @@
 //! Cutting what is carried to what the target takes.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use carryover_agents::{Agent, Carried, Loss};
 use carryover_core::fit::{self, CannotFit, Item};
-use carryover_core::transcript::{Header, SessionId};
+use carryover_core::transcript::{Body, Header, SessionId};
 
 use super::ResumeError;
 use crate::assemble::{Assembled, From, complete};
@@ -39,6 +40,7 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
     let older: Vec<Carried> = carried.drain(..fit.cut).collect();
     let mut losses = complete(&mut carried, &origins[fit.cut..], &sources, target);
     give_up_natives(&mut carried, &older);
+    losses.extend(give_up_sealed_summaries(&mut carried));
     if fit.cut > 0 {
         let reason = "they did not fit; an outline of them stands in their place";
         losses.push(Loss { what: "older entries", count: fit.cut, reason });
@@ -63,6 +65,21 @@ fn give_up_natives(carried: &mut [Carried], older: &[Carried]) {
     for carried in carried.iter_mut().filter(|carried| cut.contains(&carried.entry.key.record())) {
         carried.native = None;
     }
+}
+
+/// A summary without words is one that only its vendor's API can open: to another agent it says nothing.
+fn give_up_sealed_summaries(carried: &mut [Carried]) -> Option<Loss> {
+    let is_sealed = |carried: &&mut Carried| match &carried.entry.body {
+        Body::Summary(parts) => parts.is_empty() && carried.native.is_none(),
+        _ => false,
+    };
+    let mut count = 0;
+    for carried in carried.iter_mut().filter(is_sealed) {
+        carried.entry.body = Body::Opaque(Cow::Borrowed("sealed summary"));
+        count += 1;
+    }
+    let reason = "sealed by its vendor; `carryover show --full` has what it stood for";
+    (count > 0).then_some(Loss { what: "summary", count, reason })
 }
 
 /// Enough of an id to be the only one: ids that begin with the time share their first eight characters for a minute.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent, AgentError};
 use carryover_core::live::{self, Alive};
-use carryover_core::transcript::{Body, Transcript, text_of};
+use carryover_core::transcript::{Body, Entry, Transcript, text_of};
 
 use super::world::World;
 use crate::resume::{Report, ResumeError, resume};
@@ -137,4 +137,27 @@ fn the_same_agent_sees_the_same_again() {
             assert!(journal::names(&world.context).len() == 1);
         }
     }
+}
+
+/// A summary that only its vendor's API can open means nothing to another agent, and that is said.
+#[test]
+fn a_sealed_summary_is_named_as_lost() {
+    let is_sealed = |entry: &Entry| matches!(&entry.body, Body::Summary(parts) if parts.is_empty());
+    let mut tried = 0;
+    for source in AGENTS {
+        for path in fixtures(*source) {
+            let mut world = World::new();
+            let Some(path) = moved_in(&world, &path) else { continue };
+            if !read::transcript(&opened(&world, &path), true).unwrap().entries.iter().any(is_sealed) {
+                continue;
+            }
+            for target in AGENTS {
+                let report = carried(&mut world, &path, *target).unwrap();
+                let is_lost = report.lost.iter().any(|loss| loss.what == "summary" && loss.count == 1);
+                assert_eq!(is_lost, source.facts().id != target.facts().id, "{}", path.display());
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1, "{tried}");
 }

@@ -9,7 +9,8 @@ use super::fake::BETA;
 use super::world::World;
 use crate::disk::{Disk, NewFile, RealDisk};
 use crate::file::TEMP_PREFIX;
-use crate::journal::Rows;
+use crate::journal::{Lines, Rows};
+use crate::lines::LinesError;
 use crate::resume::ResumeError;
 use crate::rows::RowsError;
 use crate::run::RunError;
@@ -81,6 +82,10 @@ impl Disk for Failing {
 
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {
         RealDisk.delete_rows(rows)
+    }
+
+    fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
+        RealDisk.take_out_lines(lines)
     }
 }
 

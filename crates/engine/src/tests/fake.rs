@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carryover_agents::{
-    Agent, AgentError, Base, Bookmark, Carried, Facts, Found, Inverse, Liveness, Loss, ModelWindow, Op, PathRule,
-    ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan, WriteRequest, Writer, WrittenAs,
+    Agent, AgentError, Base, Bookmark, Carried, Facts, Found, Inverse, LinesOf, Liveness, Loss, ModelWindow, Op,
+    PathRule, ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan, WriteRequest, Writer, WrittenAs,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
@@ -237,13 +237,16 @@ impl Writer for Fake {
         let mut ops = vec![create(file.clone(), log.text.as_bytes())];
         ops.push(create(target.store.root.join("extra/deep").join(&id), b"extra"));
         if let Some(program) = target.program {
+            let index = target.store.root.join("index");
+            let lock = Some(index.with_extension("lock"));
+            let lines = vec![LinesOf { file: index, containing: format!("{id}."), lock }];
             ops.push(Op::Run(Run {
                 program: program.to_owned(),
                 args: vec!["register".into(), file.display().to_string()],
                 vars: Vec::new(),
                 dialogue: Vec::new(),
                 why: "so that it is listed",
-                inverse: Inverse::Nothing,
+                inverse: Inverse { rows: Vec::new(), lines },
             }));
         }
         let losses = Vec::from_iter((log.forgotten > 0).then_some(Loss {

@@ -17,6 +17,29 @@ fn undo_takes_back_exactly_what_was_added() {
     assert!(matches!(undo(&world.context, None, false), Err(UndoError::Nothing)));
 }
 
+#[cfg(unix)]
+#[test]
+fn what_the_client_added_to_its_index_is_taken_out_again() {
+    let mut world = World::new();
+    world.story();
+    let before = world.tree();
+    let script = "echo 1.2.3\n: > \"$HOME/.beta/index.lock\"\necho \"$2\" >> \"$HOME/.beta/index\"";
+    super::world::program(&world.path("bin/fake-client"), script);
+    world.resume("aaaa1111", &BETA);
+    undo(&world.context, None, false).unwrap();
+    assert!(!world.path("home/.beta/index").exists() && !world.path("home/.beta/index.lock").exists());
+    assert_eq!(world.tree(), before);
+    let index = world.write("home/.beta/index", "theirs\n");
+    world.resume("aaaa1111", &BETA);
+    World::append(&index, &["theirs too"]);
+    // This one supersedes the one before, whose line goes as well.
+    let report = world.resume("aaaa1111", &BETA);
+    assert_eq!(World::lines(&index), ["theirs", "theirs too", &report.files[0].display().to_string()]);
+    undo(&world.context, None, false).unwrap();
+    assert_eq!(World::lines(&index), ["theirs", "theirs too"]);
+    assert!(!world.path("home/.beta/index.lock").exists());
+}
+
 #[test]
 fn folders_that_others_use_meanwhile_stay() {
     let mut world = World::new();

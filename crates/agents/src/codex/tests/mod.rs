@@ -24,6 +24,7 @@ const FIXTURES: &[&str] = &[
     "0.166.0-rich",
     "0.166.0-code-mode",
     "0.166.0-compaction",
+    "0.166.0-sealed",
     "0.166.0-interrupt",
     "0.166.0-parent",
     "0.166.0-subagent",

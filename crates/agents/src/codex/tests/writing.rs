@@ -244,10 +244,35 @@ fn newer_clients_are_told_by_their_own_command() {
     let Some(Op::Run(run)) = plan.ops.last() else { panic!("no command") };
     assert_eq!(run.args, ["app-server"]);
     assert_eq!(run.vars, [("CODEX_HOME".to_owned(), folder.path().to_str().unwrap().to_owned())]);
-    assert_eq!(run.dialogue.len(), 3);
-    let Inverse::DeleteRows(rows) = &run.inverse else { panic!("no way back") };
+    assert_eq!(run.dialogue.len(), 4);
+    assert!(run.dialogue[3].0.contains(r#""name":"a title""#));
+    let Inverse { rows, lines } = &run.inverse;
+    assert_eq!(lines[0].file, folder.path().join("session_index.jsonl"));
+    assert_eq!(lines[0].lock, Some(folder.path().join("session_index.jsonl.lock")));
+    assert!(lines[0].containing.contains(&plan.session.0));
     assert_eq!((rows[0].table, rows[0].column, &rows[0].value), ("threads", "id", &plan.session.0));
     assert_eq!(rows[0].database, folder.path().join("state_7.sqlite"));
+}
+
+#[test]
+fn a_name_is_given_only_where_the_client_would_not_show_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("state_5.sqlite"), "").unwrap();
+    let foreign = Foreign::default().prompt("Fix  the\nadd bug, please");
+    let steps = |title, version| {
+        let request = WriteRequest { title, ..request(&foreign.entries, Path::new("/new/repo")) };
+        let plan = plan_for(&request, folder.path(), Some(version)).unwrap();
+        let Some(Op::Run(run)) = plan.ops.last() else { panic!("no command") };
+        assert_eq!(run.inverse.lines.len() + 3, run.dialogue.len());
+        run.dialogue.len()
+    };
+    let newest = Version(0, 166, 0);
+    assert_eq!(steps(Some("Another title"), newest), 4);
+    assert_eq!(steps(Some("Another title"), Version(0, 147, 0)), 3, "it shows no names");
+    assert_eq!(steps(Some("Fix the add bug, please"), newest), 3);
+    assert_eq!(steps(Some("Fix the add…"), newest), 3);
+    assert_eq!(steps(Some("  "), newest), 3);
+    assert_eq!(steps(None, newest), 3);
 }
 
 #[test]
@@ -366,6 +391,26 @@ fn codexs_own_records_are_written_back_as_they_were() {
 fn payload_of(line: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(line).unwrap();
     value.get("payload").unwrap_or(&value).to_string()
+}
+
+/// A compaction that the vendor's service made is of use only where its record is written back.
+#[test]
+fn a_sealed_summary_is_written_back_or_named_as_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entries = carried_natively(&fixture("0.166.0-sealed"));
+    let project = Path::new("/home/dv/repo");
+    let plan = plan_for(&request(&entries, project), folder.path(), None).unwrap();
+    assert!(payloads(&plan, "compacted").contains("SEALED-SUMMARY") && plan.losses.is_empty());
+    let item_shown = r#""type":"ContextCompaction""#;
+    assert_eq!(payloads(&plan, "event_msg").matches(item_shown).count(), 1);
+    // With anything before it, a compaction cannot be written back as it was.
+    entries.splice(..0, Foreign::default().prompt("BEFORE").entries);
+    entries[0].entry.key.file = 9;
+    let plan = plan_for(&request(&entries, project), folder.path(), None).unwrap();
+    let losses: Vec<_> = plan.losses.iter().map(|loss| (loss.what, loss.count)).collect();
+    assert_eq!(losses, [("summary", 1)]);
+    let live = render_live(&apply(&plan));
+    assert!(!live.contains("summary") && live.contains("first prompt") && live.contains("BEFORE"), "{live}");
 }
 
 #[test]
