@@ -6,7 +6,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Liveness, Loss, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
+    AGENTS, Agent, AgentError, Liveness, Loss, Op, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
 };
 use carryover_core::transcript::{Permission, SessionId};
 
@@ -227,6 +227,7 @@ fn write(
     report.warnings.extend(undo::recover(disk, context));
     let mut journal = journal_of(context, session, options, place, plan);
     let earlier = superseded(context, &journal);
+    inherit_folders(&mut journal, plan, &earlier);
     let lineage = fitted.lineage(plan);
     let verify = || readback::verify(options.target, plan, &fitted.carried);
     report.warnings.extend(apply(disk, context, plan, &mut journal, lineage, &verify)?);
@@ -282,6 +283,17 @@ fn superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
             && undo::is_unused(earlier)
     };
     journal::all(context).into_iter().filter(same).collect()
+}
+
+/// A copy that takes another's place also takes over the folders that were made for it.
+fn inherit_folders(journal: &mut Journal, plan: &WritePlan, earlier: &[Journal]) {
+    let needed =
+        |folder: &Path| plan.ops.iter().any(|op| matches!(op, Op::Create { path, .. } if path.starts_with(folder)));
+    for folder in earlier.iter().flat_map(|earlier| &earlier.folders) {
+        if needed(folder) && !journal.folders.contains(folder) {
+            journal.folders.push(folder.clone());
+        }
+    }
 }
 
 /// What the session's agent was allowed to do stays behind.

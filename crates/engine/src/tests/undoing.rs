@@ -41,6 +41,17 @@ fn what_the_client_added_to_its_index_is_taken_out_again() {
 }
 
 #[test]
+fn one_undo_takes_back_a_copy_that_took_anothers_place() {
+    let mut world = World::new();
+    world.story();
+    let before = world.tree();
+    world.resume("aaaa1111", &BETA);
+    world.resume("aaaa1111", &BETA);
+    undo(&world.context, None, false).unwrap();
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
 fn folders_that_others_use_meanwhile_stay() {
     let mut world = World::new();
     world.story();
