@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Action, Entry, SessionId};
+use carryover_core::transcript::{Action, Entry, Permission, SessionId};
 
 use crate::{Env, Store, Version};
 
@@ -36,6 +36,8 @@ pub struct WriteRequest<'a> {
     pub source_agent: &'static str,
     pub source_model: Option<&'a str>,
     pub started_at: Timestamp,
+    /// What the session's agent was allowed to do; the copy may do as much or less.
+    pub permission: Permission,
     /// The estimated tokens of all that is carried.
     pub tokens: u64,
     /// Randomness as a parameter: ids are made from it by counting up.

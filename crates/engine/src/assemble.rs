@@ -1,6 +1,6 @@
 //! From a session to what is to be written: its live context, whole, with meanings and origins.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use carryover_agents::{Agent, AgentError, Carried, Loss, Source};
 use carryover_core::live::{self, Alive};
@@ -124,19 +124,9 @@ pub(crate) fn answered(call: &Entry, text: &str, from: usize) -> Option<Taken> {
 
 /// Leaves out calls without an outcome and outcomes without a call: no API takes them.
 fn paired(taken: Vec<Taken>) -> Vec<Taken> {
-    let (mut asked, mut answered) = (BTreeSet::new(), BTreeSet::new());
-    let mut keep = vec![true; taken.len()];
-    for (index, taken) in taken.iter().enumerate() {
-        match &taken.entry.body {
-            Body::Call(call) => keep[index] = asked.insert(call.id.clone()),
-            Body::Outcome(outcome) => {
-                keep[index] = asked.contains(&outcome.call) && answered.insert(outcome.call.clone());
-            }
-            _ => {}
-        }
-    }
-    let unanswered = |entry: &Entry| matches!(&entry.body, Body::Call(call) if !answered.contains(&call.id));
-    let kept = taken.into_iter().zip(keep).filter(|(taken, keep)| *keep && !unanswered(&taken.entry));
+    let paired = live::pairs(taken.iter().map(|taken| &taken.entry.body));
+    let single = |body: &Body| !matches!(body, Body::Call(_) | Body::Outcome(_));
+    let kept = taken.into_iter().zip(paired).filter(|(taken, paired)| *paired || single(&taken.entry.body));
     kept.map(|(taken, _)| taken).collect()
 }
 
@@ -207,7 +197,8 @@ fn unique(key: EntryKey, from: usize, answer: bool) -> EntryKey {
 
 /// What calls mean; for some agents, the outcome's record tells more than the call.
 struct Meanings {
-    outcomes: BTreeMap<(usize, CallId), EntryKey>,
+    /// In their order: some models give the same id to call after call.
+    outcomes: BTreeMap<(usize, CallId), VecDeque<EntryKey>>,
 }
 
 impl Meanings {
@@ -215,19 +206,22 @@ impl Meanings {
         let mut outcomes = BTreeMap::new();
         for taken in taken.iter().filter(|taken| taken.answer.is_none()) {
             if let Body::Outcome(outcome) = &taken.entry.body {
-                outcomes.insert((taken.from, outcome.call.clone()), taken.entry.key);
+                outcomes
+                    .entry((taken.from, outcome.call.clone()))
+                    .or_insert_with(VecDeque::new)
+                    .push_back(taken.entry.key);
             }
         }
         Self { outcomes }
     }
 
     fn action(&mut self, source: &From, from: usize, call: &Call) -> Action {
+        let key = self.outcomes.get_mut(&(from, call.id.clone())).and_then(VecDeque::pop_front);
         let action = source.agent.action(call, None);
         // Only edits need more, and reading every record again would be dear.
         if !matches!(action, Action::Edit(_) | Action::Write { .. }) {
             return action;
         }
-        let key = self.outcomes.remove(&(from, call.id.clone()));
         match key.and_then(|key| source.agent.record(&source.header, key).ok()) {
             Some(record) => source.agent.action(call, Some(&record)),
             None => action,

@@ -3,10 +3,11 @@
 mod fitting;
 mod report;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Liveness, Loss, Op, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
+    AGENTS, Agent, AgentError, Env, Liveness, Loss, Op, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
 };
 use carryover_core::transcript::{Permission, SessionId};
 
@@ -165,8 +166,10 @@ impl Place {
 
 /// The target's store: the one in use, else where it would be.
 fn store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeError> {
-    let existing = target.stores(&context.env).into_iter().next();
-    let first = || target.facts().store_candidates(&context.env).into_iter().next().map(|root| Store { root });
+    // Paths from the configuration are for reading: the client would not look for a session there.
+    let own = Env { stores: BTreeMap::new(), ..context.env.clone() };
+    let existing = target.stores(&own).into_iter().next();
+    let first = || target.facts().store_candidates(&own).into_iter().next().map(|root| Store { root });
     existing.or_else(first).ok_or_else(|| {
         let reason = "no place for its sessions is known on this system".to_owned();
         AgentError::CannotHold { agent: target.facts().name, reason }.into()
@@ -195,6 +198,7 @@ fn request<'a>(context: &Context, session: &'a Listed, place: &'a Place, fitted:
         source_agent: session.agent.facts().id,
         source_model: header.model.as_deref(),
         started_at: header.started_at.unwrap_or(context.env.now),
+        permission: header.permission,
         tokens: fitted.tokens,
         seed: context.seed,
     }

@@ -1,6 +1,7 @@
 //! Sessions of all agents, as a listing shows them.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use carryover_agents::{AGENTS, Agent, AgentError, Found, Store};
@@ -57,8 +58,15 @@ pub(crate) fn list_among(agents: &[&'static dyn Agent], context: &Context, filte
         listing.sessions.retain(|session| session.here);
     }
     listing.sessions.sort_by_key(|session| (!session.here, Reverse(session.found.updated_at)));
+    once_each(&mut listing.sessions);
     fill_messages(context, &mut listing.sessions);
     listing
+}
+
+/// A session that is in two stores, a backup say, counts once: the first in the listing's order is the newer.
+fn once_each(sessions: &mut Vec<Listed>) {
+    let mut seen = BTreeSet::new();
+    sessions.retain(|session| seen.insert((session.agent.facts().id, session.found.id.clone())));
 }
 
 /// An agent that was named is looked at even where the configuration leaves it out.

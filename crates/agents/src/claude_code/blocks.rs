@@ -112,8 +112,15 @@ fn attached(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
     json!({ "type": "text", "text": format!("[{name}: {}, not carried over]", blob.media_type) })
 }
 
-/// Moves paths in the inputs of calls; what was said and what came back stays as it was.
-pub(super) fn move_inputs(message: &mut Value, moves: Relocation<'_>) {
+/// Moves paths where they are data: in the inputs of calls, and in what the client keeps about files. What was said and
+/// what came back stays as it was.
+pub(super) fn move_paths(record: &mut Value, moves: Relocation<'_>) {
+    for field in ["toolUseResult", "attachment"] {
+        if let Some(value) = record.get_mut(field) {
+            moves.value(value);
+        }
+    }
+    let Some(message) = record.get_mut("message") else { return };
     for block in message["content"].as_array_mut().into_iter().flatten() {
         if block["type"] == "tool_use" {
             moves.value(&mut block["input"]);

@@ -1,46 +1,72 @@
 //! Listing sessions from the heads and tails of their files.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Header, SessionId};
 
+use super::read::OwnFile;
 use super::record;
 use super::wire::WireRecord;
 use crate::formats::jsonl;
 use crate::formats::line::Line;
 use crate::{AgentError, Found, Liveness, Source, Store};
 
-/// How much of each end is looked at.
-const END: u64 = 24 << 10;
+/// How much of each end is looked at: more only where the first look meets no whole record of the conversation.
+const ENDS: [u64; 3] = [24 << 10, 256 << 10, 4 << 20];
 
-/// Tells every session of a store.
+/// Tells every session of a store. What cannot be looked at is said after everything else was told.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    let projects = store.root.join("projects");
-    if !projects.is_dir() {
-        return Ok(());
-    }
+    let folders = match fs_err::read_dir(store.root.join("projects")) {
+        Ok(folders) => folders,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
     let running = running(&store.root);
-    for folder in fs_err::read_dir(&projects)? {
+    let mut failed = None;
+    for folder in folders {
         let folder = folder?.path();
-        // A folder that vanished or may not be read costs its own sessions only.
-        let Ok(files) = fs_err::read_dir(&folder) else { continue };
-        let files: Vec<PathBuf> = files.filter_map(Result::ok).map(|entry| entry.path()).collect();
-        let named = summaries(&files);
-        for path in files.iter().filter(|path| session_id(path).is_some()) {
-            let Some(mut session) = look(path) else { continue };
-            if let Some(title) = session.leaf.as_ref().and_then(|leaf| named.get(leaf)) {
-                session.found.title = Some(title.clone());
-            }
-            session.found.live = running.of(&session.found.id);
-            if found(session.found).is_break() {
-                return Ok(());
-            }
+        match discover_project(&folder, &running, found) {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => return Ok(()),
+            Err(error) => failed = Some(error),
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), |error| Err(error.into()))
+}
+
+fn discover_project(
+    folder: &Path,
+    running: &Running,
+    found: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> io::Result<ControlFlow<()>> {
+    if !folder.is_dir() {
+        return Ok(ControlFlow::Continue(()));
+    }
+    let files: Vec<PathBuf> = fs_err::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    let named = summaries(&files);
+    let mut failed = None;
+    for path in files.iter().filter(|path| session_id(path).is_some()) {
+        let mut session = match look(path) {
+            Ok(Some(session)) => session,
+            Ok(None) => continue,
+            Err(error) => {
+                failed = Some(error);
+                continue;
+            }
+        };
+        if let Some(title) = session.leaf.as_ref().and_then(|leaf| named.get(leaf)) {
+            session.found.title = Some(title.clone());
+        }
+        session.found.live = running.of(&session.found.id);
+        if found(session.found).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    failed.map_or(Ok(ControlFlow::Continue(())), Err)
 }
 
 /// The session that a file of this name holds.
@@ -57,37 +83,32 @@ struct Seen {
 }
 
 /// Looks at the two ends of a file; a file without any message is no session.
-fn look(path: &Path) -> Option<Seen> {
-    let metadata = fs_err::metadata(path).ok()?;
-    let mut ends = Ends::default();
-    ends.take(&jsonl::head(path, END).ok()?);
-    if metadata.len() > END {
-        ends.take(&jsonl::tail(path, END.min(metadata.len() - END)).ok()?);
+fn look(path: &Path) -> io::Result<Option<Seen>> {
+    let metadata = fs_err::metadata(path)?;
+    let Some(id) = session_id(path).filter(|_| metadata.len() > 0) else { return Ok(None) };
+    let ends = Ends::of(path, metadata.len())?;
+    let seen_whole = metadata.len() <= ENDS[0];
+    if seen_whole && !ends.spoken && ends.unknown == 0 {
+        return Ok(None);
     }
-    if ends.known > 0 && !ends.spoken && metadata.len() <= END {
-        return None;
-    }
-    if ends.known == 0 && ends.unknown == 0 {
-        return None;
-    }
-    let title = given_title(path).or(ends.header.title);
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
     let found = Found {
         source: Source { path: path.to_path_buf(), key: None },
-        id: session_id(path)?,
-        title,
+        id,
+        title: given_title(path).or(ends.header.title),
         project: ends.header.project,
         branch: ends.header.branch,
         started_at: ends.header.started_at,
-        updated_at: ends.header.updated_at.or(modified),
+        // Where the end of the file names no time, its own is the nearest.
+        updated_at: if ends.timed { ends.header.updated_at.or(modified) } else { modified },
         messages: None,
         bytes: metadata.len(),
         model: ends.header.model,
         live: Liveness::Unknown,
-        drifted: ends.known == 0,
+        drifted: ends.known == 0 && ends.unknown > 0,
     };
-    Some(Seen { found, leaf: ends.leaf })
+    Ok(Some(Seen { found, leaf: ends.leaf }))
 }
 
 /// What the ends of a file tell.
@@ -97,21 +118,48 @@ struct Ends {
     known: usize,
     unknown: usize,
     spoken: bool,
+    /// The end of the file names a time.
+    timed: bool,
+    /// A whole record of the conversation was met.
+    chained: bool,
     leaf: Option<String>,
 }
 
 impl Ends {
-    fn take(&mut self, bytes: &[u8]) {
+    fn of(path: &Path, size: u64) -> io::Result<Self> {
+        let own = OwnFile::of(path);
+        let mut ends = Self::default();
+        for length in ENDS {
+            ends.take(&jsonl::head(path, length)?, &own);
+            if ends.chained || length >= size {
+                break;
+            }
+            ends = Self::default();
+        }
+        ends.timed = size <= ENDS[0];
+        ends.chained = false;
+        for length in ENDS.into_iter().filter(|_| size > ENDS[0]) {
+            let tail = jsonl::tail(path, length)?;
+            ends.take(&tail, &own);
+            if ends.chained || length >= size {
+                break;
+            }
+        }
+        ends.timed |= ends.chained;
+        Ok(ends)
+    }
+
+    fn take(&mut self, bytes: &[u8], own: &OwnFile) {
         for line in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes: line, length: line.len() as u64, unterminated: false };
             if line.is_blank() {
                 continue;
             }
-            self.take_line(line);
+            self.take_line(line, own);
         }
     }
 
-    fn take_line(&mut self, line: Line<'_>) {
+    fn take_line(&mut self, line: Line<'_>, own: &OwnFile) {
         let Some(parsed) = record::parse(line, 0) else { return };
         let known = parsed.rejected.is_none() && parsed.entries.iter().all(|entry| is_known(&entry.body));
         if known {
@@ -123,13 +171,14 @@ impl Ends {
             matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))
         });
         if parsed.chained {
+            self.chained = true;
             let record: Result<WireRecord<'_>, _> = serde_json::from_slice(line.bytes);
             self.leaf = record.ok().and_then(|record| record.uuid.map(|uuid| uuid.to_string())).or(self.leaf.take());
         }
         for at in parsed.entries.iter().filter_map(|entry| entry.at) {
             self.header.saw(at);
         }
-        for fact in parsed.facts {
+        for fact in parsed.facts.into_iter().filter(|fact| own.is_fact(fact)) {
             self.header.learn(fact);
         }
     }

@@ -1,5 +1,6 @@
 //! Reading a session file.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, S
 
 use super::past;
 use super::record::{self, Parsed, Said};
+use super::slug::slug;
 use crate::formats::jsonl;
 use crate::formats::line::Line;
 use crate::{AgentError, Bookmark, Sink, Source, Version};
@@ -23,6 +25,7 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     let path = source.path.as_path();
     let start = resume_point(path, from, sink)?;
     let own = OwnFile::of(path);
+    own.may_guess.set(start == 0);
     if start == 0 && begin(path, &own, sink).is_break() {
         return Ok(*from);
     }
@@ -75,12 +78,28 @@ fn resume_point(path: &Path, from: &Bookmark, sink: &mut dyn Sink) -> Result<u64
 /// Whether the file is a session's or a sub-agent's, by its name.
 pub(super) struct OwnFile {
     session: Option<SessionId>,
+    /// The folder, which is named after the project.
+    folder: String,
+    /// Where no folder tells, the project is the first that a record names.
+    may_guess: Cell<bool>,
 }
 
 impl OwnFile {
     pub(super) fn of(path: &Path) -> Self {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        Self { session: (!stem.starts_with("agent-")).then_some(SessionId(stem)) }
+        let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        Self {
+            session: (!stem.starts_with("agent-")).then_some(SessionId(stem)),
+            folder: folder.unwrap_or_default(),
+            may_guess: Cell::new(true),
+        }
+    }
+
+    /// Records name the directory that the shell is in, which a `cd` changes; the project is the one that the session
+    /// is kept under.
+    pub(super) fn is_fact(&self, fact: &Fact) -> bool {
+        let Fact::Project(path) = fact else { return true };
+        path.to_str().is_some_and(|path| slug(path) == self.folder) || self.may_guess.replace(false)
     }
 
     fn is_agents(&self) -> bool {
@@ -115,7 +134,9 @@ fn hand_over(mut parsed: Parsed, own: &OwnFile, sink: &mut dyn Sink) -> ControlF
         if let Fact::ClientVersion(version) = &fact {
             sink.learn(Fact::Closing(closing(version)))?;
         }
-        sink.learn(fact)?;
+        if own.is_fact(&fact) {
+            sink.learn(fact)?;
+        }
     }
     for entry in parsed.entries {
         sink.put(0, entry)?;

@@ -10,10 +10,11 @@ use carryover_core::transcript::{
     Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
 };
 
-use super::boilerplate;
+use super::boilerplate::{self, Came};
 use super::wire::{
     WireAttachment, WireBlock, WireCompaction, WireContent, WireErrorParams, WireMentioned, WireRecord, WireSource,
 };
+use crate::Version;
 use crate::formats::line::Line;
 use crate::formats::text::Text;
 
@@ -255,9 +256,17 @@ impl Reading<'_, '_> {
         bodies
     }
 
+    fn came(&self) -> Came {
+        match (self.record.is_meta, self.record.prompt_source.as_deref()) {
+            (Some(true), _) => Came::Hidden,
+            (_, Some("typed" | "sdk")) => Came::Typed,
+            _ => Came::Unknown,
+        }
+    }
+
     /// Sorts what stands in the user's place: the user's words, or the client's own.
     fn spoken(&self, text: &str, spoken: &mut Vec<Part>, bodies: &mut Vec<(Origin, Body)>) {
-        match boilerplate::sort(text, self.record.is_meta == Some(true)) {
+        match boilerplate::sort(text, self.came()) {
             boilerplate::Sorted::User(words) => spoken.push(Part::Text(words.into_owned())),
             boilerplate::Sorted::Hook(words) => bodies.push((Origin::Hook, Body::Prompt(vec![Part::Text(words)]))),
             boilerplate::Sorted::Harness => {
@@ -281,9 +290,11 @@ impl Reading<'_, '_> {
 
     fn outcome(&self, block: &WireBlock<'_>) -> Body {
         let mut parts = block.content.as_ref().map(|content| self.parts(content)).unwrap_or_default();
-        for part in &mut parts {
-            if let Part::Text(text) = part {
-                boilerplate::strip_reminders(text);
+        if self.appends_reminders() {
+            for part in &mut parts {
+                if let Part::Text(text) = part {
+                    boilerplate::strip_reminders(text);
+                }
             }
         }
         let text = parts.iter().find_map(|part| match part {
@@ -300,6 +311,12 @@ impl Reading<'_, '_> {
         let exit_code = if status == Status::Failed { exit_code } else { None };
         let call = CallId(block.tool_use_id.as_deref().unwrap_or_default().into());
         Body::Outcome(Box::new(Outcome { call, status, exit_code, parts }))
+    }
+
+    /// 1.0 and 2.0 append reminders to what tools say; later clients do not, so what looks like one is the tool's.
+    fn appends_reminders(&self) -> bool {
+        let version = self.record.version.as_deref().and_then(Version::find);
+        version.is_some_and(|version| version < Version(2, 1, 100))
     }
 
     fn attachment(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {

@@ -15,21 +15,21 @@ use crate::formats::text::{Text, text_or_none};
 pub(super) struct WireRecord<'a> {
     #[serde(borrow, default, rename = "type")]
     pub kind: Text<'a>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub subtype: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub uuid: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub parent_uuid: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub timestamp: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub session_id: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub cwd: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub version: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub git_branch: Option<Text<'a>>,
     #[serde(default)]
     pub is_sidechain: Option<bool>,
@@ -44,19 +44,22 @@ pub(super) struct WireRecord<'a> {
     pub error: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub api_error_params: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub permission_mode: Option<Text<'a>>,
+    /// `typed` or `sdk` where somebody gave the prompt.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub prompt_source: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub message: Option<WireMessage<'a>>,
     #[serde(borrow, default)]
     pub attachment: Option<WireAttachment<'a>>,
     #[serde(borrow, default)]
     pub compact_metadata: Option<WireCompaction<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub custom_title: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub ai_title: Option<Text<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub leaf_uuid: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub summary: Option<Text<'a>>,

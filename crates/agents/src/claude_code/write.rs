@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Origin, Part, SessionId, text_of};
+use carryover_core::transcript::{Body, Origin, Part, Permission, SessionId, text_of};
 use serde_json::{Value, json};
 
 use super::blocks::{self, Blocks};
@@ -146,10 +146,10 @@ impl<'a> Page<'a> {
         value["cwd"] = json!(self.project);
         value["entrypoint"] = json!("cli");
         if value.get("permissionMode").is_some() {
-            value["permissionMode"] = json!("default");
+            value["permissionMode"] = json!(self.permission_mode());
         }
-        if let (Some(moves), Some(message)) = (self.moves, value.get_mut("message")) {
-            blocks::move_inputs(message, moves);
+        if let Some(moves) = self.moves {
+            blocks::move_paths(&mut value, moves);
         }
         let uuid = value.get("uuid").and_then(Value::as_str).map(str::to_owned);
         self.parent = Some(uuid.unwrap_or_else(|| self.ids.uuid()));
@@ -324,6 +324,8 @@ impl<'a> Page<'a> {
             put(&mut bytes, &line.value);
         }
         put(&mut bytes, &json!({ "type": "custom-title", "customTitle": title, "sessionId": self.session }));
+        let mode = self.permission_mode();
+        put(&mut bytes, &json!({ "type": "permission-mode", "permissionMode": mode, "sessionId": self.session }));
         if self.version >= NAMES_ITS_LEAF {
             let prompt = self.last_prompt();
             let record =
@@ -332,6 +334,11 @@ impl<'a> Page<'a> {
         }
         origins.sort_by_key(|written| written.entry);
         (bytes, origins, self.losses, self.blocks.translated)
+    }
+
+    /// Without a mode of its own a session opens in the client's usual one, which may allow more than it was.
+    fn permission_mode(&self) -> &'static str {
+        if self.request.permission == Permission::Plan { "plan" } else { "default" }
     }
 
     fn title(&self) -> String {

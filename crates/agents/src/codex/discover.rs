@@ -84,6 +84,7 @@ fn look_at(
     if (glimpse.meta.is_none() || glimpse.title.is_none()) && metadata.len() > GLANCE {
         glimpse = Glimpse::of_head(&jsonl::head(path, LONG_GLANCE)?);
     }
+    let of_head = glimpse.updated_at.take();
     glimpse.take_tail(&jsonl::tail(path, GLANCE)?);
     if glimpse.meta.as_ref().is_some_and(|meta| meta.base.is_some()) {
         // Without its base it cannot be read, but that is no reason to hide it.
@@ -101,7 +102,8 @@ fn look_at(
         project: glimpse.project.or_else(|| meta.cwd.map(PathBuf::from)),
         branch: meta.branch,
         started_at: meta.timestamp.as_deref().and_then(Timestamp::parse),
-        updated_at: glimpse.updated_at.or(modified),
+        // Where the end of the file names no time, its own is nearer than that of the beginning.
+        updated_at: glimpse.updated_at.or(modified).or(of_head),
         messages: None,
         bytes: metadata.len(),
         model: glimpse.model,

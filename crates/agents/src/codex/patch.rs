@@ -112,6 +112,8 @@ pub(super) fn render(changes: &[Change], spell: impl Fn(&str) -> String) -> Opti
                 content.lines().for_each(|line| push_line(&mut out, "+", line));
             }
             Change::Delete { path } => push_line(&mut out, DELETE, &spell(path)),
+            // What was replaced is not known: an empty patch would claim that nothing was.
+            Change::Update { moved_to: None, hunks, .. } if hunks.is_empty() => return None,
             Change::Update { path, moved_to, hunks } => {
                 push_line(&mut out, UPDATE, &spell(path));
                 if let Some(moved_to) = moved_to {

@@ -31,11 +31,11 @@ pub(crate) struct ListArgs {
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
     /// Every session of every project
-    #[arg(long, conflicts_with_all = ["project", "limit"])]
+    #[arg(long, conflicts_with = "project")]
     all: bool,
-    /// How many to show
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
-    limit: usize,
+    /// How many to show; 10 where not all are asked for
+    #[arg(long, short = 'n', value_name = "N")]
+    limit: Option<usize>,
 }
 
 /// One session, as `--json` tells it.
@@ -59,7 +59,8 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }
-    let shown = if args.all { listing.sessions.len() } else { args.limit.min(listing.sessions.len()) };
+    let usual = if args.all { usize::MAX } else { 10 };
+    let shown = args.limit.unwrap_or(usual).min(listing.sessions.len());
     if ui.json() {
         let rows: Vec<Row> = listing.sessions[..shown].iter().map(row).collect();
         ui.write_json(&rows)?;

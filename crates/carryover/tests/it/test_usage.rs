@@ -81,10 +81,10 @@ fn wrong_command_lines_are_64() {
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(env.run(&["list", "--all", "--limit", "3"]), @"
+    insta::assert_snapshot!(env.run(&["list", "--all", "--project", "."]), @"
     exit code 64
     --- stderr
-    error: the argument '--all' cannot be used with '--limit <N>'
+    error: the argument '--all' cannot be used with '--project <FOLDER>'
 
     Usage: carryover list --all
 

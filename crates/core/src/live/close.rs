@@ -1,31 +1,45 @@
 //! Calls without an outcome, and outcomes without a call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Alive;
 use crate::transcript::{Body, CallId, Closing, Entry};
 
 /// Pairs calls with outcomes the way the client does when it resumes.
 pub(super) fn close(entries: &[Entry], order: &[usize], closing: Option<Closing>) -> Vec<Alive> {
-    let asked: BTreeSet<&CallId> = order.iter().filter_map(|index| call(entries, *index)).collect();
-    let answered: BTreeSet<&CallId> = order.iter().filter_map(|index| outcome(entries, *index)).collect();
+    let paired = pairs(order.iter().map(|index| &entries[*index].body));
     let end = last_prompt(entries, order);
     let mut alive = Vec::with_capacity(order.len());
-    let mut seen: BTreeSet<&CallId> = BTreeSet::new();
     for (at, index) in order.iter().enumerate() {
-        if let Some(id) = outcome(entries, *index) {
+        match &entries[*index].body {
             // Without its call, or a second time, it would be refused by every API.
-            if asked.contains(id) && seen.insert(id) {
-                alive.push(Alive::Entry(*index));
-            }
-            continue;
-        }
-        match call(entries, *index) {
-            Some(id) if !answered.contains(id) => alive.extend(answer(*index, at >= end, closing)),
+            Body::Outcome(_) if !paired[at] => {}
+            Body::Call(_) if !paired[at] => alive.extend(answer(*index, at >= end, closing)),
             _ => alive.push(Alive::Entry(*index)),
         }
     }
     after_their_calls(entries, alive)
+}
+
+/// Which calls have an outcome and which outcomes a call, by place. Some models give the same id to call after call, so
+/// an outcome belongs to the first call before it that has none yet.
+pub fn pairs<'a>(bodies: impl Iterator<Item = &'a Body>) -> Vec<bool> {
+    let mut paired = Vec::new();
+    let mut waiting: BTreeMap<&CallId, VecDeque<usize>> = BTreeMap::new();
+    for (at, body) in bodies.enumerate() {
+        paired.push(false);
+        match body {
+            Body::Call(call) => waiting.entry(&call.id).or_default().push_back(at),
+            Body::Outcome(outcome) => {
+                if let Some(call) = waiting.get_mut(&outcome.call).and_then(VecDeque::pop_front) {
+                    paired[call] = true;
+                    paired[at] = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    paired
 }
 
 fn answer(call: usize, at_end: bool, closing: Option<Closing>) -> Vec<Alive> {
@@ -59,18 +73,4 @@ fn after_their_calls(entries: &[Entry], alive: Vec<Alive>) -> Vec<Alive> {
     }
     sorted.append(&mut waiting);
     sorted
-}
-
-fn call(entries: &[Entry], index: usize) -> Option<&CallId> {
-    match &entries[index].body {
-        Body::Call(call) => Some(&call.id),
-        _ => None,
-    }
-}
-
-fn outcome(entries: &[Entry], index: usize) -> Option<&CallId> {
-    match &entries[index].body {
-        Body::Outcome(outcome) => Some(&outcome.call),
-        _ => None,
-    }
 }

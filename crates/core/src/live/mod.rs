@@ -8,6 +8,8 @@ mod close;
 mod line;
 mod tree;
 
+pub use close::pairs;
+
 use crate::transcript::{Body, Entry, Origin, Transcript};
 
 /// One element of the live context.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::transcript::{Body, Compacted, Entry, NodeId, Note};
+use crate::transcript::{Body, Compacted, Entry, NodeId, Note, Origin};
 
 /// The records of a branching store.
 struct Forest<'a> {
@@ -28,7 +28,7 @@ pub(super) fn resolve(entries: &[Entry]) -> Vec<usize> {
         let at = order.iter().rposition(|index| *index <= anchor).map_or(0, |at| at + 1);
         order.splice(at..at, segment.into_iter().flat_map(|record| forest.parts(record)));
     }
-    forest.gather_groups(order)
+    forest.gather_groups(&order)
 }
 
 impl<'a> Forest<'a> {
@@ -147,19 +147,30 @@ impl<'a> Forest<'a> {
 
     /// Brings the parts of one message together: clients write an outcome between two calls of the same message when
     /// the first was quick, and send the calls first all the same.
-    fn gather_groups(&self, order: Vec<usize>) -> Vec<usize> {
+    ///
+    /// Never across a prompt: what names several messages alike would bring whole turns together.
+    fn gather_groups(&self, order: &[usize]) -> Vec<usize> {
+        let is_prompt = |index: &usize| match &self.entries[*index].body {
+            Body::Prompt(_) => self.entries[*index].origin == Origin::User,
+            Body::Opaque(kind) => kind == "prompt" && self.entries[*index].origin == Origin::User,
+            _ => false,
+        };
+        order.chunk_by(|_, next| !is_prompt(next)).flat_map(|turn| self.gather_groups_of(turn)).collect()
+    }
+
+    fn gather_groups_of(&self, order: &[usize]) -> Vec<usize> {
         let group_of = |index: usize| self.entries[index].node.and_then(|node| node.group);
         let mut members: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
-        for index in &order {
+        for index in order {
             if let Some(group) = group_of(*index) {
                 members.entry(group).or_default().push(*index);
             }
         }
         let mut gathered = Vec::with_capacity(order.len());
         for index in order {
-            match group_of(index) {
+            match group_of(*index) {
                 Some(group) => gathered.extend(members.remove(&group).unwrap_or_default()),
-                None => gathered.push(index),
+                None => gathered.push(*index),
             }
         }
         gathered

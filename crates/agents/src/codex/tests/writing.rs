@@ -148,6 +148,7 @@ fn request<'a>(entries: &'a [Carried], project: &'a Path) -> WriteRequest<'a> {
         source_agent: "claude-code",
         source_model: Some("claude-opus"),
         started_at: Timestamp::parse("2026-11-15T09:59:00.000Z").unwrap(),
+        permission: carryover_core::transcript::Permission::Ask,
         tokens: 4321,
         seed: 7,
     }
