@@ -6,6 +6,8 @@
 
 mod close;
 mod line;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use close::pairs;

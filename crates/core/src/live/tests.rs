@@ -1,0 +1,141 @@
+//! Small stores, and what of them is live.
+
+use super::*;
+use crate::json::Json;
+use crate::transcript::{
+    Call, CallForm, CallId, Closing, Compacted, EntryKey, Node, NodeId, Note, Outcome, Part, Status,
+};
+
+fn entry(n: u64, origin: Origin, body: Body) -> Entry {
+    let key = EntryKey { file: 0, offset: n, part: 0, length: 1 };
+    Entry { key, at: None, origin, side: false, node: None, body }
+}
+
+fn text(text: &str) -> Vec<Part> {
+    vec![Part::Text(text.to_owned())]
+}
+
+fn prompt(n: u64, words: &str) -> Entry {
+    entry(n, Origin::User, Body::Prompt(text(words)))
+}
+
+fn reply(n: u64, words: &str) -> Entry {
+    entry(n, Origin::Agent, Body::Reply(text(words)))
+}
+
+fn call(n: u64, id: &str) -> Entry {
+    let call = Call { id: CallId(id.into()), tool: "t".into(), input: Json::empty(), form: CallForm::Function };
+    entry(n, Origin::Agent, Body::Call(Box::new(call)))
+}
+
+fn outcome(n: u64, id: &str, words: &str) -> Entry {
+    let outcome = Outcome { call: CallId(id.into()), status: Status::Done, exit_code: None, parts: text(words) };
+    entry(n, Origin::Agent, Body::Outcome(Box::new(outcome)))
+}
+
+/// Hangs an entry on another; `group` is the message that it is part of.
+fn hang(mut entry: Entry, id: &str, parent: Option<&str>, group: Option<&str>) -> Entry {
+    entry.node = Some(Node { id: NodeId::of(id), parent: parent.map(NodeId::of), group: group.map(NodeId::of) });
+    entry
+}
+
+fn transcript(entries: Vec<Entry>, closing: Closing) -> Transcript {
+    let mut transcript = Transcript { entries, ..Transcript::default() };
+    transcript.header.closing = Some(closing);
+    transcript
+}
+
+fn live(entries: Vec<Entry>, closing: Closing) -> Vec<u64> {
+    let transcript = transcript(entries, closing);
+    let place = |alive: &Alive| match alive {
+        Alive::Entry(index) => transcript.entries[*index].key.offset,
+        Alive::Answer { call, .. } => 1000 + transcript.entries[*call].key.offset,
+    };
+    resolve(&transcript).iter().map(place).collect()
+}
+
+#[test]
+fn calls_that_share_an_id_keep_their_own_outcomes() {
+    let entries = vec![
+        prompt(1, "a"),
+        call(2, "call_0"),
+        outcome(3, "call_0", "first"),
+        prompt(4, "b"),
+        call(5, "call_0"),
+        outcome(6, "call_0", "second"),
+        outcome(7, "call_0", "once too often"),
+    ];
+    assert_eq!(live(entries, Closing::Drop), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_call_without_an_outcome_is_closed_as_the_client_does() {
+    let entries = || vec![prompt(1, "a"), call(2, "x"), prompt(3, "b"), call(4, "y")];
+    assert_eq!(live(entries(), Closing::Drop), [1, 3]);
+    assert_eq!(live(entries(), Closing::Answer("aborted")), [1, 2, 1002, 3, 4, 1004]);
+    assert_eq!(live(entries(), Closing::AnswerAtEnd("ended")), [1, 3, 4, 1004]);
+}
+
+#[test]
+fn roll_backs_take_back_turns_and_compactions_all() {
+    let rewound = |n, turns| entry(n, Origin::Harness, Body::Rewound { turns });
+    let entries = vec![prompt(1, "a"), reply(2, "a"), prompt(3, "b"), reply(4, "b"), rewound(5, 1), prompt(6, "c")];
+    assert_eq!(live(entries, Closing::Drop), [1, 2, 6]);
+    let barrier = entry(3, Origin::Harness, Body::Compacted(Box::default()));
+    let summary = entry(4, Origin::Agent, Body::Summary(text("so far")));
+    assert_eq!(live(vec![prompt(1, "a"), reply(2, "a"), barrier, summary], Closing::Drop), [4]);
+}
+
+#[test]
+fn the_branch_is_the_newest_below_the_named_leaf() {
+    let leaf = |n, id: &str| entry(n, Origin::Harness, Body::Note(Note::Leaf(NodeId::of(id))));
+    let tree = || {
+        vec![
+            hang(prompt(1, "a"), "a", None, None),
+            hang(reply(2, "a"), "ra", Some("a"), Some("m1")),
+            hang(prompt(3, "rewound"), "b", Some("ra"), None),
+            hang(prompt(4, "instead"), "c", Some("ra"), None),
+        ]
+    };
+    let named = |id: &str| {
+        let mut entries = tree();
+        entries.push(leaf(5, id));
+        live(entries, Closing::Drop)
+    };
+    assert_eq!(live(tree(), Closing::Drop), [1, 2, 4]);
+    assert_eq!(named("b"), [1, 2, 3]);
+    assert_eq!(named("ra"), [1, 2, 4]);
+    assert_eq!(named("nobody"), [1, 2, 4]);
+}
+
+#[test]
+fn parallel_calls_come_together_and_turns_stay_apart() {
+    let entries = vec![
+        hang(prompt(1, "a"), "a", None, None),
+        hang(call(2, "x"), "cx", Some("a"), Some("same")),
+        hang(outcome(3, "x", "x"), "ox", Some("cx"), None),
+        hang(call(4, "y"), "cy", Some("cx"), Some("same")),
+        hang(outcome(5, "y", "y"), "oy", Some("cy"), None),
+        hang(prompt(6, "b"), "b", Some("oy"), None),
+        hang(reply(7, "b"), "rb", Some("b"), Some("same")),
+    ];
+    assert_eq!(live(entries, Closing::Drop), [1, 2, 4, 3, 5, 6, 7]);
+}
+
+#[test]
+fn a_compaction_keeps_the_segment_that_it_names() {
+    let compacted = Compacted {
+        kept: Some((NodeId::of("b"), NodeId::of("rb"))),
+        anchor: Some(NodeId::of("s")),
+        keeps_prompts: false,
+    };
+    let entries = vec![
+        hang(prompt(1, "a"), "a", None, None),
+        hang(prompt(2, "b"), "b", Some("a"), None),
+        hang(reply(3, "b"), "rb", Some("b"), Some("m")),
+        hang(entry(4, Origin::Harness, Body::Compacted(Box::new(compacted))), "k", None, None),
+        hang(entry(5, Origin::Agent, Body::Summary(text("so far"))), "s", Some("k"), None),
+        hang(prompt(6, "c"), "c", Some("s"), None),
+    ];
+    assert_eq!(live(entries, Closing::Drop), [5, 2, 3, 6]);
+}
