@@ -184,6 +184,12 @@ pub(crate) fn complete(
         if origin.answer.is_none() {
             carried.native = natives.record(origin.from, origin.key);
         }
+        let agent = sources[origin.from].agent;
+        if let (Body::Outcome(outcome), None) = (&mut carried.entry.body, &origin.answer)
+            && agent.facts().id != natives.target
+        {
+            outcome.parts = agent.bare(outcome);
+        }
     }
     losses.into_vec()
 }

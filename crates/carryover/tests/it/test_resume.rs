@@ -47,6 +47,17 @@ fn a_session_goes_on_in_the_other_agent() {
 }
 
 #[test]
+fn one_clients_wrapping_of_outcomes_does_not_reach_another() {
+    let env = TestEnv::with_sessions();
+    let resumed = env.resume_json(&["resume", CODEX, "--target", "claude"]);
+    let file = fs_err::read_to_string(resumed["files"][0].as_str().unwrap()).unwrap();
+    assert!(file.contains("tool_result") && !file.contains("Chunk ID"));
+    let resumed = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
+    let file = fs_err::read_to_string(resumed["files"][0].as_str().unwrap()).unwrap();
+    assert!(file.contains("Process exited with code 1") && !file.contains("Exit code 1\\n"));
+}
+
+#[test]
 fn the_contract_of_json_holds() {
     let env = TestEnv::with_sessions();
     let before = env.files();
