@@ -15,6 +15,7 @@ fn env(os: Os, home: &str, vars: &[(&str, &str)]) -> Env {
         now: Timestamp::EPOCH,
         zone: jiff::tz::TimeZone::UTC,
         stores: BTreeMap::from([("codex".to_owned(), vec![PathBuf::from("/more")])]),
+        projects: vec![PathBuf::from("/work")],
     }
 }
 
