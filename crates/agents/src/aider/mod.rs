@@ -5,6 +5,7 @@
 
 mod chats;
 mod clock;
+mod dialect;
 mod discover;
 mod read;
 mod record;
@@ -12,13 +13,19 @@ mod record;
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
 mod wire;
+mod write;
+#[cfg(test)]
+mod write_tests;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header};
 
-use crate::{Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store};
+use crate::{
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
+};
 
 /// Aider, 0.86.
 pub(crate) struct Aider;
@@ -88,5 +95,15 @@ impl Agent for Aider {
         let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
         let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
         (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Aider {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
     }
 }

@@ -110,6 +110,13 @@ pub(super) fn console_line(text: &str) -> String {
     format!("{CONSOLE}{}{END}\n", one_line(text, 500))
 }
 
+/// Several lines of the client's, the first of which tells what they are.
+pub(super) fn console_lines(first: &str, text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let lines = std::iter::once(first).chain(python_lines(&text));
+    lines.map(|line| format!("{CONSOLE}{}{END}\n", line.trim_end_matches(is_break))).collect()
+}
+
 /// A text of the user's.
 pub(super) fn user_lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
