@@ -106,6 +106,7 @@ impl World {
         let mut tree = Tree::new();
         walk(&self.path("home"), &mut tree);
         walk(&self.path("project"), &mut tree);
+        walk(&self.path("in"), &mut tree);
         tree
     }
 
