@@ -66,12 +66,12 @@ impl Facts {
                 Base::Variable(name) => (env.path_var(name).into_iter().collect(), true),
                 Base::Project => (env.projects.clone(), false),
             };
-            let moved = moves && !bases.is_empty();
+            let last = moves && !bases.is_empty();
             for mut path in bases {
                 path.extend(rule.path);
                 found.push(path);
             }
-            if moved {
+            if last {
                 break;
             }
         }

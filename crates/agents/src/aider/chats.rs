@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::SessionId;
+use carryover_core::transcript::{Permission, SessionId};
 
 use super::wire::{self, Kind, WireLine};
 use crate::formats::jsonl;
@@ -25,23 +25,36 @@ pub(super) struct Chat {
     pub(super) key: String,
     /// The client loaded everything before it.
     pub(super) restored: bool,
-    /// We wrote it, when the first of its session's entries was made.
-    pub(super) carried: Option<Option<Timestamp>>,
+    /// We wrote it.
+    pub(super) ours: Option<Ours>,
     /// Its lines still have the two blanks at their end. Editors like to remove them.
     pub(super) strict: bool,
     /// The user said something to the model.
     pub(super) spoken: bool,
-    pub(super) title: Option<String>,
-    pub(super) titled: bool,
+    /// The first prompt.
+    prompt: Option<String>,
     pub(super) model: Option<String>,
     pub(super) version: Option<String>,
-    /// The client was told to take every question of its own for answered.
-    pub(super) says_yes: bool,
+    /// The client may have been told to take every question of its own for answered.
+    pub(super) permission: Permission,
+}
+
+/// What we wrote down about a chat that we carried over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Ours {
+    /// When its session began, exactly.
+    pub(super) begun: Option<Timestamp>,
+    pub(super) title: Option<String>,
 }
 
 impl Chat {
     pub(super) fn is_ours(&self) -> bool {
-        self.carried.is_some()
+        self.ours.is_some()
+    }
+
+    /// The title that its session had, else the first prompt.
+    pub(super) fn title(&self) -> Option<&str> {
+        self.ours.as_ref().and_then(|ours| ours.title.as_deref()).or(self.prompt.as_deref())
     }
 
     /// Whether a line counts as the user's or the client's, and not as a heading or a quotation of the model's.
@@ -63,15 +76,16 @@ impl Chat {
         if text == wire::RESTORED {
             self.restored = true;
         } else if let Some(rest) = text.strip_prefix(wire::CARRIED) {
-            self.carried = Some(rest.split_whitespace().last().and_then(Timestamp::parse));
-        } else if let Some(title) = text.strip_prefix(wire::TITLE).filter(|_| self.is_ours()) {
-            (self.title, self.titled) = (Some(title.to_owned()), true);
+            let begun = rest.split_whitespace().last().and_then(Timestamp::parse);
+            self.ours = Some(Ours { begun, title: None });
+        } else if let (Some(title), Some(ours)) = (text.strip_prefix(wire::TITLE), &mut self.ours) {
+            ours.title = Some(title.to_owned());
         } else if let Some(version) = text.strip_prefix("Aider v") {
             self.version = Some(version.to_owned());
         } else if let Some(model) = text.strip_prefix("Main model: ").or_else(|| text.strip_prefix("Model: ")) {
             self.model = Some(model.split(" with ").next().unwrap_or(model).to_owned());
-        } else if self.version.is_none() {
-            self.says_yes |= text.split(' ').any(|word| word == "--yes" || word == "--yes-always");
+        } else if self.version.is_none() && text.split(' ').any(|word| word == "--yes" || word == "--yes-always") {
+            self.permission = Permission::AcceptEdits;
         }
     }
 
@@ -81,8 +95,8 @@ impl Chat {
         }
         self.spoken = true;
         let is_title = !text.trim().is_empty() && text != wire::SUMMARY;
-        if self.title.is_none() && is_title {
-            self.title = Some(one_line(text, 200));
+        if self.prompt.is_none() && is_title {
+            self.prompt = Some(one_line(text, 200));
         }
     }
 }

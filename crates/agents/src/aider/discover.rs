@@ -66,7 +66,7 @@ fn look(path: &Path, chat: &Chat, drifted: bool, newest: bool) -> Found {
     Found {
         source: Source { path: path.to_path_buf(), key: Some(chat.key.clone()) },
         id: chats::id(path, &chat.key),
-        title: chat.title.clone(),
+        title: chat.title().map(str::to_owned),
         project: path.parent().map(Path::to_path_buf),
         branch: None,
         started_at,

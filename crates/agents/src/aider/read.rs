@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Origin, Permission, Rejected, TitleRank};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Origin, Rejected, TitleRank};
 
 use super::chats::{self, Chat};
 use super::record::{self, Around};
@@ -64,10 +64,9 @@ fn begin(path: &Path, chat: &Chat, first_time: bool, sink: &mut dyn Sink) -> Con
     if let Some(at) = started_at(path, chat) {
         sink.learn(Fact::StartedAt(at))?;
     }
-    if let Some(title) = &chat.title {
-        // The last chat of a file decides, where the file is read again.
-        let rank = if chat.titled { TitleRank::Given } else { TitleRank::Generated };
-        sink.learn(Fact::Title(rank, title.clone()))?;
+    if let Some(title) = chat.title() {
+        // Not as a first prompt, of which the first would stay when a file with one more chat is read again.
+        sink.learn(Fact::Title(TitleRank::Generated, title.to_owned()))?;
     }
     if let Some(model) = &chat.model {
         sink.learn(Fact::Model(model.clone()))?;
@@ -75,14 +74,13 @@ fn begin(path: &Path, chat: &Chat, first_time: bool, sink: &mut dyn Sink) -> Con
     if let Some(version) = &chat.version {
         sink.learn(Fact::ClientVersion(version.clone()))?;
     }
-    let permission = if chat.says_yes { Permission::AcceptEdits } else { Permission::Ask };
-    sink.learn(Fact::Permission(permission))
+    sink.learn(Fact::Permission(chat.permission))
 }
 
 /// When a chat began; in one that we wrote it stands exactly.
 pub(super) fn started_at(path: &Path, chat: &Chat) -> Option<carryover_core::time::Timestamp> {
     let ahead = || path.parent().map_or(0, clock::ahead);
-    chat.carried.flatten().or_else(|| clock::moment(chat.started.as_deref()?, ahead()))
+    chat.ours.as_ref().and_then(|ours| ours.begun).or_else(|| clock::moment(chat.started.as_deref()?, ahead()))
 }
 
 fn hand_over(path: &Path, live: &[&Chat], sink: &mut dyn Sink) -> Result<(), AgentError> {

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use carryover_core::transcript::{
-    Body, Compacted, Entry, EntryKey, Failure, FailureKind, Note, Origin, Part, Reasoning,
-};
+use carryover_core::transcript::{Body, Entry, EntryKey, Failure, FailureKind, Note, Origin, Part, Reasoning};
 
 use super::chats::Chat;
 use super::wire;
@@ -89,7 +87,7 @@ fn console(said: &str, around: Around<'_>) -> (Origin, Body) {
         return (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text, sealed: false })));
     }
     if wire::CLEARED.contains(&said) && around.going_on && !around.chat.is_ours() {
-        return (Origin::Harness, Body::Compacted(Box::new(Compacted::default())));
+        return (Origin::Harness, Body::Compacted(Box::default()));
     }
     if let Some(kind) = failure(said) {
         let failure = Failure { kind, message: said.to_owned(), resets_at: None };

@@ -113,31 +113,36 @@ pub(super) fn console_line(text: &str) -> String {
 /// Several lines of the client's, the first of which tells what they are.
 pub(super) fn console_lines(first: &str, text: &str) -> String {
     let text = text.replace("\r\n", "\n");
-    let lines = std::iter::once(first).chain(python_lines(&text));
-    lines.map(|line| format!("{CONSOLE}{}{END}\n", line.trim_end_matches(is_break))).collect()
+    marked(CONSOLE, std::iter::once(first).chain(python_lines(&text)))
 }
 
 /// A text of the user's.
 pub(super) fn user_lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
-    python_lines(&text).map(|line| format!("{USER}{}{END}\n", line.trim_end_matches(is_break))).collect()
+    marked(USER, python_lines(&text))
+}
+
+fn marked<'a>(mark: &str, lines: impl Iterator<Item = &'a str>) -> String {
+    lines.fold(String::new(), |mut out, line| {
+        out.extend([mark, line.trim_end_matches(is_break), END, "\n"]);
+        out
+    })
 }
 
 /// What the user said, from its lines.
 pub(super) fn user_text(block: &str) -> String {
-    let line = |line: &str| {
-        let line = line.trim_end_matches(['\n', '\r']);
-        let line = line.strip_prefix(USER).unwrap_or(line);
-        line.strip_suffix(END).unwrap_or(line).to_owned()
-    };
-    block.split_inclusive('\n').map(line).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    unmarked(USER, block).trim_end().to_owned()
 }
 
 /// What the client said, from its lines.
 pub(super) fn console_text(block: &str) -> String {
+    unmarked(CONSOLE, block)
+}
+
+fn unmarked(mark: &str, block: &str) -> String {
     let line = |line: &str| {
         let line = line.trim_end_matches(['\n', '\r']);
-        let line = line.strip_prefix(CONSOLE).unwrap_or(line);
+        let line = line.strip_prefix(mark).unwrap_or(line);
         line.strip_suffix(END).unwrap_or(line).to_owned()
     };
     block.split_inclusive('\n').map(line).collect::<Vec<_>>().join("\n")
