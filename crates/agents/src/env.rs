@@ -24,6 +24,9 @@ pub struct Env {
     pub zone: jiff::tz::TimeZone,
     /// Store paths from the configuration file, by agent id; they are looked at besides the usual ones.
     pub stores: BTreeMap<String, Vec<PathBuf>>,
+    /// Folders that are worked in: the working directory, the project that was asked about, and those that sessions of
+    /// other agents name. Some agents keep their sessions there and nowhere else.
+    pub projects: Vec<PathBuf>,
 }
 
 impl Env {

@@ -10,6 +10,8 @@ pub enum Base {
     Home,
     /// A variable that moves the whole store; where it is set, nothing else is looked at.
     Variable(&'static str),
+    /// Every folder that is worked in: the agent keeps its sessions with the work.
+    Project,
 }
 
 /// One place where a store may be.
@@ -59,20 +61,27 @@ impl Facts {
             if !rule.on.is_empty() && !rule.on.contains(&env.os) {
                 continue;
             }
-            let (base, moves) = match rule.base {
-                Base::Home => (Some(env.home.clone()), false),
-                Base::Variable(name) => (env.path_var(name), true),
+            let (bases, moves) = match rule.base {
+                Base::Home => (vec![env.home.clone()], false),
+                Base::Variable(name) => (env.path_var(name).into_iter().collect(), true),
+                Base::Project => (env.projects.clone(), false),
             };
-            if let Some(mut path) = base {
+            let last = moves && !bases.is_empty();
+            for mut path in bases {
                 path.extend(rule.path);
                 found.push(path);
-                if moves {
-                    break;
-                }
+            }
+            if last {
+                break;
             }
         }
         found.extend(env.stores.get(self.id).into_iter().flatten().cloned());
         found
+    }
+
+    /// Whether sessions are kept with the work, so that projects must be known before sessions can be.
+    pub fn keeps_sessions_in_projects(&self) -> bool {
+        self.stores.iter().any(|rule| rule.base == Base::Project)
     }
 
     /// The window of a model in tokens.

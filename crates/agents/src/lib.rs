@@ -4,6 +4,7 @@
 //! writes, prints, starts a process, or looks at the environment or the clock.
 
 mod agent;
+mod aider;
 mod claude_code;
 mod codex;
 mod env;
@@ -24,7 +25,7 @@ pub use plan::{
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
-pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex];
+pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &aider::Aider];
 
 /// The agent with that id or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

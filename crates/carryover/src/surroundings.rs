@@ -44,6 +44,7 @@ pub(crate) fn environment() -> Result<Env, CommandError> {
         os: os(),
         zone: jiff::tz::TimeZone::system(),
         stores: BTreeMap::new(),
+        projects: Vec::new(),
         vars,
     })
 }

@@ -32,6 +32,7 @@ impl Context {
         for (agent, stores) in &config.stores {
             env.stores.entry(agent.clone()).or_default().extend(stores.iter().cloned());
         }
+        env.projects.push(cwd.clone());
         Self { env, config, home, cwd, seed }
     }
 
@@ -40,6 +41,14 @@ impl Context {
         let path = self.env.var("PATH").unwrap_or_default();
         let separator = if self.env.os == carryover_agents::Os::Windows { ';' } else { ':' };
         path.split(separator).filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
+    }
+
+    /// The same, with one more project to look in.
+    #[must_use]
+    pub fn looking_in(&self, project: Option<&Path>) -> Self {
+        let mut context = self.clone();
+        context.env.projects.extend(project.map(Path::to_owned));
+        context
     }
 
     /// The project that a command is about: the one given, else the working directory.

@@ -135,7 +135,15 @@ mod tests {
         let vars = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("KEY".into(), "k".into())]);
         let zone = jiff::tz::TimeZone::UTC;
         let home = std::env::temp_dir();
-        let env = Env { home, vars, os: Os::Linux, now: Timestamp::EPOCH, zone, stores: BTreeMap::new() };
+        let env = Env {
+            home,
+            vars,
+            os: Os::Linux,
+            now: Timestamp::EPOCH,
+            zone,
+            stores: BTreeMap::new(),
+            projects: Vec::new(),
+        };
         let step = |(line, awaited): &(&str, Option<&str>)| ((*line).to_owned(), awaited.map(str::to_owned));
         let planned = Run {
             program: "/bin/sh".into(),

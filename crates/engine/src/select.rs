@@ -68,6 +68,7 @@ pub(crate) fn select_among(
     context: &Context,
     query: &Query,
 ) -> Result<Selected, SelectError> {
+    let context = &context.looking_in(query.project.as_deref());
     let words = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let here = || context.project(query.project.as_deref()).to_owned();
     // Words may name any session; without words only this project's count, unless no project is asked about.

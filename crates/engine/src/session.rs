@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Agent, AgentError, Found, Store};
 
@@ -25,7 +26,7 @@ pub struct Listed {
 pub struct Filter {
     pub agent: Option<&'static dyn Agent>,
     /// Only this project's; `None` lists all, this project's first.
-    pub project: Option<std::path::PathBuf>,
+    pub project: Option<PathBuf>,
 }
 
 /// Sessions, newest first, this project's before others; and the stores that could not be read.
@@ -49,10 +50,16 @@ pub fn covered(context: &Context) -> Vec<&'static dyn Agent> {
 pub(crate) fn list_among(agents: &[&'static dyn Agent], context: &Context, filter: &Filter) -> Listing {
     let mut here = Here::of(context.project(filter.project.as_deref()));
     let mut listing = Listing { sessions: Vec::new(), failures: Vec::new() };
-    for agent in agents.iter().copied().filter(|agent| is_wanted(*agent, context, filter)) {
-        for store in stores(agent, context) {
-            discover(agent, &store, &mut here, &mut listing);
-        }
+    let wanted = |agent: &&&'static dyn Agent| is_wanted(**agent, context, filter);
+    let in_projects = |agent: &&&'static dyn Agent| agent.facts().keeps_sessions_in_projects();
+    for agent in agents.iter().filter(wanted).filter(|agent| !in_projects(agent)) {
+        discover(*agent, context, &mut here, &mut listing);
+    }
+    // Last, for they are found by what the others' sessions name.
+    let mut there = agents.iter().filter(wanted).filter(in_projects).peekable();
+    if there.peek().is_some() {
+        let context = knowing_projects(agents, context, filter, &listing);
+        there.for_each(|agent| discover(*agent, &context, &mut here, &mut listing));
     }
     if filter.project.is_some() {
         listing.sessions.retain(|session| session.here);
@@ -91,15 +98,40 @@ pub(crate) fn stores(agent: &dyn Agent, context: &Context) -> Vec<Store> {
     stores
 }
 
-fn discover(agent: &'static dyn Agent, store: &Store, here: &mut Here, listing: &mut Listing) {
-    let result = agent.discover(store, &mut |found| {
-        let here = found.project.as_deref().is_some_and(|project| here.holds(project));
-        listing.sessions.push(Listed { agent, store: store.clone(), found, here });
-        ControlFlow::Continue(())
-    });
-    if let Err(error) = result {
-        listing.failures.push((agent, error));
+fn discover(agent: &'static dyn Agent, context: &Context, here: &mut Here, listing: &mut Listing) {
+    for store in stores(agent, context) {
+        let result = agent.discover(&store, &mut |found| {
+            let here = found.project.as_deref().is_some_and(|project| here.holds(project));
+            listing.sessions.push(Listed { agent, store: store.clone(), found, here });
+            ControlFlow::Continue(())
+        });
+        if let Err(error) = result {
+            listing.failures.push((agent, error));
+        }
     }
+}
+
+/// The surroundings with every project that a session names; where only one is asked about, that one is enough.
+fn knowing_projects(agents: &[&'static dyn Agent], context: &Context, filter: &Filter, listing: &Listing) -> Context {
+    let mut knowing = context.looking_in(filter.project.as_deref());
+    if filter.project.is_some() {
+        return knowing;
+    }
+    let mut projects: BTreeSet<PathBuf> =
+        listing.sessions.iter().filter_map(|session| session.found.project.clone()).collect();
+    let others = Filter::default();
+    let unseen = |agent: &&&dyn Agent| !is_wanted(**agent, context, filter) && is_wanted(**agent, context, &others);
+    for agent in agents.iter().filter(unseen).filter(|agent| !agent.facts().keeps_sessions_in_projects()) {
+        for store in stores(*agent, context) {
+            // What cannot be listed names no projects; whoever asks for its sessions is told.
+            let _ = agent.discover(&store, &mut |found| {
+                projects.extend(found.project);
+                ControlFlow::Continue(())
+            });
+        }
+    }
+    knowing.env.projects.extend(projects);
+    knowing
 }
 
 /// Adds what earlier full readings counted, where the file is still the same.

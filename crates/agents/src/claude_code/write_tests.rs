@@ -76,6 +76,7 @@ fn env() -> Env {
         now: Timestamp::parse("2026-11-15T02:00:00.000Z").unwrap(),
         zone: jiff::tz::TimeZone::UTC,
         stores: BTreeMap::new(),
+        projects: Vec::new(),
     }
 }
 

@@ -121,11 +121,13 @@ impl Chunk {
             let end = memchr::memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |end| start + end);
             let bytes = &self.bytes[start..end];
             let offset = self.offset + start as u64;
-            let line = Line { offset, bytes, length: bytes.len() as u64, unterminated: self.unterminated };
+            // Behind a line that was skipped, whole ones may stand before the last.
+            let unterminated = self.unterminated && end == self.bytes.len();
+            let line = Line { offset, bytes, length: bytes.len() as u64, unterminated };
             let blank = line.is_blank();
             let item = if blank { None } else { parse(&mut memory, line) };
             // A last line without its line feed counts only if it is whole.
-            if !self.unterminated || item.is_some() {
+            if !unterminated || item.is_some() {
                 parsed.end = self.offset + (end as u64 + 1).min(self.bytes.len() as u64);
             }
             parsed.items.extend(item);

@@ -9,6 +9,7 @@ use crate::support::{read, store};
 /// A prompt in each agent's own words, to stand after the damage.
 fn prompt(agent: &dyn Agent) -> &'static [u8] {
     match agent.facts().id {
+        "aider" => b"#### still here  ",
         "codex" => br#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"still here"}]}}"#,
         _ => br#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"still here"},"uuid":"u","timestamp":"2026-11-15T00:00:01.000Z","sessionId":"s"}"#,
     }

@@ -15,6 +15,7 @@ fn env(os: Os, home: &str, vars: &[(&str, &str)]) -> Env {
         now: Timestamp::EPOCH,
         zone: jiff::tz::TimeZone::UTC,
         stores: BTreeMap::from([("codex".to_owned(), vec![PathBuf::from("/more")])]),
+        projects: vec![PathBuf::from("/work")],
     }
 }
 
@@ -33,6 +34,7 @@ fn on_linux() {
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &[])), @r"
     claude-code: /home/u/.claude
     codex: /home/u/.codex, /more
+    aider: /work
     ");
 }
 
@@ -41,6 +43,7 @@ fn on_macos() {
     insta::assert_snapshot!(candidates(&env(Os::MacOs, "/Users/u", &[])), @r"
     claude-code: /Users/u/.claude
     codex: /Users/u/.codex, /more
+    aider: /work
     ");
 }
 
@@ -49,6 +52,7 @@ fn on_windows() {
     insta::assert_snapshot!(candidates(&env(Os::Windows, "C:/Users/u", &[])), @r"
     claude-code: C:/Users/u/.claude
     codex: C:/Users/u/.codex, /more
+    aider: /work
     ");
 }
 
@@ -58,5 +62,6 @@ fn variables_move_a_store_as_a_whole() {
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more
+    aider: /work
     ");
 }

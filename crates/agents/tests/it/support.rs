@@ -8,6 +8,7 @@ use carryover_core::transcript::{Transcript, TranscriptBuilder};
 /// Where a session file of this agent would be, and its first line.
 pub(crate) fn file_name(agent: &dyn Agent) -> (&'static str, &'static str) {
     match agent.facts().id {
+        "aider" => (".aider.chat.history.md", "# aider chat started at 2026-11-15 00:00:00"),
         "codex" => (
             "sessions/2026/11/15/rollout-2026-11-15T00-00-00-00000000-0000-4000-8000-000000000001.jsonl",
             r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#,

@@ -30,6 +30,7 @@ impl Place {
             now: Timestamp::EPOCH,
             zone: jiff::tz::TimeZone::UTC,
             stores: BTreeMap::new(),
+            projects: Vec::new(),
         };
         Context::with(env, Config::default(), self.path("ours"), self.path("cwd"), 1)
     }

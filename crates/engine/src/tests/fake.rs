@@ -46,11 +46,14 @@ const fn rule(path: &'static [&'static str]) -> PathRule {
 
 const ALPHA_STORE: &[PathRule] = &[rule(&[".alpha"]), rule(&["same-as-alpha"])];
 const BETA_STORE: &[PathRule] = &[rule(&[".beta"])];
+/// Kept with the work.
+const DELTA_STORE: &[PathRule] = &[PathRule { on: &[], base: Base::Project, path: &[".delta"] }];
 const LIAR_STORE: &[PathRule] = &[rule(&[".liar"])];
 
 pub(super) static ALPHA: Fake = Fake { facts: facts("alpha", "Alpha", ALPHA_STORE), forgets: false, lies: false };
 pub(super) static BETA: Fake = Fake { facts: facts("beta", "Beta", BETA_STORE), forgets: true, lies: false };
 pub(super) static LIAR: Fake = Fake { facts: facts("liar", "Liar", LIAR_STORE), forgets: false, lies: true };
+pub(super) static DELTA: Fake = Fake { facts: facts("delta", "Delta", DELTA_STORE), forgets: false, lies: false };
 pub(super) const BOTH: &[&dyn Agent] = &[&ALPHA, &BETA];
 
 impl Fake {
@@ -120,7 +123,7 @@ fn body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
 
 impl Agent for Fake {
     fn facts(&self) -> &'static Facts {
-        let known = [&ALPHA, &BETA, &LIAR].into_iter().find(|fake| fake.facts.id == self.facts.id);
+        let known = [&ALPHA, &BETA, &DELTA, &LIAR].into_iter().find(|fake| fake.facts.id == self.facts.id);
         known.map(|fake| &fake.facts).unwrap()
     }
 

@@ -1,4 +1,4 @@
-use super::fake::{ALPHA, BETA, BOTH};
+use super::fake::{ALPHA, BETA, BOTH, DELTA};
 use super::world::World;
 use crate::remember_messages;
 use crate::select::{Query, SelectError, Selected, select_among};
@@ -57,6 +57,34 @@ fn agents_are_limited_by_the_configuration_and_by_name() {
     assert_eq!(ids(&list(&world, &Filter::default())), ["bbbb2222"]);
     let named = Filter { agent: Some(&ALPHA), ..Filter::default() };
     assert_eq!(list(&world, &named).sessions.len(), 4);
+}
+
+#[test]
+fn an_agent_that_keeps_its_sessions_with_the_work_is_found_by_the_projects_of_others() {
+    let agents: &[&dyn carryover_agents::Agent] = &[&DELTA, &ALPHA];
+    let world = populated();
+    for (project, id) in [("project", "ffff1111"), ("elsewhere", "ffff2222"), ("unknown", "ffff3333")] {
+        let head =
+            format!(r#"{{"t":"head","agent":"delta","id":"{id}","project":"{}"}}"#, world.path(project).display());
+        world.write(&format!("{project}/.delta/sessions/{id}.delta.jsonl"), &head);
+    }
+    let found = |filter: &Filter| {
+        let listing = list_among(agents, &world.context, filter);
+        let ids: Vec<String> = ids(&listing).into_iter().filter(|id| id.starts_with('f')).map(str::to_owned).collect();
+        ids
+    };
+    assert_eq!(found(&Filter::default()), ["ffff1111", "ffff2222"]);
+    // Alone it is found by the same projects.
+    assert_eq!(found(&Filter { agent: Some(&DELTA), ..Filter::default() }), ["ffff1111", "ffff2222"]);
+    assert_eq!(found(&Filter { agent: Some(&ALPHA), ..Filter::default() }), Vec::<String>::new());
+    assert_eq!(found(&Filter { agent: None, project: Some(world.path("unknown")) }), ["ffff3333"]);
+    let query = |project: Option<&str>| Query {
+        words: Some("ffff3333".to_owned()),
+        agent: None,
+        project: project.map(|project| world.path(project)),
+    };
+    assert!(select_among(agents, &world.context, &query(None)).is_err());
+    assert!(select_among(agents, &world.context, &query(Some("unknown"))).is_ok());
 }
 
 #[cfg(unix)]

@@ -34,6 +34,7 @@ impl World {
             now: Timestamp::from_millis(1_700_000_000_000),
             zone: jiff::tz::TimeZone::UTC,
             stores: BTreeMap::new(),
+            projects: Vec::new(),
         };
         let cwd = root.join("project");
         fs_err::create_dir_all(&cwd).unwrap();
@@ -105,6 +106,7 @@ impl World {
         let mut tree = Tree::new();
         walk(&self.path("home"), &mut tree);
         walk(&self.path("project"), &mut tree);
+        walk(&self.path("in"), &mut tree);
         tree
     }
 

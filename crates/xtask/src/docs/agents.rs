@@ -50,6 +50,8 @@ fn place(rule: &PathRule) -> String {
     let path = rule.path.join("/");
     let place = match rule.base {
         Base::Home => format!("`~/{path}`"),
+        Base::Project if path.is_empty() => "the project's own folder".to_owned(),
+        Base::Project => format!("`{path}` in the project's folder"),
         Base::Variable(name) if path.is_empty() => format!("`${name}`, where it is set"),
         Base::Variable(name) => format!("`${name}/{path}`, where the variable is set"),
     };

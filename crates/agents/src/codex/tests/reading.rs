@@ -306,6 +306,7 @@ fn stores_are_looked_for_where_each_system_has_them() {
         now: carryover_core::time::Timestamp::EPOCH,
         zone: jiff::tz::TimeZone::UTC,
         stores: std::collections::BTreeMap::new(),
+        projects: Vec::new(),
     };
     for os in [Os::Linux, Os::MacOs, Os::Windows] {
         assert_eq!(Codex.facts().store_candidates(&env(os, &[])), [PathBuf::from("/home/dv/.codex")]);

@@ -134,6 +134,7 @@ fn env() -> Env {
         now: Timestamp::parse("2026-11-15T12:00:00.000Z").unwrap(),
         zone: jiff::tz::TimeZone::UTC,
         stores: BTreeMap::new(),
+        projects: Vec::new(),
     }
 }
 

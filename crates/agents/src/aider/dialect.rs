@@ -1,0 +1,173 @@
+//! Calls and what came back from them, in words.
+//!
+//! The model has no tools here. It shows a whole file under its name and a change as a block of what to search and what
+//! to put in its place, and the client carries both out; that is how edits are told. Everything else becomes a sentence
+//! with what was asked as a quotation. Calls are numbered, so that what came back names its call.
+
+use std::fmt::Write as _;
+
+use carryover_core::transcript::{
+    Action, Blob, Call, CallForm, Change, Hunk, Outcome, Part, PlanStep, Status, StepState,
+};
+
+use crate::formats::relocate::Relocation;
+
+/// Where the work is and was.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Home<'a> {
+    pub(super) project: &'a str,
+    pub(super) moves: Option<Relocation<'a>>,
+}
+
+impl Home<'_> {
+    /// A path as the client writes it: from the project on, where it lies in there.
+    fn path(&self, path: &str) -> String {
+        let below = |root: &str| {
+            let rest = path.strip_prefix(root)?;
+            rest.strip_prefix(['/', '\\']).filter(|rest| !rest.is_empty())
+        };
+        let old = self.moves.and_then(|moves| below(moves.old));
+        below(self.project).or(old).unwrap_or(path).to_owned()
+    }
+}
+
+/// A call in words, and whether they are the client's own way to say it.
+pub(super) fn call(number: usize, call: &Call, action: &Action, home: Home<'_>) -> (String, bool) {
+    let (said, own) = match action {
+        Action::Write { path, content } => {
+            (format!("I wrote this file:\n\n{}", listing(&home.path(path), content)), true)
+        }
+        Action::Edit(changes) if changes.iter().any(says_something) => (edit(changes, home), true),
+        action => (asked(call, action, home), false),
+    };
+    (format!("[call {number}] {said}"), own)
+}
+
+fn asked(call: &Call, action: &Action, home: Home<'_>) -> String {
+    match action {
+        Action::Run { command, workdir } => {
+            let place = workdir.as_deref().map(|folder| format!(" in `{}`", home.path(folder))).unwrap_or_default();
+            format!("I ran this command{place}:\n\n{}", fenced("bash", command))
+        }
+        Action::Read { path, offset, limit } => {
+            let from = offset.map(|line| format!(" from line {line} on")).unwrap_or_default();
+            let lines = limit.map(|lines| format!(", {lines} lines")).unwrap_or_default();
+            format!("I read `{}`{from}{lines}.", home.path(path))
+        }
+        Action::View { path } => format!("I looked at the image `{}`.", home.path(path)),
+        Action::Grep { pattern, path, glob } => {
+            let files = glob.as_deref().map(|glob| format!(", files `{glob}`")).unwrap_or_default();
+            format!("I searched for this text{}{files}:\n\n{}", place(path.as_deref(), home), fenced("", pattern))
+        }
+        Action::Glob { pattern, path } => format!("I looked for files `{pattern}`{}.", place(path.as_deref(), home)),
+        Action::Fetch { url } => format!("I fetched {url}"),
+        Action::Plan(steps) => format!("My plan:\n\n{}", plan(steps)),
+        Action::Delegate { prompt, .. } => format!("I gave this to a helper:\n\n{}", fenced("", prompt)),
+        Action::Write { .. } | Action::Edit(_) | Action::Other => other(call, home),
+    }
+}
+
+fn place(path: Option<&str>, home: Home<'_>) -> String {
+    path.map(|path| format!(" in `{}`", home.path(path))).unwrap_or_default()
+}
+
+fn other(call: &Call, home: Home<'_>) -> String {
+    let input = home.moves.map_or_else(|| call.input.clone(), |moves| moves.json(&call.input));
+    let text = match (call.form, input.value()) {
+        (CallForm::Freeform, serde_json::Value::String(text)) => fenced("", &text),
+        _ => fenced("json", input.as_str()),
+    };
+    format!("I used the tool `{}` with this input:\n\n{text}", call.tool)
+}
+
+fn plan(steps: &[PlanStep]) -> String {
+    let line = |step: &PlanStep| {
+        let mark = match step.state {
+            StepState::Pending => "[ ]",
+            StepState::InProgress => "[~]",
+            StepState::Done => "[x]",
+        };
+        format!("- {mark} {}", step.text)
+    };
+    steps.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Some agents name the file alone.
+fn says_something(change: &Change) -> bool {
+    match change {
+        Change::Update { moved_to, hunks, .. } => moved_to.is_some() || !hunks.is_empty(),
+        Change::Add { .. } | Change::Delete { .. } => true,
+    }
+}
+
+fn edit(changes: &[Change], home: Home<'_>) -> String {
+    let mut out = "I made these changes:".to_owned();
+    for change in changes {
+        let path = home.path(change.path());
+        out.push_str("\n\n");
+        match change {
+            Change::Add { content, .. } => out.push_str(&listing(&path, content)),
+            Change::Delete { .. } => out.extend(["`", &path, "` is deleted."]),
+            Change::Update { moved_to, hunks, .. } => {
+                let blocks = hunks.iter().map(|hunk| replacement(&path, hunk));
+                let moved = moved_to.iter().map(|to| format!("`{path}` is now `{}`.", home.path(to)));
+                out.push_str(&blocks.chain(moved).collect::<Vec<_>>().join("\n\n"));
+            }
+        }
+    }
+    out
+}
+
+fn replacement(path: &str, hunk: &Hunk) -> String {
+    let (old, new) = (whole_lines(&hunk.old), whole_lines(&hunk.new));
+    let body = format!("<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE");
+    let everywhere = if hunk.everywhere { "\n\n(wherever it occurs)" } else { "" };
+    format!("{path}\n{}{everywhere}", fenced("", &body))
+}
+
+fn listing(path: &str, content: &str) -> String {
+    format!("{path}\n{}", fenced("", content))
+}
+
+fn whole_lines(text: &str) -> String {
+    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}
+
+/// A quotation between fences that are longer than any in it.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.saturating_add(1).max(3));
+    format!("{fence}{language}\n{}{fence}", whole_lines(text))
+}
+
+/// What came back from a call, in words.
+pub(super) fn outcome(number: Option<usize>, outcome: &Outcome, text: &str) -> String {
+    let mut head = match number {
+        Some(number) => format!("[result of call {number}"),
+        None => "[result".to_owned(),
+    };
+    head.push_str(match outcome.status {
+        Status::Done => "",
+        Status::Failed => ", failed",
+        Status::Interrupted => ", interrupted",
+    });
+    if let Some(code) = outcome.exit_code {
+        // Writing into a string does not fail.
+        let _ = write!(head, ", exit code {code}");
+    }
+    if text.trim().is_empty() { format!("{head}] nothing") } else { format!("{head}]\n\n{}", fenced("", text)) }
+}
+
+/// The text of some parts, with words in the place of what is not text.
+pub(super) fn text(parts: &[Part], mut stood_in: impl FnMut(&Blob)) -> String {
+    let text = |part: &Part| match part {
+        Part::Text(text) => text.clone(),
+        Part::Blob(blob) => {
+            stood_in(blob);
+            let what = if blob.is_image() { "image" } else { "file" };
+            let name = blob.name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+            format!("[{what}{name} ({}), not carried over]", blob.media_type)
+        }
+    };
+    parts.iter().map(text).collect::<Vec<_>>().join("\n\n")
+}

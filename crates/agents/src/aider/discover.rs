@@ -1,0 +1,80 @@
+//! Listing the chats of the history files in a folder.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::chats::{self, Chat};
+use super::clock;
+use super::read::started_at;
+use crate::{AgentError, Env, Found, Liveness, Source, Store};
+
+/// The variable that names another history file.
+const VARIABLE: &str = "AIDER_CHAT_HISTORY_FILE";
+
+/// The folders, and the files named otherwise, in which chats are.
+pub(super) fn stores(candidates: Vec<PathBuf>, env: &Env) -> Vec<Store> {
+    let mut roots = Vec::new();
+    for folder in candidates {
+        // The client keeps its files at the root of the repository that it is started in.
+        let root = folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_path_buf);
+        let named = env.path_var(VARIABLE).map(|file| folder.join(file)).filter(|file| file.is_file());
+        roots.extend([Some(folder), root, named].into_iter().flatten());
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    roots.retain(|root| seen.insert(root.clone()) && !files(root).is_empty());
+    roots.into_iter().map(|root| Store { root }).collect()
+}
+
+/// The history files of a store: one that we wrote stands beside the client's.
+fn files(root: &Path) -> Vec<PathBuf> {
+    if root.is_file() {
+        return vec![root.to_path_buf()];
+    }
+    let Ok(listing) = fs_err::read_dir(root) else { return Vec::new() };
+    let paths = listing.filter_map(Result::ok).map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = paths.filter(|path| is_history(path) && path.is_file()).collect();
+    files.sort();
+    files
+}
+
+/// Whether a file is named like a history.
+pub(super) fn is_history(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    name.starts_with(".aider.chat.history") && name.ends_with(".md")
+}
+
+/// Tells every chat of a store.
+pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    for path in files(&store.root) {
+        let chats = chats::chats(&path)?;
+        let known = chats.iter().any(|chat| chat.started.is_some());
+        let newest = chats.iter().rposition(|chat| chat.spoken);
+        for (index, chat) in chats.iter().enumerate() {
+            let listed = if known { chat.spoken } else { true };
+            if listed && found(look(&path, chat, !known && !chat.spoken, Some(index) == newest)).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn look(path: &Path, chat: &Chat, drifted: bool, newest: bool) -> Found {
+    let started_at = started_at(path, chat);
+    // Of the other chats it is only known when they began.
+    let modified = clock::modified(path).filter(|_| newest || started_at.is_none());
+    Found {
+        source: Source { path: path.to_path_buf(), key: Some(chat.key.clone()) },
+        id: chats::id(path, &chat.key),
+        title: chat.title().map(str::to_owned),
+        project: path.parent().map(Path::to_path_buf),
+        branch: None,
+        started_at,
+        updated_at: modified.or(started_at),
+        messages: None,
+        bytes: chat.end - chat.offset,
+        model: chat.model.clone(),
+        live: Liveness::Unknown,
+        drifted,
+    }
+}

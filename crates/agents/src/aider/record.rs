@@ -1,0 +1,152 @@
+//! From a stretch of lines to entries.
+
+use std::borrow::Cow;
+
+use carryover_core::transcript::{Body, Entry, EntryKey, Failure, FailureKind, Note, Origin, Part, Reasoning};
+
+use super::chats::Chat;
+use super::wire;
+
+/// What the client puts around the thoughts of a model that tells them, and what some models put there themselves.
+const THINKING: [(&str, &str); 2] = [
+    ("<thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b>", "</thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b>"),
+    ("<think>", "</think>"),
+];
+
+/// What the entries of a stretch depend on besides its text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) chat: &'a Chat,
+    /// It is in the chat that goes on. Chats before it are loaded with all that was cleared in them.
+    pub(super) going_on: bool,
+    /// What stands before it is a summary.
+    pub(super) after_summary: bool,
+}
+
+/// The entries of a stretch: what the user, the client or the model said in one go.
+pub(super) fn entries(text: &str, key: EntryKey, around: Around<'_>) -> Vec<Entry> {
+    let bodies = match who(text, around.chat) {
+        Who::User => vec![user(&wire::user_text(text), around)],
+        Who::Client => vec![console(&wire::console_text(text), around)],
+        Who::Model => model(text, around),
+    };
+    let entry = |(part, (origin, body)): (usize, (Origin, Body))| Entry {
+        key: EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key },
+        at: None,
+        origin,
+        side: false,
+        node: None,
+        body,
+    };
+    bodies.into_iter().enumerate().map(entry).collect()
+}
+
+enum Who {
+    User,
+    Client,
+    Model,
+}
+
+/// Whose words they are, by their first and last line.
+fn who(text: &str, chat: &Chat) -> Who {
+    let ends = |line: Option<&str>| line.is_some_and(|line| line.ends_with(wire::END)) || !chat.strict;
+    if text.starts_with(wire::USER) && ends(text.lines().next()) {
+        Who::User
+    } else if text.starts_with(wire::CONSOLE) && ends(text.lines().last()) {
+        Who::Client
+    } else {
+        Who::Model
+    }
+}
+
+fn text(text: impl Into<String>) -> Vec<Part> {
+    vec![Part::Text(text.into())]
+}
+
+fn user(said: &str, around: Around<'_>) -> (Origin, Body) {
+    if !around.chat.is_ours() {
+        let command = wire::is_command(said);
+        return if command { opaque("command") } else { (Origin::User, Body::Prompt(text(said))) };
+    }
+    if let Some(summary) = said.strip_prefix(wire::SUMMARY) {
+        return (Origin::Agent, Body::Summary(text(summary.trim_start_matches('\n'))));
+    }
+    match said.strip_prefix("<hook>\n").and_then(|said| said.strip_suffix("\n</hook>")) {
+        Some(told) => (Origin::Hook, Body::Prompt(text(told))),
+        None => (Origin::User, Body::Prompt(text(said))),
+    }
+}
+
+fn opaque(kind: &'static str) -> (Origin, Body) {
+    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+}
+
+fn console(said: &str, around: Around<'_>) -> (Origin, Body) {
+    if let Some(thoughts) = said.strip_prefix(wire::THOUGHTS).filter(|_| around.chat.is_ours()) {
+        let text = thoughts.trim_start_matches('\n').to_owned();
+        return (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text, sealed: false })));
+    }
+    if wire::CLEARED.contains(&said) && around.going_on && !around.chat.is_ours() {
+        return (Origin::Harness, Body::Compacted(Box::default()));
+    }
+    if let Some(kind) = failure(said) {
+        let failure = Failure { kind, message: said.to_owned(), resets_at: None };
+        return (Origin::Harness, Body::Failure(Box::new(failure)));
+    }
+    if said.starts_with("Tokens: ") {
+        return (Origin::Harness, Body::Note(Note::Usage));
+    }
+    // Every edit is a commit, which is also the way back.
+    let committed = ["Applied edit to ", "Commit ", "Removed: "].iter().any(|words| said.starts_with(words));
+    if committed { (Origin::Harness, Body::Note(Note::Snapshot)) } else { opaque("console") }
+}
+
+fn failure(said: &str) -> Option<FailureKind> {
+    if said.starts_with("^C") {
+        return Some(FailureKind::Interrupted);
+    }
+    if said.ends_with("has hit a token limit!") {
+        return Some(FailureKind::ContextTooLong);
+    }
+    let error = said.strip_prefix("litellm.")?;
+    let name = error.split([':', ' ', '.']).next().unwrap_or_default();
+    Some(match name {
+        "RateLimitError" | "RouterRateLimitError" => FailureKind::RateLimit,
+        "AuthenticationError" | "PermissionDeniedError" => FailureKind::Authentication,
+        "BudgetExceededError" => FailureKind::Billing,
+        "ContextWindowExceededError" => FailureKind::ContextTooLong,
+        "InternalServerError"
+        | "BadGatewayError"
+        | "ServiceUnavailableError"
+        | "Timeout"
+        | "APIConnectionError"
+        | "APIError" => FailureKind::Server,
+        _ => FailureKind::Other,
+    })
+}
+
+fn model(said: &str, around: Around<'_>) -> Vec<(Origin, Body)> {
+    let said = said.replace("\r\n", "\n");
+    let said = said.trim_end();
+    if around.after_summary && said == wire::ACKNOWLEDGED {
+        return vec![opaque("acknowledgement")];
+    }
+    if around.chat.is_ours() {
+        return vec![(Origin::Agent, Body::Reply(text(wire::unguard(said))))];
+    }
+    let (thoughts, reply) = thoughts(said);
+    let reasoning = thoughts.map(|thoughts| Reasoning { text: thoughts.to_owned(), sealed: false });
+    let reasoning = reasoning.map(|reasoning| Body::Reasoning(Box::new(reasoning)));
+    let reply = (!reply.is_empty()).then(|| Body::Reply(text(reply)));
+    reasoning.into_iter().chain(reply).map(|body| (Origin::Agent, body)).collect()
+}
+
+/// What the model thought, which the client does not send again, and what it said.
+fn thoughts(said: &str) -> (Option<&str>, &str) {
+    let split = THINKING.iter().find_map(|(opening, closing)| {
+        let rest = said.strip_prefix(opening)?;
+        let (thoughts, reply) = rest.split_once(closing).unwrap_or((rest, ""));
+        Some((Some(thoughts.trim()), reply.trim()))
+    });
+    split.unwrap_or((None, said))
+}

@@ -1,0 +1,202 @@
+//! What the real client wrote, read.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::live::{self, Alive};
+use carryover_core::plain::one_line;
+use carryover_core::transcript::{Body, FailureKind, Permission, Transcript, TranscriptBuilder, text_of};
+
+use super::Aider;
+use crate::{Agent, AgentError, Bookmark, Found, Source, Store};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/aider/fixtures").join(name)
+}
+
+fn read_chat(path: &Path, key: Option<&str>) -> Transcript {
+    let mut builder = TranscriptBuilder::new("aider");
+    let source = Source { path: path.to_path_buf(), key: key.map(str::to_owned) };
+    Aider.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    builder.finish()
+}
+
+fn read(path: &Path) -> Transcript {
+    read_chat(path, None)
+}
+
+/// The live context, a line an entry, each read again.
+fn live_context(transcript: &Transcript) -> String {
+    let mut out = String::new();
+    for alive in live::resolve(transcript) {
+        let Alive::Entry(index) = alive else { continue };
+        let entry = &transcript.entries[index];
+        let again = Aider.reload(&transcript.header, entry.key).unwrap();
+        assert!(again.contains(entry), "{entry:?} is read again as {again:?}");
+        let text = match &entry.body {
+            Body::Reasoning(reasoning) => reasoning.text.clone(),
+            body => text_of(body.parts()),
+        };
+        let line = one_line(&format!("{:?} {}: {}", entry.origin, entry.body.kind(), text.replace('\n', "⏎")), 320);
+        writeln!(out, "{line}").unwrap();
+    }
+    out
+}
+
+fn kinds(transcript: &Transcript) -> Vec<&'static str> {
+    transcript.entries.iter().map(|entry| entry.body.kind()).collect()
+}
+
+#[test]
+fn headings_and_quotations_of_the_model_are_its_own_words() {
+    let transcript = read(&fixture("0.86.2-edit.md"));
+    insta::assert_snapshot!(live_context(&transcript));
+    assert_eq!(transcript.header.title.as_deref(), Some("Fix add, please."));
+    assert_eq!(transcript.header.model.as_deref(), Some("openai/fake"));
+    assert_eq!(transcript.header.client_version.as_deref(), Some("0.86.2"));
+    assert_eq!(transcript.header.permission, Permission::AcceptEdits);
+    assert_eq!(transcript.header.started_at.unwrap().to_string(), "2026-11-15T04:17:13.000Z");
+    let notes = kinds(&transcript).into_iter().filter(|kind| *kind == "note").count();
+    assert_eq!(notes, 3, "usage, edit, commit");
+}
+
+#[test]
+fn a_restored_chat_holds_the_chats_before_it() {
+    let transcript = read(&fixture("0.86.2-restored.md"));
+    insta::assert_snapshot!(live_context(&transcript));
+    let alone = read_chat(&fixture("0.86.2-restored.md"), Some("2026-11-15 04:17:51"));
+    insta::assert_snapshot!(live_context(&alone));
+}
+
+#[test]
+fn a_cleared_chat_begins_anew() {
+    let transcript = read(&fixture("0.86.2-cleared.md"));
+    insta::assert_snapshot!(live_context(&transcript));
+    assert_eq!(transcript.n_messages(), 8);
+}
+
+#[test]
+fn a_rate_limit_is_a_failure_and_not_context() {
+    let transcript = read(&fixture("0.86.2-limit.md"));
+    let failures: Vec<FailureKind> = transcript
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.body {
+            Body::Failure(failure) => Some(failure.kind),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(failures, [FailureKind::RateLimit]);
+    insta::assert_snapshot!(live_context(&transcript));
+}
+
+#[test]
+fn a_chat_that_an_editor_has_trimmed_is_read_all_the_same() {
+    let text = fs_err::read_to_string(fixture("hand-written.md")).unwrap();
+    let trimmed: String = text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.md");
+    std::fs::write(&path, trimmed).unwrap();
+    // An empty line of the user's cannot be told from a heading without words any more.
+    assert!(live_context(&read(&path)).contains("User prompt: HAND-AIDER-USER-2: and tests?"));
+    insta::assert_snapshot!(live_context(&read(&fixture("hand-written.md"))));
+}
+
+fn found(folder: &Path) -> Vec<Found> {
+    let mut all = Vec::new();
+    let store = Store { root: folder.to_path_buf() };
+    Aider
+        .discover(&store, &mut |found| {
+            all.push(found);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    all
+}
+
+#[test]
+fn chats_of_one_file_are_listed_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.md");
+    let text = fs_err::read_to_string(fixture("0.86.2-restored.md")).unwrap();
+    let twice = text.replace("04:17:51", "04:17:26");
+    std::fs::write(&path, format!("{twice}\n# aider chat started at 2026-11-15 05:00:00\n\n> Aider v0.86.2  \n"))
+        .unwrap();
+    let listed = found(folder.path());
+    let shown: Vec<(Option<&str>, Option<&str>)> =
+        listed.iter().map(|found| (found.source.key.as_deref(), found.title.as_deref())).collect();
+    assert_eq!(
+        shown,
+        [
+            (Some("2026-11-15 04:17:13"), Some("Fix add, please.")),
+            (Some("2026-11-15 04:17:26"), Some("what is the function called?")),
+            (Some("2026-11-15 04:17:26 #2"), Some("one more thing")),
+            (Some("2026-11-15 04:18:02"), Some("what did we do?")),
+        ]
+    );
+    let prefixes: std::collections::BTreeSet<&str> = listed.iter().map(|found| found.id.short()).collect();
+    assert_eq!(prefixes.len(), 4);
+    for found in &listed {
+        let transcript = read_chat(&path, found.source.key.as_deref());
+        assert_eq!((&transcript.header.session, &transcript.header.title), (&found.id, &found.title));
+    }
+}
+
+#[test]
+fn a_chat_that_is_gone_is_an_error() {
+    let source = Source { path: fixture("0.86.2-edit.md"), key: Some("2020-01-01 00:00:00".to_owned()) };
+    let read = Aider.read(&source, &Bookmark::Start, &mut TranscriptBuilder::new("aider"));
+    assert!(matches!(read, Err(AgentError::NotASession { .. })));
+}
+
+#[test]
+fn local_time_is_told_by_the_prompts_beside() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(fixture("0.86.2-edit.md"), folder.path().join(".aider.chat.history.md")).unwrap();
+    let prompts = folder.path().join(".aider.input.history");
+    std::fs::write(&prompts, "\n# 2026-11-15 04:17:19.200000\n+Fix add, please.\n").unwrap();
+    let file = std::fs::File::options().write(true).open(&prompts).unwrap();
+    let at: jiff::Timestamp = "2026-11-14T22:47:19.256Z".parse().unwrap();
+    file.set_modified(at.into()).unwrap();
+    assert_eq!(found(folder.path())[0].started_at.unwrap().to_string(), "2026-11-14T22:47:13.000Z");
+}
+
+#[test]
+fn reading_in_two_steps_is_reading_at_once() {
+    for name in ["0.86.2-edit.md", "0.86.2-restored.md", "0.86.2-cleared.md", "0.86.2-limit.md", "hand-written.md"] {
+        let bytes = fs_err::read(fixture(name)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, &bytes).unwrap();
+        let whole = read(&path);
+        for cut in (0..bytes.len()).step_by(7).chain([bytes.len()]) {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let source = Source { path: path.clone(), key: None };
+            let mut builder = TranscriptBuilder::new("aider");
+            let bookmark = Aider.read(&source, &Bookmark::Start, &mut builder).unwrap();
+            std::fs::write(&path, &bytes).unwrap();
+            let again = Aider.read(&source, &bookmark, &mut builder).unwrap();
+            assert_eq!(Aider.read(&source, &again, &mut builder).unwrap(), again);
+            let stepped = builder.finish();
+            assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
+            assert_eq!(stepped.header.session, whole.header.session);
+            assert_eq!(stepped.header.title, whole.header.title);
+            assert_eq!(stepped.rejected, []);
+        }
+    }
+}
+
+#[test]
+fn truncation_at_every_byte_loses_no_earlier_entry() {
+    let bytes = fs_err::read(fixture("0.86.2-edit.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.md");
+    let mut before = 0;
+    for cut in 0..=bytes.len() {
+        std::fs::write(&path, &bytes[..cut]).unwrap();
+        let n_entries = read(&path).entries.len();
+        assert!(n_entries + 1 >= before, "{before} entries, and {n_entries} of {cut} bytes");
+        before = before.max(n_entries);
+    }
+}
