@@ -6,6 +6,7 @@
 mod agent;
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod env;
 mod error;
 mod facts;
@@ -23,7 +24,7 @@ pub use plan::{
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
-pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex];
+pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &copilot_cli::CopilotCli];
 
 /// The agent with that id or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
