@@ -99,12 +99,13 @@ fn write(request: &WriteRequest<'_>, events: &mut Events<'_>) {
     }
     let natives = natives(request);
     let mut holds: BTreeMap<Record<'_>, Vec<usize>> = BTreeMap::new();
-    for (index, carried) in request.entries.iter().enumerate() {
+    for (index, carried) in request.entries.iter().enumerate().filter(|(_, carried)| carried.native.is_some()) {
         holds.entry(record_of(carried)).or_default().push(index);
     }
     for (index, carried) in request.entries.iter().enumerate() {
         let record = record_of(carried);
-        match natives.get(&record) {
+        // An answer that the client would have given stands where its call does, but is no part of that record.
+        match natives.get(&record).filter(|_| carried.native.is_some()) {
             // Each is written once, with all of its entries.
             Some(value) => {
                 let Some(entries) = holds.remove(&record) else { continue };
