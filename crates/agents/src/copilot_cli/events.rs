@@ -107,7 +107,8 @@ impl<'a> Events<'a> {
                     Some(mut attachment) => {
                         attachment["type"] = json!("blob");
                         if let Some(name) = &blob.name {
-                            attachment["displayName"] = json!(name);
+                            let moved = self.moves.and_then(|moves| moves.path(name));
+                            attachment["displayName"] = json!(moved.as_ref().unwrap_or(name));
                         }
                         attachments.push(attachment);
                     }
