@@ -7,6 +7,7 @@ mod agent;
 mod aider;
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod env;
 mod error;
 mod facts;
@@ -25,7 +26,7 @@ pub use plan::{
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
-pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &aider::Aider];
+pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &copilot_cli::CopilotCli, &aider::Aider];
 
 /// The agent with that id or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

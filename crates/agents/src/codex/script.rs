@@ -63,7 +63,6 @@ impl<'a> Script<'a> {
         ids: Ids,
         is_paginated: bool,
     ) -> Self {
-        let summary = |carried: &Carried| matches!(carried.entry.body, Body::Summary(_));
         let natives = Natives::of(request);
         Self {
             request,
@@ -76,7 +75,7 @@ impl<'a> Script<'a> {
             natives,
             asked: BTreeMap::new(),
             context: Vec::new(),
-            last_summary: request.entries.iter().rposition(summary),
+            last_summary: request.entries.iter().rposition(is_summary),
             lost: Vec::new(),
             translated: 0,
             origins: Vec::new(),
@@ -93,11 +92,15 @@ impl<'a> Script<'a> {
         if !self.request.entries.iter().any(is_spoken_by_user) {
             self.name_itself();
         }
+        let mut standing: Vec<usize> = Vec::new();
         for index in order(self.request.entries) {
             let carried = &self.request.entries[index];
             self.log.at = carried.entry.at.unwrap_or(self.log.at);
             if let Some(offset) = self.entry(carried, index) {
-                self.origins.push(WrittenAs { entry: index, offset });
+                standing.push(index);
+                // A compaction repeats what stands, and from then on the model sees it there.
+                let held = if is_summary(carried) { standing.as_slice() } else { &[index] };
+                self.origins.extend(held.iter().map(|entry| WrittenAs { entry: *entry, offset }));
             }
             if let Some(turn) = &mut self.turn {
                 turn.ended_at = self.log.at;
@@ -372,6 +375,10 @@ const TAKES_AGENT_MESSAGES: Version = Version(0, 166, 0);
 
 /// Where 0.166 labels the parts of a message.
 const PASSTHROUGH: &str = "internal_chat_message_metadata_passthrough";
+
+fn is_summary(carried: &Carried) -> bool {
+    matches!(carried.entry.body, Body::Summary(_))
+}
 
 fn is_spoken_by_user(carried: &Carried) -> bool {
     matches!(carried.entry.body, Body::Prompt(_)) && carried.entry.origin == Origin::User

@@ -11,6 +11,7 @@ fn prompt(agent: &dyn Agent) -> &'static [u8] {
     match agent.facts().id {
         "aider" => b"#### still here  ",
         "codex" => br#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"still here"}]}}"#,
+        "copilot-cli" => br#"{"type":"user.message","data":{"content":"still here"},"id":"u","timestamp":"2026-11-15T00:00:01.000Z","parentId":null}"#,
         _ => br#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"still here"},"uuid":"u","timestamp":"2026-11-15T00:00:01.000Z","sessionId":"s"}"#,
     }
 }

@@ -35,6 +35,7 @@ fn on_linux() {
     claude-code: /home/u/.claude
     codex: /home/u/.codex, /more
     aider: /work
+    copilot-cli: /home/u/.copilot
     ");
 }
 
@@ -44,6 +45,7 @@ fn on_macos() {
     claude-code: /Users/u/.claude
     codex: /Users/u/.codex, /more
     aider: /work
+    copilot-cli: /Users/u/.copilot
     ");
 }
 
@@ -53,15 +55,17 @@ fn on_windows() {
     claude-code: C:/Users/u/.claude
     codex: C:/Users/u/.codex, /more
     aider: /work
+    copilot-cli: C:/Users/u/.copilot
     ");
 }
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex")];
+    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("COPILOT_HOME", "/x/copilot")];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more
     aider: /work
+    copilot-cli: /x/copilot
     ");
 }

@@ -1,0 +1,120 @@
+//! Images: in the line that shows them, or in an event of their own that lines refer to by its id.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use carryover_core::transcript::{Blob, Body, Entry, Part, Place};
+use serde_json::value::RawValue;
+
+use super::record;
+use super::wire::{WireAsset, WireBytes};
+use crate::formats::jsonl;
+use crate::formats::line::Line;
+use crate::formats::text::Text;
+
+/// What a `session.binary_asset` event holds.
+pub(super) struct Asset {
+    id: String,
+    place: Place,
+}
+
+/// A line and where it stands.
+pub(super) struct Ground<'a> {
+    pub line: &'a [u8],
+    pub file: u16,
+    pub offset: u64,
+}
+
+impl Ground<'_> {
+    /// Base64 stands in the line as it is, so its place is enough.
+    fn place(&self, data: &Text<'_>) -> Place {
+        match data.place_in(self.line) {
+            Some(start) => {
+                Place::Encoded { file: self.file, offset: self.offset + start as u64, length: data.len() as u64 }
+            }
+            None => Place::Inline((&**data).into()),
+        }
+    }
+
+    /// Bytes for the model. Those that stand elsewhere are `Remote` until they are found.
+    pub(super) fn blob(&self, bytes: &WireBytes<'_>, name: Option<String>) -> Option<Blob> {
+        let place = match (&bytes.data, &bytes.asset_id) {
+            (Some(data), _) => self.place(data),
+            (None, Some(id)) => Place::Remote(id.to_string()),
+            (None, None) => return None,
+        };
+        let media_type = bytes.mime_type.as_deref().unwrap_or("image/png").to_owned();
+        Some(Blob { media_type, name, place })
+    }
+}
+
+pub(super) fn asset(ground: &Ground<'_>, data: &RawValue) -> Option<Asset> {
+    let asset: WireAsset<'_> = serde_json::from_str(data.get()).ok()?;
+    // The data was parsed out of the line, so the places are the line's.
+    Some(Asset { id: asset.asset_id.to_string(), place: ground.place(&asset.data) })
+}
+
+/// The assets of a session, as far as they have been met.
+#[derive(Default)]
+pub(super) struct Assets {
+    places: BTreeMap<String, Place>,
+    /// How far the file has been looked through.
+    seen: u64,
+}
+
+impl Assets {
+    /// Those that stand before a place in the file are not known yet.
+    pub(super) fn from(start: u64) -> Self {
+        Self { places: BTreeMap::new(), seen: start }
+    }
+
+    pub(super) fn know(&mut self, asset: Asset) {
+        self.places.insert(asset.id, asset.place);
+    }
+
+    /// Puts the places of assets into the entries that refer to them.
+    pub(super) fn resolve(&mut self, path: &Path, entries: &mut [Entry]) {
+        for part in entries.iter_mut().flat_map(|entry| parts_mut(&mut entry.body)) {
+            let Part::Blob(Blob { place, .. }) = part else { continue };
+            let Place::Remote(id) = &*place else { continue };
+            if let Some(found) = self.find(path, id) {
+                *place = found;
+            }
+        }
+    }
+
+    fn find(&mut self, path: &Path, id: &str) -> Option<Place> {
+        if !self.places.contains_key(id) && self.seen > 0 {
+            self.look_back(path);
+        }
+        self.places.get(id).cloned()
+    }
+
+    /// Looks through what was read in an earlier step, once. What cannot be read leaves the image where it was.
+    fn look_back(&mut self, path: &Path) {
+        let end = std::mem::take(&mut self.seen);
+        let finder = memchr::memmem::Finder::new(r#""session.binary_asset""#);
+        let parse = |line: Line<'_>| {
+            let past = line.offset >= end;
+            let holds = !past && finder.find(&line.bytes[..line.bytes.len().min(64)]).is_some();
+            let asset = holds.then(|| record::parse(line, 0).and_then(|parsed| parsed.asset)).flatten();
+            Some((past, asset))
+        };
+        let looked = jsonl::scan(path, 0, parse, |(past, asset)| {
+            if let Some(asset) = asset {
+                self.places.entry(asset.id).or_insert(asset.place);
+            }
+            if past { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        drop(looked);
+    }
+}
+
+fn parts_mut(body: &mut Body) -> &mut [Part] {
+    match body {
+        Body::Prompt(parts) => parts,
+        Body::Outcome(outcome) => &mut outcome.parts,
+        _ => &mut [],
+    }
+}

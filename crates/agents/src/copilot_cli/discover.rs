@@ -1,0 +1,136 @@
+//! Listing sessions from `workspace.yaml` and the two ends of their events.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Body, Header, SessionId};
+
+use super::record;
+use super::workspace::Workspace;
+use crate::formats::jsonl;
+use crate::formats::line::Line;
+use crate::{AgentError, Found, Liveness, Source, Store};
+
+/// How much of each end is looked at.
+const END: u64 = 20 << 10;
+
+/// Tells every session of a store.
+pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    let sessions = store.root.join("session-state");
+    if !sessions.is_dir() {
+        return Ok(());
+    }
+    for entry in fs_err::read_dir(&sessions)? {
+        let path = entry?.path();
+        let Some(session) = events_of(&path).and_then(|events| look(&events)) else { continue };
+        if found(session).is_break() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The events of a session, whose folder is named by it; a file of that name holds them where there is no folder.
+fn events_of(path: &Path) -> Option<PathBuf> {
+    let events =
+        if path.extension().is_some_and(|end| end == "jsonl") { path.to_path_buf() } else { path.join("events.jsonl") };
+    (session_id(&events).is_some() && events.is_file()).then_some(events)
+}
+
+/// The session that a file of this name holds; `None` where the name tells nothing.
+pub(super) fn session_id(path: &Path) -> Option<SessionId> {
+    let named = if path.file_name()? == "events.jsonl" { path.parent()?.file_name()? } else { path.file_stem()? };
+    let named = named.to_str()?;
+    uuid::Uuid::try_parse(named).ok()?;
+    Some(SessionId(named.to_owned()))
+}
+
+/// Looks at the two ends of a session's events; one in which nothing was said is no session.
+fn look(path: &Path) -> Option<Found> {
+    let metadata = fs_err::metadata(path).ok()?;
+    let mut ends = Ends::default();
+    ends.take(&jsonl::head(path, END).ok()?);
+    if metadata.len() > END {
+        ends.take(&jsonl::tail(path, END.min(metadata.len() - END)).ok()?);
+    }
+    if ends.known > 0 && !ends.spoken && metadata.len() <= END {
+        return None;
+    }
+    if ends.known == 0 && ends.unknown == 0 {
+        return None;
+    }
+    let workspace = Workspace::beside(path).unwrap_or_default();
+    let name = workspace.name.map(|name| one_line(&name, 200)).filter(|name| !name.is_empty());
+    let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
+    let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
+    Some(Found {
+        source: Source { path: path.to_path_buf(), key: None },
+        id: session_id(path)?,
+        title: name.or(ends.header.title),
+        project: ends.header.project.or(workspace.cwd),
+        branch: ends.header.branch.or(workspace.branch),
+        started_at: ends.header.started_at.or(workspace.created_at),
+        // The table's own time is the one of its last change, not of the last turn.
+        updated_at: ends.header.updated_at.max(workspace.updated_at).or(modified),
+        messages: None,
+        bytes: metadata.len(),
+        model: ends.header.model,
+        live: liveness(path),
+        drifted: ends.known == 0,
+    })
+}
+
+/// What the ends of a file tell.
+#[derive(Default)]
+struct Ends {
+    header: Header,
+    known: usize,
+    unknown: usize,
+    spoken: bool,
+}
+
+impl Ends {
+    fn take(&mut self, bytes: &[u8]) {
+        for line in jsonl::lines(bytes) {
+            let line = Line { offset: 0, bytes: line, length: line.len() as u64, unterminated: false };
+            if !line.is_blank() {
+                self.take_line(line);
+            }
+        }
+    }
+
+    fn take_line(&mut self, line: Line<'_>) {
+        let Some(parsed) = record::parse(line, 0) else { return };
+        if parsed.known && parsed.rejected.is_none() {
+            self.known += 1;
+        } else {
+            self.unknown += 1;
+        }
+        self.spoken |= parsed.entries.iter().any(|entry| {
+            matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))
+        });
+        for at in parsed.entries.iter().filter_map(|entry| entry.at) {
+            self.header.saw(at);
+        }
+        for fact in parsed.facts {
+            self.header.learn(fact);
+        }
+    }
+}
+
+/// A client that has the session open keeps a file named by its process beside the events. A crash leaves it behind;
+/// where processes can be looked up in files, they are.
+fn liveness(events: &Path) -> Liveness {
+    let Some(folder) = events.parent().filter(|_| events.ends_with("events.jsonl")) else { return Liveness::Unknown };
+    let Ok(listing) = fs_err::read_dir(folder) else { return Liveness::Unknown };
+    let names = listing.filter_map(Result::ok).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut processes = names.filter_map(|name| name.strip_prefix("inuse.")?.strip_suffix(".lock")?.parse().ok());
+    if processes.any(may_run) { Liveness::Live } else { Liveness::NotLive }
+}
+
+fn may_run(pid: u32) -> bool {
+    let processes = Path::new("/proc");
+    !processes.join("self").exists() || processes.join(pid.to_string()).exists()
+}

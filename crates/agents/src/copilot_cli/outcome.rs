@@ -1,0 +1,69 @@
+//! What came back from a call: how it ended, and the line that the client puts behind what a shell printed.
+
+use carryover_core::transcript::{CallId, Outcome, Part, Status};
+
+use super::assets::Ground;
+use super::wire::WireComplete;
+
+/// Error codes of calls that somebody stopped.
+const STOPPED: &[&str] = &["aborted", "cancelled", "denied", "interrupted", "rejected"];
+
+pub(super) fn read(complete: &WireComplete<'_>, ground: &Ground<'_>) -> Outcome {
+    let exit_code = complete.shell_execution.as_ref().and_then(|shell| shell.exit_code);
+    let mut parts = Vec::new();
+    if let Some(result) = &complete.result {
+        parts.push(Part::Text(result.content.to_string()));
+        parts.extend(result.binary_results_for_llm.iter().filter_map(|bytes| ground.blob(bytes, None)).map(Part::Blob));
+    } else if let Some(error) = &complete.error {
+        parts.push(Part::Text(error.message.to_string()));
+    }
+    let code = complete.error.as_ref().and_then(|error| error.code.as_deref());
+    let status = match code {
+        Some(code) if STOPPED.contains(&code) => Status::Interrupted,
+        // A command that ends with an error is a success to this client.
+        _ if complete.success && exit_code.is_none_or(|code| code == 0) => Status::Done,
+        _ => Status::Failed,
+    };
+    Outcome { call: CallId((&*complete.tool_call_id).into()), status, exit_code, parts }
+}
+
+/// The line behind what a shell printed.
+pub(super) fn ending(shell: usize, code: i32) -> String {
+    format!("<shellId: {shell} completed with exit code {code}>")
+}
+
+/// An outcome without the line that tells its exit code, which the outcome knows already.
+pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
+    let mut parts = outcome.parts.clone();
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
+        let line = text.rsplit('\n').next().unwrap_or_default();
+        let told = line.starts_with("<shellId: ") && line.ends_with(&format!(" completed with exit code {code}>"));
+        if told {
+            text.truncate(text.len() - line.len());
+            if text.ends_with('\n') {
+                text.pop();
+            }
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_behind_a_shells_output_comes_off() {
+        let outcome = |text: &str, exit_code| Outcome {
+            call: CallId("c".into()),
+            status: Status::Done,
+            exit_code,
+            parts: vec![Part::Text(text.into())],
+        };
+        let check = |text, code, expected: &str| assert_eq!(bare(&outcome(text, code)), [Part::Text(expected.into())]);
+        check("a\nb\n<shellId: 0 completed with exit code 3>", Some(3), "a\nb");
+        check("<shellId: 12 completed with exit code 0>", Some(0), "");
+        check("a\n<shellId: 0 completed with exit code 3>", None, "a\n<shellId: 0 completed with exit code 3>");
+        check("a", Some(0), "a");
+    }
+}

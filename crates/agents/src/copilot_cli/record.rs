@@ -1,0 +1,385 @@
+//! One event, made into entries.
+
+use std::borrow::Cow;
+
+use carryover_core::json::Json;
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part,
+    Permission, Reasoning, Rejected, SessionId, TitleRank,
+};
+use serde_json::value::RawValue;
+
+use super::assets::{self, Ground};
+use super::outcome;
+use super::wire::{
+    WireAssistant, WireAttachment, WireCompaction, WireComplete, WireError, WireEvent, WireNotice, WireSession,
+    WireSetting, WireUser,
+};
+use crate::formats::line::Line;
+use crate::formats::text::Text;
+
+/// What a line says.
+pub(super) struct Parsed {
+    pub key: EntryKey,
+    pub facts: Vec<Fact>,
+    pub entries: Vec<Entry>,
+    pub rejected: Option<&'static str>,
+    /// Bytes that later events refer to, and where they stand.
+    pub asset: Option<assets::Asset>,
+    /// Whether the kind belongs to a family that we know.
+    pub known: bool,
+}
+
+/// The families of events; a new event in one of them is no drift.
+const FAMILIES: &[&str] =
+    &["session.", "user.", "assistant.", "tool.", "system.", "hook.", "model.", "subagent.", "skill.", "permission."];
+
+/// Records that no model ever sees and that can be large; their lines begin with their type.
+const NOISE: &[&str] = &[
+    "hook.end",
+    "hook.start",
+    "model.message",
+    "model.messages_snapshot",
+    "model.model_call_started",
+    "model.model_call_success",
+    "model.response",
+    "model.turn_ended",
+    "model.turn_started",
+    "session.shutdown",
+    "system.message",
+    "tool.execution_start",
+];
+
+type Bodies = Vec<(Origin, Body)>;
+
+/// Reads a line. `None`: it ends without a line feed and is not whole.
+pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
+    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
+    let key = EntryKey { file, offset: line.offset, part: 0, length };
+    if line.is_too_long() {
+        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
+    }
+    if let Some(kind) = noise(line.bytes).filter(|_| !line.unterminated) {
+        let mut parsed = Parsed::new(key);
+        parsed.known = true;
+        parsed.put(None, false, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))]);
+        return Some(parsed);
+    }
+    match deserialize::<WireEvent<'_>>(line.bytes) {
+        Ok(event) => Some(Reading::of(line.bytes, key, &event)),
+        Err(_) if line.unterminated => None,
+        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
+    }
+}
+
+/// Parses a line as text where it is text: then serde need not check each string again.
+fn deserialize<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
+    match simdutf8::basic::from_utf8(line) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(line),
+    }
+}
+
+/// The kind of a noise line, by its first bytes alone.
+fn noise(line: &[u8]) -> Option<&'static str> {
+    let rest = line.strip_prefix(br#"{"type":""#)?;
+    let kind = &rest[..rest.iter().take(48).position(|byte| *byte == b'"')?];
+    NOISE.iter().copied().find(|noise| noise.as_bytes() == kind)
+}
+
+impl Parsed {
+    fn new(key: EntryKey) -> Self {
+        Self { key, facts: Vec::new(), entries: Vec::new(), rejected: None, asset: None, known: false }
+    }
+
+    fn rejected(key: EntryKey, reason: &'static str) -> Self {
+        let mut parsed = Self { rejected: Some(reason), ..Self::new(key) };
+        parsed.put(None, false, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed("rejected")))]);
+        parsed
+    }
+
+    pub(super) fn rejection(&self) -> Option<Rejected> {
+        self.rejected.map(|reason| Rejected { key: self.key, reason })
+    }
+
+    fn put(&mut self, at: Option<Timestamp>, side: bool, bodies: Bodies) {
+        for (part, (origin, body)) in bodies.into_iter().enumerate() {
+            let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
+            self.entries.push(Entry { key, at, origin, side, node: None, body });
+        }
+    }
+}
+
+/// An event in the course of being read.
+struct Reading<'r, 'a> {
+    ground: Ground<'a>,
+    kind: &'r str,
+    data: &'a RawValue,
+    /// Said in a sub-agent's conversation.
+    side: bool,
+    facts: Vec<Fact>,
+}
+
+impl<'r, 'a> Reading<'r, 'a> {
+    fn of(line: &'a [u8], key: EntryKey, event: &'r WireEvent<'a>) -> Parsed {
+        let kind = event.kind.as_deref().unwrap_or_default();
+        let at = event.timestamp.as_deref().and_then(Timestamp::parse);
+        let mut parsed = Parsed::new(key);
+        parsed.known = kind == "abort" || FAMILIES.iter().any(|family| kind.starts_with(family));
+        let Some(data) = event.data else {
+            parsed.put(at, false, vec![opaque(kind)]);
+            return parsed;
+        };
+        let ground = Ground { line, file: key.file, offset: key.offset };
+        if kind == "session.binary_asset" {
+            parsed.asset = assets::asset(&ground, data);
+        }
+        let mut reading = Self { ground, kind, data, side: event.agent_id.is_some(), facts: Vec::new() };
+        match reading.bodies() {
+            Ok(bodies) => {
+                parsed.put(at, reading.side, bodies);
+                // What a sub-agent is told of the session is not the session's.
+                if !reading.side {
+                    parsed.facts = reading.facts;
+                }
+                parsed
+            }
+            Err(_) => Parsed { known: true, ..Parsed::rejected(key, "a field has another type than it had") },
+        }
+    }
+
+    fn data<T: serde::Deserialize<'a>>(&self) -> serde_json::Result<T> {
+        serde_json::from_str(self.data.get())
+    }
+
+    fn bodies(&mut self) -> serde_json::Result<Bodies> {
+        Ok(match self.kind {
+            "user.message" => self.user()?,
+            "assistant.message" => self.assistant()?,
+            "tool.execution_complete" => {
+                let complete: WireComplete<'_> = self.data()?;
+                self.side |= complete.parent_tool_call_id.is_some();
+                vec![(Origin::Agent, Body::Outcome(Box::new(outcome::read(&complete, &self.ground))))]
+            }
+            "session.compaction_complete" => self.compaction()?,
+            "session.context_cleared" => self.cleared()?,
+            "session.error" => vec![(Origin::Harness, Body::Failure(Box::new(failure(&self.data()?))))],
+            "abort" => {
+                let message = "interrupted by the user".to_owned();
+                let failure = Failure { kind: FailureKind::Interrupted, message, resets_at: None };
+                vec![(Origin::Harness, Body::Failure(Box::new(failure)))]
+            }
+            "system.notification" => {
+                let notice: WireNotice<'_> = self.data()?;
+                vec![(Origin::Harness, Body::Prompt(vec![Part::Text(notice.content.to_string())]))]
+            }
+            "session.start" | "session.resume" | "session.context_changed" | "session.model_change" => {
+                let session: WireSession<'_> = self.data()?;
+                self.facts = session_facts(&session);
+                vec![opaque(self.kind)]
+            }
+            "session.mode_changed" | "session.permissions_changed" => {
+                let setting: WireSetting<'_> = self.data()?;
+                self.facts = permission(&setting).map(Fact::Permission).into_iter().collect();
+                note(Note::Mode)
+            }
+            "session.title_changed" => {
+                let setting: WireSetting<'_> = self.data()?;
+                self.facts = setting.title.and_then(|text| title(TitleRank::Generated, &text)).into_iter().collect();
+                note(Note::Title)
+            }
+            "session.usage_record" | "session.usage_info" | "session.usage_checkpoint" => note(Note::Usage),
+            kind => vec![opaque(kind)],
+        })
+    }
+
+    fn user(&mut self) -> serde_json::Result<Bodies> {
+        let user: WireUser<'_> = self.data()?;
+        let origin = origin(&user);
+        let mut bodies = Vec::new();
+        let mut parts = Vec::new();
+        if let Some(words) = reminder(&user.content) {
+            bodies.push((Origin::Hook, Body::Prompt(vec![Part::Text(words.to_owned())])));
+        } else if !user.content.is_empty() {
+            parts.push(Part::Text(user.content.to_string()));
+        }
+        parts.extend(user.attachments.iter().filter_map(|attachment| self.attached(attachment)));
+        if !parts.is_empty() {
+            if origin == Origin::User && !self.side {
+                self.facts.extend(first_prompt(&parts));
+            }
+            bodies.push((origin, Body::Prompt(parts)));
+        }
+        let added = user.transformed_content.as_deref().and_then(|sent| behind(sent, &user.content));
+        for words in added.map(reminders).unwrap_or_default() {
+            bodies.push((Origin::Hook, Body::Prompt(vec![Part::Text(words)])));
+        }
+        if bodies.is_empty() {
+            bodies.push(opaque("user.message"));
+        }
+        Ok(bodies)
+    }
+
+    /// An image is shown to the model; of any other file, only its name is.
+    fn attached(&self, attachment: &WireAttachment<'_>) -> Option<Part> {
+        let name = attachment.path.as_ref().or(attachment.file_path.as_ref()).or(attachment.display_name.as_ref());
+        let name = name.or(attachment.url.as_ref()).map(|name| name.to_string());
+        if let Some(blob) = self.ground.blob(&attachment.bytes, name.clone()) {
+            return Some(Part::Blob(blob));
+        }
+        let name = name?;
+        Some(Part::Text(match &attachment.text {
+            Some(text) => format!("[attached {name}]\n{}", &**text),
+            None => format!("[attached {name}]"),
+        }))
+    }
+
+    fn assistant(&mut self) -> serde_json::Result<Bodies> {
+        let message: WireAssistant<'_> = self.data()?;
+        self.side |= message.parent_tool_call_id.is_some();
+        self.facts.extend(message.model.as_deref().map(|model| Fact::Model(model.to_owned())));
+        let mut bodies = Vec::new();
+        let sealed = message.reasoning_opaque.is_some() || message.encrypted_content.is_some();
+        let thought = message.reasoning_text.as_deref().unwrap_or_default();
+        if sealed || !thought.is_empty() {
+            let reasoning = Reasoning { text: thought.to_owned(), sealed };
+            bodies.push((Origin::Agent, Body::Reasoning(Box::new(reasoning))));
+        }
+        if !message.content.is_empty() {
+            bodies.push((Origin::Agent, Body::Reply(vec![Part::Text(message.content.to_string())])));
+        }
+        for request in &message.tool_requests {
+            let input = request.arguments.map_or_else(Json::empty, Json::from_raw);
+            let form = if input.as_str().starts_with('"') { CallForm::Freeform } else { CallForm::Function };
+            let id = CallId((&*request.tool_call_id).into());
+            let call = Call { id, tool: request.name.to_string(), input, form };
+            bodies.push((Origin::Agent, Body::Call(Box::new(call))));
+        }
+        if bodies.is_empty() {
+            bodies.push(opaque("assistant.message"));
+        }
+        Ok(bodies)
+    }
+
+    /// The words of the user's prompts stay, in front of the summary.
+    fn compaction(&self) -> serde_json::Result<Bodies> {
+        let compaction: WireCompaction<'_> = self.data()?;
+        Ok(match compaction.summary_content {
+            Some(summary) if compaction.success && !self.side => vec![
+                (Origin::Harness, barrier(true)),
+                (Origin::Agent, Body::Summary(vec![Part::Text(summary.to_string())])),
+            ],
+            _ => vec![opaque(self.kind)],
+        })
+    }
+
+    fn cleared(&self) -> serde_json::Result<Bodies> {
+        let cleared: WireCompaction<'_> = self.data()?;
+        if self.side {
+            return Ok(vec![opaque(self.kind)]);
+        }
+        let mut bodies = vec![(Origin::Harness, barrier(false))];
+        if let Some(message) = cleared.initial_message.filter(|message| !message.is_empty()) {
+            bodies.push((Origin::User, Body::Prompt(vec![Part::Text(message.to_string())])));
+        }
+        Ok(bodies)
+    }
+}
+
+fn barrier(keeps_prompts: bool) -> Body {
+    Body::Compacted(Box::new(Compacted { keeps_prompts, ..Compacted::default() }))
+}
+
+fn opaque(kind: &str) -> (Origin, Body) {
+    (Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))
+}
+
+fn note(note: Note) -> Bodies {
+    vec![(Origin::Harness, Body::Note(note))]
+}
+
+/// Who speaks in the user's place. A skill is the user's own text, but not typed by the user.
+fn origin(user: &WireUser<'_>) -> Origin {
+    match user.source.as_deref() {
+        _ if user.is_autopilot_continuation => Origin::Harness,
+        Some("system" | "jit-instruction") => Origin::Harness,
+        Some(source) if source.starts_with("skill-") => Origin::Hook,
+        _ => Origin::User,
+    }
+}
+
+const OPEN: &str = "<system_reminder>";
+const CLOSE: &str = "</system_reminder>";
+
+/// The words of a message that is nothing but a reminder.
+fn reminder(content: &str) -> Option<&str> {
+    let words = content.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
+    (!words.contains(OPEN)).then_some(words.trim())
+}
+
+/// What was sent behind the user's words.
+fn behind<'t>(sent: &'t str, content: &str) -> Option<&'t str> {
+    let start = sent.find(content)? + content.len();
+    Some(&sent[start..])
+}
+
+/// The words that hooks added to a prompt.
+fn reminders(mut rest: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    while let Some((words, after)) = rest.split_once(OPEN).and_then(|(_, inside)| inside.split_once(CLOSE)) {
+        found.push(words.trim().to_owned());
+        rest = after;
+    }
+    found
+}
+
+fn session_facts(session: &WireSession<'_>) -> Vec<Fact> {
+    let text = |text: &Option<Text<'_>>| text.as_deref().map(str::to_owned);
+    let context = session.context.as_ref();
+    let cwd = context.and_then(|context| text(&context.cwd)).or_else(|| text(&session.cwd));
+    let branch = context.and_then(|context| text(&context.branch)).or_else(|| text(&session.branch));
+    let facts = [
+        text(&session.session_id).map(SessionId).map(Fact::Session),
+        text(&session.detached_from_spawning_parent_session_id).map(SessionId).map(Fact::Parent),
+        text(&session.copilot_version).map(Fact::ClientVersion),
+        session.start_time.as_deref().and_then(Timestamp::parse).map(Fact::StartedAt),
+        text(&session.selected_model).or_else(|| text(&session.new_model)).map(Fact::Model),
+        cwd.map(|cwd| Fact::Project(cwd.into())),
+        branch.map(Fact::Branch),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+fn permission(setting: &WireSetting<'_>) -> Option<Permission> {
+    match (setting.new_mode.as_deref(), setting.allow_all_permissions) {
+        (Some("plan"), _) => Some(Permission::Plan),
+        (Some("autopilot"), _) | (_, Some(true)) => Some(Permission::Everything),
+        (Some(_), _) | (_, Some(false)) => Some(Permission::Ask),
+        (None, None) => None,
+    }
+}
+
+pub(super) fn title(rank: TitleRank, text: &str) -> Option<Fact> {
+    let text = one_line(text, 200);
+    (!text.is_empty()).then_some(Fact::Title(rank, text))
+}
+
+fn first_prompt(parts: &[Part]) -> Option<Fact> {
+    let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
+    // Long prompts are named by their beginning, and that needs no look at the rest.
+    title(TitleRank::FirstPrompt, &text[..text.floor_char_boundary(2_000)])
+}
+
+fn failure(error: &WireError<'_>) -> Failure {
+    let kind = match (&*error.error_type, error.status_code) {
+        ("rate_limit", _) | (_, Some(429)) => FailureKind::RateLimit,
+        ("quota", _) | (_, Some(402)) => FailureKind::Billing,
+        ("authentication" | "authorization" | "policy", _) | (_, Some(401 | 403)) => FailureKind::Authentication,
+        ("context_limit", _) => FailureKind::ContextTooLong,
+        (_, Some(500..)) => FailureKind::Server,
+        _ => FailureKind::Other,
+    };
+    Failure { kind, message: error.message.to_string(), resets_at: None }
+}
