@@ -40,7 +40,7 @@ const GUARD: char = '\u{200b}';
 /// Sorts a text that stands in the user's place.
 pub(super) fn sort(text: &str) -> Sorted<'_> {
     let trimmed = text.trim_start();
-    if let Some(rest) = trimmed.strip_prefix("<hook_context>")
+    if let Some(rest) = trimmed.trim_start_matches(GUARD).strip_prefix("<hook_context>")
         && let Some(end) = rest.rfind("</hook_context>")
     {
         let behind = rest[end + "</hook_context>".len()..].trim_start();

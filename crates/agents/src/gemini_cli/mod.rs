@@ -7,6 +7,8 @@ mod boilerplate;
 mod dialect;
 mod discover;
 mod failure;
+mod message;
+mod native;
 mod project;
 mod read;
 mod record;
@@ -16,13 +18,19 @@ mod sha256;
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
 mod wire;
+mod write;
+#[cfg(test)]
+mod write_tests;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
-use crate::{Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store};
+use crate::{
+    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer,
+};
 
 /// Gemini CLI, 0.61.
 pub(crate) struct GeminiCli;
@@ -91,5 +99,14 @@ impl Agent for GeminiCli {
         }
         let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
         serde_json::from_str::<Settings>(&text).ok()?.model?.name
+    }
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for GeminiCli {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
     }
 }
