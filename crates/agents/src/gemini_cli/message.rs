@@ -135,6 +135,11 @@ impl<'a> Messages<'a> {
         losses: &mut Vec<Loss>,
     ) {
         let mut content = content(parts, losses);
+        // Texts that follow each other in one message are one text.
+        let last = self.open.as_ref().and_then(|open| open.value["content"].as_array()?.last());
+        if native.is_none() && last.is_some_and(|last| last.get("text").is_some()) {
+            self.close(ids);
+        }
         let open = self.of_agent(native, at, ids);
         if let (Some(all), Some(new)) = (open.value["content"].as_array_mut(), content.as_array_mut()) {
             all.append(new);

@@ -214,6 +214,16 @@ fn a_failed_turn_takes_its_prompt_along() {
 }
 
 #[test]
+fn a_call_without_an_outcome_is_answered() {
+    let call = r#"{"id":"c","name":"read_file","args":{},"status":"executing"}"#;
+    let message = format!(r#"{{"id":"g","type":"gemini","content":"","toolCalls":[{call}]}}"#);
+    insta::assert_snapshot!(live_context(&read_lines(&[&message])), @"
+    agent call: read_file {}
+    answer: [The session ended before what this call gave back was reco…
+    ");
+}
+
+#[test]
 fn an_older_file_is_one_object() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session-2025-09-01T00-00-abcdef01.json");
