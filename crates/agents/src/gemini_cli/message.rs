@@ -16,6 +16,8 @@ use crate::{Carried, Loss};
 
 /// The longest name that the API takes.
 const LONGEST_NAME: usize = 64;
+/// The tool that runs commands.
+const SHELL: &str = "run_shell_command";
 /// How much of an outcome the screen shows.
 const LONGEST_SHOWN: usize = 4_000;
 
@@ -35,6 +37,16 @@ struct Written {
     shown: (usize, usize),
 }
 
+/// Where a piece of a message comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'n> {
+    /// The client's own record that it stood in.
+    pub native: Option<&'n Native>,
+    pub at: Timestamp,
+    /// Index into the request's entries.
+    pub index: usize,
+}
+
 /// The lines of a session, in the making.
 pub(super) struct Messages<'a> {
     project: &'a str,
@@ -45,11 +57,13 @@ pub(super) struct Messages<'a> {
     answers: Option<Open>,
     names: Names,
     calls: BTreeMap<CallId, Written>,
-    translated: usize,
+    pub(super) ids: Ids,
+    pub(super) losses: Vec<Loss>,
+    pub(super) translated: usize,
 }
 
 impl<'a> Messages<'a> {
-    pub(super) fn new(project: &'a str, moves: Option<Relocation<'a>>, model: Option<&'a str>) -> Self {
+    pub(super) fn new(project: &'a str, moves: Option<Relocation<'a>>, model: Option<&'a str>, ids: Ids) -> Self {
         Self {
             project,
             moves,
@@ -59,16 +73,14 @@ impl<'a> Messages<'a> {
             answers: None,
             names: Names::default(),
             calls: BTreeMap::new(),
+            ids,
+            losses: Vec::new(),
             translated: 0,
         }
     }
 
     pub(super) fn project(&self) -> &'a str {
         self.project
-    }
-
-    pub(super) fn translated(&self) -> usize {
-        self.translated
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -79,8 +91,8 @@ impl<'a> Messages<'a> {
         self.lines.push(line);
     }
 
-    pub(super) fn into_lines(self) -> Vec<Line> {
-        self.lines
+    pub(super) fn take_lines(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.lines)
     }
 
     /// The last line, if it stands in the user's place.
@@ -89,7 +101,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Ends the message that is being made.
-    pub(super) fn close(&mut self, ids: &mut Ids) {
+    pub(super) fn close(&mut self) {
         if let Some(mut open) = self.open.take() {
             let parts = open.value["content"].as_array().into_iter().flatten();
             let text = parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n\n");
@@ -97,19 +109,20 @@ impl<'a> Messages<'a> {
             self.lines.push(Line::new(open.value, open.entries));
         }
         if let Some(mut answers) = self.answers.take() {
-            answers.value["id"] = json!(ids.uuid());
+            answers.value["id"] = json!(self.ids.uuid());
             self.lines.push(Line::new(answers.value, answers.entries));
         }
     }
 
     /// The message that an entry of the agent's belongs to; entries of one own record stay together.
-    fn of_agent(&mut self, native: Option<&Native>, at: Timestamp, ids: &mut Ids) -> &mut Open {
+    fn of_agent(&mut self, piece: Piece<'_>) -> &mut Open {
+        let Piece { native, at, .. } = piece;
         let of = native.map(|native| native.id().to_owned());
         let goes_on = self.answers.is_none() && self.open.as_ref().is_some_and(|open| open.of == of);
         if !goes_on {
-            self.close(ids);
+            self.close();
         }
-        let model = self.model;
+        let (model, ids) = (self.model, &mut self.ids);
         self.open.get_or_insert_with(|| {
             let id = of.clone().unwrap_or_else(|| ids.uuid());
             let mut value = json!({ "id": id, "timestamp": at.to_string(), "type": "gemini", "content": [] });
@@ -125,51 +138,37 @@ impl<'a> Messages<'a> {
         })
     }
 
-    pub(super) fn reply(
-        &mut self,
-        parts: &[Part],
-        native: Option<&Native>,
-        at: Timestamp,
-        index: usize,
-        ids: &mut Ids,
-        losses: &mut Vec<Loss>,
-    ) {
-        let mut content = content(parts, losses);
+    pub(super) fn reply(&mut self, parts: &[Part], piece: Piece<'_>) {
+        let mut content = content(parts, &mut self.losses);
         // Texts that follow each other in one message are one text.
         let last = self.open.as_ref().and_then(|open| open.value["content"].as_array()?.last());
-        if native.is_none() && last.is_some_and(|last| last.get("text").is_some()) {
-            self.close(ids);
+        if piece.native.is_none() && last.is_some_and(|last| last.get("text").is_some()) {
+            self.close();
         }
-        let open = self.of_agent(native, at, ids);
+        let open = self.of_agent(piece);
         if let (Some(all), Some(new)) = (open.value["content"].as_array_mut(), content.as_array_mut()) {
             all.append(new);
         }
-        open.entries.push(index);
+        open.entries.push(piece.index);
     }
 
     /// A thought stands beside the content; one that comes later begins another message.
-    pub(super) fn thought(&mut self, text: &str, native: Option<&Native>, at: Timestamp, index: usize, ids: &mut Ids) {
+    pub(super) fn thought(&mut self, text: &str, piece: Piece<'_>) {
+        let Piece { native, at, .. } = piece;
         if native.is_none() && self.open.as_ref().is_some_and(|open| open.value["content"] != json!([])) {
-            self.close(ids);
+            self.close();
         }
-        let open = self.of_agent(native, at, ids);
+        let open = self.of_agent(piece);
         let told = native.is_some_and(|native| native.field("thoughts").is_some_and(|thoughts| *thoughts != json!([])));
         if !told {
             let thought = json!({ "subject": "", "description": text, "timestamp": at.to_string() });
             push(&mut open.value, "thoughts", thought);
         }
-        open.entries.push(index);
+        open.entries.push(piece.index);
     }
 
-    pub(super) fn call(
-        &mut self,
-        call: &Call,
-        carried: &Carried,
-        native: Option<&Native>,
-        at: Timestamp,
-        index: usize,
-        ids: &mut Ids,
-    ) {
+    pub(super) fn call(&mut self, call: &Call, carried: &Carried, piece: Piece<'_>) {
+        let Piece { native, at, .. } = piece;
         let home = dialect::Home { project: self.project, old_project: self.moves.map(|moves| moves.old) };
         let own = carried.agent == super::FACTS.id;
         let spelt = if own { None } else { dialect::spell(call, &carried.action, home) };
@@ -184,35 +183,29 @@ impl<'a> Messages<'a> {
         // The client cuts an id at its first double underscore; its own are made for that.
         let id = if own { call.id.0.to_string() } else { call.id.0.replace("__", "_") };
         let id = self.names.unique(&id, LONGEST_NAME.max(id.len()));
-        let shown = match native.and_then(|native| native.shown(&call.id.0)) {
-            Some(shown) => shown_again(shown, &id, &args),
-            None => {
-                let subject = carried.action.subject();
-                let about = if subject.is_empty() { call.tool.as_str() } else { &subject };
-                json!({
-                    "id": format!("ui-{id}"), "name": tool, "args": args, "status": "success",
-                    "timestamp": at.to_string(), "displayName": tool, "description": one_line(about, 200),
-                    "resultDisplay": "", "renderOutputAsMarkdown": false,
-                })
-            }
+        let shown = if let Some(shown) = native.and_then(|native| native.shown(&call.id.0)) {
+            shown_again(shown, &id, &args)
+        } else {
+            let subject = carried.action.subject();
+            let moved = self.moves.and_then(|moves| moves.path(&subject));
+            let about = moved.as_deref().unwrap_or(if subject.is_empty() { &call.tool } else { &subject });
+            json!({
+                "id": format!("ui-{id}"), "name": tool, "args": args, "status": "success",
+                "timestamp": at.to_string(), "displayName": tool, "description": one_line(about, 200),
+                "resultDisplay": "", "renderOutputAsMarkdown": false,
+            })
         };
-        let open = self.of_agent(native, at, ids);
+        let open = self.of_agent(piece);
         push(&mut open.value, "content", json!({ "functionCall": { "id": id, "name": tool, "args": args } }));
         push(&mut open.value, "toolCalls", shown);
         let place = open.value["toolCalls"].as_array().map_or(0, |shown| shown.len() - 1);
-        open.entries.push(index);
+        open.entries.push(piece.index);
         self.calls.insert(call.id.clone(), Written { id, tool, shown: (self.lines.len(), place) });
     }
 
-    pub(super) fn outcome(
-        &mut self,
-        outcome: &Outcome,
-        native: Option<&Native>,
-        at: Timestamp,
-        index: usize,
-        ids: &mut Ids,
-        losses: &mut Vec<Loss>,
-    ) {
+    pub(super) fn outcome(&mut self, outcome: &Outcome, piece: Piece<'_>) {
+        let Piece { native, at, index } = piece;
+        let losses = &mut self.losses;
         let Some(Written { id, tool, shown }) = self.calls.get(&outcome.call) else { return };
         let parts = native.and_then(|native| native.response(&outcome.call.0));
         let parts = parts.unwrap_or_else(|| {
@@ -228,12 +221,11 @@ impl<'a> Messages<'a> {
         let (line, place) = *shown;
         let of_line = if line == self.lines.len() { self.open.as_mut().map(|open| &mut open.value) } else { None };
         if let Some(value) = of_line.or_else(|| self.lines.get_mut(line).map(|line| &mut line.value)) {
-            show(&mut value["toolCalls"][place], outcome);
+            show(&mut value["toolCalls"][place], outcome, tool);
         }
         // The calls come first: their message ends where the first outcome begins.
-        if let Some(open) = self.open.take() {
-            self.open = Some(open);
-            self.close(ids);
+        if self.open.is_some() {
+            self.close();
         }
         let answers = self.answers.get_or_insert_with(|| Open {
             of: None,
@@ -267,13 +259,15 @@ fn shown_again(shown: &Value, id: &str, args: &Value) -> Value {
     shown
 }
 
-/// Shows how a call ended.
-fn show(shown: &mut Value, outcome: &Outcome) {
+/// Shows how a call ended. A command that ran has succeeded in the client's eyes, whatever its exit code; what failed is
+/// not shown at all.
+fn show(shown: &mut Value, outcome: &Outcome, tool: &str) {
     if shown["resultDisplay"] == "" {
         let text = text_of(&outcome.parts);
         shown["resultDisplay"] = json!(text[..text.floor_char_boundary(LONGEST_SHOWN)]);
         shown["status"] = json!(match outcome.status {
             Status::Done => "success",
+            Status::Failed if outcome.exit_code.is_some() && tool == SHELL => "success",
             Status::Failed => "error",
             Status::Interrupted => "cancelled",
         });
@@ -284,7 +278,7 @@ fn show(shown: &mut Value, outcome: &Outcome) {
 fn response(outcome: &Outcome, tool: &str) -> Value {
     let text = text_of(&outcome.parts);
     match (outcome.status, outcome.exit_code.filter(|code| *code != 0)) {
-        (_, Some(code)) if tool == "run_shell_command" => {
+        (_, Some(code)) if tool == SHELL => {
             let output = if text.is_empty() { "(empty)" } else { text.trim_end_matches('\n') };
             json!({ "output": format!("Output: {output}\nExit Code: {code}") })
         }

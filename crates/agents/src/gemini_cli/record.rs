@@ -133,17 +133,14 @@ fn of_session(session: &WireSession<'_>, text: &str, key: EntryKey) -> Parsed {
 fn listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut Parsed) -> Message {
     let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize) as u64;
     let place = EntryKey { offset: key.offset + start, ..key_of(0, raw.get().len() as u64) };
-    match serde_json::from_str::<WireRecord<'_>>(raw.get()) {
-        Ok(record) => {
-            let mut message = message(&record, raw.get(), place);
-            parsed.facts.append(&mut message.facts);
-            message
-        }
-        Err(_) => {
-            parsed.rejected.push(Rejected { key: place, reason: "a message in a list could not be read" });
-            let id = format!("rejected at {}", place.offset);
-            Message { id, entries: vec![entry(place, None, opaque("rejected"))], facts: Vec::new() }
-        }
+    if let Ok(record) = serde_json::from_str::<WireRecord<'_>>(raw.get()) {
+        let mut message = message(&record, raw.get(), place);
+        parsed.facts.append(&mut message.facts);
+        message
+    } else {
+        parsed.rejected.push(Rejected { key: place, reason: "a message in a list could not be read" });
+        let id = format!("rejected at {}", place.offset);
+        Message { id, entries: vec![entry(place, None, opaque("rejected"))], facts: Vec::new() }
     }
 }
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use carryover_core::transcript::{Body, CallId, Compacted, Entry, EntryKey, Origin, Part, text_of};
+use carryover_core::transcript::{Body, CallId, Entry, EntryKey, Origin, Part, text_of};
 
 use super::boilerplate::ACKNOWLEDGED;
 use super::failure;
@@ -63,8 +63,11 @@ impl Replay {
     pub(super) fn rewind_to(&mut self, id: &str, line: Entry) {
         let from = self.current.get(id).copied().unwrap_or(0);
         let gone: BTreeSet<usize> = self.current.values().copied().filter(|index| *index >= from).collect();
-        let marks = self.take_back(&gone, &line, false);
-        self.items.push(Item { id: None, entries: marks.unwrap_or_else(|| vec![line]) });
+        let marks = self.take_back(&gone, &line, false).unwrap_or_else(|| {
+            self.withdraw_all(&gone);
+            vec![line]
+        });
+        self.items.push(Item { id: None, entries: marks });
     }
 
     /// The conversation is this list from here on.
@@ -74,23 +77,27 @@ impl Replay {
         let places: Vec<Option<usize>> = list.iter().map(|message| self.current.get(&message.id).copied()).collect();
         let in_order = places.iter().flatten().is_sorted();
         let stays: BTreeSet<usize> = places.iter().flatten().copied().collect();
-        let gone: BTreeSet<usize> = self.current.values().copied().filter(|index| !stays.contains(index)).collect();
+        let gone = self.current.values().copied().filter(|index| !stays.contains(index));
+        // What the client only shows is never part of such a list.
+        let (gone, shown): (BTreeSet<usize>, BTreeSet<usize>) =
+            gone.partition(|index| is_spoken(&self.items[*index].entries));
         let tail = gone.first().is_some_and(|first| stays.last().is_none_or(|last| last < first));
         let shortened = tail && in_order && places.iter().all(Option::is_some);
         let known = stays.iter().any(|index| is_spoken(&self.items[*index].entries));
-        let spoken = gone.iter().any(|index| is_spoken(&self.items[*index].entries));
-        if !shortened && (!in_order || (spoken && !known)) {
-            return self.begin_anew(list, line);
+        if !shortened && (!in_order || (!gone.is_empty() && !known)) {
+            return self.begin_anew(list, &line);
         }
+        self.withdraw_all(&shown);
         let marks = if tail { self.take_back(&gone, &line, true) } else { None };
-        if marks.is_none() {
-            gone.iter().for_each(|index| self.withdraw(*index));
-        }
-        self.merge(list, &places, marks.unwrap_or_else(|| vec![line]));
+        let marks = marks.unwrap_or_else(|| {
+            self.withdraw_all(&gone);
+            vec![line]
+        });
+        self.merge(list, &places, marks);
     }
 
     /// A compaction, or something as thorough: nothing that was said before is still there under its name.
-    fn begin_anew(&mut self, list: Vec<Message>, line: Entry) {
+    fn begin_anew(&mut self, list: Vec<Message>, line: &Entry) {
         for item in &mut self.items {
             item.id = None;
             if !self.keeps_past {
@@ -98,18 +105,21 @@ impl Replay {
             }
         }
         self.current.clear();
-        self.items.push(Item {
-            id: None,
-            entries: vec![Entry { body: Body::Compacted(Box::new(Compacted::default())), ..line }],
-        });
-        list.into_iter().for_each(|message| self.push(message));
+        self.items
+            .push(Item { id: None, entries: vec![Entry { body: Body::Compacted(Box::default()), ..line.clone() }] });
+        self.extend(list);
+    }
+
+    fn extend(&mut self, list: Vec<Message>) {
+        for message in list {
+            self.push(message);
+        }
     }
 
     /// Takes back the last turns, if it is turns: then they stay as they are, and a mark behind them says so.
     fn take_back(&mut self, gone: &BTreeSet<usize>, line: &Entry, failed: bool) -> Option<Vec<Entry>> {
         let first = self.items[*gone.first()?].entries.first()?;
         if !is_prompt(first) {
-            gone.iter().for_each(|index| self.withdraw(*index));
             return None;
         }
         let prompts = gone.iter().flat_map(|index| &self.items[*index].entries).filter(|entry| is_prompt(entry));
@@ -127,6 +137,12 @@ impl Replay {
         Some(vec![failure, Entry { key: EntryKey { part: 1, ..line.key }, ..rewound }])
     }
 
+    fn withdraw_all(&mut self, gone: &BTreeSet<usize>) {
+        for index in gone {
+            self.withdraw(*index);
+        }
+    }
+
     /// Leaves of a message what it was and where.
     fn withdraw(&mut self, index: usize) {
         let item = &mut self.items[index];
@@ -141,9 +157,9 @@ impl Replay {
     }
 
     /// Brings a list together with the messages that are known already; new ones come behind those that they follow.
-    fn merge(&mut self, list: Vec<Message>, places: &[Option<usize>], line: Vec<Entry>) {
+    fn merge(&mut self, list: Vec<Message>, places: &[Option<usize>], marks: Vec<Entry>) {
         let first = places.iter().flatten().next().copied();
-        let last = places.iter().flatten().next_back().copied();
+        let final_place = places.iter().flatten().next_back().copied();
         let mut follow: BTreeMap<Option<usize>, Vec<Message>> = BTreeMap::new();
         let mut updates: BTreeMap<usize, Message> = BTreeMap::new();
         let mut behind = None;
@@ -156,12 +172,12 @@ impl Replay {
                 None => follow.entry(behind).or_default().push(message),
             }
         }
-        let tail = if last.is_some() { follow.remove(&last) } else { follow.remove(&None) };
+        let tail = follow.remove(&final_place);
         let old = std::mem::take(&mut self.items);
         self.current.clear();
         for (index, mut item) in old.into_iter().enumerate() {
             if Some(index) == first {
-                follow.remove(&None).into_iter().flatten().for_each(|message| self.push(message));
+                self.extend(follow.remove(&None).unwrap_or_default());
             }
             if let Some(message) = updates.remove(&index)
                 && !says_the_same(&item.entries, &message.entries)
@@ -172,10 +188,10 @@ impl Replay {
                 self.current.insert(id.clone(), self.items.len());
             }
             self.items.push(item);
-            follow.remove(&Some(index)).into_iter().flatten().for_each(|message| self.push(message));
+            self.extend(follow.remove(&Some(index)).unwrap_or_default());
         }
-        self.items.push(Item { id: None, entries: line });
-        tail.into_iter().flatten().for_each(|message| self.push(message));
+        self.items.push(Item { id: None, entries: marks });
+        self.extend(tail.unwrap_or_default());
     }
 
     /// What a sink would hold by now: keys and kinds.
@@ -231,12 +247,11 @@ fn unique(list: Vec<Message>) -> Vec<Message> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut kept: Vec<Message> = Vec::with_capacity(list.len());
     for message in list {
-        match places.get(&message.id) {
-            Some(index) => kept[*index] = message,
-            None => {
-                places.insert(message.id.clone(), kept.len());
-                kept.push(message);
-            }
+        if let Some(index) = places.get(&message.id) {
+            kept[*index] = message;
+        } else {
+            places.insert(message.id.clone(), kept.len());
+            kept.push(message);
         }
     }
     kept

@@ -81,7 +81,8 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     }
     padded.extend_from_slice(&(bytes.len() as u64 * 8).to_be_bytes());
     let state = padded.chunks_exact(64).fold(START, compress);
-    state.iter().map(|word| format!("{word:08x}")).collect()
+    let digits = state.iter().flat_map(|word| (0..8).rev().map(move |place| (word >> (4 * place)) & 15));
+    digits.filter_map(|digit| char::from_digit(digit, 16)).collect()
 }
 
 fn compress(state: [u32; 8], block: &[u8]) -> [u32; 8] {

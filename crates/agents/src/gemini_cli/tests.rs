@@ -15,6 +15,7 @@ use crate::{Agent, Bookmark, Source, Store};
 const FIXTURES: &[&str] = &[
     "0.61.0-compressed.jsonl",
     "0.61.0-hooks.jsonl",
+    "0.61.0-limit.jsonl",
     "0.61.0-tools-resumed.jsonl",
     "hand-classic-resumed.jsonl",
     "hand-hybrid-resumed.jsonl",
@@ -100,6 +101,14 @@ fn a_compressed_session() {
 #[test]
 fn hooks_and_a_prompt_that_the_client_forgot() {
     insta::assert_snapshot!(live_context(&read(&fixture("0.61.0-hooks.jsonl"))));
+}
+
+#[test]
+fn a_prompt_that_met_a_limit_is_taken_back_and_not_forgotten() {
+    let transcript = read(&fixture("0.61.0-limit.jsonl"));
+    insta::assert_snapshot!(live_context(&transcript));
+    let end: Vec<String> = kinds(&transcript).split_off(transcript.entries.len() - 4);
+    assert_eq!(end, ["prompt", "session", "failure", "rewind"]);
 }
 
 #[test]
@@ -200,16 +209,17 @@ fn a_failed_turn_takes_its_prompt_along() {
     let transcript = read_lines(&[
         r#"{"id":"a","type":"user","content":"first"}"#,
         r#"{"id":"b","type":"gemini","content":"one"}"#,
+        r#"{"id":"i","type":"info","content":"shown and never sent"}"#,
         r#"{"id":"c","type":"user","content":"too much"}"#,
         r#"{"$set":{"messages":[{"id":"a","type":"user","content":[{"text":"first"}]},{"id":"b","type":"gemini","content":[{"text":"one"}]}]}}"#,
         r#"{"id":"d","type":"error","content":"Your quota will reset after 1h."}"#,
     ]);
-    assert_eq!(kinds(&transcript), ["session", "prompt", "reply", "prompt", "failure", "rewind", "failure"]);
+    assert_eq!(kinds(&transcript), ["session", "prompt", "reply", "info", "prompt", "failure", "rewind", "failure"]);
     insta::assert_snapshot!(live_context(&transcript), @"
     user prompt: first
     agent reply: one
     ");
-    let Body::Failure(failure) = &transcript.entries[6].body else { panic!("no failure") };
+    let Body::Failure(failure) = &transcript.entries[7].body else { panic!("no failure") };
     assert_eq!(failure.kind, FailureKind::RateLimit);
 }
 

@@ -10,7 +10,7 @@ use carryover_core::transcript::{Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
 use super::boilerplate::{ACKNOWLEDGED, guarded};
-use super::message::{self, Messages, lose};
+use super::message::{self, Messages, Piece, lose};
 use super::native::Native;
 use super::project::{MARKER, Register};
 use super::sha256;
@@ -81,48 +81,45 @@ impl Line {
 struct Page<'a> {
     request: &'a WriteRequest<'a>,
     messages: Messages<'a>,
-    ids: Ids,
     at: Timestamp,
-    losses: Vec<Loss>,
 }
 
 impl<'a> Page<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, ids: Ids) -> Self {
         let old = request.old_project.and_then(|old| old.to_str());
         let moves = old.filter(|old| *old != project).map(|old| Relocation { old, new: project });
-        let messages = Messages::new(project, moves, request.source_model);
-        Self { request, messages, ids, at: request.started_at, losses: Vec::new() }
+        let messages = Messages::new(project, moves, request.source_model, ids);
+        Self { request, messages, at: request.started_at }
     }
 
     fn write(&mut self) {
         if let Some(brief) = self.request.brief {
-            self.compaction(json!([{ "text": guarded(brief) }]), Vec::new());
+            self.compaction(&json!([{ "text": guarded(brief) }]), Vec::new());
         }
         for (index, carried) in self.request.entries.iter().enumerate() {
             self.at = carried.entry.at.map_or(self.at, |at| at.max(self.at));
             let native = carried.native.as_deref().filter(|_| !carried.clipped).and_then(Native::parse);
             self.entry(carried, native.as_ref(), index);
         }
-        self.messages.close(&mut self.ids);
+        self.messages.close();
     }
 
     fn entry(&mut self, carried: &Carried, native: Option<&Native>, index: usize) {
+        let piece = Piece { native, at: self.at, index };
         match &carried.entry.body {
             Body::Prompt(parts) if carried.entry.origin == Origin::Hook => self.hook(parts, native, index),
             Body::Prompt(parts) => self.prompt(parts, native, index),
             Body::Summary(parts) => {
-                let content = message::content(&guarded_parts(parts), &mut self.losses);
+                let content = message::content(&guarded_parts(parts), &mut self.messages.losses);
                 if self.messages.is_empty() {
-                    self.compaction(content, vec![index]);
+                    self.compaction(&content, vec![index]);
                 } else {
-                    self.user(content, index);
+                    self.user(&content, index);
                 }
             }
-            Body::Reply(parts) => {
-                self.messages.reply(parts, native, self.at, index, &mut self.ids, &mut self.losses);
-            }
+            Body::Reply(parts) => self.messages.reply(parts, piece),
             Body::Reasoning(reasoning) => self.reasoning(&reasoning.text, native, index),
-            Body::Call(call) => self.messages.call(call, carried, native, self.at, index, &mut self.ids),
+            Body::Call(call) => self.messages.call(call, carried, piece),
             Body::Outcome(outcome) => {
                 let mut outcome = outcome.clone();
                 if native.is_none()
@@ -130,7 +127,7 @@ impl<'a> Page<'a> {
                 {
                     outcome.parts = agent.bare(&outcome);
                 }
-                self.messages.outcome(&outcome, native, self.at, index, &mut self.ids, &mut self.losses);
+                self.messages.outcome(&outcome, piece);
             }
             Body::Compacted(_) | Body::Rewound { .. } | Body::Failure(_) | Body::Note(_) | Body::Opaque(_) => {}
         }
@@ -138,25 +135,24 @@ impl<'a> Page<'a> {
 
     /// A prompt of this client's own comes back as it was, unless the client would forget it.
     fn prompt(&mut self, parts: &[Part], native: Option<&Native>, index: usize) {
-        self.messages.close(&mut self.ids);
+        self.messages.close();
         if let Some(record) = native.and_then(Native::remembered_prompt) {
             return self.messages.push(Line::new(record, vec![index]));
         }
-        let content = message::content(&guarded_parts(parts), &mut self.losses);
-        self.user(content, index);
+        let content = message::content(&guarded_parts(parts), &mut self.messages.losses);
+        self.user(&content, index);
     }
 
-    fn user(&mut self, content: Value, index: usize) {
-        self.messages.close(&mut self.ids);
-        let value =
-            json!({ "id": self.ids.uuid(), "timestamp": self.at.to_string(), "type": "user", "content": content });
+    fn user(&mut self, content: &Value, index: usize) {
+        self.messages.close();
+        let value = json!({ "id": self.messages.ids.uuid(), "timestamp": self.at.to_string(), "type": "user", "content": content });
         self.messages.push(Line::new(value, vec![index]));
     }
 
     /// What a hook said belongs to the record before it: alone, the client would forget it.
     fn hook(&mut self, parts: &[Part], native: Option<&Native>, index: usize) {
         let text = format!("<hook_context>{}</hook_context>", text_of(parts));
-        self.messages.close(&mut self.ids);
+        self.messages.close();
         match self.messages.last_of_user() {
             Some(line) => {
                 let held = native.and_then(Native::remembered_prompt).is_some_and(|record| record == line.value);
@@ -165,7 +161,7 @@ impl<'a> Page<'a> {
                 }
                 line.entries.push(index);
             }
-            None => self.user(json!([{ "text": guarded(&text) }]), index),
+            None => self.user(&json!([{ "text": guarded(&text) }]), index),
         }
     }
 
@@ -175,25 +171,25 @@ impl<'a> Page<'a> {
         } else {
             "shown, but not sent to the model: the client never sends what was thought earlier"
         };
-        lose(&mut self.losses, "reasoning", reason);
+        lose(&mut self.messages.losses, "reasoning", reason);
         if !text.is_empty() {
-            self.messages.thought(text, native, self.at, index, &mut self.ids);
+            self.messages.thought(text, Piece { native, at: self.at, index });
         }
     }
 
     /// The form in which the client leaves a compaction: a text, and the model's fixed answer.
-    fn compaction(&mut self, content: Value, entries: Vec<usize>) {
+    fn compaction(&mut self, content: &Value, entries: Vec<usize>) {
         let at = self.at.to_string();
-        let summary = json!({ "id": self.ids.uuid(), "timestamp": at, "type": "user", "content": content });
+        let summary = json!({ "id": self.messages.ids.uuid(), "timestamp": at, "type": "user", "content": content });
         let answer = json!({
-            "id": self.ids.uuid(), "timestamp": at, "type": "gemini", "content": [{ "text": ACKNOWLEDGED }],
+            "id": self.messages.ids.uuid(), "timestamp": at, "type": "gemini", "content": [{ "text": ACKNOWLEDGED }],
         });
         let inset = r#"{"$set":{"messages":["#.len() as u64;
         let value = json!({ "$set": { "messages": [summary, answer] } });
         self.messages.push(Line { value, entries, inset });
     }
 
-    fn finish(self, session: &str, now: Timestamp) -> (Vec<u8>, Origins, Vec<Loss>, usize) {
+    fn finish(mut self, session: &str, now: Timestamp) -> (Vec<u8>, Origins, Vec<Loss>, usize) {
         let hash = sha256::hex(self.messages.project().as_bytes());
         let title = self.title();
         let mut bytes = Vec::new();
@@ -203,14 +199,16 @@ impl<'a> Page<'a> {
             "kind": "main", "summary": title,
         });
         put(&mut bytes, &head);
-        let translated = self.messages.translated();
-        for line in self.messages.into_lines() {
+        for line in self.messages.take_lines() {
             let offset = bytes.len() as u64 + line.inset;
             origins.extend(line.entries.iter().map(|entry| WrittenAs { entry: *entry, offset }));
             put(&mut bytes, &line.value);
         }
+        // Without a note of its own, the client writes one into the newest session whenever it starts, and nobody could
+        // tell any more whether the session was used.
+        put(&mut bytes, &json!({ "$set": { "memoryScratchpad": { "version": 1 } } }));
         origins.sort_by_key(|written| written.entry);
-        (bytes, origins, self.losses, translated)
+        (bytes, origins, self.messages.losses, self.messages.translated)
     }
 
     /// Without a title, the client would ask a model for one.

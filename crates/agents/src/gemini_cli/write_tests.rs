@@ -140,7 +140,7 @@ fn texts_that_the_client_would_forget_are_guarded() {
     assert_eq!(lines[1]["content"][0]["text"], "\u{200b}/srv is full");
     assert_eq!(lines[2]["content"][0]["text"], "why?");
     assert_eq!(lines[2]["content"][1]["text"], "<hook_context>be brief</hook_context>");
-    assert_eq!(lines.len(), 3);
+    assert_eq!(lines.len(), 4);
 }
 
 #[test]
