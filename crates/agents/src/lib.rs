@@ -12,6 +12,7 @@ mod env;
 mod error;
 mod facts;
 pub mod formats;
+mod gemini_cli;
 mod plan;
 mod version;
 
@@ -26,7 +27,7 @@ pub use plan::{
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
-pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &copilot_cli::CopilotCli, &aider::Aider];
+pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &gemini_cli::GeminiCli, &copilot_cli::CopilotCli, &aider::Aider];
 
 /// The agent with that id or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

@@ -36,6 +36,7 @@ fn on_linux() {
     codex: /home/u/.codex, /more
     aider: /work
     copilot-cli: /home/u/.copilot
+    gemini-cli: /home/u/.gemini
     ");
 }
 
@@ -46,6 +47,7 @@ fn on_macos() {
     codex: /Users/u/.codex, /more
     aider: /work
     copilot-cli: /Users/u/.copilot
+    gemini-cli: /Users/u/.gemini
     ");
 }
 
@@ -56,16 +58,18 @@ fn on_windows() {
     codex: C:/Users/u/.codex, /more
     aider: /work
     copilot-cli: C:/Users/u/.copilot
+    gemini-cli: C:/Users/u/.gemini
     ");
 }
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("COPILOT_HOME", "/x/copilot")];
+    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("COPILOT_HOME", "/x/copilot"), ("GEMINI_CLI_HOME", "/x/gemini")];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more
     aider: /work
     copilot-cli: /x/copilot
+    gemini-cli: /x/gemini/.gemini
     ");
 }

@@ -1,0 +1,210 @@
+//! Reading a session: the log is replayed as a whole, and only what came out differently is handed over.
+//!
+//! Reading on from a bookmark replays the part before it as well: what a new line does to the past depends on it. What
+//! a reader at the bookmark had is compared with what there is now; from the first difference on it is retracted and
+//! put again.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, Rejected, SessionId};
+
+use super::project;
+use super::record::{self, Change, Parsed};
+use super::replay::{Replay, Sign};
+use crate::formats::jsonl;
+use crate::{AgentError, Bookmark, Sink, Source};
+
+/// The client sends a call that has no outcome as it is, which no API takes.
+const INTERRUPTED: &str =
+    "[The session ended before what this call gave back was recorded. It may or may not have run.]";
+
+/// Reads from a bookmark on.
+pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    let path = source.path.as_path();
+    let is_document = is_document(path)?;
+    let start = resume_point(path, from, is_document, sink)?;
+    let size = fs_err::metadata(path)?.len();
+    if start > 0 && start == size {
+        return Ok(*from);
+    }
+    if start == 0 && begin(path, sink).is_break() {
+        return Ok(*from);
+    }
+    let mut session = Session { start, ..Session::new(sink.wants_the_past()) };
+    let end = if is_document { session.document(path)? } else { session.log(path)? };
+    let bookmark = Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? };
+    // The verdict of a sink that wants no more changes nothing: all has been read.
+    let _ = session.hand_over(sink);
+    Ok(bookmark)
+}
+
+/// Old clients wrote one object over many lines.
+fn is_document(path: &Path) -> Result<bool, AgentError> {
+    if path.extension().is_some_and(|extension| extension == "json") {
+        return Ok(true);
+    }
+    let head = jsonl::head(path, 16)?;
+    Ok(head.strip_prefix(b"{").is_some_and(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\r\n")))
+}
+
+/// How far a reader had come: nowhere, where the file is another by now. A document is always another.
+fn resume_point(path: &Path, from: &Bookmark, is_document: bool, sink: &mut dyn Sink) -> Result<u64, AgentError> {
+    let Bookmark::Appended { offset, head } = *from else { return Ok(0) };
+    let size = fs_err::metadata(path)?.len();
+    let same = if is_document { offset == size } else { offset <= size };
+    if same && jsonl::head_digest(path, offset)? == head {
+        return Ok(offset);
+    }
+    // The verdict of a sink that wants no more is met again at the first entry.
+    let _ = sink.retract(EntryKey { file: 0, offset: 0, part: 0, length: 0 });
+    Ok(0)
+}
+
+fn begin(path: &Path, sink: &mut dyn Sink) -> ControlFlow<()> {
+    sink.learn(Fact::File(path.to_path_buf()))?;
+    sink.learn(Fact::Closing(Closing::Answer(INTERRUPTED)))?;
+    if let Some(project) = project::of_session(path) {
+        sink.learn(Fact::Project(project))?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// A session in the course of being read.
+struct Session {
+    /// How far a reader had come.
+    start: u64,
+    replay: Replay,
+    /// What that reader had.
+    before: Option<Vec<Sign>>,
+    facts: Vec<Fact>,
+    rejected: Vec<Rejected>,
+}
+
+impl Session {
+    fn new(keeps_past: bool) -> Self {
+        let replay = Replay::new(keeps_past);
+        Self { start: 0, replay, before: None, facts: Vec::new(), rejected: Vec::new() }
+    }
+
+    fn log(&mut self, path: &Path) -> Result<u64, AgentError> {
+        let end = jsonl::scan(path, 0, record::parse, |parsed| {
+            self.take(parsed, path);
+            ControlFlow::Continue(())
+        })?;
+        Ok(end)
+    }
+
+    fn document(&mut self, path: &Path) -> Result<u64, AgentError> {
+        let size = fs_err::metadata(path)?.len();
+        if size > jsonl::MAX_RECORD as u64 {
+            let reason = "longer than 64 MiB";
+            return Err(AgentError::NotASession { agent: "Gemini CLI", path: path.to_path_buf(), reason });
+        }
+        let text = String::from_utf8(fs_err::read(path)?).unwrap_or_default();
+        self.take(record::parse_document(&text), path);
+        Ok(size)
+    }
+
+    fn take(&mut self, parsed: Parsed, path: &Path) {
+        if self.start > 0 && self.before.is_none() && parsed.key.offset >= self.start {
+            self.before = Some(self.replay.signs());
+        }
+        if parsed.key.offset >= self.start {
+            self.learn(parsed.facts, path);
+        }
+        self.rejected.extend(parsed.rejected);
+        match (parsed.change, parsed.entry) {
+            (Change::Message(message), _) => self.replay.message(message),
+            (Change::Messages(list), Some(line)) => self.replay.set(list, line),
+            (Change::RewindTo(id), Some(line)) => self.replay.rewind_to(&id, line),
+            (_, Some(line)) => self.replay.note(line),
+            (_, None) => {}
+        }
+    }
+
+    fn learn(&mut self, facts: Vec<Fact>, path: &Path) {
+        for fact in facts {
+            if self.facts.last() == Some(&fact) {
+                continue;
+            }
+            if let Fact::Session(id) = &fact
+                && !self.facts.contains(&fact)
+                && self.start == 0
+            {
+                self.facts.extend(sub_agents(path, id).into_iter().map(Fact::Child));
+                self.facts.extend(parent(path).map(Fact::Parent));
+            }
+            self.facts.push(fact);
+        }
+    }
+
+    fn hand_over(self, sink: &mut dyn Sink) -> ControlFlow<()> {
+        for fact in self.facts {
+            sink.learn(fact)?;
+        }
+        let now = self.replay.signs();
+        let before = if self.start > 0 { self.before.unwrap_or_else(|| now.clone()) } else { Vec::new() };
+        let kept = common(&before, &now);
+        let retracted = before[kept..].iter().map(|sign| sign.key).min();
+        if let Some(key) = retracted {
+            sink.retract(key)?;
+        }
+        for rejected in self.rejected {
+            if rejected.key.offset >= self.start || retracted.is_some_and(|key| rejected.key >= key) {
+                sink.reject(rejected)?;
+            }
+        }
+        for entry in self.replay.finish().into_iter().skip(kept) {
+            sink.put(self.start, entry)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// How many entries stay: those that are the same from the beginning on, and before every one that goes.
+fn common(before: &[Sign], now: &[Sign]) -> usize {
+    let mut kept = before.iter().zip(now).take_while(|(before, now)| before == now).count();
+    let mut least = before[kept..].iter().map(|sign| sign.key).min();
+    while let Some(first_gone) = least {
+        // A key that goes takes every later key with it, wherever it stands.
+        let Some(caught) = before[..kept].iter().position(|sign| sign.key >= first_gone) else { break };
+        kept = caught;
+        least = before[kept..].iter().map(|sign| sign.key).min();
+    }
+    kept
+}
+
+/// The files of a session's sub-agents stand in a folder of its id.
+fn sub_agents(path: &Path, session: &SessionId) -> Vec<PathBuf> {
+    // An id is a file's word: it must not lead elsewhere.
+    if session.0.contains(['/', '\\']) || session.0.starts_with('.') {
+        return Vec::new();
+    }
+    let Some(folder) = path.parent().map(|chats| chats.join(&session.0)) else { return Vec::new() };
+    let Ok(listing) = fs_err::read_dir(folder) else { return Vec::new() };
+    let paths = listing.filter_map(Result::ok).map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).collect();
+    files.sort();
+    files
+}
+
+/// The session whose sub-agent's file this is.
+fn parent(path: &Path) -> Option<SessionId> {
+    let folder = path.parent()?;
+    let in_chats = folder.parent()?.file_name()? == "chats";
+    in_chats.then(|| folder.file_name()).flatten().map(|name| SessionId(name.to_string_lossy().into_owned()))
+}
+
+/// The entries of one record, read again.
+pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+    Ok(record::reload(&raw(header, key)?, key))
+}
+
+/// The text of one record.
+pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
+    let moved = |path: PathBuf| AgentError::Moved { path, offset: key.offset };
+    let path = header.files.get(usize::from(key.file)).ok_or_else(|| moved(PathBuf::new()))?;
+    jsonl::record(path, key.offset, u64::from(key.length)).map_err(|_| moved(path.clone()))
+}

@@ -1,0 +1,428 @@
+//! One record, made into entries: a line of a log, or a message in a list.
+//!
+//! A message is known by the bytes that it stands in, wherever that is, so that it can be read again alone.
+
+use std::borrow::Cow;
+
+use carryover_core::json::Json;
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Note, Origin, Outcome, Part, Place, Reasoning, Rejected,
+    SessionId, Status, TitleRank, text_of,
+};
+use serde_json::value::RawValue;
+
+use super::boilerplate::{self, Sorted};
+use super::failure;
+use super::wire::{WireBlob, WireContent, WirePart, WireRecord, WireResponse, WireSession, WireToolCall};
+use crate::formats::line::Line;
+use crate::formats::text::Text;
+
+/// A message of the conversation.
+#[derive(Debug, Clone)]
+pub(super) struct Message {
+    pub id: String,
+    pub entries: Vec<Entry>,
+    pub facts: Vec<Fact>,
+}
+
+/// What a record does to the conversation.
+pub(super) enum Change {
+    Nothing,
+    /// Added, or put in the place of the one with its id.
+    Message(Message),
+    /// The conversation is this from here on.
+    Messages(Vec<Message>),
+    /// The message with this id and all behind it are gone.
+    RewindTo(String),
+}
+
+/// What a record says.
+pub(super) struct Parsed {
+    pub key: EntryKey,
+    pub facts: Vec<Fact>,
+    /// The record itself, where it is no message.
+    pub entry: Option<Entry>,
+    pub change: Change,
+    pub rejected: Vec<Rejected>,
+    pub known: bool,
+}
+
+/// Reads a line. `None`: it ends without a line feed and is not whole.
+pub(super) fn parse(line: Line<'_>) -> Option<Parsed> {
+    let key = key_of(line.offset, line.length);
+    if line.is_too_long() {
+        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
+    }
+    let Ok(text) = simdutf8::basic::from_utf8(line.bytes) else {
+        return (!line.unterminated).then(|| Parsed::rejected(key, "not UTF-8"));
+    };
+    match serde_json::from_str::<WireRecord<'_>>(text) {
+        Ok(record) => Some(parsed(&record, text, key)),
+        Err(_) if line.unterminated => None,
+        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
+        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
+    }
+}
+
+/// Reads a whole file of the older form: one object with the messages in it.
+pub(super) fn parse_document(text: &str) -> Parsed {
+    let key = key_of(0, text.len() as u64);
+    match serde_json::from_str::<WireSession<'_>>(text) {
+        Ok(session) => of_session(&session, text, key),
+        Err(_) => Parsed::rejected(key, "not a JSON object"),
+    }
+}
+
+pub(super) fn key_of(offset: u64, length: u64) -> EntryKey {
+    EntryKey { file: 0, offset, part: 0, length: u32::try_from(length).unwrap_or(u32::MAX) }
+}
+
+fn parsed(record: &WireRecord<'_>, text: &str, key: EntryKey) -> Parsed {
+    if let Some(id) = &record.rewind_to {
+        return Parsed { change: Change::RewindTo(id.to_string()), ..Parsed::of(key, None, opaque("$rewindTo"), true) };
+    }
+    if record.id.is_some() {
+        let mut message = message(record, text, key);
+        let known = message.entries.iter().any(|entry| !matches!(entry.body, Body::Opaque(_)))
+            || matches!(record.kind.as_deref(), Some("user" | "gemini" | "info" | "warning"));
+        let facts = std::mem::take(&mut message.facts);
+        return Parsed {
+            facts,
+            entry: None,
+            change: Change::Message(message),
+            ..Parsed::of(key, None, opaque("message"), known)
+        };
+    }
+    if let Some(session) = &record.set {
+        return of_session(session, text, key);
+    }
+    match serde_json::from_str::<WireSession<'_>>(text) {
+        Ok(session) if session.session_id.is_some() && session.project_hash.is_some() => {
+            of_session(&session, text, key)
+        }
+        _ => {
+            let kind = record.kind.as_deref().unwrap_or("unknown").to_owned();
+            Parsed::of(key, None, Body::Opaque(Cow::Owned(kind)), false)
+        }
+    }
+}
+
+/// What is set for the session as a whole, the messages among it.
+fn of_session(session: &WireSession<'_>, text: &str, key: EntryKey) -> Parsed {
+    let at = session.last_updated.as_deref().and_then(Timestamp::parse);
+    let body = if session.summary.is_some() { Body::Note(Note::Title) } else { opaque("session") };
+    let mut parsed = Parsed::of(key, at, body, true);
+    if let Some(id) = session.session_id.as_deref().filter(|id| !id.is_empty()) {
+        parsed.facts.push(Fact::Session(SessionId(id.to_owned())));
+    }
+    parsed.facts.extend(session.start_time.as_deref().and_then(Timestamp::parse).map(Fact::StartedAt));
+    parsed.facts.extend(session.summary.as_deref().and_then(|title| titled(TitleRank::Generated, title)));
+    if let Some(messages) = &session.messages {
+        let mut list = Vec::with_capacity(messages.len());
+        for raw in messages {
+            list.push(listed(raw, text, key, &mut parsed));
+        }
+        parsed.change = Change::Messages(list);
+    }
+    parsed
+}
+
+/// A message in a list.
+fn listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut Parsed) -> Message {
+    let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize) as u64;
+    let place = EntryKey { offset: key.offset + start, ..key_of(0, raw.get().len() as u64) };
+    if let Ok(record) = serde_json::from_str::<WireRecord<'_>>(raw.get()) {
+        let mut message = message(&record, raw.get(), place);
+        parsed.facts.append(&mut message.facts);
+        message
+    } else {
+        parsed.rejected.push(Rejected { key: place, reason: "a message in a list could not be read" });
+        let id = format!("rejected at {}", place.offset);
+        Message { id, entries: vec![entry(place, None, opaque("rejected"))], facts: Vec::new() }
+    }
+}
+
+/// The entries of a message, read again.
+pub(super) fn reload(text: &str, key: EntryKey) -> Vec<Entry> {
+    let Ok(record) = serde_json::from_str::<WireRecord<'_>>(text) else { return Vec::new() };
+    message(&record, text, EntryKey { part: 0, ..key }).entries
+}
+
+fn message(record: &WireRecord<'_>, text: &str, key: EntryKey) -> Message {
+    let mut reading = Reading { text, key, record, bodies: Vec::new(), facts: Vec::new() };
+    reading.read();
+    let at = record.timestamp.as_deref().and_then(Timestamp::parse);
+    let entries = reading.bodies.into_iter().enumerate().map(|(part, (origin, body))| {
+        let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
+        Entry { key, at, origin, side: false, node: None, body }
+    });
+    let id = record.id.as_deref().map_or_else(|| format!("unnamed at {}", key.offset), str::to_owned);
+    Message { id, entries: entries.collect(), facts: reading.facts }
+}
+
+impl Parsed {
+    fn of(key: EntryKey, at: Option<Timestamp>, body: Body, known: bool) -> Self {
+        let entry = Some(entry(key, at, body));
+        Self { key, facts: Vec::new(), entry, change: Change::Nothing, rejected: Vec::new(), known }
+    }
+
+    fn rejected(key: EntryKey, reason: &'static str) -> Self {
+        Self { rejected: vec![Rejected { key, reason }], ..Self::of(key, None, opaque("rejected"), false) }
+    }
+}
+
+fn entry(key: EntryKey, at: Option<Timestamp>, body: Body) -> Entry {
+    Entry { key, at, origin: Origin::Harness, side: false, node: None, body }
+}
+
+fn opaque(kind: &'static str) -> Body {
+    Body::Opaque(Cow::Borrowed(kind))
+}
+
+fn titled(rank: TitleRank, text: &str) -> Option<Fact> {
+    // Long prompts are named by their beginning, and that needs no look at the rest.
+    let line = one_line(&text[..text.floor_char_boundary(2_000)], 200);
+    (!line.is_empty()).then_some(Fact::Title(rank, line))
+}
+
+/// A message in the course of being read.
+struct Reading<'r, 'a> {
+    text: &'a str,
+    key: EntryKey,
+    record: &'r WireRecord<'a>,
+    bodies: Vec<(Origin, Body)>,
+    facts: Vec<Fact>,
+}
+
+impl Reading<'_, '_> {
+    fn read(&mut self) {
+        match self.record.kind.as_deref() {
+            Some("user") => self.user(),
+            Some("gemini") => self.gemini(),
+            Some("error") => {
+                let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
+                let failure = failure::of(text_of(&self.parts(&self.record.content)), at);
+                self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure))));
+            }
+            Some("info") if text_of(&self.parts(&self.record.content)) == failure::CANCELLED => {
+                self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure::cancelled()))));
+            }
+            kind => {
+                let kind = kind.unwrap_or("message").to_owned();
+                self.bodies.push((Origin::Harness, Body::Opaque(Cow::Owned(kind))));
+            }
+        }
+        if self.bodies.is_empty() {
+            self.bodies.push((Origin::Harness, opaque("empty")));
+        }
+    }
+
+    /// Outcomes first, then what the user said, then what hooks added.
+    fn user(&mut self) {
+        let (mut spoken, mut added) = (Vec::new(), Vec::new());
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for part in &self.record.content.0 {
+            if let Some(text) = &part.text {
+                self.spoken(text, &mut spoken, &mut added);
+            } else if let Some(response) = outcome(part, "", None, self) {
+                outcomes.push(response);
+            } else if let Some(blob) = self.blob(part) {
+                // An image right behind an outcome is what the call gave back.
+                match outcomes.last_mut().filter(|_| spoken.is_empty()) {
+                    Some(outcome) => outcome.parts.push(Part::Blob(blob)),
+                    None => spoken.push(Part::Blob(blob)),
+                }
+            } else {
+                added.push((Origin::Harness, opaque("part")));
+            }
+        }
+        self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
+        if !spoken.is_empty() {
+            let first = spoken.iter().find_map(|part| match part {
+                Part::Text(text) => titled(TitleRank::FirstPrompt, text),
+                Part::Blob(_) => None,
+            });
+            self.facts.extend(first);
+            self.bodies.push((Origin::User, Body::Prompt(spoken)));
+        }
+        self.bodies.append(&mut added);
+    }
+
+    fn spoken(&mut self, text: &str, spoken: &mut Vec<Part>, added: &mut Vec<(Origin, Body)>) {
+        let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
+        match boilerplate::sort(text) {
+            Sorted::User(words) => spoken.push(Part::Text(words.to_owned())),
+            Sorted::Hook("") => {}
+            Sorted::Hook(words) => added.push((Origin::Hook, prompt(words))),
+            Sorted::Harness(words) => {
+                self.facts.extend(boilerplate::workspace(text).map(|path| Fact::Project(path.into())));
+                added.push((Origin::Harness, prompt(text)));
+                spoken.extend(words.map(|words| Part::Text(words.to_owned())));
+            }
+        }
+    }
+
+    fn gemini(&mut self) {
+        let record = self.record;
+        if let Some(model) = record.model.as_deref().filter(|model| !model.is_empty()) {
+            self.facts.push(Fact::Model(model.to_owned()));
+        }
+        let parts = &record.content.0;
+        let calls_in_content = parts.iter().any(|part| part.function_call.is_some() || part.thought == Some(true));
+        if !parts.iter().any(|part| part.thought == Some(true)) {
+            for thought in record.thoughts.iter().flatten() {
+                let texts = [thought.subject.as_deref(), thought.description.as_deref()];
+                let texts: Vec<&str> = texts.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+                self.reasoning(texts.join("\n"));
+            }
+        }
+        self.said(parts);
+        let tool_calls = record.tool_calls.as_deref().unwrap_or_default();
+        if !calls_in_content {
+            for call in tool_calls {
+                self.call(call.id.as_ref(), call.name.as_ref(), call.args);
+            }
+        }
+        self.results(tool_calls);
+    }
+
+    fn reasoning(&mut self, text: String) {
+        let origin = if boilerplate::is_own_reply(&text) { Origin::Harness } else { Origin::Agent };
+        self.bodies.push((origin, Body::Reasoning(Box::new(Reasoning { text, sealed: false }))));
+    }
+
+    /// Texts that follow each other are one text, as the API has it.
+    fn said(&mut self, parts: &[WirePart<'_>]) {
+        let mut reply: Vec<Part> = Vec::new();
+        for part in parts {
+            match (&part.text, &part.function_call) {
+                (Some(text), _) if part.thought == Some(true) => self.reasoning(text.to_string()),
+                (Some(text), _) if text.is_empty() => {}
+                (Some(text), _) => match reply.last_mut() {
+                    Some(Part::Text(before)) => before.push_str(text),
+                    _ => reply.push(Part::Text(text.to_string())),
+                },
+                (None, Some(call)) => {
+                    self.reply(&mut reply);
+                    self.call(call.id.as_ref(), call.name.as_ref(), call.args);
+                }
+                (None, None) => match self.blob(part) {
+                    Some(blob) => reply.push(Part::Blob(blob)),
+                    None => self.bodies.push((Origin::Harness, opaque("part"))),
+                },
+            }
+        }
+        self.reply(&mut reply);
+    }
+
+    fn reply(&mut self, reply: &mut Vec<Part>) {
+        if reply.is_empty() {
+            return;
+        }
+        let own = matches!(reply.as_slice(), [Part::Text(text)] if boilerplate::is_own_reply(text));
+        let origin = if own { Origin::Harness } else { Origin::Agent };
+        self.bodies.push((origin, Body::Reply(std::mem::take(reply))));
+    }
+
+    fn call(&mut self, id: Option<&Text<'_>>, name: Option<&Text<'_>>, args: Option<&RawValue>) {
+        let call = Call {
+            id: CallId(id.map_or("", |id| &**id).into()),
+            tool: name.map(|name| name.to_string()).unwrap_or_default(),
+            input: args.map_or_else(Json::empty, Json::from_raw),
+            form: CallForm::Function,
+        };
+        self.bodies.push((Origin::Agent, Body::Call(Box::new(call))));
+    }
+
+    /// What the calls gave back. After a resume, each of parallel calls holds the responses of all.
+    fn results(&mut self, tool_calls: &[WireToolCall<'_>]) {
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for call in tool_calls {
+            let Some(result) = &call.result else { continue };
+            let mut latest = None;
+            for part in &result.0 {
+                let own_id = call.id.as_deref().unwrap_or_default();
+                if let Some(outcome) = outcome(part, own_id, Some(call), self) {
+                    let known = outcomes.iter().any(|known| known.call == outcome.call);
+                    latest = (!known).then_some(outcomes.len());
+                    if !known {
+                        outcomes.push(outcome);
+                    }
+                } else if let (Some(index), Some(blob)) = (latest, self.blob(part)) {
+                    outcomes[index].parts.push(Part::Blob(blob));
+                }
+            }
+        }
+        self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
+    }
+
+    fn parts(&self, content: &WireContent<'_>) -> Vec<Part> {
+        let parts = content.0.iter().filter_map(|part| match &part.text {
+            Some(text) => Some(Part::Text(text.to_string())),
+            None => self.blob(part).map(Part::Blob),
+        });
+        parts.collect()
+    }
+
+    fn blob(&self, part: &WirePart<'_>) -> Option<Blob> {
+        let (wire, place) = match (&part.inline_data, &part.file_data) {
+            (Some(wire), _) => (wire, self.place(wire.data.as_ref()?)),
+            (None, Some(wire)) => (wire, Place::Remote(wire.file_uri.as_ref()?.to_string())),
+            (None, None) => return None,
+        };
+        let WireBlob { mime_type, display_name, .. } = wire;
+        let media_type = mime_type.as_deref().unwrap_or("application/octet-stream").to_owned();
+        Some(Blob { media_type, name: display_name.as_deref().map(str::to_owned), place })
+    }
+
+    /// Base64 stands in the record as it is, so its place is enough.
+    fn place(&self, data: &Text<'_>) -> Place {
+        match data.place_in(self.text.as_bytes()) {
+            Some(start) => {
+                Place::Encoded { file: 0, offset: self.key.offset + start as u64, length: data.len() as u64 }
+            }
+            None => Place::Inline((&**data).into()),
+        }
+    }
+}
+
+/// The outcome that a part holds: a response, or a plain text in the place of one.
+fn outcome(
+    part: &WirePart<'_>,
+    own_id: &str,
+    shown: Option<&WireToolCall<'_>>,
+    reading: &Reading<'_, '_>,
+) -> Option<Outcome> {
+    let cancelled = shown.is_some_and(|call| call.status.as_deref() == Some("cancelled"));
+    let (id, tool, parts, failed) = match (&part.function_response, &part.text, shown) {
+        (Some(response), _, _) => {
+            let (text, failed) = response.response.map(response_text).unwrap_or_default();
+            let mut parts: Vec<Part> = text.map(Part::Text).into_iter().collect();
+            parts.extend(response.parts.as_ref().map(|more| reading.parts(more)).unwrap_or_default());
+            let id = response.id.as_deref().filter(|id| !id.is_empty()).unwrap_or(own_id);
+            (id, response.name.as_deref().unwrap_or_default(), parts, failed)
+        }
+        (None, Some(text), Some(call)) => {
+            let failed = call.status.as_deref() == Some("error");
+            (own_id, call.name.as_deref().unwrap_or_default(), vec![Part::Text(text.to_string())], failed)
+        }
+        _ => return None,
+    };
+    let (mut status, exit_code) = boilerplate::ending(tool, &text_of(&parts), failed);
+    if cancelled && id == own_id {
+        status = Status::Interrupted;
+    }
+    Some(Outcome { call: CallId(id.into()), status, exit_code, parts })
+}
+
+/// The text of a response, and whether it tells an error; another shape than the usual stays JSON.
+fn response_text(raw: &RawValue) -> (Option<String>, bool) {
+    match serde_json::from_str::<WireResponse<'_>>(raw.get()) {
+        Ok(WireResponse { output: Some(text), .. }) => (Some(text.to_string()), false),
+        Ok(WireResponse { error: Some(text), .. }) => (Some(text.to_string()), true),
+        _ if raw.get() == "{}" => (None, false),
+        _ => (Some(raw.get().to_owned()), false),
+    }
+}

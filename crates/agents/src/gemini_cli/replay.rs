@@ -1,0 +1,317 @@
+//! Replaying a log that rewrites its past.
+//!
+//! The log says what the conversation is: a message is added or replaced, everything behind one is taken back, or the
+//! whole is set anew. What is no longer part of it stays in the order of things, but not as context: behind a
+//! compaction, behind a rewind, or as a withdrawn record that is known by its place.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use carryover_core::transcript::{Body, CallId, Entry, EntryKey, Origin, Part, text_of};
+
+use super::boilerplate::ACKNOWLEDGED;
+use super::failure;
+use super::record::Message;
+
+/// One record in the order of things.
+#[derive(Debug)]
+struct Item {
+    /// The id of a message that is part of the conversation.
+    id: Option<String>,
+    entries: Vec<Entry>,
+}
+
+/// The conversation in the making.
+#[derive(Debug, Default)]
+pub(super) struct Replay {
+    items: Vec<Item>,
+    /// Where the messages of the conversation are.
+    current: BTreeMap<String, usize>,
+    /// Whether what is gone is kept whole.
+    keeps_past: bool,
+}
+
+impl Replay {
+    pub(super) fn new(keeps_past: bool) -> Self {
+        Self { keeps_past, ..Self::default() }
+    }
+
+    /// A record that is no message.
+    pub(super) fn note(&mut self, entry: Entry) {
+        self.items.push(Item { id: None, entries: vec![entry] });
+    }
+
+    /// A message: new, or in the place of the one with its id.
+    pub(super) fn message(&mut self, message: Message) {
+        match self.current.get(&message.id).copied() {
+            // Behind the last message there are notes only: it may as well stand where it was written last.
+            Some(index) if self.items[index + 1..].iter().all(|item| item.id.is_none()) => {
+                self.items.remove(index);
+                self.push(message);
+            }
+            Some(index) => self.items[index].entries = message.entries,
+            None => self.push(message),
+        }
+    }
+
+    fn push(&mut self, message: Message) {
+        self.current.insert(message.id.clone(), self.items.len());
+        self.items.push(Item { id: Some(message.id), entries: message.entries });
+    }
+
+    /// Takes back the message with an id and all behind it; one that is not known takes back everything.
+    pub(super) fn rewind_to(&mut self, id: &str, line: Entry) {
+        let from = self.current.get(id).copied().unwrap_or(0);
+        let gone: BTreeSet<usize> = self.current.values().copied().filter(|index| *index >= from).collect();
+        let marks = self.take_back(&gone, &line, false).unwrap_or_else(|| {
+            self.withdraw_all(&gone);
+            vec![line]
+        });
+        self.items.push(Item { id: None, entries: marks });
+    }
+
+    /// The conversation is this list from here on.
+    pub(super) fn set(&mut self, list: Vec<Message>, line: Entry) {
+        let mut list = unique(list);
+        mark_summary(&mut list);
+        let places: Vec<Option<usize>> = list.iter().map(|message| self.current.get(&message.id).copied()).collect();
+        let in_order = places.iter().flatten().is_sorted();
+        let stays: BTreeSet<usize> = places.iter().flatten().copied().collect();
+        let gone = self.current.values().copied().filter(|index| !stays.contains(index));
+        // What the client only shows is never part of such a list.
+        let (gone, shown): (BTreeSet<usize>, BTreeSet<usize>) =
+            gone.partition(|index| is_spoken(&self.items[*index].entries));
+        let tail = gone.first().is_some_and(|first| stays.last().is_none_or(|last| last < first));
+        let shortened = tail && in_order && places.iter().all(Option::is_some);
+        let known = stays.iter().any(|index| is_spoken(&self.items[*index].entries));
+        if !shortened && (!in_order || (!gone.is_empty() && !known)) {
+            return self.begin_anew(list, &line);
+        }
+        self.withdraw_all(&shown);
+        let marks = if tail { self.take_back(&gone, &line, true) } else { None };
+        let marks = marks.unwrap_or_else(|| {
+            self.withdraw_all(&gone);
+            vec![line]
+        });
+        self.merge(list, &places, marks);
+    }
+
+    /// A compaction, or something as thorough: nothing that was said before is still there under its name.
+    fn begin_anew(&mut self, list: Vec<Message>, line: &Entry) {
+        for item in &mut self.items {
+            item.id = None;
+            if !self.keeps_past {
+                item.entries.iter_mut().for_each(Entry::reduce);
+            }
+        }
+        self.current.clear();
+        self.items
+            .push(Item { id: None, entries: vec![Entry { body: Body::Compacted(Box::default()), ..line.clone() }] });
+        self.extend(list);
+    }
+
+    fn extend(&mut self, list: Vec<Message>) {
+        for message in list {
+            self.push(message);
+        }
+    }
+
+    /// Takes back the last turns, if it is turns: then they stay as they are, and a mark behind them says so.
+    fn take_back(&mut self, gone: &BTreeSet<usize>, line: &Entry, failed: bool) -> Option<Vec<Entry>> {
+        let first = self.items[*gone.first()?].entries.first()?;
+        if !is_prompt(first) {
+            return None;
+        }
+        let prompts = gone.iter().flat_map(|index| &self.items[*index].entries).filter(|entry| is_prompt(entry));
+        let turns = u32::try_from(prompts.count()).unwrap_or(u32::MAX);
+        for index in gone {
+            if let Some(id) = self.items[*index].id.take() {
+                self.current.remove(&id);
+            }
+        }
+        let rewound = Entry { body: Body::Rewound { turns }, ..line.clone() };
+        if !failed {
+            return Some(vec![rewound]);
+        }
+        let failure = Entry { body: Body::Failure(Box::new(failure::withdrawn())), ..line.clone() };
+        Some(vec![failure, Entry { key: EntryKey { part: 1, ..line.key }, ..rewound }])
+    }
+
+    fn withdraw_all(&mut self, gone: &BTreeSet<usize>) {
+        for index in gone {
+            self.withdraw(*index);
+        }
+    }
+
+    /// Leaves of a message what it was and where.
+    fn withdraw(&mut self, index: usize) {
+        let item = &mut self.items[index];
+        if let Some(id) = item.id.take() {
+            self.current.remove(&id);
+        }
+        for entry in &mut item.entries {
+            if !matches!(entry.body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_)) {
+                entry.body = Body::Opaque(Cow::Owned(format!("withdrawn/{}", entry.body.kind())));
+            }
+        }
+    }
+
+    /// Brings a list together with the messages that are known already; new ones come behind those that they follow.
+    fn merge(&mut self, list: Vec<Message>, places: &[Option<usize>], marks: Vec<Entry>) {
+        let first = places.iter().flatten().next().copied();
+        let final_place = places.iter().flatten().next_back().copied();
+        let mut follow: BTreeMap<Option<usize>, Vec<Message>> = BTreeMap::new();
+        let mut updates: BTreeMap<usize, Message> = BTreeMap::new();
+        let mut behind = None;
+        for (message, place) in list.into_iter().zip(places) {
+            match place {
+                Some(index) => {
+                    behind = Some(*index);
+                    updates.insert(*index, message);
+                }
+                None => follow.entry(behind).or_default().push(message),
+            }
+        }
+        let tail = follow.remove(&final_place);
+        let old = std::mem::take(&mut self.items);
+        self.current.clear();
+        for (index, mut item) in old.into_iter().enumerate() {
+            if Some(index) == first {
+                self.extend(follow.remove(&None).unwrap_or_default());
+            }
+            if let Some(message) = updates.remove(&index)
+                && !says_the_same(&item.entries, &message.entries)
+            {
+                item.entries = message.entries;
+            }
+            if let Some(id) = &item.id {
+                self.current.insert(id.clone(), self.items.len());
+            }
+            self.items.push(item);
+            self.extend(follow.remove(&Some(index)).unwrap_or_default());
+        }
+        self.items.push(Item { id: None, entries: marks });
+        self.extend(tail.unwrap_or_default());
+    }
+
+    /// What a sink would hold by now: keys and kinds.
+    pub(super) fn signs(&self) -> Vec<Sign> {
+        let mut again = Again::default();
+        let entries = self.items.iter().flat_map(|item| &item.entries);
+        entries.map(|entry| Sign { key: entry.key, kind: again.kind(entry) }).collect()
+    }
+
+    /// The entries in their order.
+    pub(super) fn finish(self) -> Vec<Entry> {
+        let mut again = Again::default();
+        let mut entries = Vec::new();
+        for mut entry in self.items.into_iter().flat_map(|item| item.entries) {
+            if again.kind(&entry) == Again::KIND {
+                entry.body = Body::Opaque(Cow::Borrowed(Again::KIND));
+            }
+            entries.push(entry);
+        }
+        entries
+    }
+}
+
+/// An entry as far as a change of it matters: another record has another key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sign {
+    pub key: EntryKey,
+    kind: Cow<'static, str>,
+}
+
+/// The client writes what a call gave back twice: with the call, and in the record that the model was sent.
+#[derive(Default)]
+struct Again(BTreeSet<CallId>);
+
+impl Again {
+    const KIND: &str = "outcome/again";
+
+    fn kind(&mut self, entry: &Entry) -> Cow<'static, str> {
+        match &entry.body {
+            Body::Outcome(outcome) if !self.0.insert(outcome.call.clone()) => Cow::Borrowed(Self::KIND),
+            Body::Compacted(_) => {
+                self.0.clear();
+                Cow::Borrowed("compaction")
+            }
+            Body::Opaque(kind) => kind.clone(),
+            body => Cow::Borrowed(body.kind()),
+        }
+    }
+}
+
+/// The last of several messages with one id, where the first stood.
+fn unique(list: Vec<Message>) -> Vec<Message> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut kept: Vec<Message> = Vec::with_capacity(list.len());
+    for message in list {
+        if let Some(index) = places.get(&message.id) {
+            kept[*index] = message;
+        } else {
+            places.insert(message.id.clone(), kept.len());
+            kept.push(message);
+        }
+    }
+    kept
+}
+
+/// A list that begins with a text and the model's fixed answer to it is what a compaction left.
+fn mark_summary(list: &mut [Message]) {
+    let Some(first) = list.iter().position(|message| is_spoken(&message.entries)) else { return };
+    let [summary, answer, ..] = &mut list[first..] else { return };
+    let acknowledged = matches!(answer.entries.as_slice(),
+        [Entry { body: Body::Reply(parts), .. }] if text_of(parts) == ACKNOWLEDGED);
+    let [Entry { body: Body::Prompt(parts), origin, .. }] = summary.entries.as_mut_slice() else { return };
+    if acknowledged {
+        *origin = Origin::Agent;
+        summary.entries[0].body = Body::Summary(std::mem::take(parts));
+        answer.entries[0].origin = Origin::Harness;
+    }
+}
+
+fn is_prompt(entry: &Entry) -> bool {
+    entry.origin == Origin::User && matches!(entry.body, Body::Prompt(_))
+}
+
+/// Whether a message holds more than the client's own words.
+fn is_spoken(entries: &[Entry]) -> bool {
+    let context = |body: &Body| !matches!(body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_));
+    entries.iter().any(|entry| entry.origin != Origin::Harness && context(&entry.body))
+}
+
+/// Whether a message that is written again says what it said before. When a client resumes, it writes everything
+/// again, with less of what it shows; the first writing is then the better one.
+fn says_the_same(old: &[Entry], new: &[Entry]) -> bool {
+    if !is_spoken(old) && !is_spoken(new) {
+        return true;
+    }
+    let said = |entries: &[Entry]| entries.iter().filter_map(words).collect::<Vec<_>>();
+    let came_back = |entries: &[Entry]| {
+        let outcomes = entries.iter().filter_map(|entry| match &entry.body {
+            Body::Outcome(outcome) => Some((outcome.call.clone(), digest(&outcome.parts))),
+            _ => None,
+        });
+        outcomes.collect::<BTreeMap<_, _>>()
+    };
+    let before = came_back(old);
+    said(old) == said(new) && came_back(new).iter().all(|(call, text)| before.get(call) == Some(text))
+}
+
+/// What an entry says, in a form that can be compared; reasoning is never sent, so it does not count.
+fn words(entry: &Entry) -> Option<String> {
+    match &entry.body {
+        Body::Prompt(parts) | Body::Summary(parts) | Body::Reply(parts) => Some(digest(parts)),
+        Body::Call(call) => Some(format!("{} {} {}", call.id.0, call.tool, call.input.value())),
+        _ => None,
+    }
+}
+
+fn digest(parts: &[Part]) -> String {
+    let pieces = parts.iter().map(|part| match part {
+        Part::Text(text) => text.as_str(),
+        Part::Blob(blob) => blob.media_type.as_str(),
+    });
+    pieces.collect()
+}

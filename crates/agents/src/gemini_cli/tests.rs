@@ -1,0 +1,282 @@
+//! What real clients wrote, read.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::live::{self, Alive};
+use carryover_core::plain::one_line;
+use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Part, Transcript, TranscriptBuilder, text_of};
+
+use super::GeminiCli;
+use crate::{Agent, Bookmark, Source, Store};
+
+const FIXTURES: &[&str] = &[
+    "0.61.0-compressed.jsonl",
+    "0.61.0-hooks.jsonl",
+    "0.61.0-limit.jsonl",
+    "0.61.0-tools-resumed.jsonl",
+    "hand-classic-resumed.jsonl",
+    "hand-hybrid-resumed.jsonl",
+];
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gemini_cli/fixtures").join(name)
+}
+
+fn read(path: &Path) -> Transcript {
+    let mut builder = TranscriptBuilder::new("gemini-cli").keeping_everything();
+    let source = Source { path: path.to_path_buf(), key: None };
+    GeminiCli.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    builder.finish()
+}
+
+fn read_lines(lines: &[&str]) -> Transcript {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let first = r#"{"sessionId":"s","projectHash":"h"}"#;
+    std::fs::write(&path, format!("{first}\n{}\n", lines.join("\n"))).unwrap();
+    read(&path)
+}
+
+/// The live context, a line an entry.
+fn live_context(transcript: &Transcript) -> String {
+    let mut out = String::new();
+    for alive in live::resolve(transcript) {
+        match alive {
+            Alive::Entry(index) => writeln!(out, "{}", line(&transcript.entries[index])).unwrap(),
+            Alive::Answer { text, .. } => writeln!(out, "answer: {}", one_line(text, 60)).unwrap(),
+        }
+    }
+    out
+}
+
+fn line(entry: &Entry) -> String {
+    let who = match entry.origin {
+        Origin::User => "user",
+        Origin::Agent => "agent",
+        Origin::Harness => "harness",
+        Origin::Hook => "hook",
+    };
+    let what = match &entry.body {
+        Body::Reasoning(reasoning) => reasoning.text.clone(),
+        Body::Call(call) => format!("{} {}", call.tool, call.input.as_str()),
+        Body::Outcome(outcome) => {
+            let images = outcome.parts.iter().filter(|part| matches!(part, Part::Blob(_))).count();
+            let code = outcome.exit_code.map(|code| format!(" exit {code}")).unwrap_or_default();
+            format!("{:?}{code} {images} images: {}", outcome.status, text_of(&outcome.parts))
+        }
+        body => text_of(body.parts()),
+    };
+    one_line(&format!("{who} {}: {what}", entry.body.kind()), 110)
+}
+
+fn kinds(transcript: &Transcript) -> Vec<String> {
+    let kind = |entry: &Entry| match &entry.body {
+        Body::Opaque(kind) => kind.to_string(),
+        body => body.kind().to_owned(),
+    };
+    transcript.entries.iter().map(kind).collect()
+}
+
+#[test]
+fn every_tool_and_a_resume() {
+    let transcript = read(&fixture("0.61.0-tools-resumed.jsonl"));
+    assert_eq!(transcript.rejected, []);
+    let header = &transcript.header;
+    assert_eq!(header.title.as_deref(), Some("Fake utility summary of the session"));
+    assert_eq!(header.project.as_deref(), Some(Path::new("/home/dv/drive-gemini/repo")));
+    assert_eq!(header.model.as_deref(), Some("gemini-2.5-pro"));
+    insta::assert_snapshot!(live_context(&transcript));
+}
+
+#[test]
+fn a_compressed_session() {
+    let transcript = read(&fixture("0.61.0-compressed.jsonl"));
+    assert_eq!(transcript.entries.iter().filter(|entry| matches!(entry.body, Body::Compacted(_))).count(), 1);
+    insta::assert_snapshot!(live_context(&transcript));
+}
+
+#[test]
+fn hooks_and_a_prompt_that_the_client_forgot() {
+    insta::assert_snapshot!(live_context(&read(&fixture("0.61.0-hooks.jsonl"))));
+}
+
+#[test]
+fn a_prompt_that_met_a_limit_is_taken_back_and_not_forgotten() {
+    let transcript = read(&fixture("0.61.0-limit.jsonl"));
+    insta::assert_snapshot!(live_context(&transcript));
+    let end: Vec<String> = kinds(&transcript).split_off(transcript.entries.len() - 4);
+    assert_eq!(end, ["prompt", "session", "failure", "rewind"]);
+}
+
+#[test]
+fn written_by_hand_and_resumed() {
+    insta::assert_snapshot!("hybrid", live_context(&read(&fixture("hand-hybrid-resumed.jsonl"))));
+    insta::assert_snapshot!("classic", live_context(&read(&fixture("hand-classic-resumed.jsonl"))));
+}
+
+#[test]
+fn reading_in_two_steps_is_reading_at_once() {
+    for name in FIXTURES {
+        let bytes = fs_err::read(fixture(name)).unwrap();
+        let whole = read(&fixture(name));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        let ends = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').flat_map(|at| [at, at + 1, at + 40]);
+        for cut in ends.filter(|cut| *cut <= bytes.len()) {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let source = Source { path: path.clone(), key: None };
+            let mut builder = TranscriptBuilder::new("gemini-cli").keeping_everything();
+            let bookmark = GeminiCli.read(&source, &Bookmark::Start, &mut builder).unwrap();
+            std::fs::write(&path, &bytes).unwrap();
+            GeminiCli.read(&source, &bookmark, &mut builder).unwrap();
+            let stepped = builder.finish();
+            assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
+            assert_eq!(stepped.rejected, []);
+            assert_eq!(stepped.header.title, whole.header.title, "{name} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn truncation_at_every_byte_loses_no_earlier_entry() {
+    let name = "0.61.0-hooks.jsonl";
+    let bytes = fs_err::read(fixture(name)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    for cut in 0..bytes.len() {
+        std::fs::write(&path, &bytes[..cut]).unwrap();
+        let whole_lines = bytes[..cut].split(|byte| *byte == b'\n').count() - 1;
+        let records: BTreeSet<_> = read(&path).entries.iter().map(|entry| entry.key.record()).collect();
+        assert!(records.len() >= whole_lines, "{name} cut at {cut}");
+    }
+}
+
+#[test]
+fn what_is_live_can_be_loaded_again() {
+    for name in FIXTURES {
+        let transcript = read(&fixture(name));
+        for index in live::order(&transcript) {
+            let entry = &transcript.entries[index];
+            let again = GeminiCli.reload(&transcript.header, entry.key).unwrap();
+            let again = again.into_iter().find(|other| other.key == entry.key).unwrap();
+            if !matches!(entry.body, Body::Summary(_)) {
+                assert_eq!(&again, entry, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_replaced_message_counts_once() {
+    let transcript = read_lines(&[
+        r#"{"id":"u","type":"user","content":"fix"}"#,
+        r#"{"id":"g","type":"gemini","content":"one"}"#,
+        r#"{"$set":{"lastUpdated":"2026-11-15T01:00:00.000Z"}}"#,
+        r#"{"id":"g","type":"gemini","content":"two"}"#,
+        r#"{"id":"u","type":"user","content":"mend"}"#,
+    ]);
+    insta::assert_snapshot!(live_context(&transcript), @"
+    user prompt: mend
+    agent reply: two
+    ");
+}
+
+#[test]
+fn a_rewind_takes_back_turns() {
+    let transcript = read_lines(&[
+        r#"{"id":"a","type":"user","content":"first"}"#,
+        r#"{"id":"b","type":"gemini","content":"one"}"#,
+        r#"{"id":"c","type":"user","content":"second"}"#,
+        r#"{"id":"d","type":"gemini","content":"two"}"#,
+        r#"{"$rewindTo":"c"}"#,
+        r#"{"id":"e","type":"user","content":"third"}"#,
+    ]);
+    insta::assert_snapshot!(live_context(&transcript), @"
+    user prompt: first
+    agent reply: one
+    user prompt: third
+    ");
+    assert_eq!(kinds(&transcript), ["session", "prompt", "reply", "prompt", "reply", "rewind", "prompt"]);
+    let unknown = read_lines(&[r#"{"id":"a","type":"gemini","content":"first"}"#, r#"{"$rewindTo":"x"}"#]);
+    assert_eq!(live_context(&unknown), "");
+}
+
+#[test]
+fn a_failed_turn_takes_its_prompt_along() {
+    let transcript = read_lines(&[
+        r#"{"id":"a","type":"user","content":"first"}"#,
+        r#"{"id":"b","type":"gemini","content":"one"}"#,
+        r#"{"id":"i","type":"info","content":"shown and never sent"}"#,
+        r#"{"id":"c","type":"user","content":"too much"}"#,
+        r#"{"$set":{"messages":[{"id":"a","type":"user","content":[{"text":"first"}]},{"id":"b","type":"gemini","content":[{"text":"one"}]}]}}"#,
+        r#"{"id":"d","type":"error","content":"Your quota will reset after 1h."}"#,
+    ]);
+    assert_eq!(kinds(&transcript), ["session", "prompt", "reply", "info", "prompt", "failure", "rewind", "failure"]);
+    insta::assert_snapshot!(live_context(&transcript), @"
+    user prompt: first
+    agent reply: one
+    ");
+    let Body::Failure(failure) = &transcript.entries[7].body else { panic!("no failure") };
+    assert_eq!(failure.kind, FailureKind::RateLimit);
+}
+
+#[test]
+fn a_call_without_an_outcome_is_answered() {
+    let call = r#"{"id":"c","name":"read_file","args":{},"status":"executing"}"#;
+    let message = format!(r#"{{"id":"g","type":"gemini","content":"","toolCalls":[{call}]}}"#);
+    insta::assert_snapshot!(live_context(&read_lines(&[&message])), @"
+    agent call: read_file {}
+    answer: [The session ended before what this call gave back was reco…
+    ");
+}
+
+#[test]
+fn an_older_file_is_one_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session-2025-09-01T00-00-abcdef01.json");
+    let call = r#"{"id":"c","name":"read_file","args":{"absolute_path":"/p/a.png"},"status":"success","result":[{"functionResponse":{"id":"c","name":"read_file","response":{"output":"ok"}}},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}"#;
+    let text = format!(
+        "{{\n  \"sessionId\": \"old\",\n  \"projectHash\": \"h\",\n  \"startTime\": \"2025-09-01T00:00:00.000Z\",\n  \"messages\": [\n    {{\"id\":\"1\",\"type\":\"user\",\"content\":\"look\"}},\n    {{\"id\":\"2\",\"type\":\"gemini\",\"content\":\"\",\"toolCalls\":[{call}]}}\n  ]\n}}"
+    );
+    std::fs::write(&path, &text).unwrap();
+    let transcript = read(&path);
+    assert_eq!(transcript.header.session.0, "old");
+    insta::assert_snapshot!(live_context(&transcript), @r#"
+    user prompt: look
+    agent call: read_file {"absolute_path":"/p/a.png"}
+    agent outcome: Done 1 images: ok
+    "#);
+    for entry in transcript.entries.iter().filter(|entry| matches!(entry.body, Body::Prompt(_))) {
+        let record = GeminiCli.record(&transcript.header, entry.key).unwrap();
+        assert!(record.starts_with('{') && record.ends_with('}'));
+    }
+}
+
+#[test]
+fn sessions_are_listed_once_and_empty_ones_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let chats = folder.path().join("tmp/repo/chats");
+    std::fs::create_dir_all(&chats).unwrap();
+    std::fs::write(folder.path().join("tmp/repo/.project_root"), "/home/u/repo").unwrap();
+    let tools = fs_err::read_to_string(fixture("0.61.0-tools-resumed.jsonl")).unwrap();
+    std::fs::write(chats.join("session-2026-11-15T01-00-3897d7e7.jsonl"), &tools).unwrap();
+    let orphan: String = tools.split_inclusive('\n').take(2).collect();
+    std::fs::write(chats.join("session-2026-11-15T01-01-3897d7e7.jsonl"), orphan).unwrap();
+    let agents = tools.replace("\"kind\":\"main\"", "\"kind\":\"subagent\"");
+    std::fs::write(chats.join("session-2026-11-15T01-02-3897d7e8.jsonl"), agents).unwrap();
+    let mut found = Vec::new();
+    let store = Store { root: folder.path().to_path_buf() };
+    let each = &mut |session| {
+        found.push(session);
+        ControlFlow::Continue(())
+    };
+    GeminiCli.discover(&store, each).unwrap();
+    let [session] = found.as_slice() else { panic!("{} sessions", found.len()) };
+    assert_eq!(session.title.as_deref(), Some("Fake utility summary of the session"));
+    assert_eq!(session.project.as_deref(), Some(Path::new("/home/u/repo")));
+    assert_eq!(session.started_at.unwrap().to_string(), "2026-11-15T01:00:05.001Z");
+    assert!(!session.drifted);
+}
