@@ -33,6 +33,7 @@ fn on_linux() {
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &[])), @r"
     claude-code: /home/u/.claude
     codex: /home/u/.codex, /more
+    pi: /home/u/.pi/agent
     ");
 }
 
@@ -41,6 +42,7 @@ fn on_macos() {
     insta::assert_snapshot!(candidates(&env(Os::MacOs, "/Users/u", &[])), @r"
     claude-code: /Users/u/.claude
     codex: /Users/u/.codex, /more
+    pi: /Users/u/.pi/agent
     ");
 }
 
@@ -49,14 +51,16 @@ fn on_windows() {
     insta::assert_snapshot!(candidates(&env(Os::Windows, "C:/Users/u", &[])), @r"
     claude-code: C:/Users/u/.claude
     codex: C:/Users/u/.codex, /more
+    pi: C:/Users/u/.pi/agent
     ");
 }
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex")];
+    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("PI_CODING_AGENT_DIR", "/x/pi")];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more
+    pi: /x/pi
     ");
 }

@@ -12,6 +12,10 @@ pub(crate) fn file_name(agent: &dyn Agent) -> (&'static str, &'static str) {
             "sessions/2026/11/15/rollout-2026-11-15T00-00-00-00000000-0000-4000-8000-000000000001.jsonl",
             r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#,
         ),
+        "pi" => (
+            "sessions/--p--/2026-11-15T00-00-00-000Z_00000000-0000-4000-8000-000000000001.jsonl",
+            r#"{"type":"session","version":3,"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#,
+        ),
         _ => (
             "projects/-p/00000000-0000-4000-8000-000000000001.jsonl",
             r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#,
