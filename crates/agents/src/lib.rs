@@ -12,6 +12,7 @@ mod facts;
 pub mod formats;
 mod pi;
 mod plan;
+mod qwen_code;
 mod version;
 
 pub use agent::{Agent, Bookmark, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
@@ -24,7 +25,7 @@ pub use plan::{
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
-pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &pi::Pi];
+pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &pi::Pi, &qwen_code::QwenCode];
 
 /// The agent with that id or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

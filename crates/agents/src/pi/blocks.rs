@@ -30,7 +30,8 @@ impl<'a> Blocks<'a> {
 
     /// Takes note of the calls in a message that is written back as it was, and moves their paths.
     pub(super) fn know(&mut self, message: &mut Value) {
-        for block in message["content"].as_array_mut().into_iter().flatten() {
+        let blocks = message.get_mut("content").and_then(Value::as_array_mut);
+        for block in blocks.into_iter().flatten() {
             if block["type"] != "toolCall" {
                 continue;
             }

@@ -34,6 +34,7 @@ fn on_linux() {
     claude-code: /home/u/.claude
     codex: /home/u/.codex, /more
     pi: /home/u/.pi/agent
+    qwen-code: /home/u/.qwen
     ");
 }
 
@@ -43,6 +44,7 @@ fn on_macos() {
     claude-code: /Users/u/.claude
     codex: /Users/u/.codex, /more
     pi: /Users/u/.pi/agent
+    qwen-code: /Users/u/.qwen
     ");
 }
 
@@ -52,15 +54,22 @@ fn on_windows() {
     claude-code: C:/Users/u/.claude
     codex: C:/Users/u/.codex, /more
     pi: C:/Users/u/.pi/agent
+    qwen-code: C:/Users/u/.qwen
     ");
 }
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("PI_CODING_AGENT_DIR", "/x/pi")];
+    let vars = [
+        ("CLAUDE_CONFIG_DIR", "/x/claude"),
+        ("CODEX_HOME", "~/codex"),
+        ("PI_CODING_AGENT_DIR", "/x/pi"),
+        ("QWEN_HOME", "/x/qwen"),
+    ];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more
     pi: /x/pi
+    qwen-code: /x/qwen
     ");
 }

@@ -16,6 +16,10 @@ pub(crate) fn file_name(agent: &dyn Agent) -> (&'static str, &'static str) {
             "sessions/--p--/2026-11-15T00-00-00-000Z_00000000-0000-4000-8000-000000000001.jsonl",
             r#"{"type":"session","version":3,"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#,
         ),
+        "qwen-code" => (
+            "projects/-p/chats/00000000-0000-4000-8000-000000000001.jsonl",
+            r#"{"uuid":"t","parentUuid":null,"type":"system","subtype":"ui_telemetry","systemPayload":{}}"#,
+        ),
         _ => (
             "projects/-p/00000000-0000-4000-8000-000000000001.jsonl",
             r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#,
