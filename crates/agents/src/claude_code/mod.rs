@@ -56,6 +56,11 @@ impl Agent for ClaudeCode {
 
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
         let text = String::from_utf8_lossy(head);
+        // Others have taken over the envelope, but not what is in it.
+        let foreign = [r#""systemPayload":"#, r#""role":"user","parts":"#, r#""role":"model","parts":"#];
+        if text.lines().take(20).any(|line| foreign.iter().any(|field| line.contains(field))) {
+            return None;
+        }
         let ours = text.lines().take(20).any(|line| {
             line.starts_with('{')
                 && line.contains("\"sessionId\"")

@@ -5,3 +5,4 @@ pub mod jsonl;
 pub mod line;
 pub mod relocate;
 pub mod text;
+pub mod turns;

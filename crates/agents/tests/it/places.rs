@@ -37,6 +37,8 @@ fn on_linux() {
     aider: /work
     copilot-cli: /home/u/.copilot
     gemini-cli: /home/u/.gemini
+    pi: /home/u/.pi/agent
+    qwen-code: /home/u/.qwen
     ");
 }
 
@@ -48,6 +50,8 @@ fn on_macos() {
     aider: /work
     copilot-cli: /Users/u/.copilot
     gemini-cli: /Users/u/.gemini
+    pi: /Users/u/.pi/agent
+    qwen-code: /Users/u/.qwen
     ");
 }
 
@@ -59,17 +63,21 @@ fn on_windows() {
     aider: /work
     copilot-cli: C:/Users/u/.copilot
     gemini-cli: C:/Users/u/.gemini
+    pi: C:/Users/u/.pi/agent
+    qwen-code: C:/Users/u/.qwen
     ");
 }
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("COPILOT_HOME", "/x/copilot"), ("GEMINI_CLI_HOME", "/x/gemini")];
+    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("COPILOT_HOME", "/x/copilot"), ("GEMINI_CLI_HOME", "/x/gemini"), ("PI_CODING_AGENT_DIR", "/x/pi"), ("QWEN_HOME", "/x/qwen")];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more
     aider: /work
     copilot-cli: /x/copilot
     gemini-cli: /x/gemini/.gemini
+    pi: /x/pi
+    qwen-code: /x/qwen
     ");
 }

@@ -19,6 +19,13 @@ pub(crate) fn file_name(agent: &dyn Agent) -> (&'static str, &'static str) {
         "gemini-cli" => (
             "tmp/p/chats/session-2026-11-15T00-00-00000000.jsonl",
             r#"{"sessionId":"00000000-0000-4000-8000-000000000001","projectHash":"p","startTime":"2026-11-15T00:00:00.000Z","lastUpdated":"2026-11-15T00:00:00.000Z","kind":"main"}"#,
+        "pi" => (
+            "sessions/--p--/2026-11-15T00-00-00-000Z_00000000-0000-4000-8000-000000000001.jsonl",
+            r#"{"type":"session","version":3,"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#,
+        ),
+        "qwen-code" => (
+            "projects/-p/chats/00000000-0000-4000-8000-000000000001.jsonl",
+            r#"{"uuid":"t","parentUuid":null,"type":"system","subtype":"ui_telemetry","systemPayload":{}}"#,
         ),
         _ => (
             "projects/-p/00000000-0000-4000-8000-000000000001.jsonl",

@@ -19,7 +19,7 @@ pub(super) fn resolve(entries: &[Entry]) -> Vec<usize> {
     let Some(leaf) = forest.leaf() else {
         return Vec::new();
     };
-    let mut path = forest.path(leaf, None);
+    let mut path = forest.path(leaf);
     let kept = forest.kept_segment(&path);
     forest.add_siblings(&mut path);
     let mut order: Vec<usize> = path.into_iter().flat_map(|record| forest.parts(record)).collect();
@@ -78,8 +78,13 @@ impl<'a> Forest<'a> {
         newest
     }
 
-    /// The records from the root (or `until`) to a leaf, in file order. Cycles end it.
-    fn path(&self, leaf: usize, until: Option<NodeId>) -> BTreeSet<usize> {
+    /// The records from the root (or the last compaction) to a leaf, in file order. Cycles end it.
+    fn path(&self, leaf: usize) -> BTreeSet<usize> {
+        self.walk(leaf, |entry| matches!(entry.body, Body::Compacted(_)))
+    }
+
+    /// The records from the first that ends the walk to a leaf.
+    fn walk(&self, leaf: usize, ends: impl Fn(&Entry) -> bool) -> BTreeSet<usize> {
         let mut path = BTreeSet::new();
         let mut next = Some(leaf);
         while let Some(index) = next {
@@ -88,12 +93,25 @@ impl<'a> Forest<'a> {
             }
             let entry = &self.entries[index];
             let Some(node) = entry.node else { break };
-            if until == Some(node.id) || matches!(entry.body, Body::Compacted(_)) {
+            if ends(entry) {
                 break;
             }
             next = node.parent.and_then(|parent| self.parent(parent, index));
         }
         path
+    }
+
+    /// The records from one to another. It may lie before an older compaction, of which nothing is kept; where it is
+    /// not found at all, an older compaction is where the segment begins.
+    fn segment(&self, head: NodeId, tail: usize) -> BTreeSet<usize> {
+        let is_head = |entry: &Entry| entry.node.is_some_and(|node| node.id == head);
+        let is_barrier = |entry: &Entry| matches!(entry.body, Body::Compacted(_));
+        let mut segment = self.walk(tail, is_head);
+        if !self.records.get(&head).is_some_and(|head| segment.contains(head)) {
+            return self.walk(tail, |entry| is_head(entry) || is_barrier(entry));
+        }
+        segment.retain(|index| !is_barrier(&self.entries[*index]));
+        segment
     }
 
     /// A parent that is not in the file is bridged to the record before.
@@ -117,7 +135,7 @@ impl<'a> Forest<'a> {
             return None;
         };
         let tail = *self.records.get(&tail)?;
-        let segment = self.path(tail, Some(head));
+        let segment = self.segment(head, tail);
         if segment.iter().any(|index| path.contains(index)) {
             return None;
         }

@@ -67,12 +67,9 @@ fn context_of(world: &World, path: &Path) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut said = Vec::new();
     for alive in live::resolve(&transcript) {
-        let index = match alive {
-            Alive::Entry(index) => index,
-            Alive::Answer { text, .. } => {
-                said.push(format!("outcome {text}"));
-                continue;
-            }
+        let (index, answer) = match alive {
+            Alive::Entry(index) => (index, None),
+            Alive::Answer { call, text } => (call, Some(text)),
         };
         let body = &transcript.entries[index].body;
         let mut number = |id: &str| {
@@ -82,6 +79,10 @@ fn context_of(world: &World, path: &Path) -> Vec<String> {
                 names.len() - 1
             })
         };
+        if let (Body::Call(call), Some(text)) = (body, answer) {
+            said.push(format!("outcome {} {text}", number(&call.id.0)));
+            continue;
+        }
         said.push(match body {
             Body::Call(call) => format!("call {} {} {}", number(&call.id.0), call.tool, call.input.as_str()),
             Body::Outcome(outcome) => format!("outcome {} {}", number(&outcome.call.0), text_of(&outcome.parts)),

@@ -1,0 +1,147 @@
+//! Listing sessions from the heads and tails of their files.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Body, Header, SessionId};
+
+use super::edits::Edits;
+use super::record;
+use crate::formats::jsonl;
+use crate::formats::line::Line;
+use crate::{AgentError, Found, Liveness, Source, Store};
+
+/// The client's own prompt stands before the first one of the user's.
+const HEAD: u64 = 40 << 10;
+const TAIL: u64 = 24 << 10;
+
+/// Tells every session of a store.
+pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    let sessions = store.root.join("sessions");
+    if !sessions.is_dir() {
+        return Ok(());
+    }
+    for folder in fs_err::read_dir(&sessions)? {
+        // A folder that vanished or may not be read costs its own sessions only.
+        let Ok(files) = fs_err::read_dir(folder?.path()) else { continue };
+        let files = files.filter_map(Result::ok).map(|entry| entry.path());
+        for path in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
+            if let Some(session) = look(&path)
+                && found(session).is_break()
+            {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The folder that a project's sessions are kept in.
+pub(super) fn folder(root: &Path, project: &str) -> PathBuf {
+    let inside = project.strip_prefix(['/', '\\']).unwrap_or(project);
+    root.join("sessions").join(format!("--{}--", inside.replace(['/', '\\', ':'], "-")))
+}
+
+/// Whether the first bytes are those of a session.
+pub(super) fn is_session(head: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct First {
+        #[serde(rename = "type")]
+        kind: String,
+        #[expect(dead_code, reason = "it must be there")]
+        id: String,
+        #[expect(dead_code, reason = "it must be there")]
+        cwd: String,
+    }
+    let line = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    serde_json::from_slice::<First>(line).is_ok_and(|first| first.kind == "session")
+}
+
+/// Looks at the two ends of a file; a file without any message is no session.
+fn look(path: &Path) -> Option<Found> {
+    let metadata = fs_err::metadata(path).ok()?;
+    let mut ends = Ends::default();
+    ends.take(&jsonl::head(path, HEAD).ok()?);
+    if metadata.len() > HEAD {
+        ends.take(&jsonl::tail(path, TAIL.min(metadata.len() - HEAD)).ok()?);
+    }
+    let whole = metadata.len() <= HEAD;
+    if ends.known + ends.unknown == 0 || (ends.known > 0 && !ends.spoken && whole) {
+        return None;
+    }
+    let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
+    let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
+    let header = ends.header;
+    let id = if header.session.0.is_empty() { named_by_file(path) } else { header.session };
+    Some(Found {
+        source: Source { path: path.to_path_buf(), key: None },
+        id,
+        title: header.title,
+        project: header.project,
+        branch: None,
+        started_at: header.started_at,
+        updated_at: header.updated_at.or(modified),
+        messages: None,
+        bytes: metadata.len(),
+        model: header.model,
+        live: Liveness::Unknown,
+        drifted: ends.known == 0,
+    })
+}
+
+/// The id in a file's name, behind the time.
+fn named_by_file(path: &Path) -> SessionId {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    SessionId(stem.split_once('_').map_or(stem.clone(), |(_, id)| id.to_owned()))
+}
+
+/// What the ends of a file tell.
+#[derive(Default)]
+struct Ends {
+    header: Header,
+    known: usize,
+    unknown: usize,
+    spoken: bool,
+}
+
+impl Ends {
+    fn take(&mut self, bytes: &[u8]) {
+        for bytes in jsonl::lines(bytes) {
+            let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
+            if !line.is_blank() {
+                self.take_line(line);
+            }
+        }
+    }
+
+    fn take_line(&mut self, line: Line<'_>) {
+        let Some(parsed) = record::parse(line, 0, &Edits::default()) else { return };
+        if parsed.known {
+            self.known += 1;
+        } else {
+            self.unknown += 1;
+        }
+        self.spoken |= parsed.entries.iter().any(|entry| {
+            matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))
+        });
+        for at in parsed.entries.iter().filter_map(|entry| entry.at) {
+            self.header.saw(at);
+        }
+        for fact in parsed.facts {
+            self.header.learn(fact);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_named_by_the_project() {
+        let root = Path::new("r");
+        assert_eq!(folder(root, "/home/u/my_repo.x"), root.join("sessions/--home-u-my_repo.x--"));
+        assert_eq!(folder(root, r"C:\Users\u"), root.join("sessions/--C--Users-u--"));
+    }
+}

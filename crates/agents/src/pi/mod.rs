@@ -1,0 +1,115 @@
+//! pi.
+//!
+//! A session is one file of records that name their parent; the last record is the leaf. What the client writes and
+//! what makes it load a foreign session is in `README.md` beside this file.
+
+mod blocks;
+mod dialect;
+mod discover;
+mod edits;
+mod outcome;
+mod read;
+mod record;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod tests;
+mod wire;
+mod write;
+#[cfg(test)]
+mod write_tests;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+
+use crate::{
+    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer,
+};
+
+/// pi, 0.73 to 0.87.
+pub(crate) struct Pi;
+
+static FACTS: Facts = Facts {
+    id: "pi",
+    name: "pi",
+    aliases: &[],
+    binaries: &["pi"],
+    packages: &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
+    stores: &[
+        PathRule { on: &[], base: Base::Variable("PI_CODING_AGENT_DIR"), path: &[] },
+        PathRule { on: &[], base: Base::Home, path: &[".pi", "agent"] },
+    ],
+    instruction_files: &["AGENTS.md", "CLAUDE.md"],
+    versions_seen: ("0.73.1", "0.87.1"),
+    windows: &[
+        ModelWindow { prefix: "claude-", tokens: 200_000 },
+        ModelWindow { prefix: "gpt-5", tokens: 272_000 },
+        ModelWindow { prefix: "gpt-6", tokens: 272_000 },
+        ModelWindow { prefix: "gemini-", tokens: 1_000_000 },
+    ],
+    windows_as_of: "2026-11-15",
+    default_window: 128_000,
+};
+
+impl Agent for Pi {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
+        discover::is_session(head).then(|| Source { path: path.to_path_buf(), key: None })
+    }
+
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        discover::discover(store, found)
+    }
+
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        read::read(source, from, sink)
+    }
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        read::reload(header, key)
+    }
+
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        read::raw(header, key)
+    }
+
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        dialect::action(call, outcome)
+    }
+
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        outcome::bare(outcome)
+    }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        settings(store)?.default_model
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Pi {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
+    }
+}
+
+/// The model that a new session would use.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireSettings {
+    default_provider: Option<String>,
+    default_model: Option<String>,
+}
+
+fn settings(store: &Store) -> Option<WireSettings> {
+    let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
+    serde_json::from_str(&text).ok()
+}

@@ -1,0 +1,107 @@
+//! Reading a session file.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::json::Json;
+use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header};
+use serde_json::{Value, json};
+
+use super::edits::{Edit, Edits};
+use super::record::{self, Parsed};
+use crate::formats::jsonl;
+use crate::formats::line::Line;
+use crate::{AgentError, Bookmark, Sink, Source};
+
+/// What the client answers a call with that has no outcome.
+const NO_RESULT: &str = "No result provided";
+
+/// Reads from a bookmark on.
+pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    let path = source.path.as_path();
+    let start = resume_point(path, from)?;
+    let edits = Edits::after(path, start)?;
+    // An edit that came later may change what was read before.
+    let start = if edits.is_empty() { start } else { 0 };
+    if start == 0 {
+        if *from != Bookmark::Start {
+            // The verdict of a sink that wants no more is met again at the first entry.
+            let _ = sink.retract(EntryKey { file: 0, offset: 0, part: 0, length: 0 });
+        }
+        if begin(path, *from == Bookmark::Start, sink).is_break() {
+            return Ok(*from);
+        }
+    }
+    let edits = if start == 0 && !edits.is_empty() { Edits::after(path, 0)? } else { edits };
+    let end = jsonl::scan(path, start, |line| record::parse(line, 0, &edits), |parsed| hand_over(parsed, sink))?;
+    Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
+}
+
+/// Where to start: at the bookmark, or anew where the file was replaced.
+fn resume_point(path: &Path, from: &Bookmark) -> Result<u64, AgentError> {
+    let Bookmark::Appended { offset, head } = *from else { return Ok(0) };
+    let size = fs_err::metadata(path)?.len();
+    let same = offset <= size && jsonl::head_digest(path, offset)? == head;
+    Ok(if same { offset } else { 0 })
+}
+
+fn begin(path: &Path, first: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
+    if first {
+        sink.learn(Fact::File(path.to_path_buf()))?;
+    }
+    sink.learn(Fact::Closing(Closing::Answer(NO_RESULT)))
+}
+
+fn hand_over(parsed: Parsed, sink: &mut dyn Sink) -> ControlFlow<()> {
+    if let Some(rejected) = parsed.rejection() {
+        sink.reject(rejected)?;
+    }
+    for fact in parsed.facts {
+        sink.learn(fact)?;
+    }
+    for entry in parsed.entries {
+        sink.put(0, entry)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// The entries of one record, read again.
+pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+    let (path, text) = place(header, key)?;
+    let edits = Edits::after(path, key.offset)?;
+    let line = Line { offset: key.offset, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
+    Ok(record::parse(line, key.file, &edits).map(|parsed| parsed.entries).unwrap_or_default())
+}
+
+/// The text of one record, as the model sees it now.
+pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
+    let (path, text) = place(header, key)?;
+    let edits = Edits::after(path, key.offset)?;
+    if edits.is_empty() {
+        return Ok(text);
+    }
+    let Ok(mut value) = serde_json::from_str::<Value>(&text) else { return Ok(text) };
+    let edit = value["id"].as_str().and_then(|id| edits.of(id)).cloned();
+    let Some(Edit::Replaced(content)) = edit else { return Ok(text) };
+    put_content(&mut value, &content);
+    Ok(value.to_string())
+}
+
+fn put_content(record: &mut Value, content: &Json) {
+    let content = content.value();
+    match record.get_mut("message") {
+        Some(message) => {
+            let listed = matches!(message["role"].as_str(), Some("assistant" | "toolResult"));
+            let listed = listed && content.is_string();
+            message["content"] = if listed { json!([{ "type": "text", "text": content }]) } else { content };
+        }
+        None => record["content"] = content,
+    }
+}
+
+fn place(header: &Header, key: EntryKey) -> Result<(&Path, String), AgentError> {
+    let moved = |path: PathBuf| AgentError::Moved { path, offset: key.offset };
+    let path = header.files.get(usize::from(key.file)).ok_or_else(|| moved(PathBuf::new()))?;
+    let text = jsonl::record(path, key.offset, u64::from(key.length)).map_err(|_| moved(path.clone()))?;
+    Ok((path, text))
+}

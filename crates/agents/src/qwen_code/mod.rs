@@ -1,0 +1,112 @@
+//! Qwen Code.
+//!
+//! A session is one file of records that name their parent; the last record is the leaf. What the client writes and
+//! what makes it load a foreign session is in `README.md` beside this file.
+
+mod dialect;
+mod discover;
+mod outcome;
+mod parts;
+mod read;
+mod record;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod tests;
+mod wire;
+mod write;
+#[cfg(test)]
+mod write_tests;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+
+use crate::{
+    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer,
+};
+
+/// Qwen Code, 0.15 to 0.24.
+pub(crate) struct QwenCode;
+
+static FACTS: Facts = Facts {
+    id: "qwen-code",
+    name: "Qwen Code",
+    aliases: &["qwen"],
+    binaries: &["qwen"],
+    packages: &["@qwen-code/qwen-code"],
+    stores: &[
+        PathRule { on: &[], base: Base::Variable("QWEN_RUNTIME_DIR"), path: &[] },
+        PathRule { on: &[], base: Base::Variable("QWEN_HOME"), path: &[] },
+        PathRule { on: &[], base: Base::Home, path: &[".qwen"] },
+    ],
+    instruction_files: &["QWEN.md", "AGENTS.md"],
+    versions_seen: ("0.15.10", "0.24.4"),
+    windows: &[
+        ModelWindow { prefix: "qwen3-coder", tokens: 1_000_000 },
+        ModelWindow { prefix: "coder-model", tokens: 1_000_000 },
+        ModelWindow { prefix: "qwen", tokens: 256_000 },
+        ModelWindow { prefix: "gpt-5", tokens: 272_000 },
+        ModelWindow { prefix: "claude-", tokens: 200_000 },
+    ],
+    windows_as_of: "2026-11-15",
+    default_window: 128_000,
+};
+
+impl Agent for QwenCode {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
+        discover::is_session(head).then(|| Source { path: path.to_path_buf(), key: None })
+    }
+
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        discover::discover(store, found)
+    }
+
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        read::read(source, from, sink)
+    }
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        read::reload(header, key)
+    }
+
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        read::raw(header, key)
+    }
+
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        dialect::action(call, outcome)
+    }
+
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        outcome::bare(outcome)
+    }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct WireSettings {
+            model: Option<WireModel>,
+        }
+        #[derive(serde::Deserialize)]
+        struct WireModel {
+            name: Option<String>,
+        }
+        let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
+        serde_json::from_str::<WireSettings>(&text).ok()?.model?.name
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for QwenCode {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
+    }
+}

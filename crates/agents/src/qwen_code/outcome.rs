@@ -1,0 +1,72 @@
+//! What the client's shell puts around what a command gave back.
+
+use carryover_core::transcript::{Outcome, Part};
+
+const EXIT_CODE: &str = "Exit Code: ";
+
+/// The exit code in one of the last lines of a command's outcome.
+pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
+    let Some(Part::Text(text)) = parts.first() else { return None };
+    text.lines().rev().take(4).find_map(|line| line.strip_prefix(EXIT_CODE)?.trim().parse().ok())
+}
+
+/// An outcome without the command, the folder and the exit code around it.
+pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
+    let mut parts = outcome.parts.clone();
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
+        *text = match output(text) {
+            Some(output) => output,
+            None => text.strip_suffix(&format!("{EXIT_CODE}{code}")).unwrap_or(text).trim_end_matches('\n').to_owned(),
+        };
+    }
+    parts
+}
+
+/// What stands behind `Output:` and `Error:`.
+fn output(text: &str) -> Option<String> {
+    let rest = text.strip_prefix("Command: ")?;
+    let start = rest.find("\nOutput: ")? + "\nOutput: ".len();
+    let end = rest.rfind("\nError: ").filter(|end| *end >= start)?;
+    let error = rest[end..].strip_prefix("\nError: ")?.lines().next().unwrap_or_default();
+    let parts = [&rest[start..end], error];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !matches!(*part, "" | "(empty)" | "(none)")).collect();
+    Some(parts.join("\n"))
+}
+
+/// The text with its exit code, in words of the client's.
+pub(super) fn with_exit_code(text: &str, code: i32) -> String {
+    let line = format!("{EXIT_CODE}{code}");
+    match text {
+        _ if text.contains(&line) => text.to_owned(),
+        "" => line,
+        _ => format!("{text}\n{line}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use carryover_core::transcript::{CallId, Status};
+
+    use super::*;
+
+    fn check(text: &str, bared: &str) {
+        let parts = vec![Part::Text(text.to_owned())];
+        assert_eq!(exit_code(&parts), Some(3));
+        let outcome = Outcome { call: CallId("c".into()), status: Status::Failed, exit_code: Some(3), parts };
+        assert_eq!(bare(&outcome), [Part::Text(bared.to_owned())]);
+    }
+
+    #[test]
+    fn the_clients_wrapping_comes_off() {
+        let wrapped = |output: &str, error: &str| {
+            format!(
+                "Command: x\nDirectory: (root)\nOutput: {output}\nError: {error}\nExit Code: 3\nSignal: (none)\n\
+                 Process Group PGID: (none)"
+            )
+        };
+        check(&wrapped("a\nb", "(none)"), "a\nb");
+        check(&wrapped("(empty)", "no such file"), "no such file");
+        check(&with_exit_code("a", 3), "a");
+        check(&with_exit_code("", 3), "");
+    }
+}

@@ -1,0 +1,431 @@
+//! One line of a session file, made into entries.
+
+use std::borrow::Cow;
+
+use carryover_core::json::Json;
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note, Origin,
+    Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
+};
+
+use super::outcome;
+use super::wire::{
+    WireCompaction, WireContent, WireData, WireOutput, WirePart, WireRecord, WireResponse, WireTelemetry, WireTitle,
+};
+use crate::formats::line::Line;
+use crate::formats::text::Text;
+
+/// What a line says.
+pub(super) struct Parsed {
+    pub key: EntryKey,
+    pub facts: Vec<Fact>,
+    pub entries: Vec<Entry>,
+    pub rejected: Option<&'static str>,
+    /// Of a kind that we know.
+    pub known: bool,
+    /// The session that a sub-agent's record belongs to.
+    pub agent_of: Option<SessionId>,
+}
+
+/// How the client begins what it sends of its own; it is never the user's words.
+const BOILERPLATE: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
+
+/// With this, the client goes on behind a summary.
+const RESUMING: &str = "\n\nResume the prior task using the summary above.";
+
+/// What the lines before said of the session as a whole, so that it is not said again and again.
+#[derive(Default)]
+pub(super) struct Said {
+    cwd: String,
+    branch: String,
+    version: String,
+    model: String,
+}
+
+/// Keeps a value and tells whether it is another than before.
+fn is_news(kept: &mut String, value: &str) -> bool {
+    let news = kept != value;
+    if news {
+        value.clone_into(kept);
+    }
+    news
+}
+
+/// Reads a line. `None`: it ends without a line feed and is not whole.
+pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
+    parse_after(&mut Said::default(), line, file)
+}
+
+/// Reads a line that comes after others.
+pub(super) fn parse_after(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed> {
+    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
+    let key = EntryKey { file, offset: line.offset, part: 0, length };
+    if line.is_too_long() {
+        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
+    }
+    match deserialize(line.bytes) {
+        Ok(record) => Some(Reading { line: line.bytes, key, record: &record }.parsed(said)),
+        Err(_) if line.unterminated => None,
+        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
+        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
+    }
+}
+
+/// Parses a line as text where it is text: then serde need not check each string again.
+fn deserialize(line: &[u8]) -> serde_json::Result<WireRecord<'_>> {
+    match simdutf8::basic::from_utf8(line) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(line),
+    }
+}
+
+impl Parsed {
+    fn rejected(key: EntryKey, reason: &'static str) -> Self {
+        let body = Body::Opaque(Cow::Borrowed("rejected"));
+        let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
+        let entries = vec![entry];
+        Self { key, facts: Vec::new(), entries, rejected: Some(reason), known: false, agent_of: None }
+    }
+
+    pub(super) fn rejection(&self) -> Option<Rejected> {
+        self.rejected.map(|reason| Rejected { key: self.key, reason })
+    }
+}
+
+type Bodies = Vec<(Origin, Body)>;
+
+/// A record in the course of being read.
+struct Reading<'r, 'a> {
+    line: &'a [u8],
+    key: EntryKey,
+    record: &'r WireRecord<'a>,
+}
+
+impl<'a> Reading<'_, 'a> {
+    fn parsed(&self, said: &mut Said) -> Parsed {
+        let record = self.record;
+        let mut facts = Vec::new();
+        if record.uuid.is_some() {
+            envelope(record, said, &mut facts);
+        }
+        let mut bodies = self.bodies(&mut facts);
+        if bodies.is_empty() {
+            bodies.push(opaque("empty"));
+        }
+        let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
+        let node = record.uuid.as_deref().map(|uuid| Node {
+            id: NodeId::of(uuid),
+            parent: record.parent_uuid.as_deref().map(NodeId::of),
+            group: None,
+        });
+        let at = record.timestamp.as_deref().and_then(Timestamp::parse);
+        let side = record.is_sidechain == Some(true);
+        let mut entries = Vec::with_capacity(bodies.len());
+        for (part, (origin, body)) in bodies.into_iter().enumerate() {
+            let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
+            entries.push(Entry { key, at, origin, side, node, body });
+        }
+        let agent_of = record.session_id.as_deref().filter(|_| side).map(|id| SessionId(id.to_owned()));
+        Parsed { key: self.key, facts, entries, rejected: None, known, agent_of }
+    }
+
+    fn bodies(&self, facts: &mut Vec<Fact>) -> Bodies {
+        let record = self.record;
+        match (&*record.kind, &record.message) {
+            ("system", _) => self.system(facts),
+            ("user", Some(message)) => self.user(message, facts),
+            ("assistant", Some(message)) => self.said(message),
+            // What stands beside an outcome comes from a hook.
+            ("tool_result", Some(message)) => self.heard(message, Origin::Hook),
+            ("user", None) => vec![opaque("user")],
+            ("assistant", None) => vec![opaque("assistant")],
+            ("tool_result", None) => vec![opaque("tool_result")],
+            (kind, _) => vec![unknown(kind.to_owned())],
+        }
+    }
+
+    /// What stands in the user's place: typed, or put there by the client.
+    fn user(&self, message: &WireContent<'_>, facts: &mut Vec<Fact>) -> Bodies {
+        let record = self.record;
+        let origin = match record.subtype.as_deref() {
+            // Spoken aside, and never sent.
+            Some("realtime_message") => return vec![opaque("user/realtime_message")],
+            None | Some("mid_turn_user_message") if record.provenance.as_deref() != Some("system") => Origin::User,
+            // Reports of tasks in the background, schedules and the like.
+            _ => Origin::Hook,
+        };
+        let bodies = self.heard(message, origin);
+        for (origin, body) in &bodies {
+            if let (Origin::User, Body::Prompt(parts)) = (origin, body) {
+                facts.extend(first_prompt(parts));
+            }
+        }
+        bodies
+    }
+
+    /// The parts of a message that goes to the model.
+    fn heard(&self, message: &WireContent<'_>, origin: Origin) -> Bodies {
+        let mut bodies = Vec::new();
+        let mut spoken = Vec::new();
+        for part in &message.parts {
+            if let Some(response) = &part.function_response {
+                bodies.push((Origin::Agent, self.outcome(response)));
+                continue;
+            }
+            match self.part(part) {
+                Some(Part::Text(text)) if is_boilerplate(&text) => {
+                    bodies.push((Origin::Harness, Body::Prompt(vec![Part::Text(text)])));
+                }
+                Some(part) => spoken.push(part),
+                None => bodies.push(unknown("part".to_owned())),
+            }
+        }
+        if !spoken.is_empty() {
+            bodies.push((origin, Body::Prompt(spoken)));
+        }
+        bodies
+    }
+
+    /// The parts of a message of the model's.
+    fn said(&self, message: &WireContent<'_>) -> Bodies {
+        message.parts.iter().map(|part| (Origin::Agent, self.said_part(part))).collect()
+    }
+
+    fn said_part(&self, part: &WirePart<'_>) -> Body {
+        if let Some(call) = &part.function_call {
+            return Body::Call(Box::new(Call {
+                id: CallId(call.id.as_deref().unwrap_or_default().into()),
+                tool: call.name.to_string(),
+                input: call.args.map_or_else(Json::empty, Json::from_raw),
+                form: CallForm::Function,
+            }));
+        }
+        match (&part.text, part.thought) {
+            (Some(text), Some(true)) => {
+                let sealed = part.thought_signature.as_deref().is_some_and(|signature| !signature.is_empty());
+                Body::Reasoning(Box::new(Reasoning { text: text.to_string(), sealed }))
+            }
+            (Some(text), _) if text.is_empty() => Body::Opaque(Cow::Borrowed("part/empty")),
+            (Some(text), _) => Body::Reply(vec![Part::Text(text.to_string())]),
+            (None, _) => self
+                .part(part)
+                .map_or_else(|| Body::Opaque(Cow::Owned("part".to_owned())), |part| Body::Reply(vec![part])),
+        }
+    }
+
+    fn outcome(&self, response: &WireResponse<'_>) -> Body {
+        let raw = response.response.map(RawText::of).unwrap_or_default();
+        let mut parts = Vec::new();
+        if !raw.text.is_empty() {
+            parts.push(Part::Text(raw.text));
+        }
+        parts.extend(response.parts.iter().filter_map(|part| self.part(part)));
+        let exit_code = if &*response.name == "run_shell_command" { outcome::exit_code(&parts) } else { None };
+        let told = self.record.tool_call_result.as_ref().and_then(|result| result.status.as_deref());
+        let status = match told {
+            Some("cancelled") => Status::Interrupted,
+            _ if raw.failed || told == Some("error") || exit_code.is_some_and(|code| code != 0) => Status::Failed,
+            _ => Status::Done,
+        };
+        let call = CallId(response.id.as_deref().unwrap_or_default().into());
+        Body::Outcome(Box::new(Outcome { call, status, exit_code, parts }))
+    }
+
+    fn part(&self, part: &WirePart<'_>) -> Option<Part> {
+        if let Some(text) = &part.text {
+            return Some(Part::Text(text.to_string()));
+        }
+        if let Some(WireData { mime_type, data, display_name }) = &part.inline_data {
+            let media_type = mime_type.as_deref().unwrap_or("image/png").to_owned();
+            let name = display_name.as_deref().map(str::to_owned);
+            return Some(Part::Blob(Blob { media_type, name, place: self.place(data) }));
+        }
+        let file = part.file_data.as_ref()?;
+        let media_type = file.mime_type.as_deref().unwrap_or("application/octet-stream").to_owned();
+        Some(Part::Blob(Blob { media_type, name: None, place: Place::Remote(file.file_uri.to_string()) }))
+    }
+
+    /// Base64 stands in the line as it is, so its place is enough.
+    fn place(&self, data: &Text<'_>) -> Place {
+        match data.place_in(self.line) {
+            Some(start) => Place::Encoded {
+                file: self.key.file,
+                offset: self.key.offset + start as u64,
+                length: data.len() as u64,
+            },
+            None => Place::Inline((&**data).into()),
+        }
+    }
+
+    fn payload<T: serde::Deserialize<'a>>(&self) -> Option<T> {
+        serde_json::from_str(self.record.system_payload?.get()).ok()
+    }
+
+    fn system(&self, facts: &mut Vec<Fact>) -> Bodies {
+        match self.record.subtype.as_deref() {
+            Some("chat_compression") => match self.payload::<WireCompaction<'a>>() {
+                Some(compaction) => self.compaction(&compaction.compressed_history),
+                // One that failed leaves nothing.
+                None => vec![opaque("system/chat_compression")],
+            },
+            Some("custom_title") => {
+                facts.extend(self.payload::<WireTitle>().as_ref().and_then(given_title));
+                vec![(Origin::Harness, Body::Note(Note::Title))]
+            }
+            Some("ui_telemetry") => vec![(Origin::Harness, self.telemetry())],
+            Some("attribution_snapshot" | "file_history_snapshot") => {
+                vec![(Origin::Harness, Body::Note(Note::Snapshot))]
+            }
+            Some("session_model") => vec![(Origin::Harness, Body::Note(Note::Mode))],
+            Some("at_command") => vec![opaque("system/at_command")],
+            Some("slash_command") => vec![opaque("system/slash_command")],
+            Some("rewind") => vec![opaque("system/rewind")],
+            Some(subtype) => vec![(Origin::Harness, Body::Opaque(Cow::Owned(format!("system/{subtype}"))))],
+            None => vec![opaque("system")],
+        }
+    }
+
+    /// The context begins anew with what the record holds: a summary, the client's own assent to it in the model's
+    /// place, and what was kept.
+    fn compaction(&self, history: &[WireContent<'_>]) -> Bodies {
+        let mut bodies = vec![(Origin::Harness, Body::Compacted(Box::default()))];
+        let mut summary: Option<usize> = None;
+        let mut assented = false;
+        for content in history {
+            let is_models = &*content.role == "model";
+            let only = || content.parts.iter().all(|part| part.text.is_some() && part.thought != Some(true));
+            match (summary, is_models) {
+                (None, false) if only() && !content.parts.iter().any(starts_boilerplate) => {
+                    summary = Some(bodies.len());
+                    bodies.push((Origin::Agent, Body::Summary(self.summary_parts(content))));
+                }
+                (None, true) => bodies.extend(harness(self.said(content))),
+                (Some(_), true) if !assented && only() => {
+                    assented = true;
+                    bodies.extend(harness(self.said(content)));
+                }
+                (Some(at), false) if only() && content.parts.iter().all(is_embedded_file) => {
+                    if let Body::Summary(parts) = &mut bodies[at].1 {
+                        parts.extend(self.summary_parts(content));
+                    }
+                }
+                (_, true) => bodies.extend(self.said(content)),
+                (_, false) => bodies.extend(self.heard(content, Origin::User)),
+            }
+        }
+        bodies
+    }
+
+    fn summary_parts(&self, content: &WireContent<'_>) -> Vec<Part> {
+        let mut parts: Vec<Part> = content.parts.iter().filter_map(|part| self.part(part)).collect();
+        for part in &mut parts {
+            if let Part::Text(text) = part
+                && let Some(end) = text.find(RESUMING)
+            {
+                text.truncate(end);
+            }
+        }
+        parts
+    }
+
+    fn telemetry(&self) -> Body {
+        let event = self.payload::<WireTelemetry>().map(|telemetry| telemetry.ui_event);
+        match event {
+            Some(event) if event.name == "qwen-code.api_error" => {
+                let message = event.error_message.unwrap_or_default();
+                let status = event.status_code.as_ref().and_then(serde_json::Value::as_u64);
+                let kind = failure_kind(status, &message);
+                Body::Failure(Box::new(Failure { kind, message, resets_at: None }))
+            }
+            _ => Body::Note(Note::Usage),
+        }
+    }
+}
+
+/// What the record says of the session as a whole.
+fn envelope(record: &WireRecord<'_>, said: &mut Said, facts: &mut Vec<Fact>) {
+    if let Some(cwd) = record.cwd.as_deref().filter(|cwd| is_news(&mut said.cwd, cwd)) {
+        facts.push(Fact::Project(cwd.into()));
+    }
+    if let Some(branch) = record.git_branch.as_deref().filter(|branch| is_news(&mut said.branch, branch)) {
+        facts.push(Fact::Branch(branch.to_owned()));
+    }
+    if let Some(version) = record.version.as_deref().filter(|version| is_news(&mut said.version, version)) {
+        facts.push(Fact::ClientVersion(version.to_owned()));
+    }
+    if let Some(model) = record.model.as_deref().filter(|model| is_news(&mut said.model, model)) {
+        facts.push(Fact::Model(model.to_owned()));
+    }
+}
+
+/// What a call gave back, as text.
+#[derive(Default)]
+struct RawText {
+    text: String,
+    failed: bool,
+}
+
+impl RawText {
+    fn of(raw: &serde_json::value::RawValue) -> Self {
+        match serde_json::from_str::<WireOutput>(raw.get()) {
+            Ok(WireOutput { error: Some(text), .. }) => Self { text, failed: true },
+            Ok(WireOutput { output: Some(text), .. }) => Self { text, failed: false },
+            _ => Self { text: raw.get().to_owned(), failed: false },
+        }
+    }
+}
+
+fn harness(bodies: Bodies) -> Bodies {
+    bodies.into_iter().map(|(_, body)| (Origin::Harness, body)).collect()
+}
+
+fn is_boilerplate(text: &str) -> bool {
+    BOILERPLATE.iter().any(|beginning| text.trim_start().starts_with(beginning))
+}
+
+fn starts_boilerplate(part: &WirePart<'_>) -> bool {
+    part.text.as_deref().is_some_and(is_boilerplate)
+}
+
+/// Files that the client puts behind a summary.
+fn is_embedded_file(part: &WirePart<'_>) -> bool {
+    part.text.as_deref().is_some_and(|text| text.starts_with("Recently accessed file"))
+}
+
+fn opaque(kind: &'static str) -> (Origin, Body) {
+    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+}
+
+/// Kinds that we do not know are told by an owned name.
+fn unknown(kind: String) -> (Origin, Body) {
+    (Origin::Harness, Body::Opaque(Cow::Owned(kind)))
+}
+
+fn given_title(title: &WireTitle) -> Option<Fact> {
+    let rank = if title.title_source.as_deref() == Some("auto") { TitleRank::Generated } else { TitleRank::Given };
+    let text = one_line(&title.custom_title, 200);
+    (!text.is_empty()).then_some(Fact::Title(rank, text))
+}
+
+fn first_prompt(parts: &[Part]) -> Option<Fact> {
+    let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
+    // Long prompts are named by their beginning, and that needs no look at the rest.
+    let line = one_line(&text[..text.floor_char_boundary(2_000)], 200);
+    (!line.is_empty()).then_some(Fact::Title(TitleRank::FirstPrompt, line))
+}
+
+fn failure_kind(status: Option<u64>, message: &str) -> FailureKind {
+    let lower = message.to_ascii_lowercase();
+    match status {
+        Some(429) => FailureKind::RateLimit,
+        Some(401 | 403) => FailureKind::Authentication,
+        Some(402) => FailureKind::Billing,
+        Some(500..=599) => FailureKind::Server,
+        _ if lower.contains("aborted") => FailureKind::Interrupted,
+        _ if lower.contains("rate limit") || lower.contains("quota") => FailureKind::RateLimit,
+        _ if lower.contains("context length") || lower.contains("too long") => FailureKind::ContextTooLong,
+        _ => FailureKind::Other,
+    }
+}
