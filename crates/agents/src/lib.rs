@@ -29,7 +29,15 @@ pub use plan::{
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
-pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &gemini_cli::GeminiCli, &qwen_code::QwenCode, &pi::Pi, &copilot_cli::CopilotCli, &aider::Aider];
+pub const AGENTS: &[&dyn Agent] = &[
+    &claude_code::ClaudeCode,
+    &codex::Codex,
+    &gemini_cli::GeminiCli,
+    &qwen_code::QwenCode,
+    &pi::Pi,
+    &copilot_cli::CopilotCli,
+    &aider::Aider,
+];
 
 /// The agent with that id or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

@@ -96,6 +96,7 @@ fn plan_in(project: &Path, entries: &[Carried], brief: Option<&str>) -> WritePla
         source_agent: "other",
         source_model: Some("gpt-x"),
         started_at: Timestamp::parse("2026-11-15T00:56:22.031Z").unwrap(),
+        permission: carryover_core::transcript::Permission::Ask,
         tokens: 1234,
         seed: 7,
     };

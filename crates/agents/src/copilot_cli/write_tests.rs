@@ -76,6 +76,7 @@ fn env() -> Env {
         now: Timestamp::parse("2026-11-15T02:00:00.000Z").unwrap(),
         zone: jiff::tz::TimeZone::UTC,
         stores: BTreeMap::new(),
+        projects: Vec::new(),
     }
 }
 
@@ -90,6 +91,7 @@ fn plan(entries: &[Carried], version: Version) -> WritePlan {
         source_agent: "other",
         source_model: Some("gpt-x"),
         started_at: Timestamp::parse("2026-11-15T00:56:22.031Z").unwrap(),
+        permission: carryover_core::transcript::Permission::Ask,
         tokens: 1234,
         seed: 7,
     };

@@ -70,7 +70,14 @@ fn on_windows() {
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("COPILOT_HOME", "/x/copilot"), ("GEMINI_CLI_HOME", "/x/gemini"), ("PI_CODING_AGENT_DIR", "/x/pi"), ("QWEN_HOME", "/x/qwen")];
+    let vars = [
+        ("CLAUDE_CONFIG_DIR", "/x/claude"),
+        ("CODEX_HOME", "~/codex"),
+        ("COPILOT_HOME", "/x/copilot"),
+        ("GEMINI_CLI_HOME", "/x/gemini"),
+        ("PI_CODING_AGENT_DIR", "/x/pi"),
+        ("QWEN_HOME", "/x/qwen"),
+    ];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more

@@ -16,9 +16,11 @@ pub(crate) fn file_name(agent: &dyn Agent) -> (&'static str, &'static str) {
         "copilot-cli" => (
             "session-state/00000000-0000-4000-8000-000000000001/events.jsonl",
             r#"{"type":"session.start","data":{"sessionId":"00000000-0000-4000-8000-000000000001","version":1,"producer":"copilot-agent","copilotVersion":"1.0.102","startTime":"2026-11-15T00:00:00.000Z"},"id":"a","timestamp":"2026-11-15T00:00:00.000Z","parentId":null}"#,
+        ),
         "gemini-cli" => (
             "tmp/p/chats/session-2026-11-15T00-00-00000000.jsonl",
             r#"{"sessionId":"00000000-0000-4000-8000-000000000001","projectHash":"p","startTime":"2026-11-15T00:00:00.000Z","lastUpdated":"2026-11-15T00:00:00.000Z","kind":"main"}"#,
+        ),
         "pi" => (
             "sessions/--p--/2026-11-15T00-00-00-000Z_00000000-0000-4000-8000-000000000001.jsonl",
             r#"{"type":"session","version":3,"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#,

@@ -45,7 +45,13 @@ impl Sandbox {
             write(&project.join(name), text)?;
         }
         write_sessions(&home, &project, outer.env.now)?;
-        let env = Env { home: home.clone(), vars: BTreeMap::new(), stores: BTreeMap::new(), projects: Vec::new(), ..outer.env.clone() };
+        let env = Env {
+            home: home.clone(),
+            vars: BTreeMap::new(),
+            stores: BTreeMap::new(),
+            projects: Vec::new(),
+            ..outer.env.clone()
+        };
         let context = Context::with(env, Config::default(), home.join(".carryover"), project, outer.seed);
         Ok(Self { folder, context })
     }
