@@ -31,40 +31,40 @@ fn candidates(env: &Env) -> String {
 
 #[test]
 fn on_linux() {
-    insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &[])), @r"
+    insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &[])), @"
     claude-code: /home/u/.claude
     codex: /home/u/.codex, /more
-    aider: /work
-    copilot-cli: /home/u/.copilot
     gemini-cli: /home/u/.gemini
-    pi: /home/u/.pi/agent
     qwen-code: /home/u/.qwen
+    pi: /home/u/.pi/agent
+    copilot-cli: /home/u/.copilot
+    aider: /work
     ");
 }
 
 #[test]
 fn on_macos() {
-    insta::assert_snapshot!(candidates(&env(Os::MacOs, "/Users/u", &[])), @r"
+    insta::assert_snapshot!(candidates(&env(Os::MacOs, "/Users/u", &[])), @"
     claude-code: /Users/u/.claude
     codex: /Users/u/.codex, /more
-    aider: /work
-    copilot-cli: /Users/u/.copilot
     gemini-cli: /Users/u/.gemini
-    pi: /Users/u/.pi/agent
     qwen-code: /Users/u/.qwen
+    pi: /Users/u/.pi/agent
+    copilot-cli: /Users/u/.copilot
+    aider: /work
     ");
 }
 
 #[test]
 fn on_windows() {
-    insta::assert_snapshot!(candidates(&env(Os::Windows, "C:/Users/u", &[])), @r"
+    insta::assert_snapshot!(candidates(&env(Os::Windows, "C:/Users/u", &[])), @"
     claude-code: C:/Users/u/.claude
     codex: C:/Users/u/.codex, /more
-    aider: /work
-    copilot-cli: C:/Users/u/.copilot
     gemini-cli: C:/Users/u/.gemini
-    pi: C:/Users/u/.pi/agent
     qwen-code: C:/Users/u/.qwen
+    pi: C:/Users/u/.pi/agent
+    copilot-cli: C:/Users/u/.copilot
+    aider: /work
     ");
 }
 
@@ -78,13 +78,13 @@ fn variables_move_a_store_as_a_whole() {
         ("PI_CODING_AGENT_DIR", "/x/pi"),
         ("QWEN_HOME", "/x/qwen"),
     ];
-    insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
+    insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @"
     claude-code: /x/claude
     codex: /home/u/codex, /more
-    aider: /work
-    copilot-cli: /x/copilot
     gemini-cli: /x/gemini/.gemini
-    pi: /x/pi
     qwen-code: /x/qwen
+    pi: /x/pi
+    copilot-cli: /x/copilot
+    aider: /work
     ");
 }

@@ -9,8 +9,11 @@ fn agents_are_told_with_their_stores() {
     AGENT         CLIENT         SESSIONS  NATIVE RESUME STORE
     claude-code   not installed         1  yes           ~/.claude
     codex         not installed         1  yes           ~/.codex
-    pi            not installed         0  yes           –
+    gemini-cli    not installed         0  yes           –
     qwen-code     not installed         0  yes           –
+    pi            not installed         0  yes           –
+    copilot-cli   not installed         0  yes           –
+    aider         not installed         0  yes           –
     ");
     let detected = env.json("detect", &["detect"]);
     assert_eq!(detected[0]["sessions"], 1);
@@ -27,8 +30,11 @@ fn no_agent_is_an_answer_and_an_exit_code() {
     AGENT         CLIENT         SESSIONS  NATIVE RESUME STORE
     claude-code   not installed         0  yes           –
     codex         not installed         0  yes           –
-    pi            not installed         0  yes           –
+    gemini-cli    not installed         0  yes           –
     qwen-code     not installed         0  yes           –
+    pi            not installed         0  yes           –
+    copilot-cli   not installed         0  yes           –
+    aider         not installed         0  yes           –
     --- stderr
     error: no agent was found
     hint: run `carryover info` to see where carryover looks for sessions
@@ -45,8 +51,11 @@ fn a_moved_store_is_followed() {
     AGENT         CLIENT         SESSIONS  NATIVE RESUME STORE
     claude-code   not installed         1  yes           ~/.claude
     codex         not installed         0  yes           –
-    pi            not installed         0  yes           –
+    gemini-cli    not installed         0  yes           –
     qwen-code     not installed         0  yes           –
+    pi            not installed         0  yes           –
+    copilot-cli   not installed         0  yes           –
+    aider         not installed         0  yes           –
     ");
 }
 
