@@ -3,6 +3,7 @@
 //! A file holds every chat of its project, one after the other, without ids. A chat is known by the file and by the
 //! local time at which it started.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -149,10 +150,12 @@ impl Reading {
 
 /// Names chats by their start; two that started in the same second are counted.
 fn name(chats: &mut [Chat]) {
-    for index in 0..chats.len() {
-        let started = chats[index].started.clone().unwrap_or_else(|| "start".to_owned());
-        let same = chats[..index].iter().filter(|chat| chat.started == chats[index].started).count();
-        chats[index].key = if same == 0 { started } else { format!("{started} #{}", same + 1) };
+    let mut counts: BTreeMap<Option<String>, usize> = BTreeMap::new();
+    for chat in chats {
+        let count = counts.entry(chat.started.clone()).or_default();
+        *count += 1;
+        let started = chat.started.as_deref().unwrap_or("start");
+        chat.key = if *count == 1 { started.to_owned() } else { format!("{started} #{count}") };
     }
 }
 
@@ -164,9 +167,8 @@ pub(super) fn find<'a>(chats: &'a [Chat], key: Option<&str>) -> Option<&'a Chat>
     }
 }
 
-/// The id of a chat: the client gives none, so it is made from what stays the same.
-pub(super) fn id(path: &Path, key: &str) -> SessionId {
-    let place = resolved(path);
+/// The id of a chat: the client gives none, so it is made from what stays the same. `place` is its file, resolved.
+pub(super) fn id(place: &Path, key: &str) -> SessionId {
     let text = format!("{}\n{key}", place.to_string_lossy());
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, step);
@@ -176,7 +178,7 @@ pub(super) fn id(path: &Path, key: &str) -> SessionId {
 }
 
 /// The file by the real name of its folder; it need not exist yet.
-fn resolved(path: &Path) -> PathBuf {
+pub(super) fn resolved(path: &Path) -> PathBuf {
     let real = |folder: &Path| fs_err::canonicalize(folder).ok();
     match (path.parent().and_then(real), path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::chats::{self, Chat};
 use super::clock;
-use super::read::started_at;
+use super::read::{ahead, started_at};
 use crate::{AgentError, Env, Found, Liveness, Source, Store};
 
 /// The variable that names another history file.
@@ -49,9 +49,10 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         let chats = chats::chats(&path)?;
         let known = chats.iter().any(|chat| chat.started.is_some());
         let newest = chats.iter().rposition(|chat| chat.spoken);
+        let place = Place { path: &path, resolved: chats::resolved(&path), ahead: ahead(&path) };
         for (index, chat) in chats.iter().enumerate() {
             let listed = if known { chat.spoken } else { true };
-            if listed && found(look(&path, chat, !known && !chat.spoken, Some(index) == newest)).is_break() {
+            if listed && found(place.look(chat, !known && !chat.spoken, Some(index) == newest)).is_break() {
                 return Ok(());
             }
         }
@@ -59,22 +60,31 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     Ok(())
 }
 
-fn look(path: &Path, chat: &Chat, drifted: bool, newest: bool) -> Found {
-    let started_at = started_at(path, chat);
-    // Of the other chats it is only known when they began.
-    let modified = clock::modified(path).filter(|_| newest || started_at.is_none());
-    Found {
-        source: Source { path: path.to_path_buf(), key: Some(chat.key.clone()) },
-        id: chats::id(path, &chat.key),
-        title: chat.title().map(str::to_owned),
-        project: path.parent().map(Path::to_path_buf),
-        branch: None,
-        started_at,
-        updated_at: modified.or(started_at),
-        messages: None,
-        bytes: chat.end - chat.offset,
-        model: chat.model.clone(),
-        live: Liveness::Unknown,
-        drifted,
+/// What is the same for all chats of a file.
+struct Place<'a> {
+    path: &'a Path,
+    resolved: PathBuf,
+    ahead: i64,
+}
+
+impl Place<'_> {
+    fn look(&self, chat: &Chat, drifted: bool, newest: bool) -> Found {
+        let started_at = started_at(chat, self.ahead);
+        // Of the other chats it is only known when they began.
+        let modified = if newest || started_at.is_none() { clock::modified(self.path) } else { None };
+        Found {
+            source: Source { path: self.path.to_path_buf(), key: Some(chat.key.clone()) },
+            id: chats::id(&self.resolved, &chat.key),
+            title: chat.title().map(str::to_owned),
+            project: self.path.parent().map(Path::to_path_buf),
+            branch: None,
+            started_at,
+            updated_at: modified.or(started_at),
+            messages: None,
+            bytes: chat.end - chat.offset,
+            model: chat.model.clone(),
+            live: Liveness::Unknown,
+            drifted,
+        }
     }
 }

@@ -9,6 +9,7 @@ mod dialect;
 mod discover;
 mod read;
 mod record;
+mod stretch;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;

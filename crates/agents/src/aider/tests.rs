@@ -200,3 +200,32 @@ fn truncation_at_every_byte_loses_no_earlier_entry() {
         before = before.max(n_entries);
     }
 }
+
+#[test]
+fn stores_are_the_projects_that_hold_a_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for made in ["repo/.git", "repo/src", "plain", "none"] {
+        std::fs::create_dir_all(root.join(made)).unwrap();
+    }
+    for file in ["repo/.aider.chat.history.md", "plain/.aider.chat.history.1234abcd.md", "none/talk.md"] {
+        std::fs::write(root.join(file), "\n# aider chat started at 2026-11-15 05:00:00\n\n#### hello  \n").unwrap();
+    }
+    let stores = |vars: &[(&str, &str)]| {
+        let env = crate::Env {
+            home: root.to_path_buf(),
+            vars: vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            os: crate::Os::Linux,
+            now: carryover_core::time::Timestamp::EPOCH,
+            zone: jiff::tz::TimeZone::UTC,
+            stores: std::collections::BTreeMap::new(),
+            projects: ["repo/src", "plain", "none", "gone"].map(|name| root.join(name)).to_vec(),
+        };
+        let roots = Aider.stores(&env).into_iter().map(|store| store.root.strip_prefix(root).unwrap().to_path_buf());
+        roots.collect::<Vec<_>>()
+    };
+    assert_eq!(stores(&[]), [PathBuf::from("repo"), PathBuf::from("plain")]);
+    let named = stores(&[("AIDER_CHAT_HISTORY_FILE", "talk.md")]);
+    assert_eq!(named, [PathBuf::from("repo"), PathBuf::from("plain"), PathBuf::from("none/talk.md")]);
+    assert_eq!(found(&root.join("none/talk.md"))[0].project, Some(root.join("none")));
+}

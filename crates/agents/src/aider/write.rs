@@ -32,7 +32,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let started = clock::local(request.started_at, &target.env.zone);
     let mut page = Page::new(request, project, &started);
     page.write();
-    let session = chats::id(&file, &started);
+    let session = chats::id(&chats::resolved(&file), &started);
     Ok(WritePlan {
         resume: ResumeCommand {
             argv: argv(&name, request.tokens),

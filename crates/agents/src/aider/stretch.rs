@@ -1,0 +1,178 @@
+//! Putting the lines of one voice together.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use carryover_core::transcript::{Body, Entry, EntryKey, Origin, Rejected};
+use fs_err::File;
+
+use super::chats::Chat;
+use super::read::{ahead, started_at};
+use super::record::{self, Around};
+use super::wire::{self, Kind, WireLine};
+use crate::Sink;
+use crate::formats::jsonl;
+
+/// Some lines of one voice.
+struct Stretch {
+    offset: u64,
+    end: u64,
+    /// Of the client or of the user, by its first line; else of the model.
+    kind: Kind,
+    /// Output of the client's that goes on until a line with two blanks at its end.
+    goes_on: bool,
+}
+
+/// Puts lines together.
+pub(super) struct Stretches<'a> {
+    file: File,
+    live: &'a [&'a Chat],
+    ahead: i64,
+    /// The chat that the lines are in.
+    at: usize,
+    open: Option<Stretch>,
+    /// The end of the line before.
+    behind: u64,
+    /// The user has said something in this chat.
+    begun: bool,
+    after_summary: bool,
+    sink: &'a mut dyn Sink,
+}
+
+impl<'a> Stretches<'a> {
+    /// Begins at an offset of the file; `live` are the chats that count, in their order.
+    pub(super) fn new(path: &Path, live: &'a [&'a Chat], behind: u64, sink: &'a mut dyn Sink) -> io::Result<Self> {
+        let (file, ahead) = (File::open(path)?, ahead(path));
+        Ok(Self { file, live, ahead, at: 0, open: None, behind, begun: false, after_summary: false, sink })
+    }
+
+    /// Takes in a line; lines come in their order.
+    pub(super) fn take(&mut self, line: &WireLine) -> ControlFlow<()> {
+        let joined = line.offset == self.behind;
+        let result = match &line.kind {
+            Kind::Started(_) => self.start(line),
+            Kind::TooLong => self.too_long(line),
+            Kind::User(_) if self.chat().counts(line) => {
+                let joined = joined && matches!(&self.open, Some(open) if matches!(open.kind, Kind::User(_)));
+                self.begun = true;
+                self.add(line, joined, false)
+            }
+            Kind::Console(said) if self.is_console(line, said, joined) => {
+                let joined = joined && self.is_thinking();
+                self.add(line, joined, !self.chat().counts(line))
+            }
+            _ => self.words(line),
+        };
+        self.behind = line.end;
+        result
+    }
+
+    fn chat(&self) -> &Chat {
+        self.live[self.at]
+    }
+
+    fn start(&mut self, line: &WireLine) -> ControlFlow<()> {
+        self.close()?;
+        while self.live.get(self.at + 1).is_some_and(|next| next.offset <= line.offset) {
+            self.at += 1;
+        }
+        let at = started_at(self.chat(), self.ahead);
+        (self.begun, self.after_summary) = (false, false);
+        self.put(Entry { at, ..opaque(key_of(line), "session") })
+    }
+
+    fn too_long(&mut self, line: &WireLine) -> ControlFlow<()> {
+        self.close()?;
+        let key = key_of(line);
+        self.sink.reject(Rejected { key, reason: "longer than any message" })?;
+        self.put(opaque(key, "line"))
+    }
+
+    /// A quotation of the model's has no blanks at its end. Output of the client's that goes on over several lines has
+    /// none either, but then no blank line stands before it, except at the start of a chat.
+    fn is_console(&self, line: &WireLine, said: &str, joined: bool) -> bool {
+        let speaks = matches!(&self.open, Some(open) if open.kind == Kind::Text);
+        let at_start = !self.begun && self.open.as_ref().is_none_or(|open| matches!(open.kind, Kind::Console(_)));
+        let commits = said.strip_prefix("Commit ").is_some_and(is_commit);
+        self.chat().counts(line) || commits || (!speaks && (joined || at_start))
+    }
+
+    /// Thoughts that we wrote are one entry, however many lines they have.
+    fn is_thinking(&self) -> bool {
+        let thoughts = |open: &Stretch| matches!(&open.kind, Kind::Console(said) if said == wire::THOUGHTS);
+        self.chat().is_ours() && self.open.as_ref().is_some_and(thoughts)
+    }
+
+    fn add(&mut self, line: &WireLine, joined: bool, goes_on: bool) -> ControlFlow<()> {
+        if let (Some(open), true) = (&mut self.open, joined) {
+            open.end = line.end;
+            return ControlFlow::Continue(());
+        }
+        self.close()?;
+        self.open = Some(Stretch { offset: line.offset, end: line.end, kind: line.kind.clone(), goes_on });
+        ControlFlow::Continue(())
+    }
+
+    /// The model's words, or the rest of what the client says.
+    fn words(&mut self, line: &WireLine) -> ControlFlow<()> {
+        match &mut self.open {
+            Some(open) if open.goes_on => {
+                open.end = line.end;
+                open.goes_on = !line.ended;
+                ControlFlow::Continue(())
+            }
+            Some(open) if open.kind == Kind::Text => {
+                open.end = line.end;
+                ControlFlow::Continue(())
+            }
+            _ => {
+                self.close()?;
+                self.open = Some(Stretch { offset: line.offset, end: line.end, kind: Kind::Text, goes_on: false });
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// Hands over the stretch that the last line ended.
+    pub(super) fn close(&mut self) -> ControlFlow<()> {
+        let Some(stretch) = self.open.take() else { return ControlFlow::Continue(()) };
+        let length = stretch.end - stretch.offset;
+        let key = EntryKey { file: 0, offset: stretch.offset, part: 0, length: u32::try_from(length).unwrap_or(0) };
+        let Some(text) = self.text(key.offset, length) else {
+            self.sink.reject(Rejected { key, reason: "not UTF-8, or too long" })?;
+            return self.put(opaque(key, "text"));
+        };
+        let around =
+            Around { chat: self.chat(), going_on: self.at + 1 == self.live.len(), after_summary: self.after_summary };
+        let entries = record::entries(&text, key, around);
+        self.after_summary = entries.iter().any(|entry| matches!(entry.body, Body::Summary(_)));
+        entries.into_iter().try_for_each(|entry| self.put(entry))
+    }
+
+    fn text(&mut self, offset: u64, length: u64) -> Option<String> {
+        let length = usize::try_from(length).ok().filter(|length| *length <= jsonl::MAX_RECORD)?;
+        let mut bytes = vec![0; length];
+        self.file.seek(SeekFrom::Start(offset)).ok()?;
+        self.file.read_exact(&mut bytes).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
+        self.sink.put(0, entry)
+    }
+}
+
+fn is_commit(words: &str) -> bool {
+    let name = words.split(' ').next().unwrap_or_default();
+    name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn key_of(line: &WireLine) -> EntryKey {
+    let length = u32::try_from(line.end - line.offset).unwrap_or(u32::MAX);
+    EntryKey { file: 0, offset: line.offset, part: 0, length }
+}
+
+fn opaque(key: EntryKey, kind: &'static str) -> Entry {
+    Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body: Body::Opaque(kind.into()) }
+}
