@@ -1,6 +1,7 @@
-//! What a client sent to its model, in terms that both APIs share, and how it compares with the truth.
+//! What a client sent to its model, in terms that all APIs share, and how it compares with the truth.
 
 mod compare;
+mod gemini;
 mod item;
 
 pub use compare::{Comparison, Truth, compare};
