@@ -131,3 +131,14 @@ fn what_the_harness_attaches_is_neither_live_nor_ghost() {
     let truth = Truth::new(&body, &[fact]);
     assert!(truth.live.is_empty() && truth.ghosts.is_empty());
 }
+
+#[test]
+fn outcome_that_comes_twice_is_found_unless_the_source_does_so_itself() {
+    let mut body = chat();
+    let messages = body["messages"].as_array_mut().unwrap();
+    messages.insert(4, messages[3].clone());
+    let comparison = compare(&body, &truth());
+    assert_eq!((comparison.repeated, comparison.is_whole()), ((1, 0), false));
+    let fact = Fact { word: "O4".into(), about: "o".into(), nature: Nature::Outcome, expect: Expect::Live };
+    assert!(compare(&body, &Truth::new(&body, &[fact])).is_whole());
+}

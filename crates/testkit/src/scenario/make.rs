@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::claude_code::ClaudeCodeDriver;
 use super::codex::CodexDriver;
 use super::dialect::{Answers, Dialect};
+use super::headless::HeadlessDriver;
 use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
 use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
 use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
@@ -33,6 +34,10 @@ const KEPT: Duration = Duration::from_hours(7 * 24);
 /// One way to drive a client through the steps of a scenario.
 pub(super) trait Driver {
     fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError>;
+    /// A turn that the model's service refuses.
+    fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.turn(prompt)
+    }
     fn compact(&mut self) -> Result<(), ClientError>;
     /// Takes the latest turn back.
     fn rewind(&mut self) -> Result<(), ClientError>;
@@ -128,6 +133,7 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
     let mut driver: Box<dyn Driver> = match source.agent {
         Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
+        _ => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
     };
     let dialect = Dialect { source, project: &sandbox.project };
     for step in &scenario.steps {
@@ -176,9 +182,11 @@ fn play(
             let code = match dialect.source.agent {
                 Agent::ClaudeCode => "rate_limit_error",
                 Agent::Codex => "usage_limit_reached",
+                Agent::GeminiCli => "RESOURCE_EXHAUSTED",
+                _ => "rate_limit_exceeded",
             };
-            server.script(Kind::Main, [Turn::failing(429, code, "the limit is reached")]);
-            driver.turn(prompt)
+            server.script(Kind::Main, [Turn::failing(429, code, "the limit is reached").lasting()]);
+            driver.refused(prompt)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use carryover_testkit::client::{Client, Pin, Provider, cache_folder};
-use carryover_testkit::scenario::{CATALOG, Made, SOURCES, Source, make};
+use carryover_testkit::scenario::{Abilities, CATALOG, Made, SOURCES, Source, make};
 
 use super::ConformanceError;
 use super::report::Row;
@@ -92,15 +92,15 @@ impl Plan {
         let wanted =
             |filter: &Option<String>, name: &str| filter.as_ref().is_none_or(|part| name.contains(part.as_str()));
         let mut cases = Vec::new();
-        for source in SOURCES.iter().filter(|source| wanted(&options.from, &source.label())) {
+        for source in known().filter(|source| wanted(&options.from, &source.label())) {
             let client = install(source, options)?;
-            for scenario in CATALOG.iter().map(|scenario| scenario()) {
+            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.agent))) {
                 if !wanted(&options.session, scenario.name) {
                     continue;
                 }
                 let made = make(&client, source, &scenario, &options.cache)?;
                 // What is special about a target shows in the session that has everything.
-                let targets = SOURCES.iter().filter(|target| scenario.name == "whole" || target.is_plain());
+                let targets = known().filter(|target| scenario.name == "whole" || target.is_plain());
                 for target in targets.filter(|target| wanted(&options.to, &target.label())) {
                     let (made, source) = (made.clone(), client.clone());
                     cases.push(Case { made, source, target: install(target, options)?, target_kind: *target });
@@ -109,6 +109,11 @@ impl Plan {
         }
         if cases.is_empty() { Err(ConformanceError::NothingToRun) } else { Ok(Self { cases }) }
     }
+}
+
+/// The clients whose agents `carryover` knows.
+fn known() -> impl Iterator<Item = &'static Source> {
+    SOURCES.iter().filter(|source| carryover_agents::by_name(source.agent.id()).is_some())
 }
 
 fn install(source: &Source, options: &Options) -> Result<Client, ConformanceError> {

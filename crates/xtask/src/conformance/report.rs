@@ -24,7 +24,8 @@ pub(crate) type Check = Result<(), String>;
 /// What was found in a pair.
 pub(crate) struct Found {
     pub(crate) there: Comparison,
-    pub(crate) listed: Check,
+    /// `None` where the target has no listing.
+    pub(crate) listed: Option<Check>,
     pub(crate) back: Result<RoundTrip, String>,
     /// No session file that was there before was changed.
     pub(crate) untouched: Check,
@@ -44,8 +45,9 @@ pub(crate) struct RoundTrip {
 }
 
 impl Found {
-    fn checks(&self) -> [(&'static str, &Check); 3] {
-        [("listed", &self.listed), ("untouched", &self.untouched), ("undo", &self.undone)]
+    fn checks(&self) -> impl Iterator<Item = (&'static str, &Check)> {
+        let listed = self.listed.iter().map(|listed| ("listed", listed));
+        listed.chain([("untouched", &self.untouched), ("undo", &self.undone)])
     }
 }
 
@@ -59,7 +61,7 @@ impl Row {
     pub(crate) fn is_whole(&self) -> bool {
         let whole = |found: &Found| {
             let back = found.back.as_ref().is_ok_and(RoundTrip::is_whole);
-            found.there.is_whole() && back && found.checks().iter().all(|(_, check)| check.is_ok())
+            found.there.is_whole() && back && found.checks().all(|(_, check)| check.is_ok())
         };
         self.outcome.as_ref().is_ok_and(whole)
     }
@@ -83,7 +85,7 @@ impl Row {
             }
             Err(error) => lines.push(format!("back: {error}")),
         }
-        let failed = found.checks().into_iter().filter_map(|(name, check)| check.as_ref().err().map(|why| (name, why)));
+        let failed = found.checks().filter_map(|(name, check)| check.as_ref().err().map(|why| (name, why)));
         lines.extend(failed.map(|(name, why)| format!("{name}: {why}")));
         lines.extend(found.lost.iter().map(|loss| format!("declared as lost: {loss}")));
         lines
@@ -112,7 +114,7 @@ impl Row {
             ratio(*live),
             ghosts.len(),
             ratio(*images),
-            mark(&found.listed),
+            found.listed.as_ref().map_or("–", mark),
             mark(&found.untouched),
             mark(&found.undone),
         )
@@ -135,6 +137,9 @@ fn differences(prefix: &str, comparison: &Comparison) -> Vec<String> {
     lines.extend(wrong.map(|(what, count, _)| format!("{prefix}{what}: {}", ratio(count))));
     if comparison.unpaired > 0 {
         lines.push(format!("{prefix}unpaired calls or outcomes: {}", comparison.unpaired));
+    }
+    if comparison.repeated.0 > comparison.repeated.1 {
+        lines.push(format!("{prefix}outcomes that come twice: {}", comparison.repeated.0));
     }
     lines
 }
@@ -194,7 +199,7 @@ mod tests {
     fn row(there: Comparison) -> Row {
         let whole = Comparison { live: (4, 4), native: (2, 2), ..Comparison::default() };
         let back = Ok(RoundTrip { comparison: whole, new: (5, 5), own: true });
-        let found = Found { there, listed: Ok(()), back, untouched: Ok(()), undone: Ok(()), lost: Vec::new() };
+        let found = Found { there, listed: Some(Ok(())), back, untouched: Ok(()), undone: Ok(()), lost: Vec::new() };
         Row { from: "A 1".into(), session: "whole".into(), to: "B 2".into(), outcome: Ok(found) }
     }
 
