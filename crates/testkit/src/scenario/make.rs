@@ -16,6 +16,7 @@ use super::claude_code::ClaudeCodeDriver;
 use super::codex::CodexDriver;
 use super::dialect::{Answers, Dialect};
 use super::headless::HeadlessDriver;
+use super::pi::PiDriver;
 use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
 use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
 use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
@@ -133,6 +134,7 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
     let mut driver: Box<dyn Driver> = match source.agent {
         Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::Pi => Box::new(PiDriver::start(client, sandbox, &setup, server.port())?),
         _ => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
     };
     let dialect = Dialect { source, project: &sandbox.project };

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Ask, Look, Runner, Session, words, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
+use crate::model::FLAT_MODEL;
 
 pub(super) struct Pi;
 
@@ -15,7 +16,7 @@ impl Runner for Pi {
     fn configure(&self, sandbox: &Sandbox, _setup: &Setup, port: u16) -> Result<(), ClientError> {
         let folder = sandbox.home.join(".pi/agent");
         let model = json!({
-            "id": "fake-model", "reasoning": true, "input": ["text", "image"], "contextWindow": 200_000,
+            "id": FLAT_MODEL, "reasoning": true, "input": ["text", "image"], "contextWindow": 200_000,
             "maxTokens": 8_000, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
         });
         let provider = json!({
@@ -24,7 +25,7 @@ impl Runner for Pi {
         });
         write_json(&folder.join("models.json"), &json!({"providers": {"fake": provider}}))?;
         let settings: Value = json!({
-            "defaultProvider": "fake", "defaultModel": "fake-model",
+            "defaultProvider": "fake", "defaultModel": FLAT_MODEL,
             "retry": {"enabled": false},
             // A compaction is to leave only its summary, however short the session is.
             "compaction": {"enabled": false, "keepRecentTokens": 1},
@@ -35,7 +36,7 @@ impl Runner for Pi {
     fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
         let mut args = words(&["-p"]);
         match ask.session {
-            Session::New(_) => {}
+            Session::New(id) => args.extend(words(&["--session-id", id])),
             Session::Named(id) => args.extend(words(&["--session", id])),
             Session::Newest => args.push("--continue".to_owned()),
         }
