@@ -42,15 +42,13 @@ pub(super) fn classify(incoming: &Incoming, body: &Value) -> Kind {
     }
 }
 
-/// Only the session's own loop may delegate, where a client can delegate at all.
+/// A header says it, or the first words of the system message do.
 fn is_sub_agent(incoming: &Incoming, body: &Value) -> bool {
-    if incoming.header("x-parent-session-id").is_some() || incoming.header("x-session-parent").is_some() {
-        return true;
-    }
-    let names: Vec<&str> = list(&body["tools"]).iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
-    // A task that is handed in can be worked on, but not handed on.
-    let hands_in = names.iter().any(|name| matches!(*name, "complete_task" | "task_complete_report"));
-    hands_in && !names.iter().any(|name| matches!(*name, "task" | "agent"))
+    let told = incoming.header("x-interaction-type").is_some_and(|kind| kind.ends_with("subagent"))
+        || incoming.header("x-parent-session-id").is_some();
+    let system = list(&body["messages"]).first().map(|message| flat_text(&message["content"])).unwrap_or_default();
+    let start: String = system.chars().take(200).collect::<String>().to_lowercase();
+    told || start.contains("subagent") || start.contains("sub-agent")
 }
 
 /// What says what a request is for: the system message and the last message of all.

@@ -237,11 +237,13 @@ fn chat_requests_are_told_apart() {
     let mut flat = title.clone();
     flat["model"] = json!(super::FLAT_MODEL);
     let summary = chat("Distil it all into a <state_snapshot>.");
-    for body in [&chat("go"), &title, &commit, &flat, &summary] {
+    let mut sub = chat("task");
+    sub["messages"][0]["content"] = json!("You are a subagent.");
+    for body in [&chat("go"), &title, &commit, &flat, &summary, &sub] {
         post(&server, "/v1/chat/completions", body);
     }
     let kinds: Vec<Kind> = server.log().iter().map(|logged| logged.kind).collect();
-    assert_eq!(kinds, [Kind::Main, Kind::Side, Kind::Side, Kind::Main, Kind::Compaction]);
+    assert_eq!(kinds, [Kind::Main, Kind::Side, Kind::Side, Kind::Main, Kind::Compaction, Kind::SubAgent]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Abilities {
     pub fn of(agent: Agent) -> Self {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
-            Agent::ClaudeCode | Agent::Codex | Agent::Pi => &[Compact, Rewind, Interrupt, Picture],
+            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
             Agent::Aider => &[],
             _ => &[Picture],
         })

@@ -14,6 +14,7 @@ mod fact;
 mod further;
 mod headless;
 mod make;
+mod opencode;
 mod pi;
 mod picture;
 mod project;
