@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Item, ItemKind, items};
+use super::{Item, ItemKind, Loss, items};
 use crate::scenario::{Expect, Fact, Nature};
 
 /// What the source client's own request says about the facts.
@@ -70,12 +70,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Everything live is there, in order, natively, and no ghost.
-    pub fn is_whole(&self) -> bool {
+    /// Everything live is there, in order, natively, and no ghost, as far as the target can hold it.
+    pub fn is_whole(&self, lost: &[Loss]) -> bool {
         let all = |(there, of): (usize, usize)| there >= of;
+        let loses_images = lost.contains(&Loss::Images) || lost.contains(&Loss::OutcomeImages);
         all(self.live)
-            && all(self.native)
-            && self.images.0 == self.images.1
+            && (all(self.native) || lost.contains(&Loss::Structure))
+            && (self.images.0 == self.images.1 || (loses_images && self.images.0 < self.images.1))
             && self.ghosts.is_empty()
             && self.disordered.is_empty()
             && self.unpaired == 0

@@ -3,9 +3,11 @@
 mod compare;
 mod gemini;
 mod item;
+mod loss;
 
 pub use compare::{Comparison, Truth, compare};
 pub use item::{Item, ItemKind, Role, flat_text, items};
+pub use loss::{Loss, losses, reason};
 
 #[cfg(test)]
 mod tests;

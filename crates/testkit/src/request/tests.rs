@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Comparison, ItemKind, Truth, compare, items};
+use super::{Comparison, ItemKind, Loss, Truth, compare, items};
 use crate::scenario::{Expect, Fact, Nature};
 
 fn anthropic() -> Value {
@@ -80,7 +80,7 @@ fn all_apis_give_the_same_kinds() {
 fn same_conversation_in_another_api_is_whole() {
     for (body, reasoning) in [(openai(), 0), (chat(), 1), (gemini(), 1)] {
         let comparison = compare(&body, &truth());
-        assert!(comparison.is_whole(), "{comparison:?}");
+        assert!(comparison.is_whole(&[]), "{comparison:?}");
         assert_eq!((comparison.live, comparison.reasoning, comparison.native), ((4, 4), (reasoning, 1), (2, 2)));
     }
 }
@@ -101,7 +101,7 @@ fn ghosts_are_found_and_tolerated_facts_are_not_missed() {
     body["input"][0]["content"][0]["text"] = json!("A1 and G6 and T7");
     let comparison = compare(&body, &truth());
     assert_eq!(comparison.ghosts, ["G6 (G6)"]);
-    assert!(!comparison.is_whole());
+    assert!(!comparison.is_whole(&[]));
 }
 
 #[test]
@@ -111,6 +111,8 @@ fn call_that_became_text_is_live_but_not_native() {
     ]});
     let comparison = compare(&body, &truth());
     assert_eq!((comparison.live, comparison.native), ((4, 4), (0, 2)));
+    assert!(!comparison.is_whole(&[Loss::Structure]));
+    assert!(comparison.is_whole(&[Loss::Structure, Loss::Images]));
 }
 
 #[test]
@@ -138,7 +140,7 @@ fn outcome_that_comes_twice_is_found_unless_the_source_does_so_itself() {
     let messages = body["messages"].as_array_mut().unwrap();
     messages.insert(4, messages[3].clone());
     let comparison = compare(&body, &truth());
-    assert_eq!((comparison.repeated, comparison.is_whole()), ((1, 0), false));
+    assert_eq!((comparison.repeated, comparison.is_whole(&[])), ((1, 0), false));
     let fact = Fact { word: "O4".into(), about: "o".into(), nature: Nature::Outcome, expect: Expect::Live };
-    assert!(compare(&body, &Truth::new(&body, &[fact])).is_whole());
+    assert!(compare(&body, &Truth::new(&body, &[fact])).is_whole(&[]));
 }

@@ -1,6 +1,6 @@
 //! Makes a session in `OpenCode` through the server that its own interfaces talk to.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::thread;
@@ -35,10 +35,10 @@ impl<'a> OpencodeDriver<'a> {
         let port = free_port()?;
         let launch = sandbox.launch(client, setup, model_port)?;
         let server = launch.args(["serve", "--port", &port.to_string()]).start()?;
-        await_port(port)?;
+        await_server(port)?;
         let mut driver = Self { sandbox, server: Some(server), port, session_id: String::new(), prompts: Vec::new() };
         let created = driver.post("/session", &json!({}))?;
-        driver.session_id = created["id"].as_str().unwrap_or_default().to_owned();
+        created["id"].as_str().unwrap_or_default().clone_into(&mut driver.session_id);
         Ok(driver)
     }
 
@@ -122,46 +122,69 @@ fn free_port() -> Result<u16, ClientError> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-fn await_port(port: u16) -> Result<(), ClientError> {
+/// Waits for the server. What is asked before it is ready is never answered, so it is asked again.
+fn await_server(port: u16) -> Result<(), ClientError> {
     let deadline = Instant::now() + RUN_LIMIT;
-    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+    while request(port, "GET", "/path", &Value::Null, Duration::from_secs(2)).is_err() {
         if Instant::now() > deadline {
             return Err(ClientError::TimedOut { program: "opencode serve".to_owned(), limit: RUN_LIMIT });
         }
-        thread::sleep(Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(200));
     }
     Ok(())
 }
 
-/// One request; the answer is there when what was asked for is done.
 fn post(port: u16, path: &str, body: &Value) -> Result<Value, ClientError> {
+    request(port, "POST", path, body, RUN_LIMIT)
+}
+
+/// One request; the answer is there when what was asked for is done.
+fn request(port: u16, method: &str, path: &str, body: &Value, limit: Duration) -> Result<Value, ClientError> {
     let body = body.to_string();
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-    stream.set_read_timeout(Some(RUN_LIMIT))?;
+    stream.set_read_timeout(Some(limit))?;
     let length = body.len();
     write!(
         stream,
-        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
     )?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer.as_str(), ""));
-    if !head.starts_with("HTTP/1.1 2") {
-        let message = answer.chars().take(300).collect();
+    // The connection stays open after the answer, so its length has to be heeded.
+    let mut reader = BufReader::new(stream);
+    let mut status = String::new();
+    reader.read_line(&mut status)?;
+    let body = read_body(&mut reader)?;
+    if !status.starts_with("HTTP/1.1 2") {
+        let said: String = String::from_utf8_lossy(&body).chars().take(300).collect();
+        let message = format!("{} {said}", status.trim());
         return Err(ClientError::Refused { program: "opencode serve".to_owned(), method: path.to_owned(), message });
     }
-    let body = if head.to_lowercase().contains("transfer-encoding: chunked") { joined(body) } else { body.to_owned() };
-    Ok(serde_json::from_str(&body).unwrap_or_default())
+    Ok(serde_json::from_slice(&body).unwrap_or_default())
 }
 
-/// The chunks of a body, without their lengths.
-fn joined(mut chunks: &str) -> String {
-    let mut body = String::new();
-    while let Some((length, rest)) = chunks.split_once("\r\n") {
-        let length = usize::from_str_radix(length.trim(), 16).unwrap_or(0);
-        let Some(chunk) = rest.get(..length).filter(|chunk| !chunk.is_empty()) else { break };
-        body.push_str(chunk);
-        chunks = rest.get(length + 2..).unwrap_or_default();
+/// The body after the headers, whole or in chunks.
+fn read_body(reader: &mut impl BufRead) -> Result<Vec<u8>, ClientError> {
+    let (mut length, mut chunked) = (0, false);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let line = line.trim().to_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+        chunked |= line.starts_with("transfer-encoding:") && line.contains("chunked");
     }
-    body
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    while chunked {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let size = u64::from_str_radix(line.trim(), 16).unwrap_or(0);
+        reader.by_ref().take(size).read_to_end(&mut body)?;
+        reader.read_line(&mut line)?;
+        chunked = size > 0;
+    }
+    Ok(body)
 }
