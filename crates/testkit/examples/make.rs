@@ -7,7 +7,7 @@ use std::path::Path;
 
 use carryover_testkit::client::{Client, Pin, cache_folder};
 use carryover_testkit::request::{Truth, compare, items};
-use carryover_testkit::scenario::{CATALOG, SOURCES, make};
+use carryover_testkit::scenario::{Abilities, CATALOG, SOURCES, make};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> = env::args().skip(1).collect();
@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for source in SOURCES.iter().filter(|source| is_wanted(0, &source.label())) {
         let pin = Pin::find(source.agent, Some(source.version)).ok_or("no such pin")?;
         let client = Client::install(pin, &cache_folder())?;
-        for scenario in CATALOG.iter().map(|scenario| scenario()).filter(|scenario| is_wanted(1, scenario.name)) {
+        let can = Abilities::of(source.agent);
+        for scenario in CATALOG.iter().map(|scenario| scenario(can)).filter(|scenario| is_wanted(1, scenario.name)) {
             println!("{} {}", source.label(), scenario.name);
             match make(&client, source, &scenario, Path::new("target/conformance")) {
                 Err(error) => println!("  {error}"),

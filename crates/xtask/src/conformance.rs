@@ -9,6 +9,7 @@ mod pair;
 mod plan;
 mod report;
 mod store;
+mod tier;
 
 use std::io;
 use std::path::PathBuf;
@@ -17,13 +18,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use carryover_testkit::client::ClientError;
+use carryover_testkit::request::losses;
 use fs_err as fs;
 
 pub(crate) use arguments::command;
 pub(crate) use plan::Options;
 use plan::{Case, Plan};
 pub(crate) use report::Report;
-use report::Row;
+use report::{Lost, Row};
 
 /// Why no matrix came out.
 #[derive(Debug, thiserror::Error)]
@@ -32,12 +34,14 @@ pub(crate) enum ConformanceError {
     Client(#[from] ClientError),
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("unknown argument {argument}; known are --check, --keep, --from, --session, --to, --jobs, --carryover")]
+    #[error(
+        "unknown argument {argument}; known are --full, --check, --keep, --from, --session, --to, --jobs, --carryover"
+    )]
     Usage { argument: String },
     #[error("no pair matches the filter")]
     NothingToRun,
-    #[error("{path} is not what this run found; run `cargo xtask conformance` and commit it")]
-    Outdated { path: PathBuf },
+    #[error("{path} is not what this run found; run `cargo xtask conformance --full` and commit it; first: {row}")]
+    Outdated { path: PathBuf, row: String },
     #[error("{n_failed} of {n_rows} pairs failed")]
     Failed { n_failed: usize, n_rows: usize },
 }
@@ -47,17 +51,19 @@ pub(crate) fn run(options: &Options) -> Result<Report, ConformanceError> {
     let plan = Plan::new(options)?;
     let rows = run_all(&plan, options);
     let report = Report { rows };
-    let rendered = report.render();
     if options.check {
         let committed = fs::read_to_string(&options.output)?;
-        if committed != rendered {
-            return Err(ConformanceError::Outdated { path: options.output.clone() });
+        let differing = report.not_in(&committed);
+        let is_stale = options.is_whole() && committed != report.render();
+        if let Some(row) = differing.first().cloned().or_else(|| is_stale.then(|| "a row that is no longer run".into()))
+        {
+            return Err(ConformanceError::Outdated { path: options.output.clone(), row });
         }
     } else if options.is_whole() {
         if let Some(folder) = options.output.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(&options.output, rendered)?;
+        fs::write(&options.output, report.render())?;
     }
     Ok(report)
 }
@@ -95,5 +101,6 @@ fn run_all(plan: &Plan, options: &Options) -> Vec<Row> {
 
 fn run_case(case: &Case, options: &Options) -> Row {
     let outcome = pair::run(case, options).map_err(|error| error.to_string());
-    Row { from: case.from(), session: case.made.scenario.to_owned(), to: case.to(), outcome }
+    let lost = Lost { there: losses(case.target.pin.agent), back: losses(case.source.pin.agent) };
+    Row { from: case.from(), session: case.made.scenario.to_owned(), to: case.to(), lost, outcome }
 }

@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test [--full]     format, clippy, structure, tests, docs, demo, conformance; with --full the bench too
+cargo xtask test [--full]     format, clippy, structure, tests, docs, demo, conformance; with --full all pairs and the bench
 cargo xtask docs [--check]    write the generated pages, or fail where they differ
 cargo xtask lint              check the structure of the code
-cargo xtask conformance       prove every pair of agents with the real clients (--check compares with the page)
+cargo xtask conformance       prove pairs of agents with the real clients: each agent twice a source and twice a target,
+                              with --full every pair, which writes the page (--check compares with it)
 cargo xtask bench             measure, as ratios against a raw scan";
 
 fn main() -> ExitCode {

@@ -23,14 +23,16 @@ const STEPS: &[(&str, Step)] = &[
     ("tests", tests),
     ("docs", pages),
     ("demo", demo),
-    ("conformance", conformance),
 ];
+
+/// The last steps: every day a part of the pairs, before a release all of them and the figures.
+const DAILY: &[(&str, Step)] = &[("conformance", |root| conformance(root, &["--check"]))];
+const FULL: &[(&str, Step)] = &[("conformance", |root| conformance(root, &["--full", "--check"])), ("bench", figures)];
 
 /// Runs every step, also after one has failed.
 pub(crate) fn run(root: &Path, full: bool) -> Result<(), Box<dyn Error>> {
     let (mut passed, mut failed, mut skipped) = (0, Vec::new(), 0);
-    let extra: &[(&str, Step)] = if full { &[("bench", figures)] } else { &[] };
-    for (name, step) in STEPS.iter().chain(extra) {
+    for (name, step) in STEPS.iter().chain(if full { FULL } else { DAILY }) {
         say(&format!("== {name}"));
         match step(root) {
             Ok(Ended::Passed) => passed += 1,
@@ -88,10 +90,10 @@ fn demo(root: &Path) -> Result<Ended, Box<dyn Error>> {
 }
 
 /// The real clients; where they cannot be had, that is said, and in CI it is a failure.
-fn conformance(root: &Path) -> Result<Ended, Box<dyn Error>> {
+fn conformance(root: &Path, args: &[&str]) -> Result<Ended, Box<dyn Error>> {
     cargo(root, &["build", "--quiet", "--package", "carryover"])?;
     let missing = if runs("npm", &["--version"]) {
-        match conformance::command(["--check".to_owned()], root) {
+        match conformance::command(args.iter().map(|arg| (*arg).to_owned()), root) {
             Ok(()) => return Ok(Ended::Passed),
             Err(ConformanceError::Client(error)) => format!("the clients could not be had: {error}"),
             Err(error) => return Err(error.into()),

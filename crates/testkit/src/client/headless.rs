@@ -1,10 +1,13 @@
 //! What is asked of a client without a terminal: resume a session, continue the newest, list.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use super::{Agent, Client, ClientError, Dialog, RUN_LIMIT, Sandbox, Setup};
+use super::runner::{Look, runner};
+use super::{Ask, Client, ClientError, Dialog, Launch, Sandbox, Session, Setup};
 use crate::model::{Kind, ModelServer, Turn};
 
 /// The requests of the session's own loop that a run sent, oldest first.
@@ -30,43 +33,53 @@ impl Client {
         prompt: &str,
         turns: Vec<Turn>,
     ) -> Result<Captured, ClientError> {
-        let args: &[&str] = match self.pin.agent {
-            Agent::ClaudeCode => &["--resume", session_id, prompt],
-            Agent::Codex => &["resume", session_id, prompt],
-        };
-        self.prompt(sandbox, setup, args, turns)
+        self.prompt(sandbox, setup, &Ask { session: Session::Named(session_id), prompt, image: None }, turns)
     }
 
     /// Continues the session that the client itself takes for the newest of the project.
     pub fn continue_newest(&self, sandbox: &Sandbox, setup: &Setup, prompt: &str) -> Result<Captured, ClientError> {
-        let args: &[&str] = match self.pin.agent {
-            Agent::ClaudeCode => &["--continue", prompt],
-            Agent::Codex => &["resume", "--last", prompt],
-        };
-        self.prompt(sandbox, setup, args, Vec::new())
+        self.prompt(sandbox, setup, &Ask { session: Session::Newest, prompt, image: None }, Vec::new())
     }
 
     /// Starts a session of its own: a store that was used before behaves otherwise than a fresh one.
     pub fn begin(&self, sandbox: &Sandbox, setup: &Setup, prompt: &str) -> Result<Captured, ClientError> {
-        self.prompt(sandbox, setup, &[prompt], Vec::new())
+        let id = Uuid::new_v4().to_string();
+        self.prompt(sandbox, setup, &Ask { session: Session::New(&id), prompt, image: None }, Vec::new())
+    }
+
+    /// Whether the client's own listing shows a session, which alone holds the word `witness`; `None` where it has no
+    /// listing. Asking may register the session: ask in a copy.
+    pub fn lists(
+        &self,
+        sandbox: &Sandbox,
+        setup: &Setup,
+        session_id: &str,
+        witness: &str,
+    ) -> Result<Option<bool>, ClientError> {
+        runner(self.pin.agent).lists(&Look { client: self, sandbox, setup, session_id, witness })
+    }
+
+    /// The command line of one prompt, with the model on `port`.
+    pub fn asking(&self, sandbox: &Sandbox, setup: &Setup, port: u16, ask: &Ask<'_>) -> Result<Launch, ClientError> {
+        let args = runner(self.pin.agent).args(sandbox, ask);
+        Ok(sandbox.launch(self, setup, port)?.args(args))
+    }
+
+    /// How long one of its runs may take.
+    pub fn limit(&self) -> Duration {
+        runner(self.pin.agent).limit()
     }
 
     fn prompt(
         &self,
         sandbox: &Sandbox,
         setup: &Setup,
-        args: &[&str],
+        ask: &Ask<'_>,
         turns: Vec<Turn>,
     ) -> Result<Captured, ClientError> {
         let server = ModelServer::start()?;
         server.script(Kind::Main, turns);
-        let base: &[&str] = match self.pin.agent {
-            Agent::ClaudeCode => &["-p", "--output-format", "json", "--dangerously-skip-permissions"],
-            Agent::Codex => &["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"],
-        };
-        let launch = sandbox.launch(self, setup, server.port())?;
-        let args = base.iter().chain(args).copied();
-        launch.args(args).run_well(RUN_LIMIT)?;
+        self.asking(sandbox, setup, server.port(), ask)?.run_well(self.limit())?;
         let requests = server.requests(Kind::Main);
         if requests.is_empty() {
             return Err(ClientError::NoRequest { program: self.pin.label() });

@@ -1,25 +1,32 @@
-//! Installs pinned clients from npm into a cache folder.
+//! Installs pinned clients into a cache folder.
 //!
 //! A version is installed beside its final place and renamed when it starts, so that a half-installed
 //! client is never seen and two runs may install the same one at the same time.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use fs_err as fs;
 
-use super::launch::{Launch, kill_group, wait};
-use super::{ClientError, Pin, Sandbox};
+use super::agent::{Package, Registry};
+use super::launch::{Launch, kill_group, own_group, wait};
+use super::{ClientError, Pin, Sandbox, node};
 
 const INSTALL_LIMIT: Duration = Duration::from_mins(10);
+
+/// How long a client may take to say its version: the biggest unpacks itself first.
+const START_LIMIT: Duration = Duration::from_secs(90);
 
 /// An installed client.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub pin: &'static Pin,
     folder: PathBuf,
+    /// The folder of the Node that it needs, where the machine's is too old for it.
+    node: Option<PathBuf>,
 }
 
 /// `$CARRYOVER_CLIENTS`, or `target/clients` of this workspace.
@@ -30,20 +37,21 @@ pub fn cache_folder() -> PathBuf {
 impl Client {
     /// Finds the client in the cache, or installs it.
     pub fn install(pin: &'static Pin, cache: &Path) -> Result<Self, ClientError> {
-        let client = Self { pin, folder: cache.join(pin.label()) };
+        fs::create_dir_all(cache)?;
+        let cache = fs::canonicalize(cache)?;
+        let node = if pin.agent.package().newer_node { Some(node::install(&cache)?) } else { None };
+        let client = Self { pin, folder: cache.join(pin.label()), node };
         if client.program().exists() {
             return Ok(client);
         }
-        fs::create_dir_all(cache)?;
-        let staging = tempfile::Builder::new().prefix(".installing-").tempdir_in(cache)?;
-        let staged = Self { pin, folder: staging.path().to_owned() };
-        staged.fetch()?;
-        if !staged.starts() {
-            staged.run_install_step()?;
+        if client.package().registry == Registry::PyPi {
+            // A virtual environment holds its own path, so it is made where it stays, and a mark says that it is whole.
+            return client.install_in_place();
         }
-        if !staged.starts() {
-            return Err(client.unavailable("it was installed, but does not start"));
-        }
+        let staging = tempfile::Builder::new().prefix(".installing-").tempdir_in(&cache)?;
+        let staged = Self { folder: staging.path().to_owned(), ..client.clone() };
+        npm_install(&staged.folder, &client.package_spec()).map_err(|reason| client.unavailable(reason))?;
+        staged.finish_install()?;
         match fs::rename(staging.path(), &client.folder) {
             // Somebody else was faster; theirs is as good.
             Err(_) if client.program().exists() => Ok(client),
@@ -51,35 +59,62 @@ impl Client {
         }
     }
 
+    fn package(&self) -> Package {
+        self.pin.agent.package()
+    }
+
+    fn package_spec(&self) -> String {
+        let Package { registry, name, .. } = self.package();
+        let separator = if registry == Registry::Npm { "@" } else { "==" };
+        format!("{name}{separator}{}", self.pin.version)
+    }
+
+    fn finish_install(&self) -> Result<(), ClientError> {
+        if !self.starts() {
+            self.run_install_step()?;
+        }
+        if self.starts() { Ok(()) } else { Err(self.unavailable("it was installed, but does not start")) }
+    }
+
+    fn install_in_place(self) -> Result<Self, ClientError> {
+        let lock = fs::File::create(self.folder.with_extension("lock"))?;
+        lock.file().lock()?;
+        if self.program().exists() {
+            return Ok(self);
+        }
+        let environment = self.folder.join("venv");
+        let pip = environment.join("bin/pip");
+        let spec = self.package_spec();
+        let made = run_quietly(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))
+            .and_then(|()| run_quietly(Command::new(pip).args(["install", "--quiet", &spec])));
+        made.map_err(|reason| self.unavailable(reason))?;
+        fs::create_dir_all(self.bin_folder())?;
+        let binary = self.package().binary;
+        // Only what is linked is seen, and it is linked when all is there.
+        link(&environment.join("bin").join(binary), &self.program())?;
+        self.finish_install()?;
+        Ok(self)
+    }
+
     /// The folder to put on the PATH.
     pub fn bin_folder(&self) -> PathBuf {
-        self.folder.join("node_modules/.bin")
+        match self.package().registry {
+            Registry::Npm => self.folder.join("node_modules/.bin"),
+            Registry::PyPi => self.folder.join("bin"),
+        }
+    }
+
+    /// The folder of the Node that it needs, if the machine's is too old.
+    pub fn node_folder(&self) -> Option<&Path> {
+        self.node.as_deref()
     }
 
     pub fn program(&self) -> PathBuf {
-        self.bin_folder().join(self.pin.agent.binary())
+        self.bin_folder().join(self.package().binary)
     }
 
     fn unavailable(&self, reason: impl Into<String>) -> ClientError {
         ClientError::Unavailable { client: self.pin.label(), reason: reason.into() }
-    }
-
-    fn fetch(&self) -> Result<(), ClientError> {
-        let package = format!("{}@{}", self.pin.agent.package(), self.pin.version);
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--loglevel=error"]);
-        npm.arg("--prefix").arg(&self.folder).arg(package).current_dir(&self.folder);
-        // npm keeps the caller's environment: where packages come from is the machine's business.
-        npm.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = npm.spawn().map_err(|_| self.unavailable("npm is not installed"))?;
-        match wait(&mut child, INSTALL_LIMIT)? {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(self.unavailable(format!("npm install failed with {status}"))),
-            None => {
-                kill_group(&mut child);
-                Err(self.unavailable("npm install took too long"))
-            }
-        }
     }
 
     fn starts(&self) -> bool {
@@ -87,19 +122,59 @@ impl Client {
             return false;
         };
         let sandbox = Sandbox { home: home.path().to_owned(), project: home.path().to_owned() };
-        let launch = Launch::new(self.program(), home.path()).args(["--version"]).env(sandbox.bare_env(self));
-        let finished = launch.run(Duration::from_secs(30));
+        let launch = Launch::new(self.program(), home.path()).args(["--version"]).env(sandbox.bare_env(&[self]));
+        let finished = launch.run(START_LIMIT);
         finished.is_ok_and(|finished| finished.status.success() && finished.stdout.contains(self.pin.version))
     }
 
     fn run_install_step(&self) -> Result<(), ClientError> {
-        let Some(script) = self.pin.agent.install_step() else {
+        let Some(script) = self.package().install_step else {
             return Ok(());
         };
-        let package = self.folder.join("node_modules").join(self.pin.agent.package());
+        let package = self.folder.join("node_modules").join(self.package().name);
         let sandbox = Sandbox { home: self.folder.clone(), project: package.clone() };
-        let step = Launch::new("node", &package).args([script]).env(sandbox.bare_env(self));
+        let step = Launch::new("node", &package).args([script]).env(sandbox.bare_env(&[self]));
         step.run_well(INSTALL_LIMIT)?;
         Ok(())
     }
+}
+
+/// Installs a package into a folder, without running its scripts.
+pub(super) fn npm_install(folder: &Path, package: &str) -> Result<(), String> {
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--loglevel=error"]);
+    npm.arg("--prefix").arg(folder).arg(package).current_dir(folder);
+    run_quietly(&mut npm)
+}
+
+/// Runs an installer. It keeps the caller's environment: where packages come from is the machine's business.
+fn run_quietly(command: &mut Command) -> Result<(), String> {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(OsStr::new("installer"));
+    let program = program.to_string_lossy().into_owned();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    own_group(command);
+    let mut child = command.spawn().map_err(|_| format!("{program} is not installed"))?;
+    match wait(&mut child, INSTALL_LIMIT) {
+        Ok(Some(status)) if status.success() => Ok(()),
+        Ok(Some(status)) => Err(format!("{program} failed with {status}")),
+        Ok(None) => {
+            kill_group(&mut child);
+            Err(format!("{program} took too long"))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(unix)]
+fn link(original: &Path, to: &Path) -> Result<(), ClientError> {
+    if fs::symlink_metadata(to).is_ok() {
+        fs::remove_file(to)?;
+    }
+    Ok(fs_err::os::unix::fs::symlink(original, to)?)
+}
+
+#[cfg(not(unix))]
+fn link(original: &Path, to: &Path) -> Result<(), ClientError> {
+    fs::copy(original, to)?;
+    Ok(())
 }

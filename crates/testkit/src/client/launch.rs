@@ -23,6 +23,7 @@ pub struct Launch {
 /// What a finished program left behind.
 #[derive(Clone, Debug)]
 pub struct Finished {
+    program: String,
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
@@ -57,31 +58,73 @@ impl Launch {
         command
     }
 
-    /// Runs to the end; a non-zero exit is not an error here.
-    pub fn run(&self, limit: Duration) -> Result<Finished, ClientError> {
+    pub fn start(&self) -> Result<Running, ClientError> {
         let source = |source| ClientError::NotStarted { program: self.label(), source };
         let mut child = self.command().spawn().map_err(source)?;
         let stdout = drain(child.stdout.take());
         let stderr = drain(child.stderr.take());
-        let waited = wait(&mut child, limit);
-        // Also after a normal end: what the client left running in its group would keep the pipes open.
-        kill_group(&mut child);
-        let Some(status) = waited? else {
-            return Err(ClientError::TimedOut { program: self.label(), limit });
-        };
-        let join = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
-        Ok(Finished { status, stdout: join(stdout), stderr: join(stderr) })
+        Ok(Running { program: self.label(), child, output: Some((stdout, stderr)) })
+    }
+
+    /// Runs to the end; a non-zero exit is not an error here.
+    pub fn run(&self, limit: Duration) -> Result<Finished, ClientError> {
+        self.start()?.finish(limit)
     }
 
     /// Runs to the end and wants success.
     pub fn run_well(&self, limit: Duration) -> Result<Finished, ClientError> {
-        let finished = self.run(limit)?;
-        if finished.status.success() {
-            return Ok(finished);
+        self.run(limit)?.well()
+    }
+}
+
+/// A program that runs; it is ended when dropped.
+pub struct Running {
+    program: String,
+    child: Child,
+    output: Option<(JoinHandle<String>, JoinHandle<String>)>,
+}
+
+impl Running {
+    /// Waits for the end.
+    pub fn finish(mut self, limit: Duration) -> Result<Finished, ClientError> {
+        let waited = wait(&mut self.child, limit);
+        // Also after a normal end: what the client left running in its group would keep the pipes open.
+        kill_group(&mut self.child);
+        let program = self.program.clone();
+        let Some(status) = waited? else {
+            return Err(ClientError::TimedOut { program, limit });
+        };
+        let join = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
+        let (stdout, stderr) = self.output.take().map(|(out, err)| (join(out), join(err))).unwrap_or_default();
+        Ok(Finished { program, status, stdout, stderr })
+    }
+
+    /// Interrupts the program alone, as a terminal's interrupt key would; it may end itself in order.
+    pub fn interrupt(&self) {
+        if cfg!(unix) {
+            let mut kill = Command::new("kill");
+            kill.args(["-INT", "--", &self.child.id().to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+            // It fails when the program is gone already, which is an end as well.
+            drop(kill.status());
         }
-        let said = if finished.stderr.trim().is_empty() { &finished.stdout } else { &finished.stderr };
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        kill_group(&mut self.child);
+    }
+}
+
+impl Finished {
+    /// Wants success.
+    pub fn well(self) -> Result<Self, ClientError> {
+        if self.status.success() {
+            return Ok(self);
+        }
+        let said = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
         let stderr = said.chars().take(600).collect();
-        Err(ClientError::Failed { program: self.label(), status: finished.status.to_string(), stderr })
+        Err(ClientError::Failed { program: self.program, status: self.status.to_string(), stderr })
     }
 }
 
@@ -116,12 +159,12 @@ pub(super) fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStat
 
 /// Clients are often wrappers around a native process: each gets its own group, so that all of it can be ended.
 #[cfg(unix)]
-fn own_group(command: &mut Command) {
+pub(super) fn own_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
 #[cfg(not(unix))]
-fn own_group(_command: &mut Command) {}
+pub(super) fn own_group(_command: &mut Command) {}
 
 /// Ends the process and what it started, by the id that we got when we started it.
 pub(super) fn kill_group(child: &mut Child) {

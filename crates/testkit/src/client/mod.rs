@@ -6,6 +6,8 @@ mod error;
 mod headless;
 mod install;
 mod launch;
+mod node;
+mod runner;
 mod sandbox;
 
 pub use agent::{Agent, PINS, Pin};
@@ -13,5 +15,6 @@ pub use dialog::Dialog;
 pub use error::ClientError;
 pub use headless::{AppServer, Captured};
 pub use install::{Client, cache_folder};
-pub use launch::{Finished, Launch, RUN_LIMIT};
+pub use launch::{Finished, Launch, RUN_LIMIT, Running};
+pub use runner::{Ask, Session};
 pub use sandbox::{Provider, Sandbox, Setup};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use rusqlite::Connection;
 
+use super::runner::runner;
 use super::{Agent, Client, ClientError, Launch};
 
 /// Where a client runs.
@@ -33,6 +34,8 @@ pub struct Setup {
     pub provider: Provider,
     /// A script for a stdio MCP server that is registered as `lab`.
     pub mcp: Option<PathBuf>,
+    /// The home holds sessions that this client made itself, in several runs.
+    pub own_sessions: bool,
 }
 
 /// The workspace's target folder.
@@ -43,10 +46,13 @@ pub(crate) fn target_folder() -> PathBuf {
 }
 
 impl Sandbox {
-    /// The part of the environment that every program gets.
-    pub fn bare_env(&self, client: &Client) -> Vec<(String, String)> {
-        let path = [client.bin_folder(), node_folder(), PathBuf::from("/usr/bin"), PathBuf::from("/bin")];
-        let path: Vec<String> = path.iter().map(|folder| folder.display().to_string()).collect();
+    /// The part of the environment that every program gets, with these clients on the PATH.
+    pub fn bare_env(&self, clients: &[&Client]) -> Vec<(String, String)> {
+        let programs = clients.iter().map(|client| client.bin_folder());
+        let newer_node = clients.iter().find_map(|client| client.node_folder()).map(Path::to_path_buf);
+        let common = [node_folder(), PathBuf::from("/usr/bin"), PathBuf::from("/bin")];
+        let path: Vec<String> =
+            programs.chain(newer_node).chain(common).map(|folder| folder.display().to_string()).collect();
         let pairs = [
             ("PATH", path.join(":")),
             ("HOME", self.home.display().to_string()),
@@ -59,41 +65,14 @@ impl Sandbox {
     /// A launch of the client in this sandbox, pointed at the fake model on `port`.
     pub fn launch(&self, client: &Client, setup: &Setup, port: u16) -> Result<Launch, ClientError> {
         self.configure(client.pin.agent, setup, port)?;
-        let mut env = self.bare_env(client);
-        let own: &[(&str, String)] = match client.pin.agent {
-            Agent::ClaudeCode => &[
-                ("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{port}")),
-                ("ANTHROPIC_API_KEY", "sk-ant-fake".to_owned()),
-                ("DISABLE_TELEMETRY", "1".to_owned()),
-                ("DISABLE_AUTOUPDATER", "1".to_owned()),
-                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
-                // A scripted failure is meant: retries would use up the script and the time.
-                ("CLAUDE_CODE_MAX_RETRIES", "0".to_owned()),
-                // Since 2.1 the plan's tools are off in print mode unless asked for.
-                ("CLAUDE_CODE_ENABLE_TASKS", "1".to_owned()),
-                ("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1".to_owned()),
-                // It keeps images and background output in a shared temporary folder otherwise.
-                ("CLAUDE_CODE_TMPDIR", self.home.join("tmp").display().to_string()),
-                // Allows the bypass flag for root, as in a container.
-                ("IS_SANDBOX", "1".to_owned()),
-            ],
-            Agent::Codex => &[
-                ("CODEX_HOME", self.home.join(".codex").display().to_string()),
-                ("OPENAI_API_KEY", "sk-fake".to_owned()),
-            ],
-        };
-        env.extend(own.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-        Ok(Launch::new(client.program(), &self.project).env(env))
+        let own = runner(client.pin.agent).env(self, setup, port);
+        let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
+        Ok(Launch::new(client.program(), &self.project).env(self.bare_env(&[client])).env(own))
     }
 
     /// Writes the configuration that the client needs; also what tells others which model provider is used.
     pub fn configure(&self, agent: Agent, setup: &Setup, port: u16) -> Result<(), ClientError> {
-        if agent == Agent::Codex {
-            let folder = self.home.join(".codex");
-            fs::create_dir_all(&folder)?;
-            fs::write(folder.join("config.toml"), codex_config(setup, port))?;
-        }
-        Ok(())
+        runner(agent).configure(self, setup, port)
     }
 
     /// Copies the home to another place, in which the same clients find the same sessions.
@@ -109,40 +88,6 @@ impl Sandbox {
 fn node_folder() -> PathBuf {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).find(|folder| folder.join("node").exists()).unwrap_or_else(|| PathBuf::from("/usr/bin"))
-}
-
-fn codex_config(setup: &Setup, port: u16) -> String {
-    let model = setup.model.as_deref().unwrap_or("gpt-5.5");
-    let address = format!("http://127.0.0.1:{port}/v1");
-    let provider = match setup.provider {
-        Provider::Custom => "model_provider = \"fake\"".to_owned(),
-        Provider::BuiltIn => format!("openai_base_url = \"{address}\""),
-    };
-    let mcp = setup.mcp.as_ref().map(|script| {
-        let script = script.display().to_string();
-        format!("\n[mcp_servers.lab]\ncommand = \"node\"\nargs = [{script:?}]\n")
-    });
-    let mcp = mcp.unwrap_or_default();
-    format!(
-        r#"model = "{model}"
-{provider}
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-check_for_update_on_startup = false
-
-[model_providers.fake]
-name = "fake"
-base_url = "{address}"
-wire_api = "responses"
-env_key = "OPENAI_API_KEY"
-supports_websockets = false
-request_max_retries = 0
-stream_max_retries = 0
-
-[analytics]
-enabled = false
-{mcp}"#
-    )
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<(), ClientError> {

@@ -105,6 +105,16 @@ impl Outgoing {
         Self { status: 200, content_type: "text/event-stream", headers: Vec::new(), body }
     }
 
+    /// Events without names, and what ends the stream.
+    pub(super) fn data(chunks: &[Value], end: &str) -> Self {
+        let mut body = Vec::new();
+        for chunk in chunks {
+            body.extend_from_slice(format!("data: {chunk}\n\n").as_bytes());
+        }
+        body.extend_from_slice(end.as_bytes());
+        Self { status: 200, content_type: "text/event-stream", headers: Vec::new(), body }
+    }
+
     pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self

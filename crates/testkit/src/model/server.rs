@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::http::{Incoming, Outgoing};
 use super::turn::{Reply, Turn};
-use super::{FALLBACK, anthropic, openai};
+use super::{FALLBACK, FLAT_MODEL, SIDE_MODEL, anthropic, chat, gemini, openai};
 
 /// No answer is held longer than this.
 const HOLD_LIMIT: Duration = Duration::from_mins(2);
@@ -70,15 +70,18 @@ impl ModelServer {
         self.port
     }
 
-    /// Appends replies to what requests of this kind are answered with.
+    /// Appends replies to what requests of this kind are answered with; a lasting refusal ends by it.
     pub fn script<R: Into<Reply>>(&self, kind: Kind, replies: impl IntoIterator<Item = R>) {
         let mut queues = lock(&self.shared.queues);
-        queues.entry(kind).or_default().extend(replies.into_iter().map(Into::into));
+        let queue = queues.entry(kind).or_default();
+        queue.retain(|reply| !reply.is_lasting());
+        queue.extend(replies.into_iter().map(Into::into));
     }
 
     /// How many scripted replies nobody asked for yet.
     pub fn unused(&self) -> usize {
-        lock(&self.shared.queues).values().map(VecDeque::len).sum()
+        let queues = lock(&self.shared.queues);
+        queues.values().flatten().filter(|reply| !reply.is_lasting()).count()
     }
 
     pub fn log(&self) -> Vec<Logged> {
@@ -149,8 +152,17 @@ fn answer(incoming: &Incoming, body: &Value, shared: &Shared) -> Outgoing {
         let turn = next_turn(shared, Kind::Compaction, incoming, body);
         return openai::respond_compacted(&turn);
     }
+    if is_post && route.ends_with("/chat/completions") {
+        let turn = next_turn(shared, chat::classify(incoming, body), incoming, body);
+        return chat::respond(&turn, body);
+    }
+    if is_post && gemini::generates(route) {
+        let turn = next_turn(shared, gemini::classify(body), incoming, body);
+        return gemini::respond(&turn, incoming, body);
+    }
     record(shared, Kind::Other, incoming, body);
     match route {
+        _ if gemini::counts(route) => gemini::count(incoming),
         _ if route.ends_with("/count_tokens") => {
             Outgoing::json(200, &json!({"input_tokens": incoming.body.len() / 4 + 1}))
         }
@@ -159,9 +171,9 @@ fn answer(incoming: &Incoming, body: &Value, shared: &Shared) -> Outgoing {
     }
 }
 
-/// A list that both APIs' clients accept.
+/// A list that the clients of all APIs accept.
 fn models() -> Value {
-    let ids = ["claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5.5"];
+    let ids = ["claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5.5", SIDE_MODEL, FLAT_MODEL];
     let data: Vec<Value> = ids
         .iter()
         .map(|id| json!({"type": "model", "object": "model", "id": id, "display_name": id, "created_at": "2025-01-01T00:00:00Z"}))
@@ -170,7 +182,7 @@ fn models() -> Value {
 }
 
 fn record(shared: &Shared, kind: Kind, incoming: &Incoming, body: &Value) {
-    let secret = |name: &str| matches!(name, "authorization" | "x-api-key" | "cookie");
+    let secret = |name: &str| matches!(name, "authorization" | "x-api-key" | "x-goog-api-key" | "cookie");
     let headers = incoming.headers.iter().filter(|(name, _)| !secret(name)).cloned().collect();
     let logged = Logged { kind, path: incoming.path.clone(), headers, body: body.clone() };
     lock(&shared.log).push(logged);
@@ -178,7 +190,7 @@ fn record(shared: &Shared, kind: Kind, incoming: &Incoming, body: &Value) {
 
 fn next_turn(shared: &Shared, kind: Kind, incoming: &Incoming, body: &Value) -> Turn {
     record(shared, kind, incoming, body);
-    let scripted = lock(&shared.queues).get_mut(&kind).and_then(VecDeque::pop_front);
+    let scripted = lock(&shared.queues).get_mut(&kind).and_then(take);
     let turn = match scripted {
         Some(reply) => reply.turn(body),
         None if kind == Kind::Side => Turn::text(side_answer(body)),
@@ -190,11 +202,27 @@ fn next_turn(shared: &Shared, kind: Kind, incoming: &Incoming, body: &Value) -> 
     turn
 }
 
+/// The next reply. A refusal stays: most clients try again, and a limit does not go away by that.
+fn take(queue: &mut VecDeque<Reply>) -> Option<Reply> {
+    if queue.front().is_some_and(Reply::is_lasting) {
+        return queue.front().cloned();
+    }
+    queue.pop_front()
+}
+
+/// Where the APIs have the schema of a structured answer.
+const SCHEMAS: &[&str] = &[
+    "/output_config/format/schema",
+    "/output_format/schema",
+    "/text/format/schema",
+    "/response_format/json_schema/schema",
+    "/generationConfig/responseJsonSchema",
+    "/generationConfig/responseSchema",
+];
+
 /// Fills every property that a side request's response schema names.
 fn side_answer(body: &Value) -> String {
-    let schema = ["/output_config/format/schema", "/output_format/schema", "/text/format/schema"]
-        .iter()
-        .find_map(|pointer| body.pointer(pointer));
+    let schema = SCHEMAS.iter().find_map(|pointer| body.pointer(pointer));
     let Some(properties) = schema.and_then(|schema| schema["properties"].as_object()) else {
         return "Side answer".to_owned();
     };

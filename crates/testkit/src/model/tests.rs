@@ -176,3 +176,121 @@ fn keys_are_not_logged() {
     assert!(headers.iter().any(|(name, _)| name == "x-other"));
     assert!(headers.iter().all(|(name, _)| name != "x-api-key"));
 }
+
+fn chat(prompt: &str) -> Value {
+    let tools = json!([{"type": "function", "function": {"name": "bash"}}]);
+    let messages = json!([{"role": "system", "content": "You help."}, {"role": "user", "content": prompt}]);
+    json!({"model": "m", "stream": true, "tools": tools, "messages": messages})
+}
+
+fn contents(prompt: &str) -> Value {
+    let tools = json!([{"functionDeclarations": [{"name": "run_shell_command"}]}]);
+    json!({"tools": tools, "contents": [{"role": "user", "parts": [{"text": prompt}]}]})
+}
+
+const STREAM: &str = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
+
+/// A thought, a text and a call.
+fn rich_turn(name: &str) -> Turn {
+    let call = Block::Call { id: "call_1".into(), name: name.into(), namespace: None, input: json!({"command": "ls"}) };
+    let thought = Block::Reasoning { text: "hm".into(), seal: "proof".into() };
+    Turn::of(vec![thought, Block::Text("hi".into()), call])
+}
+
+/// The chunks of a stream of chat completions, without its end.
+fn chunks(response: &str) -> Vec<Value> {
+    assert!(response.ends_with("data: [DONE]\n\n"));
+    events(response.trim_end().strip_suffix("data: [DONE]").unwrap())
+}
+
+#[test]
+fn chat_stream_holds_every_block_of_the_turn() {
+    let server = ModelServer::start().unwrap();
+    server.script(Kind::Main, [rich_turn("bash")]);
+    let chunks = chunks(&post(&server, "/v1/chat/completions", &chat("go")));
+    let delta = |key: &str| chunks.iter().find_map(|chunk| chunk.pointer(&format!("/choices/0/delta/{key}")));
+    assert_eq!(delta("reasoning_content").unwrap(), "hm");
+    assert_eq!(delta("tool_calls/0/function/arguments").unwrap(), "{\"command\":\"ls\"}");
+    assert!(chunks.iter().any(|chunk| chunk["choices"][0]["finish_reason"] == "tool_calls"));
+    assert!(chunks.last().unwrap()["usage"]["prompt_tokens"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn chat_without_stream_is_one_object() {
+    let server = ModelServer::start().unwrap();
+    server.script(Kind::Main, [rich_turn("bash")]);
+    let mut body = chat("go");
+    body["stream"] = json!(false);
+    let response = post(&server, "/v1/chat/completions", &body);
+    let whole: Value = serde_json::from_str(response.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let message = &whole["choices"][0]["message"];
+    assert_eq!((&message["content"], &message["tool_calls"][0]["id"]), (&json!("hi"), &json!("call_1")));
+}
+
+#[test]
+fn chat_requests_are_told_apart() {
+    let server = ModelServer::start().unwrap();
+    let mut title = chat("name this");
+    title["tools"] = json!([]);
+    let mut commit = chat("say what changed");
+    commit["model"] = json!(super::SIDE_MODEL);
+    let mut flat = title.clone();
+    flat["model"] = json!(super::FLAT_MODEL);
+    let summary = chat("Distil it all into a <state_snapshot>.");
+    let mut sub = chat("task");
+    sub["messages"][0]["content"] = json!("You are a subagent.");
+    for body in [&chat("go"), &title, &commit, &flat, &summary, &sub] {
+        post(&server, "/v1/chat/completions", body);
+    }
+    let kinds: Vec<Kind> = server.log().iter().map(|logged| logged.kind).collect();
+    assert_eq!(kinds, [Kind::Main, Kind::Side, Kind::Side, Kind::Main, Kind::Compaction, Kind::SubAgent]);
+}
+
+#[test]
+fn gemini_stream_holds_every_block_of_the_turn() {
+    let server = ModelServer::start().unwrap();
+    server.script(Kind::Main, [rich_turn("run_shell_command")]);
+    let events = events(&post(&server, STREAM, &contents("go")));
+    let parts: Vec<&Value> = events.iter().map(|event| &event["candidates"][0]["content"]["parts"][0]).collect();
+    assert_eq!(parts.len(), 3);
+    assert_eq!((&parts[0]["thought"], &parts[1]["text"]), (&json!(true), &json!("hi")));
+    assert_eq!(parts[2]["functionCall"]["name"], "run_shell_command");
+    assert_eq!(
+        (&events[2]["candidates"][0]["finishReason"], &events[2]["modelVersion"]),
+        (&json!("STOP"), &json!("gemini-2.5-pro"))
+    );
+}
+
+#[test]
+fn gemini_requests_are_told_apart() {
+    let server = ModelServer::start().unwrap();
+    let mut title = contents("name this");
+    title["tools"] = json!([]);
+    let mut check = contents("who speaks next?");
+    check["generationConfig"] =
+        json!({"responseMimeType": "application/json", "responseJsonSchema": {"properties": {"next": {}}}});
+    let mut summary = title.clone();
+    summary["systemInstruction"] = json!({"parts": [{"text": "Write a <state_snapshot>."}]});
+    let mut sub = contents("task");
+    sub["tools"][0]["functionDeclarations"][0]["name"] = json!("complete_task");
+    assert!(post(&server, STREAM, &check).contains("next"));
+    for body in [&title, &summary, &sub, &contents("go")] {
+        post(&server, "/v1beta/models/m:generateContent", body);
+    }
+    let counted = post(&server, "/v1beta/models/m:countTokens", &contents("go"));
+    assert!(counted.contains("totalTokens"));
+    let kinds: Vec<Kind> = server.log().iter().map(|logged| logged.kind).collect();
+    assert_eq!(kinds, [Kind::Side, Kind::Side, Kind::Compaction, Kind::SubAgent, Kind::Main, Kind::Other]);
+}
+
+#[test]
+fn lasting_refusal_meets_every_try() {
+    let server = ModelServer::start().unwrap();
+    server.script(Kind::Main, [Turn::failing(429, "RESOURCE_EXHAUSTED", "later").lasting()]);
+    for _ in 0..2 {
+        assert!(post(&server, STREAM, &contents("go")).starts_with("HTTP/1.1 429"));
+    }
+    assert_eq!(server.unused(), 0);
+    server.script(Kind::Main, [Turn::text("again")]);
+    assert!(post(&server, "/v1/chat/completions", &chat("go")).contains("again"));
+}

@@ -1,4 +1,4 @@
-//! One scripted answer of the model, in terms that both APIs can express.
+//! One scripted answer of the model, in terms that all APIs can express.
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -42,6 +42,8 @@ impl Block {
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub status: u16,
+    /// Whether it holds for further tries, too.
+    pub lasting: bool,
     pub code: String,
     pub message: String,
 }
@@ -81,8 +83,17 @@ impl Turn {
     }
 
     pub fn failing(status: u16, code: &str, message: &str) -> Self {
-        let failure = Failure { status, code: code.to_owned(), message: message.to_owned() };
+        let failure = Failure { status, lasting: false, code: code.to_owned(), message: message.to_owned() };
         Self { failure: Some(failure), ..Self::default() }
+    }
+
+    /// A failure that also meets whoever tries again.
+    #[must_use]
+    pub fn lasting(mut self) -> Self {
+        if let Some(failure) = &mut self.failure {
+            failure.lasting = true;
+        }
+        self
     }
 
     #[must_use]
@@ -101,6 +112,11 @@ pub enum Reply {
 }
 
 impl Reply {
+    /// A lasting refusal is given again and again, until something is scripted after it.
+    pub(super) fn is_lasting(&self) -> bool {
+        matches!(self, Self::Fixed(Turn { failure: Some(failure), .. }) if failure.lasting)
+    }
+
     pub(super) fn turn(&self, body: &Value) -> Turn {
         match self {
             Self::Fixed(turn) => turn.clone(),

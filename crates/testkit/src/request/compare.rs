@@ -1,8 +1,10 @@
 //! Compares a request with what the source client itself would have sent.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
-use super::{Item, ItemKind, items};
+use super::{Item, ItemKind, Loss, items};
 use crate::scenario::{Expect, Fact, Nature};
 
 /// What the source client's own request says about the facts.
@@ -12,6 +14,8 @@ pub struct Truth {
     pub live: Vec<Fact>,
     pub ghosts: Vec<Fact>,
     pub images: usize,
+    /// How many outcomes the client sends twice, by a fault of its own.
+    repeated: usize,
     /// Words that stand in native calls and outcomes; a report may come as a message, too.
     native: Vec<String>,
     /// Names and ids of the calls, in order.
@@ -20,7 +24,7 @@ pub struct Truth {
 
 impl Truth {
     pub fn new(request: &Value, facts: &[Fact]) -> Self {
-        let items = items(request);
+        let (items, repeated) = without_repeats(items(request));
         let mut live: Vec<(usize, Fact)> = Vec::new();
         let mut ghosts = Vec::new();
         for fact in facts {
@@ -35,7 +39,7 @@ impl Truth {
         live.sort_by_key(|(at, _)| *at);
         let live: Vec<Fact> = live.into_iter().map(|(_, fact)| fact).collect();
         let native = live.iter().filter(|fact| is_native(&items, fact)).map(|fact| fact.word.clone()).collect();
-        Self { live, ghosts, images: count(&items, ItemKind::Image), native, calls: calls(&items) }
+        Self { live, ghosts, images: count(&items, ItemKind::Image), repeated, native, calls: calls(&items) }
     }
 
     /// The facts that must arrive in another agent: reasoning is sealed for its own model.
@@ -60,25 +64,30 @@ pub struct Comparison {
     pub native: (usize, usize),
     /// Calls without an outcome, outcomes without a call, ids used twice.
     pub unpaired: usize,
+    /// Outcomes that come again, and how many of them the source's client sends itself.
+    pub repeated: (usize, usize),
     pub calls: Vec<(String, String)>,
 }
 
 impl Comparison {
-    /// Everything live is there, in order, natively, and no ghost.
-    pub fn is_whole(&self) -> bool {
+    /// Everything live is there, in order, natively, and no ghost, as far as the target can hold it.
+    pub fn is_whole(&self, lost: &[Loss]) -> bool {
         let all = |(there, of): (usize, usize)| there >= of;
+        let loses_images = lost.contains(&Loss::Images) || lost.contains(&Loss::OutcomeImages);
         all(self.live)
-            && all(self.native)
-            && self.images.0 == self.images.1
+            && (all(self.native) || lost.contains(&Loss::Structure))
+            && (self.images.0 == self.images.1 || (loses_images && self.images.0 < self.images.1))
             && self.ghosts.is_empty()
             && self.disordered.is_empty()
             && self.unpaired == 0
+            && self.repeated.0 <= self.repeated.1
     }
 }
 
 pub fn compare(request: &Value, truth: &Truth) -> Comparison {
-    let items = items(request);
+    let (items, repeated) = without_repeats(items(request));
     let mut comparison = Comparison {
+        repeated: (repeated, truth.repeated),
         images: (count(&items, ItemKind::Image), truth.images),
         unpaired: unpaired(&items),
         calls: calls(&items),
@@ -107,6 +116,26 @@ pub fn compare(request: &Value, truth: &Truth) -> Comparison {
     let ghosts = truth.ghosts.iter().filter(|ghost| position(&items, &ghost.word).is_some());
     comparison.ghosts = ghosts.map(|fact| format!("{} ({})", fact.word, fact.about)).collect();
     comparison
+}
+
+/// Takes out outcomes that were there before, with their images, and tells how many there were.
+fn without_repeats(items: Vec<Item>) -> (Vec<Item>, usize) {
+    let mut seen = HashSet::new();
+    let mut repeated = 0;
+    let mut in_repeat = false;
+    let mut kept = Vec::new();
+    for item in items {
+        in_repeat = match item.kind {
+            ItemKind::Outcome => item.call_id.is_some() && !seen.insert(item.call_id.clone()),
+            ItemKind::Image => in_repeat,
+            _ => false,
+        };
+        repeated += usize::from(in_repeat && item.kind == ItemKind::Outcome);
+        if !in_repeat {
+            kept.push(item);
+        }
+    }
+    (kept, repeated)
 }
 
 /// Whether a fact of a call stands in a call, or one of an outcome in an outcome.

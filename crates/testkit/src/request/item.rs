@@ -1,7 +1,9 @@
-//! Reads the conversation out of a request of either API.
+//! Reads the conversation out of a request of any of the APIs.
 
 use serde::Serialize;
 use serde_json::Value;
+
+use super::gemini;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -22,6 +24,9 @@ pub enum ItemKind {
     Reasoning,
 }
 
+/// How messages begin that clients put among those of the user.
+const HARNESS_MARKS: &[&str] = &["<system-reminder>", "<system_reminder>", "<session_context>", "<hook_context>"];
+
 /// One element of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Item {
@@ -34,17 +39,17 @@ pub struct Item {
 }
 
 impl Item {
-    fn new(role: Role, kind: ItemKind, text: String) -> Self {
+    pub(super) fn new(role: Role, kind: ItemKind, text: String) -> Self {
         Self { role, kind, name: None, call_id: None, text }
     }
 
     /// Whether the client put it there itself, as context that the next client brings anew.
     pub fn is_harness(&self) -> bool {
-        self.role == Role::Harness
-            || (self.kind == ItemKind::Text && self.text.trim_start().starts_with("<system-reminder>"))
+        let begins = |mark: &&str| self.text.trim_start().starts_with(*mark);
+        self.role == Role::Harness || (self.kind == ItemKind::Text && HARNESS_MARKS.iter().any(begins))
     }
 
-    fn of_call(mut self, id: &Value, name: Option<&str>) -> Self {
+    pub(super) fn of_call(mut self, id: &Value, name: Option<&str>) -> Self {
         self.call_id = id.as_str().map(str::to_owned);
         self.name = name.map(str::to_owned);
         self
@@ -55,11 +60,12 @@ impl Item {
 pub fn items(body: &Value) -> Vec<Item> {
     let mut items = Vec::new();
     for message in list(&body["messages"]) {
-        message_items(role(message), &message["content"], &mut items);
+        chat_items(message, &mut items);
     }
     for item in list(&body["input"]) {
         input_items(item, &mut items);
     }
+    gemini::items(list(&body["contents"]), &mut items);
     items
 }
 
@@ -69,7 +75,7 @@ pub fn flat_text(body: &Value) -> String {
     texts.join("\n")
 }
 
-fn list(value: &Value) -> &[Value] {
+pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -81,16 +87,42 @@ fn role(message: &Value) -> Role {
     }
 }
 
-/// The content of a message: a string, or parts of either API.
+/// A message of the Messages or of the chat completions API: the latter has calls and outcomes beside the content.
+fn chat_items(message: &Value, items: &mut Vec<Item>) {
+    if message["role"] == "tool" {
+        return outcome(&message["tool_call_id"], &message["content"], items);
+    }
+    let role = role(message);
+    if let Some(text) = message["reasoning_content"].as_str().or_else(|| message["reasoning"].as_str()) {
+        items.push(Item::new(role, ItemKind::Reasoning, text.to_owned()));
+    }
+    message_items(role, &message["content"], items);
+    for call in list(&message["tool_calls"]) {
+        let function = &call["function"];
+        let item = Item::new(role, ItemKind::Call, arguments(&function["arguments"]));
+        items.push(item.of_call(&call["id"], function["name"].as_str()));
+    }
+}
+
+/// The arguments of a call, which are JSON in a string.
+fn arguments(value: &Value) -> String {
+    let text = value.as_str().unwrap_or_default();
+    serde_json::from_str(text).map_or_else(|_| text.to_owned(), |input| strings(&input))
+}
+
+/// The content of a message: a string, or parts of any API.
 fn message_items(role: Role, content: &Value, items: &mut Vec<Item>) {
     if let Some(text) = content.as_str() {
-        items.push(Item::new(role, ItemKind::Text, text.to_owned()));
+        // An empty text beside calls is a matter of form.
+        if !text.is_empty() {
+            items.push(Item::new(role, ItemKind::Text, text.to_owned()));
+        }
     }
     for part in list(content) {
         let text = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
         match part["type"].as_str() {
             Some("text" | "input_text" | "output_text") => items.push(Item::new(role, ItemKind::Text, text("text"))),
-            Some("image" | "input_image") => items.push(Item::new(role, ItemKind::Image, String::new())),
+            Some("image" | "input_image" | "image_url") => items.push(Item::new(role, ItemKind::Image, String::new())),
             Some("thinking") => items.push(Item::new(role, ItemKind::Reasoning, text("thinking"))),
             Some("tool_use") => {
                 let call = Item::new(role, ItemKind::Call, strings(&part["input"]));
@@ -109,9 +141,7 @@ fn input_items(item: &Value, items: &mut Vec<Item>) {
         Some("message") | None => message_items(role(item), &item["content"], items),
         Some("reasoning") => items.push(Item::new(Role::Assistant, ItemKind::Reasoning, strings(&item["summary"]))),
         Some("function_call") => {
-            let text = item["arguments"].as_str().unwrap_or_default();
-            let text = serde_json::from_str(text).map_or_else(|_| text.to_owned(), |input| strings(&input));
-            let call = Item::new(Role::Assistant, ItemKind::Call, text);
+            let call = Item::new(Role::Assistant, ItemKind::Call, arguments(&item["arguments"]));
             items.push(call.of_call(call_id, item["name"].as_str()));
         }
         Some("custom_tool_call" | "local_shell_call") => {
@@ -147,7 +177,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// All strings in a value, in order.
-fn strings(value: &Value) -> String {
+pub(super) fn strings(value: &Value) -> String {
     let mut found = Vec::new();
     collect(value, &mut found);
     found.join("\n")

@@ -1,8 +1,8 @@
-//! The same little conversation in both APIs, whole and damaged.
+//! The same little conversation in all APIs, whole and damaged.
 
 use serde_json::{Value, json};
 
-use super::{Comparison, ItemKind, Truth, compare, items};
+use super::{Comparison, ItemKind, Loss, Truth, compare, items};
 use crate::scenario::{Expect, Fact, Nature};
 
 fn anthropic() -> Value {
@@ -26,6 +26,30 @@ fn openai() -> Value {
     ]})
 }
 
+fn chat() -> Value {
+    json!({"messages": [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": [{"type": "text", "text": "A1"}, {"type": "image_url", "image_url": {"url": "data:"}}]},
+        {"role": "assistant", "content": "", "reasoning_content": "R2", "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\":\"ls C3\"}"}},
+        ]},
+        {"role": "tool", "tool_call_id": "c1", "content": "O4"},
+        {"role": "assistant", "content": "Z5"},
+    ]})
+}
+
+fn gemini() -> Value {
+    json!({"systemInstruction": {"parts": [{"text": "You help."}]}, "contents": [
+        {"role": "user", "parts": [{"text": "A1"}, {"inlineData": {"mimeType": "image/png", "data": ""}}]},
+        {"role": "model", "parts": [
+            {"text": "R2", "thought": true},
+            {"functionCall": {"name": "run_shell_command", "args": {"command": "ls C3"}}},
+        ]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "run_shell_command", "response": {"output": "O4"}}}]},
+        {"role": "model", "parts": [{"text": "Z5"}]},
+    ]})
+}
+
 fn truth() -> Truth {
     let fact = |word: &str, nature, expect| Fact { word: word.into(), about: word.into(), nature, expect };
     let facts = [
@@ -41,19 +65,34 @@ fn truth() -> Truth {
 }
 
 #[test]
-fn both_apis_give_the_same_kinds() {
+fn all_apis_give_the_same_kinds() {
     let kinds = |body: &Value| items(body).iter().map(|item| item.kind).collect::<Vec<_>>();
     let [text, image, call, outcome, reasoning] =
         [ItemKind::Text, ItemKind::Image, ItemKind::Call, ItemKind::Outcome, ItemKind::Reasoning];
     assert_eq!(kinds(&anthropic()), [text, image, reasoning, call, outcome, text]);
     assert_eq!(kinds(&openai()), [text, image, call, outcome, text]);
+    assert_eq!(kinds(&chat()), [text, text, image, reasoning, call, outcome, text]);
+    assert_eq!(kinds(&gemini()), [text, image, reasoning, call, outcome, text]);
+    assert!(items(&chat())[0].is_harness());
 }
 
 #[test]
-fn same_conversation_in_the_other_api_is_whole() {
-    let comparison = compare(&openai(), &truth());
-    assert!(comparison.is_whole(), "{comparison:?}");
-    assert_eq!((comparison.live, comparison.reasoning, comparison.native), ((4, 4), (0, 1), (2, 2)));
+fn same_conversation_in_another_api_is_whole() {
+    for (body, reasoning) in [(openai(), 0), (chat(), 1), (gemini(), 1)] {
+        let comparison = compare(&body, &truth());
+        assert!(comparison.is_whole(&[]), "{comparison:?}");
+        assert_eq!((comparison.live, comparison.reasoning, comparison.native), ((4, 4), (reasoning, 1), (2, 2)));
+    }
+}
+
+#[test]
+fn outcomes_without_ids_belong_to_calls_by_their_order() {
+    let mut body = gemini();
+    let contents = body["contents"].as_array_mut().unwrap();
+    contents.extend(contents[1..3].to_vec());
+    assert_eq!(compare(&body, &truth()).unpaired, 0);
+    body["contents"].as_array_mut().unwrap().pop();
+    assert_eq!(compare(&body, &truth()).unpaired, 1);
 }
 
 #[test]
@@ -62,7 +101,7 @@ fn ghosts_are_found_and_tolerated_facts_are_not_missed() {
     body["input"][0]["content"][0]["text"] = json!("A1 and G6 and T7");
     let comparison = compare(&body, &truth());
     assert_eq!(comparison.ghosts, ["G6 (G6)"]);
-    assert!(!comparison.is_whole());
+    assert!(!comparison.is_whole(&[]));
 }
 
 #[test]
@@ -72,6 +111,8 @@ fn call_that_became_text_is_live_but_not_native() {
     ]});
     let comparison = compare(&body, &truth());
     assert_eq!((comparison.live, comparison.native), ((4, 4), (0, 2)));
+    assert!(!comparison.is_whole(&[Loss::Structure]));
+    assert!(comparison.is_whole(&[Loss::Structure, Loss::Images]));
 }
 
 #[test]
@@ -91,4 +132,15 @@ fn what_the_harness_attaches_is_neither_live_nor_ghost() {
     let body = json!({"messages": [{"role": "user", "content": "<system-reminder>W8</system-reminder>"}]});
     let truth = Truth::new(&body, &[fact]);
     assert!(truth.live.is_empty() && truth.ghosts.is_empty());
+}
+
+#[test]
+fn outcome_that_comes_twice_is_found_unless_the_source_does_so_itself() {
+    let mut body = chat();
+    let messages = body["messages"].as_array_mut().unwrap();
+    messages.insert(4, messages[3].clone());
+    let comparison = compare(&body, &truth());
+    assert_eq!((comparison.repeated, comparison.is_whole(&[])), ((1, 0), false));
+    let fact = Fact { word: "O4".into(), about: "o".into(), nature: Nature::Outcome, expect: Expect::Live };
+    assert!(compare(&body, &Truth::new(&body, &[fact])).is_whole(&[]));
 }

@@ -82,6 +82,11 @@ pub struct Action {
 }
 
 impl Action {
+    /// One that plants nothing, to ask what a client has tools for.
+    pub(super) fn blank(what: What) -> Self {
+        Self { what, key: String::new(), words: Vec::new() }
+    }
+
     pub(super) fn word(&self, index: usize) -> &str {
         self.words.get(index).map_or("", String::as_str)
     }

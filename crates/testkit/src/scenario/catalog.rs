@@ -4,7 +4,7 @@ use super::What::{
     Delegate, Edit, Mcp, Plan, Read, Run, RunFailing, RunLong, Say, SayUnicode, Search, Think, Unknown, ViewImage,
     Write,
 };
-use super::{Expect, Scenario};
+use super::{Abilities, Ability, Expect, Scenario};
 use crate::client::{Agent, Provider, Setup};
 
 /// A client version with one of its models; some models bring other tools.
@@ -18,15 +18,26 @@ pub struct Source {
 
 /// Who makes sessions, and where they are carried to.
 pub const SOURCES: &[Source] = &[
-    Source { agent: Agent::ClaudeCode, version: "2.1.325", model: None, provider: Provider::Custom },
-    Source { agent: Agent::ClaudeCode, version: "2.0.77", model: None, provider: Provider::Custom },
-    Source { agent: Agent::Codex, version: "0.166.0", model: None, provider: Provider::Custom },
+    Source::plain(Agent::ClaudeCode, "2.1.325"),
+    Source::plain(Agent::ClaudeCode, "2.0.77"),
+    Source::plain(Agent::Codex, "0.166.0"),
     Source { agent: Agent::Codex, version: "0.166.0", model: Some("gpt-6-sol"), provider: Provider::Custom },
     Source { agent: Agent::Codex, version: "0.166.0", model: None, provider: Provider::BuiltIn },
-    Source { agent: Agent::Codex, version: "0.130.0", model: None, provider: Provider::Custom },
+    Source::plain(Agent::Codex, "0.130.0"),
+    Source::plain(Agent::GeminiCli, "0.61.0"),
+    Source::plain(Agent::Pi, "0.87.1"),
+    Source::plain(Agent::QwenCode, "0.24.4"),
+    Source::plain(Agent::CopilotCli, "1.0.102"),
+    Source::plain(Agent::Opencode, "1.18.33"),
+    Source::plain(Agent::Aider, "0.86.2"),
+    Source::plain(Agent::Openclaw, "2026.9.6"),
 ];
 
 impl Source {
+    const fn plain(agent: Agent, version: &'static str) -> Self {
+        Self { agent, version, model: None, provider: Provider::Custom }
+    }
+
     pub fn label(&self) -> String {
         let model = self.model.map(|model| format!("-{model}")).unwrap_or_default();
         let provider = if self.provider == Provider::BuiltIn { "-built-in" } else { "" };
@@ -40,7 +51,7 @@ impl Source {
 
     /// How a client is set up to be this source.
     pub fn setup(&self) -> Setup {
-        Setup { model: self.model.map(str::to_owned), provider: self.provider, mcp: None }
+        Setup { model: self.model.map(str::to_owned), provider: self.provider, mcp: None, own_sessions: true }
     }
 
     /// The vendor's own service returns compactions that only its models can read.
@@ -54,33 +65,40 @@ impl Source {
     }
 }
 
-/// All scenarios.
-pub const CATALOG: &[fn() -> Scenario] = &[whole, broken_off, crashed];
+/// All scenarios, each in the form that a client can be driven through.
+pub const CATALOG: &[fn(Abilities) -> Scenario] = &[whole, broken_off, crashed];
 
 /// Everything that can be in a session that goes well.
-fn whole() -> Scenario {
-    Scenario::new("whole", "compaction, every kind of call, two rewound turns, a last turn")
-        .expecting(Expect::AsClient)
-        .turn(&[&[Think, Say, Run], &[Say]])
-        .turn(&[&[Read], &[Edit], &[Say]])
-        .turn(&[&[Say]])
-        .compact()
+fn whole(can: Abilities) -> Scenario {
+    let mut scenario = Scenario::new("whole", "compaction, every kind of call, two rewound turns, a last turn");
+    if can.have(Ability::Compact) {
+        scenario = scenario.expecting(Expect::AsClient);
+    }
+    scenario = scenario.turn(&[&[Think, Say, Run], &[Say]]).turn(&[&[Read], &[Edit], &[Say]]).turn(&[&[Say]]);
+    if can.have(Ability::Compact) {
+        scenario = scenario.compact();
+    }
+    scenario = scenario
         .expecting(Expect::Live)
         .turn(&[&[Think, Say, Run], &[RunFailing], &[Read], &[Edit], &[Write], &[Say]])
         .turn(&[&[Search], &[Plan], &[Mcp], &[Unknown], &[SayUnicode]])
         // Alike, because 2.0 keeps one of parallel calls, and not always the same.
         .turn(&[&[Run, Run, Run], &[ViewImage], &[RunLong], &[Say]])
-        .turn(&[&[Delegate], &[Say]])
-        .rewound(&[&[Run], &[Say]])
+        .turn(&[&[Delegate], &[Say]]);
+    if can.have(Ability::Rewind) {
         // Twice: a client may build the second branch on its record of the first.
-        .turn(&[&[Say]])
-        .rewound(&[&[Say]])
+        scenario = scenario.rewound(&[&[Run], &[Say]]).turn(&[&[Say]]).rewound(&[&[Say]]);
+    }
+    if can.have(Ability::Picture) {
         // With the image last: 2.0 finds no message to rewind to once a prompt had two parts.
-        .turn_with_image(&[&[Say, Run], &[Say]])
+        scenario.turn_with_image(&[&[Say, Run], &[Say]])
+    } else {
+        scenario.turn(&[&[Say, Run], &[Say]])
+    }
 }
 
 /// A session whose client died while a command ran.
-fn crashed() -> Scenario {
+fn crashed(_: Abilities) -> Scenario {
     Scenario::new("crashed", "the client is killed while a command runs")
         .turn(&[&[Think, Run], &[Say]])
         .turn(&[&[Say, Write], &[Say]])
@@ -89,11 +107,11 @@ fn crashed() -> Scenario {
 }
 
 /// A session that ends badly: a command interrupted, then a usage limit.
-fn broken_off() -> Scenario {
-    Scenario::new("broken-off", "an interrupted command, a turn after it, a usage limit at the end")
-        .turn(&[&[Think, Run], &[Say]])
-        .interrupt()
-        .turn(&[&[Run], &[Say]])
-        .expecting(Expect::AsClient)
-        .limit()
+fn broken_off(can: Abilities) -> Scenario {
+    let mut scenario = Scenario::new("broken-off", "an interrupted command, a turn after it, a usage limit at the end")
+        .turn(&[&[Think, Run], &[Say]]);
+    if can.have(Ability::Interrupt) {
+        scenario = scenario.interrupt();
+    }
+    scenario.turn(&[&[Run], &[Say]]).expecting(Expect::AsClient).limit()
 }

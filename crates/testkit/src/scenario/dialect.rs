@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::project::STOP_FILE;
-use super::{Action, Source, What};
+use super::{Action, Source, What, aider, tools};
 use crate::client::Agent;
 use crate::model::{Block, Reply, Turn};
 
@@ -27,9 +27,12 @@ impl Dialect<'_> {
     /// Whether the client has a tool for it; what it has not is left out of its session.
     pub(super) fn knows(&self, what: What) -> bool {
         let Source { agent, version, .. } = self.source;
-        match what {
-            What::Plan => *agent == Agent::ClaudeCode || *version == "0.130.0",
-            _ => true,
+        match (agent, what) {
+            (Agent::Codex, What::Plan) => *version == "0.130.0",
+            (Agent::ClaudeCode | Agent::Codex, _) | (_, What::Say | What::SayUnicode | What::Think) => true,
+            (Agent::Aider, what) => aider::knows(what),
+            (_, What::Run | What::RunFailing | What::RunLong) => tools::run(*agent, "").is_some(),
+            _ => tools::call(*agent, &Action::blank(what), "").is_some(),
         }
     }
 
@@ -44,7 +47,7 @@ impl Dialect<'_> {
         for action in known.iter().filter(|action| action.what == What::Delegate) {
             let inner = self.run(&format!("{}_inner", action.key), &format!("echo inner # {}", action.word(1)));
             answers.sub.push(Turn::of(vec![inner]).into());
-            answers.sub.push(Turn::text(format!("Report: {}", action.word(2))).into());
+            answers.sub.push(self.report(action).into());
             answers.main.extend(self.after_delegation(action));
         }
         answers
@@ -55,6 +58,14 @@ impl Dialect<'_> {
         let wait = format!("while [ ! -e {STOP_FILE} ]; do sleep 0.1; done");
         let command = format!("touch {}; {wait} # {}", action.file(), action.word(0));
         Turn::of(vec![self.run(&action.key, &command)])
+    }
+
+    fn report(&self, action: &Action) -> Turn {
+        let report = format!("Report: {}", action.word(2));
+        match tools::report(self.source.agent, &report) {
+            Some((name, input)) => Turn::of(vec![self.call(&format!("{}_report", action.key), name, input)]),
+            None => Turn::text(report),
+        }
     }
 
     fn block(&self, action: &Action) -> Block {
@@ -72,8 +83,16 @@ impl Dialect<'_> {
                 (Agent::ClaudeCode, _) => self.claude_code(action),
                 (Agent::Codex, false) => self.codex(action),
                 (Agent::Codex, true) => self.code_mode(action),
+                (Agent::Aider, _) => Block::Text(aider::edit(action)),
+                (agent, _) => self.function(&action.call_key(), tools::call(agent, action, &self.path(action))),
             },
         }
+    }
+
+    /// A call of a client whose calls are all functions; what it has no tool for was left out before.
+    fn function(&self, key: &str, call: Option<tools::Call>) -> Block {
+        let (name, input) = call.unwrap_or(("none", Value::Null));
+        self.call(key, name, input)
     }
 
     fn path(&self, action: &Action) -> String {
@@ -83,7 +102,7 @@ impl Dialect<'_> {
     fn call_id(&self, key: &str) -> String {
         match self.source.agent {
             Agent::ClaudeCode => format!("toolu_01{key}"),
-            Agent::Codex => format!("call_{key}"),
+            _ => format!("call_{key}"),
         }
     }
 
@@ -106,6 +125,7 @@ impl Dialect<'_> {
                     format!("const r = await tools.exec_command({{cmd: {}}});\ntext(r.output);", json!(command));
                 self.custom(key, "exec", script)
             }
+            (agent, _) => self.function(key, tools::run(agent, command)),
         }
     }
 

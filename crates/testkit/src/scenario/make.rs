@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::claude_code::ClaudeCodeDriver;
 use super::codex::CodexDriver;
 use super::dialect::{Answers, Dialect};
+use super::headless::HeadlessDriver;
+use super::opencode::OpencodeDriver;
+use super::pi::PiDriver;
 use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
 use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
 use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
@@ -33,6 +36,10 @@ const KEPT: Duration = Duration::from_hours(7 * 24);
 /// One way to drive a client through the steps of a scenario.
 pub(super) trait Driver {
     fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError>;
+    /// A turn that the model's service refuses.
+    fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.turn(prompt)
+    }
     fn compact(&mut self) -> Result<(), ClientError>;
     /// Takes the latest turn back.
     fn rewind(&mut self) -> Result<(), ClientError>;
@@ -125,21 +132,50 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
     let server = ModelServer::start()?;
     let mcp = Some(sandbox.project.join(MCP_SCRIPT));
     let setup = Setup { mcp, ..source.setup() };
-    let mut driver: Box<dyn Driver> = match source.agent {
+    let driver: Box<dyn Driver> = match source.agent {
         Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::Pi => Box::new(PiDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::Opencode => Box::new(OpencodeDriver::start(client, sandbox, &setup, server.port())?),
+        _ => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
     };
     let dialect = Dialect { source, project: &sandbox.project };
+    let played = play_all(scenario, driver, &dialect, &server, sandbox);
+    if played.is_err() {
+        keep_log(&server, sandbox)?;
+    }
+    Ok(Record { session_id: played?, facts: known_facts(scenario, &dialect) })
+}
+
+/// Plays all steps and returns the session's id.
+fn play_all(
+    scenario: &Scenario,
+    mut driver: Box<dyn Driver + '_>,
+    dialect: &Dialect<'_>,
+    server: &ModelServer,
+    sandbox: &Sandbox,
+) -> Result<String, ClientError> {
     for step in &scenario.steps {
-        play(step, driver.as_mut(), &dialect, &server, sandbox)?;
+        play(step, driver.as_mut(), dialect, server, sandbox)?;
     }
     let session_id = driver.finish()?;
     if server.unused() > 0 {
         let message = format!("{} scripted answers were not asked for", server.unused());
         return Err(ClientError::Unexpected { path: sandbox.project.clone(), message });
     }
-    let facts = known_facts(scenario, &dialect);
-    Ok(Record { session_id, facts })
+    Ok(session_id)
+}
+
+/// Leaves what the client asked its model beside its home, for whoever looks for the cause of a failure.
+fn keep_log(server: &ModelServer, sandbox: &Sandbox) -> Result<(), ClientError> {
+    let mut lines = String::new();
+    for logged in server.log() {
+        let kind = format!("{:?}", logged.kind);
+        let line = json!({"kind": kind, "path": logged.path, "headers": logged.headers, "body": logged.body});
+        lines.extend([line.to_string().as_str(), "\n"]);
+    }
+    fs::write(sandbox.home.with_file_name("requests.jsonl"), lines)?;
+    Ok(())
 }
 
 fn play(
@@ -176,9 +212,11 @@ fn play(
             let code = match dialect.source.agent {
                 Agent::ClaudeCode => "rate_limit_error",
                 Agent::Codex => "usage_limit_reached",
+                Agent::GeminiCli => "RESOURCE_EXHAUSTED",
+                _ => "rate_limit_exceeded",
             };
-            server.script(Kind::Main, [Turn::failing(429, code, "the limit is reached")]);
-            driver.turn(prompt)
+            server.script(Kind::Main, [Turn::failing(429, code, "the limit is reached").lasting()]);
+            driver.refused(prompt)
         }
     }
 }

@@ -19,6 +19,7 @@ fn parse(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<Opt
     while let Some(argument) = args.next() {
         let mut value = || args.next().ok_or_else(|| ConformanceError::Usage { argument: argument.clone() });
         match argument.as_str() {
+            "--full" => options.full = true,
             "--check" => options.check = true,
             "--keep" => options.keep = true,
             "--from" => options.from = Some(value()?),

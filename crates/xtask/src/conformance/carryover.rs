@@ -62,14 +62,7 @@ impl Carryover<'_> {
 
     /// The target comes first on the PATH: where both are versions of one agent, it is the installed one.
     fn launch(&self, source: &Client, target: &Client) -> Launch {
-        let mut env = self.sandbox.bare_env(target);
-        for (key, value) in &mut env {
-            if key == "PATH" {
-                value.push(':');
-                value.push_str(&source.bin_folder().display().to_string());
-            }
-        }
-        Launch::new(self.program, &self.sandbox.project).env(env)
+        Launch::new(self.program, &self.sandbox.project).env(self.sandbox.bare_env(&[target, source]))
     }
 
     fn unexpected(&self, message: &str) -> ClientError {

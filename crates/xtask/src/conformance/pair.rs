@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use carryover_testkit::client::{Agent, AppServer, Client, ClientError, Sandbox, Setup};
-use carryover_testkit::model::ModelServer;
+use carryover_testkit::client::{Client, ClientError, Sandbox, Setup};
 use carryover_testkit::request::{Comparison, Truth, compare, flat_text};
 use carryover_testkit::scenario::{Further, PROBE};
 use fs_err as fs;
@@ -29,12 +28,13 @@ pub(super) fn run(case: &Case, options: &Options) -> Result<Found, ClientError> 
     scratch.disable_cleanup(options.keep);
     let sandbox = case.made.sandbox.copy_home(&scratch.path().join("home"))?;
     let truth = Truth::new(&case.made.truth, &case.made.facts);
-    let target_setup = case.target_kind.setup();
+    let own_sessions = case.made.source.agent == case.target.pin.agent;
+    let target_setup = Setup { own_sessions, ..case.target_kind.setup() };
     let run = Run { case, options, sandbox, truth, target_setup };
     run.use_target_before()?;
     let (untouched, undone) = run.undoes()?;
     let resumed = run.carry_there()?;
-    let listed = run.is_listed(&resumed, scratch.path()).unwrap_or_else(|error| Err(error.to_string()));
+    let listed = run.is_listed(&resumed, scratch.path()).unwrap_or_else(|error| Some(Err(error.to_string())));
     let further = Further::new(&case.target_kind, &run.sandbox.project);
     let there = run.go_on(&resumed, &further)?;
     let back = run.come_back(&resumed, &further);
@@ -83,27 +83,11 @@ impl Run<'_> {
     }
 
     /// Whether the target's own listing shows the session, asked in a copy: asking may register it.
-    fn is_listed(&self, resumed: &Resumed, scratch: &Path) -> Result<Check, ClientError> {
+    fn is_listed(&self, resumed: &Resumed, scratch: &Path) -> Result<Option<Check>, ClientError> {
         let copied = self.sandbox.copy_home(&scratch.join("listing"))?;
-        match self.case.target.pin.agent {
-            Agent::Codex => {
-                let server = ModelServer::start()?;
-                let mut codex = AppServer::start(&self.case.target, &copied, &self.target_setup, server.port())?;
-                let listed = codex.list(&copied.project)?;
-                codex.finish()?;
-                Ok(check(listed.contains(&resumed.session_id), "its picker does not show the session"))
-            }
-            // Its picker needs a terminal; but what it continues unasked is the first of the same list.
-            Agent::ClaudeCode => {
-                if self.case.target.pin.version.starts_with("2.0.") {
-                    // It goes by the times inside the files, and those are the source's; so the list is made short.
-                    keep_only(&copied.home.join(".claude/projects"), &resumed.session_id)?;
-                }
-                let captured = self.case.target.continue_newest(&copied, &self.target_setup, PROBE)?;
-                let user = captured.first()["metadata"]["user_id"].as_str().unwrap_or_default();
-                Ok(check(user.contains(&resumed.session_id), "it continues another session"))
-            }
-        }
+        let witness = self.truth.portable().last().map_or("", |fact| fact.word.as_str());
+        let listed = self.case.target.lists(&copied, &self.target_setup, &resumed.session_id, witness)?;
+        Ok(listed.map(|listed| check(listed, "its own listing does not show the session")))
     }
 
     /// Goes on in the target for a turn; the first request shows what it loaded.
@@ -128,19 +112,6 @@ impl Run<'_> {
         let own = self.truth.calls.iter().all(|own| calls.any(|call| call == own));
         Ok(RoundTrip { comparison, new: (new, further.facts.len()), own })
     }
-}
-
-/// Removes all other sessions from a store.
-fn keep_only(folder: &Path, session_id: &str) -> Result<(), ClientError> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            keep_only(&path, session_id)?;
-        } else if !path.display().to_string().contains(session_id) {
-            fs::remove_file(path)?;
-        }
-    }
-    Ok(())
 }
 
 fn check(good: bool, otherwise: &str) -> Check {

@@ -4,10 +4,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use carryover_testkit::client::{Client, Pin, Provider, cache_folder};
-use carryover_testkit::scenario::{CATALOG, Made, SOURCES, Source, make};
+use carryover_testkit::scenario::{Abilities, CATALOG, Made, Source, make};
 
 use super::ConformanceError;
 use super::report::Row;
+use super::tier::Tier;
 
 /// How the matrix is run.
 #[derive(Clone)]
@@ -25,6 +26,8 @@ pub(crate) struct Options {
     pub(crate) session: Option<String>,
     pub(crate) to: Option<String>,
     pub(crate) jobs: usize,
+    /// All pairs, not only those that are enough for every day.
+    pub(crate) full: bool,
     /// Compare with the committed page instead of writing it.
     pub(crate) check: bool,
     /// Keep the homes of the runs, to look into them.
@@ -45,6 +48,7 @@ impl Options {
             session: None,
             to: None,
             jobs: 2,
+            full: false,
             check: false,
             keep: false,
             progress: |_| {},
@@ -53,7 +57,7 @@ impl Options {
 
     /// Only a whole matrix is worth writing down.
     pub(super) fn is_whole(&self) -> bool {
-        self.from.is_none() && self.session.is_none() && self.to.is_none()
+        self.full && self.from.is_none() && self.session.is_none() && self.to.is_none()
     }
 }
 
@@ -91,17 +95,22 @@ impl Plan {
     pub(super) fn new(options: &Options) -> Result<Self, ConformanceError> {
         let wanted =
             |filter: &Option<String>, name: &str| filter.as_ref().is_none_or(|part| name.contains(part.as_str()));
+        let tier = Tier::new(options.full);
         let mut cases = Vec::new();
-        for source in SOURCES.iter().filter(|source| wanted(&options.from, &source.label())) {
-            let client = install(source, options)?;
-            for scenario in CATALOG.iter().map(|scenario| scenario()) {
-                if !wanted(&options.session, scenario.name) {
+        for source in tier.clients.iter().filter(|source| wanted(&options.from, &source.label())) {
+            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.agent))) {
+                let targets: Vec<&Source> = tier
+                    .clients
+                    .iter()
+                    .filter(|target| tier.has(source, scenario.name, target))
+                    .filter(|target| wanted(&options.to, &target.label()))
+                    .collect();
+                if targets.is_empty() || !wanted(&options.session, scenario.name) {
                     continue;
                 }
+                let client = install(source, options)?;
                 let made = make(&client, source, &scenario, &options.cache)?;
-                // What is special about a target shows in the session that has everything.
-                let targets = SOURCES.iter().filter(|target| scenario.name == "whole" || target.is_plain());
-                for target in targets.filter(|target| wanted(&options.to, &target.label())) {
+                for target in targets {
                     let (made, source) = (made.clone(), client.clone());
                     cases.push(Case { made, source, target: install(target, options)?, target_kind: *target });
                 }

@@ -1,8 +1,11 @@
 //! What came out, and the page that shows it.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use carryover_testkit::request::Comparison;
+use carryover_testkit::client::Agent;
+use carryover_testkit::request::{Comparison, Loss, losses, reason};
+use carryover_testkit::scenario::SOURCES;
 
 /// The whole matrix.
 pub(crate) struct Report {
@@ -14,8 +17,17 @@ pub(crate) struct Row {
     pub(crate) from: String,
     pub(crate) session: String,
     pub(crate) to: String,
+    /// What the source and the target cannot hold.
+    pub(crate) lost: Lost,
     /// What was found, or why the pair could not be run to its end.
     pub(crate) outcome: Result<Found, String>,
+}
+
+/// What the formats of a pair cannot hold: the target's on the way there, the source's on the way back.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lost {
+    pub(crate) there: &'static [Loss],
+    pub(crate) back: &'static [Loss],
 }
 
 /// Something that is as it should be, or why not.
@@ -24,7 +36,8 @@ pub(crate) type Check = Result<(), String>;
 /// What was found in a pair.
 pub(crate) struct Found {
     pub(crate) there: Comparison,
-    pub(crate) listed: Check,
+    /// `None` where the target has no listing.
+    pub(crate) listed: Option<Check>,
     pub(crate) back: Result<RoundTrip, String>,
     /// No session file that was there before was changed.
     pub(crate) untouched: Check,
@@ -44,22 +57,23 @@ pub(crate) struct RoundTrip {
 }
 
 impl Found {
-    fn checks(&self) -> [(&'static str, &Check); 3] {
-        [("listed", &self.listed), ("untouched", &self.untouched), ("undo", &self.undone)]
+    fn checks(&self) -> impl Iterator<Item = (&'static str, &Check)> {
+        let listed = self.listed.iter().map(|listed| ("listed", listed));
+        listed.chain([("untouched", &self.untouched), ("undo", &self.undone)])
     }
 }
 
 impl RoundTrip {
-    fn is_whole(&self) -> bool {
-        self.comparison.is_whole() && self.own && self.new.0 == self.new.1
+    fn is_whole(&self, lost: &[Loss]) -> bool {
+        self.comparison.is_whole(lost) && self.own && self.new.0 == self.new.1
     }
 }
 
 impl Row {
     pub(crate) fn is_whole(&self) -> bool {
         let whole = |found: &Found| {
-            let back = found.back.as_ref().is_ok_and(RoundTrip::is_whole);
-            found.there.is_whole() && back && found.checks().iter().all(|(_, check)| check.is_ok())
+            let back = found.back.as_ref().is_ok_and(|back| back.is_whole(self.lost.back));
+            found.there.is_whole(self.lost.there) && back && found.checks().all(|(_, check)| check.is_ok())
         };
         self.outcome.as_ref().is_ok_and(whole)
     }
@@ -83,10 +97,14 @@ impl Row {
             }
             Err(error) => lines.push(format!("back: {error}")),
         }
-        let failed = found.checks().into_iter().filter_map(|(name, check)| check.as_ref().err().map(|why| (name, why)));
+        let failed = found.checks().filter_map(|(name, check)| check.as_ref().err().map(|why| (name, why)));
         lines.extend(failed.map(|(name, why)| format!("{name}: {why}")));
         lines.extend(found.lost.iter().map(|loss| format!("declared as lost: {loss}")));
         lines
+    }
+
+    fn line(&self) -> String {
+        format!("| {} | {} | {} | {}", self.from, self.session, self.to, self.cells())
     }
 
     fn cells(&self) -> String {
@@ -98,7 +116,9 @@ impl Row {
             if found.there.unpaired == 0 { ratio(*native) } else { format!("{}, unpaired", ratio(*native)) };
         let order = if found.there.disordered.is_empty() { "" } else { ", out of order" };
         let back = match &found.back {
-            Ok(back) if back.is_whole() => format!("{} + {}", ratio(back.comparison.live), ratio(back.new)),
+            Ok(back) if back.is_whole(self.lost.back) => {
+                format!("{} + {}", ratio(back.comparison.live), ratio(back.new))
+            }
             Ok(back) => format!(
                 "✗ {} + {}{}",
                 ratio(back.comparison.live),
@@ -112,7 +132,7 @@ impl Row {
             ratio(*live),
             ghosts.len(),
             ratio(*images),
-            mark(&found.listed),
+            found.listed.as_ref().map_or("–", mark),
             mark(&found.untouched),
             mark(&found.undone),
         )
@@ -136,6 +156,9 @@ fn differences(prefix: &str, comparison: &Comparison) -> Vec<String> {
     if comparison.unpaired > 0 {
         lines.push(format!("{prefix}unpaired calls or outcomes: {}", comparison.unpaired));
     }
+    if comparison.repeated.0 > comparison.repeated.1 {
+        lines.push(format!("{prefix}outcomes that come twice: {}", comparison.repeated.0));
+    }
     lines
 }
 
@@ -149,7 +172,7 @@ fn mark(check: &Check) -> &'static str {
 
 const INTRODUCTION: &str = "# Conformance
 
-Written by `cargo xtask conformance`; do not edit. Each row is a session that a real client wrote, carried by
+Written by `cargo xtask conformance --full`; do not edit. Each row is a session that a real client wrote, carried by
 `carryover resume` into another real client, and then compared: the request that the target sends to its model against
 the request that the source itself would have sent. Both clients talk to a fake model on this machine.
 
@@ -163,7 +186,9 @@ the request that the source itself would have sent. Both clients talk to a fake 
 
 The sessions: `whole` has a compaction, then every kind of call (parallel, failing, 40 KB of output, an image, an MCP tool,
 an unknown tool, a sub-agent), two rewound turns and a last turn with an image; `broken-off` has an interrupted command and
-ends at a usage limit; the client of `crashed` was killed while a command ran. Reasoning is sealed for the model that
+ends at a usage limit; the client of `crashed` was killed while a command ran. What a client has no tool for, or cannot be
+driven to without a terminal, is left out of its sessions: no compaction and no rewind in Gemini CLI, Qwen Code, Copilot CLI,
+Aider and OpenClaw, no interruption in these; Aider's model makes no calls. Reasoning is sealed for the model that
 made it and is not counted; with its own provider Codex seals its compactions, too.
 ";
 
@@ -171,17 +196,41 @@ impl Report {
     /// The page; the same for the same findings.
     pub(crate) fn render(&self) -> String {
         let mut page = INTRODUCTION.to_owned();
+        page.push_str(&limits());
         page.push_str(
             "\n| from | session | to | live | ghosts | images | structure | listed | back | untouched | undo |\n",
         );
         page.push_str("|---|---|---|---|---|---|---|---|---|---|---|\n");
         for row in &self.rows {
-            // Writing to a string cannot fail.
-            let _ = writeln!(page, "| {} | {} | {} | {}", row.from, row.session, row.to, row.cells());
+            page.extend([row.line().as_str(), "\n"]);
         }
         let whole = self.rows.iter().filter(|row| row.is_whole()).count();
+        // Writing to a string cannot fail.
         let _ = writeln!(page, "\n{whole} of {} pairs are whole.", self.rows.len());
         page
+    }
+
+    /// The rows that are not in a page as they were found now.
+    pub(crate) fn not_in(&self, page: &str) -> Vec<String> {
+        let known: HashSet<&str> = page.lines().collect();
+        self.rows.iter().map(Row::line).filter(|line| !known.contains(line.as_str())).collect()
+    }
+}
+
+/// What the targets that were run cannot hold.
+fn limits() -> String {
+    let mut text = String::new();
+    for source in SOURCES.iter().filter(|source| source.is_plain()) {
+        let agent: Agent = source.agent;
+        if let Some(reason) = reason(agent) {
+            let about: Vec<&str> = losses(agent).iter().map(|loss| loss.about()).collect();
+            let _ = writeln!(text, "- {}: {} ({reason})", agent.name(), about.join(", "));
+        }
+    }
+    if text.is_empty() {
+        text
+    } else {
+        format!("\nWhat a target cannot hold is not held against a pair, whatever the source:\n\n{text}")
     }
 }
 
@@ -189,13 +238,13 @@ impl Report {
 mod tests {
     use carryover_testkit::request::Comparison;
 
-    use super::{Found, Report, RoundTrip, Row};
+    use super::{Found, Lost, Report, RoundTrip, Row};
 
     fn row(there: Comparison) -> Row {
         let whole = Comparison { live: (4, 4), native: (2, 2), ..Comparison::default() };
         let back = Ok(RoundTrip { comparison: whole, new: (5, 5), own: true });
-        let found = Found { there, listed: Ok(()), back, untouched: Ok(()), undone: Ok(()), lost: Vec::new() };
-        Row { from: "A 1".into(), session: "whole".into(), to: "B 2".into(), outcome: Ok(found) }
+        let found = Found { there, listed: Some(Ok(())), back, untouched: Ok(()), undone: Ok(()), lost: Vec::new() };
+        Row { from: "A 1".into(), session: "whole".into(), to: "B 2".into(), lost: Lost::default(), outcome: Ok(found) }
     }
 
     #[test]
@@ -213,7 +262,13 @@ mod tests {
 
     #[test]
     fn pair_that_could_not_be_run_says_why() {
-        let row = Row { from: "A 1".into(), session: "whole".into(), to: "B 2".into(), outcome: Err("no".into()) };
+        let row = Row {
+            from: "A 1".into(),
+            session: "whole".into(),
+            to: "B 2".into(),
+            lost: Lost::default(),
+            outcome: Err("no".into()),
+        };
         assert_eq!((row.is_whole(), row.findings()), (false, vec!["no".to_owned()]));
     }
 }

@@ -1,0 +1,115 @@
+//! What each client is given and asked when it runs without a terminal: one file per client.
+
+mod aider;
+mod claude_code;
+mod codex;
+mod copilot_cli;
+mod gemini_cli;
+mod openclaw;
+mod opencode;
+mod pi;
+mod qwen_code;
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+
+/// Which session a prompt is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Session<'a> {
+    /// A new one, with this id where the client lets others choose it.
+    New(&'a str),
+    Named(&'a str),
+    /// The one that the client itself takes for the newest of the project.
+    Newest,
+}
+
+/// One prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    pub session: Session<'a>,
+    pub prompt: &'a str,
+    pub image: Option<&'a Path>,
+}
+
+/// A question for the client's own listing.
+pub(super) struct Look<'a> {
+    pub(super) client: &'a Client,
+    pub(super) sandbox: &'a Sandbox,
+    pub(super) setup: &'a Setup,
+    pub(super) session_id: &'a str,
+    /// A word that only this session holds.
+    pub(super) witness: &'a str,
+}
+
+pub(super) trait Runner: Sync {
+    fn env(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Vec<(&'static str, String)>;
+
+    /// Writes the configuration that the client needs.
+    fn configure(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String>;
+
+    /// Whether the client's own listing shows a session; `None` where it has none.
+    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError>;
+
+    /// How long one run may take.
+    fn limit(&self) -> Duration {
+        RUN_LIMIT
+    }
+}
+
+pub(super) fn runner(agent: Agent) -> &'static dyn Runner {
+    match agent {
+        Agent::ClaudeCode => &claude_code::ClaudeCode,
+        Agent::Codex => &codex::Codex,
+        Agent::GeminiCli => &gemini_cli::GeminiCli,
+        Agent::Pi => &pi::Pi,
+        Agent::QwenCode => &qwen_code::QwenCode,
+        Agent::CopilotCli => &copilot_cli::CopilotCli,
+        Agent::Opencode => &opencode::Opencode,
+        Agent::Aider => &aider::Aider,
+        Agent::Openclaw => &openclaw::Openclaw,
+    }
+}
+
+impl Look<'_> {
+    /// Whether a command of the client's prints the session's id.
+    fn printed_by(&self, args: &[&str]) -> Result<Option<bool>, ClientError> {
+        // Nothing listens there: a listing has no business with a model.
+        let launch = self.sandbox.launch(self.client, self.setup, 9)?.args(args.iter().copied());
+        let finished = launch.run_well(runner(self.client.pin.agent).limit())?;
+        let shown = finished.stdout + &finished.stderr;
+        Ok(Some(shown.contains(self.session_id)))
+    }
+
+    /// Whether the client takes the session for the newest: its picker needs a terminal, and what it continues unasked
+    /// is the first of the same list.
+    fn continued(&self) -> Result<Option<bool>, ClientError> {
+        let captured = self.client.continue_newest(self.sandbox, self.setup, "Probe: which session is this?")?;
+        Ok(Some(crate::request::flat_text(captured.first()).contains(self.witness)))
+    }
+}
+
+/// Words as arguments.
+fn words(args: &[&str]) -> Vec<String> {
+    args.iter().map(|arg| (*arg).to_owned()).collect()
+}
+
+/// The MCP server of a setup, as most clients want to be told of it.
+fn mcp_servers(setup: &Setup) -> Value {
+    setup.mcp.as_ref().map_or_else(|| json!({}), |script| json!({"lab": {"command": "node", "args": [script]}}))
+}
+
+fn write_json(path: &Path, value: &Value) -> Result<(), ClientError> {
+    if let Some(folder) = path.parent() {
+        fs_err::create_dir_all(folder)?;
+    }
+    fs_err::write(path, serde_json::to_vec_pretty(value)?)?;
+    Ok(())
+}

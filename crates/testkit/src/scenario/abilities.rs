@@ -1,0 +1,35 @@
+//! What each client can be driven to without a person in front of it.
+
+use crate::client::Agent;
+
+/// A step that not every client can be driven through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ability {
+    /// Compact when asked to.
+    Compact,
+    /// Take a turn back within a session.
+    Rewind,
+    /// Interrupt a command and keep the session.
+    Interrupt,
+    /// Take a picture with a prompt.
+    Picture,
+}
+
+/// The abilities of one client; what it has not is left out of its sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities(&'static [Ability]);
+
+impl Abilities {
+    pub fn of(agent: Agent) -> Self {
+        use Ability::{Compact, Interrupt, Picture, Rewind};
+        Self(match agent {
+            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
+            Agent::Aider => &[],
+            _ => &[Picture],
+        })
+    }
+
+    pub fn have(self, ability: Ability) -> bool {
+        self.0.contains(&ability)
+    }
+}

@@ -1,0 +1,128 @@
+//! Which pairs are run every day, and which when the page is written.
+
+use carryover_testkit::client::Agent;
+use carryover_testkit::scenario::{SOURCES, Source};
+
+/// The session that has everything.
+const WHOLE: &str = "whole";
+
+/// Agents of which several versions and models are run; of the others there is one client.
+const DEEP: &[Agent] = &[Agent::ClaudeCode, Agent::Codex];
+
+/// The clients that `carryover` knows, and which pairs of them are run.
+pub(super) struct Tier {
+    pub(super) clients: Vec<Source>,
+    full: bool,
+}
+
+impl Tier {
+    pub(super) fn new(full: bool) -> Self {
+        let known = |source: &&Source| carryover_agents::by_name(source.agent.id()).is_some();
+        Self { clients: SOURCES.iter().filter(known).copied().collect(), full }
+    }
+
+    /// Whether a session of this source goes into this target.
+    pub(super) fn has(&self, source: &Source, session: &str, target: &Source) -> bool {
+        if self.full { self.all(source, session, target) } else { self.daily(source, session, target) }
+    }
+
+    /// Every ordered pair of agents. Between those with several clients, every client; what is special about a target
+    /// shows in the session that has everything.
+    fn all(&self, source: &Source, session: &str, target: &Source) -> bool {
+        if is_deep(source) && is_deep(target) {
+            return session == WHOLE || target.is_plain();
+        }
+        let through_newest = self.is_newest(source) && self.is_newest(target);
+        // How a session ends is the source's matter, how it is told the target's: two counterparts show both.
+        through_newest && (session == WHOLE || is_deep(source) || is_deep(target))
+    }
+
+    /// Every agent is twice a source and twice a target; the older clients and the sessions that end badly once each.
+    fn daily(&self, source: &Source, session: &str, target: &Source) -> bool {
+        if session != daily_session(source) {
+            return is_deep(source) && is_deep(target) && self.are_newest_of_two(source, target);
+        }
+        if let (Some(from), Some(to)) = (self.place(source), self.place(target)) {
+            let n_agents = self.newest().count();
+            return (from + 1) % n_agents == to || (from + 2) % n_agents == to;
+        }
+        let older = |client: &Source| is_deep(client) && client.is_plain() && !self.is_newest(client);
+        older(source) && older(target) && source.agent != target.agent
+    }
+
+    fn are_newest_of_two(&self, source: &Source, target: &Source) -> bool {
+        self.is_newest(source) && self.is_newest(target) && source.agent != target.agent
+    }
+
+    /// The first client of each agent.
+    fn newest(&self) -> impl Iterator<Item = &Source> {
+        self.clients.iter().filter(|client| self.is_newest(client))
+    }
+
+    fn is_newest(&self, client: &Source) -> bool {
+        self.clients.iter().find(|other| other.agent == client.agent) == Some(client)
+    }
+
+    fn place(&self, client: &Source) -> Option<usize> {
+        self.newest().position(|other| other == client)
+    }
+}
+
+fn is_deep(client: &Source) -> bool {
+    DEEP.contains(&client.agent)
+}
+
+/// A turn in `OpenClaw` takes most of a minute, so every day it has the shortest session.
+fn daily_session(source: &Source) -> &'static str {
+    if source.agent == Agent::Openclaw { "crashed" } else { WHOLE }
+}
+
+#[cfg(test)]
+mod tests {
+    use carryover_testkit::scenario::SOURCES;
+
+    use super::{Tier, WHOLE};
+
+    const SESSIONS: [&str; 3] = [WHOLE, "broken-off", "crashed"];
+
+    fn pairs(tier: &Tier) -> Vec<(String, &'static str, String)> {
+        let mut pairs = Vec::new();
+        for source in &tier.clients {
+            for session in SESSIONS {
+                let targets = tier.clients.iter().filter(|target| tier.has(source, session, target));
+                pairs.extend(targets.map(|target| (source.label(), session, target.label())));
+            }
+        }
+        pairs
+    }
+
+    #[test]
+    fn every_agent_is_twice_a_source_and_twice_a_target_every_day() {
+        let tier = Tier { clients: SOURCES.to_vec(), full: false };
+        let pairs = pairs(&tier);
+        for client in tier.newest() {
+            let label = client.label();
+            assert!(pairs.iter().filter(|(from, ..)| *from == label).count() >= 2, "{label}");
+            assert!(pairs.iter().filter(|(.., to)| *to == label).count() >= 2, "{label}");
+        }
+        assert!(pairs.len() <= 26, "{}", pairs.len());
+    }
+
+    #[test]
+    fn full_tier_has_all_ordered_pairs_and_all_of_every_day() {
+        let all = pairs(&Tier { clients: SOURCES.to_vec(), full: true });
+        let daily = Tier { clients: SOURCES.to_vec(), full: false };
+        assert!(pairs(&daily).iter().all(|pair| all.contains(pair)));
+        for source in daily.newest() {
+            for target in daily.newest() {
+                assert!(all.contains(&(source.label(), WHOLE, target.label())));
+            }
+        }
+    }
+
+    #[test]
+    fn two_agents_alone_keep_their_eighty_four_rows() {
+        let clients = SOURCES.iter().filter(|source| super::is_deep(source)).copied().collect();
+        assert_eq!(pairs(&Tier { clients, full: true }).len(), 84);
+    }
+}
