@@ -9,7 +9,10 @@ const WHOLE: &str = "whole";
 /// Agents of which several versions and models are run; of the others there is one client.
 const DEEP: &[Agent] = &[Agent::ClaudeCode, Agent::Codex];
 
-/// The clients that `carryover` knows, and which pairs of them are run.
+/// Agents whose pairs are all whole on the real clients. The others can be driven already; each joins when its own are.
+const PROVEN: &[Agent] = &[Agent::ClaudeCode, Agent::Codex];
+
+/// The clients of agents that are proven, and which pairs of them are run.
 pub(super) struct Tier {
     pub(super) clients: Vec<Source>,
     full: bool,
@@ -17,8 +20,8 @@ pub(super) struct Tier {
 
 impl Tier {
     pub(super) fn new(full: bool) -> Self {
-        let known = |source: &&Source| carryover_agents::by_name(source.agent.id()).is_some();
-        Self { clients: SOURCES.iter().filter(known).copied().collect(), full }
+        let proven = |source: &&Source| PROVEN.contains(&source.agent);
+        Self { clients: SOURCES.iter().filter(proven).copied().collect(), full }
     }
 
     /// Whether a session of this source goes into this target.
