@@ -13,9 +13,7 @@ use super::dialect::{self, Home};
 use super::{FACTS, chats, clock, wire};
 use crate::formats::ids::Ids;
 use crate::formats::relocate::Relocation;
-use crate::{
-    AgentError, Carried, Loss, Op, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenAs, by_name,
-};
+use crate::{AgentError, Carried, Loss, Op, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenAs};
 
 /// The client summarises a history that is longer than this, and by default that is very little.
 const LEAST_HISTORY: u64 = 8_192;
@@ -129,7 +127,7 @@ impl<'a> Page<'a> {
             }
             Body::Reasoning(reasoning) => self.thoughts(&reasoning.text, index),
             Body::Call(call) => self.call(call, carried, index),
-            Body::Outcome(outcome) => self.outcome(outcome, carried, index),
+            Body::Outcome(outcome) => self.outcome(outcome, index),
             Body::Compacted(_) | Body::Rewound { .. } | Body::Failure(_) | Body::Note(_) | Body::Opaque(_) => {}
         }
     }
@@ -150,11 +148,10 @@ impl<'a> Page<'a> {
         self.model(&format!("Call {number}: {}", call.tool), &text, Some(index));
     }
 
-    fn outcome(&mut self, outcome: &Outcome, carried: &Carried, index: usize) {
+    fn outcome(&mut self, outcome: &Outcome, index: usize) {
         lose(&mut self.losses, "outcomes", "the client knows no tools: they are told in words");
         let number = self.calls.get(&outcome.call).copied();
-        let parts = by_name(carried.agent).map_or_else(|| outcome.parts.clone(), |agent| agent.bare(outcome));
-        let text = self.words(&parts);
+        let text = self.words(&outcome.parts);
         let text = dialect::outcome(number, outcome, &text);
         self.model("Result", &text, Some(index));
     }
