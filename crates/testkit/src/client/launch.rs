@@ -1,6 +1,6 @@
 //! Starts a process with a cleared environment and ends it by its id when its time is up.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
@@ -59,8 +59,19 @@ impl Launch {
     }
 
     pub fn start(&self) -> Result<Running, ClientError> {
+        self.spawn(self.command())
+    }
+
+    /// Starts a program that is typed to.
+    pub fn start_typing(&self) -> Result<Running, ClientError> {
+        let mut command = self.command();
+        command.stdin(Stdio::piped());
+        self.spawn(command)
+    }
+
+    fn spawn(&self, mut command: Command) -> Result<Running, ClientError> {
         let source = |source| ClientError::NotStarted { program: self.label(), source };
-        let mut child = self.command().spawn().map_err(source)?;
+        let mut child = command.spawn().map_err(source)?;
         let stdout = drain(child.stdout.take());
         let stderr = drain(child.stderr.take());
         Ok(Running { program: self.label(), child, output: Some((stdout, stderr)) })
@@ -97,6 +108,20 @@ impl Running {
         let join = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
         let (stdout, stderr) = self.output.take().map(|(out, err)| (join(out), join(err))).unwrap_or_default();
         Ok(Finished { program, status, stdout, stderr })
+    }
+
+    /// Types a line, where the program was started for it.
+    pub fn type_line(&mut self, line: &str) -> Result<(), ClientError> {
+        if let Some(stdin) = &mut self.child.stdin {
+            writeln!(stdin, "{line}")?;
+            stdin.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Ends what is typed; most programs end then.
+    pub fn end_typing(&mut self) {
+        drop(self.child.stdin.take());
     }
 
     /// Interrupts the program alone, as a terminal's interrupt key would; it may end itself in order.

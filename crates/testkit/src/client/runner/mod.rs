@@ -1,6 +1,6 @@
 //! What each client is given and asked when it runs without a terminal: one file per client.
 
-mod aider;
+pub(crate) mod aider;
 mod claude_code;
 mod codex;
 mod copilot_cli;
