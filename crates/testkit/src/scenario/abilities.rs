@@ -29,6 +29,17 @@ impl Abilities {
         })
     }
 
+    /// What is left out of the client's sessions, for people.
+    pub fn missing(self) -> Vec<&'static str> {
+        let all = [
+            (Ability::Compact, "compaction"),
+            (Ability::Rewind, "rewind"),
+            (Ability::Interrupt, "interruption"),
+            (Ability::Picture, "picture in a prompt"),
+        ];
+        all.into_iter().filter(|(ability, _)| !self.have(*ability)).map(|(_, about)| about).collect()
+    }
+
     pub fn have(self, ability: Ability) -> bool {
         self.0.contains(&ability)
     }

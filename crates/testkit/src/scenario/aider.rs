@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// What the client writes after each answer of its model.
 const END_OF_ANSWER: &str = "> Tokens: ";
 
-/// What can be said in text alone.
+/// What can be said in text alone. No edits: where it knows a file with a similar name, it takes that one.
 pub(super) fn knows(what: What) -> bool {
-    matches!(what, What::Edit | What::Write)
+    what == What::Write
 }
 
 /// A block that the client applies to a file.
