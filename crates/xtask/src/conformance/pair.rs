@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use carryover_testkit::client::{Agent, Client, ClientError, Sandbox, Setup};
-use carryover_testkit::request::{Comparison, Truth, compare, flat_text};
+use carryover_testkit::request::{Comparison, Truth, compare, flat_text, losses};
 use carryover_testkit::scenario::{Further, PROBE};
 use fs_err as fs;
+use serde_json::Value;
 
 use super::carryover::{Carryover, Resumed};
 use super::plan::{Case, Options};
@@ -110,7 +111,12 @@ impl Run<'_> {
         let Case { target, .. } = self.case;
         let turns = further.turns.clone();
         let captured = target.resume(&self.sandbox, &self.target_setup, resumed.handle(), &further.prompt, turns)?;
-        Ok(compare(captured.first(), &self.truth))
+        Ok(self.compared(captured.first()))
+    }
+
+    fn compared(&self, request: &Value) -> Comparison {
+        let lost_by_source = losses(self.case.made.source.agent);
+        Comparison { lost_by_source, ..compare(request, &self.truth) }
     }
 
     /// Carries the continued session back and resumes it in the client that it came from.
@@ -119,7 +125,7 @@ impl Run<'_> {
         self.configure_for(source, &made.setup)?;
         let back = self.carryover().resume(&resumed.session_id, target, source)?;
         let captured = resume_probe(source, &self.sandbox, &made.setup, back.handle())?;
-        let comparison = compare(&captured, &self.truth);
+        let comparison = self.compared(&captured);
         let text = flat_text(&captured);
         let new = further.facts.iter().filter(|fact| text.contains(&fact.word)).count();
         // Not necessarily one after the other: a session may come back with calls that its client had lost.
@@ -133,12 +139,7 @@ fn check(good: bool, otherwise: &str) -> Check {
     if good { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
-fn resume_probe(
-    client: &Client,
-    sandbox: &Sandbox,
-    setup: &Setup,
-    session_id: &str,
-) -> Result<serde_json::Value, ClientError> {
+fn resume_probe(client: &Client, sandbox: &Sandbox, setup: &Setup, session_id: &str) -> Result<Value, ClientError> {
     let captured = client.resume(sandbox, setup, session_id, PROBE, Vec::new())?;
     Ok(captured.first().clone())
 }
