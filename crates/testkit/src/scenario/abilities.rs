@@ -24,7 +24,8 @@ impl Abilities {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
             Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
-            Agent::Aider => &[],
+            Agent::Aider | Agent::Openclaw => &[],
+            Agent::QwenCode | Agent::CopilotCli => &[Compact, Picture],
             _ => &[Picture],
         })
     }

@@ -29,7 +29,7 @@ use crate::request;
 pub const PROBE: &str = "Probe: what was the last thing you did?";
 
 /// Raised when sessions are made in another way than their digest shows, so that none from before is used.
-const EPOCH: u32 = 2;
+const EPOCH: u32 = 3;
 
 /// How long a made session is used.
 const KEPT: Duration = Duration::from_hours(7 * 24);
@@ -198,7 +198,8 @@ fn play(
             driver.turn(prompt)
         }
         Step::Compact { summary } => {
-            let text = format!("<analysis>It went well.</analysis>\n<summary>\nSo far: {summary}\n</summary>");
+            let element = if dialect.source.agent == Agent::QwenCode { "state_snapshot" } else { "summary" };
+            let text = format!("<analysis>It went well.</analysis>\n<{element}>\nSo far: {summary}\n</{element}>");
             server.script(Kind::Compaction, [Turn::text(text)]);
             driver.compact()
         }
