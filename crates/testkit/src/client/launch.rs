@@ -1,6 +1,6 @@
 //! Starts a process with a cleared environment and ends it by its id when its time is up.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
@@ -59,8 +59,19 @@ impl Launch {
     }
 
     pub fn start(&self) -> Result<Running, ClientError> {
+        self.spawn(self.command())
+    }
+
+    /// Starts a program that is typed to.
+    pub fn start_typing(&self) -> Result<Running, ClientError> {
+        let mut command = self.command();
+        command.stdin(Stdio::piped());
+        self.spawn(command)
+    }
+
+    fn spawn(&self, mut command: Command) -> Result<Running, ClientError> {
         let source = |source| ClientError::NotStarted { program: self.label(), source };
-        let mut child = self.command().spawn().map_err(source)?;
+        let mut child = command.spawn().map_err(source)?;
         let stdout = drain(child.stdout.take());
         let stderr = drain(child.stderr.take());
         Ok(Running { program: self.label(), child, output: Some((stdout, stderr)) })
@@ -97,6 +108,20 @@ impl Running {
         let join = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
         let (stdout, stderr) = self.output.take().map(|(out, err)| (join(out), join(err))).unwrap_or_default();
         Ok(Finished { program, status, stdout, stderr })
+    }
+
+    /// Types a line, where the program was started for it.
+    pub fn type_line(&mut self, line: &str) -> Result<(), ClientError> {
+        if let Some(stdin) = &mut self.child.stdin {
+            writeln!(stdin, "{line}")?;
+            stdin.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Ends what is typed; most programs end then.
+    pub fn end_typing(&mut self) {
+        drop(self.child.stdin.take());
     }
 
     /// Interrupts the program alone, as a terminal's interrupt key would; it may end itself in order.
@@ -166,15 +191,35 @@ pub(super) fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 pub(super) fn own_group(_command: &mut Command) {}
 
-/// Ends the process and what it started, by the id that we got when we started it.
+/// Ends the process and what it started, by the ids that they got when they were started.
 pub(super) fn kill_group(child: &mut Child) {
     if cfg!(unix) {
-        let group = format!("-{}", child.id());
+        // Some clients start themselves or their commands anew in groups of their own.
+        let mut ids: Vec<String> = descendants(child.id()).iter().map(u32::to_string).collect();
+        ids.push(format!("-{}", child.id()));
         let mut kill = Command::new("kill");
-        kill.args(["-KILL", "--", &group]).stdout(Stdio::null()).stderr(Stdio::null());
-        // It fails when the group is gone already, which is what is wanted.
+        kill.args(["-KILL", "--"]).args(&ids).stdout(Stdio::null()).stderr(Stdio::null());
+        // It fails when they are gone already, which is what is wanted.
         drop(kill.status());
     }
     drop(child.kill());
     drop(child.wait());
+}
+
+/// The processes that this one started, and those that they did.
+fn descendants(id: u32) -> Vec<u32> {
+    let listed = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).stderr(Stdio::null()).output();
+    let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let pair = |line: &str| {
+        let mut numbers = line.split_whitespace().filter_map(|number| number.parse().ok());
+        Some((numbers.next()?, numbers.next()?))
+    };
+    let pairs: Vec<(u32, u32)> = listed.lines().filter_map(pair).collect();
+    let mut found = vec![id];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(pairs.iter().filter(|(_, of)| *of == parent).map(|(child, _)| *child));
+        next += 1;
+    }
+    found.split_off(1)
 }

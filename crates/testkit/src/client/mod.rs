@@ -7,7 +7,7 @@ mod headless;
 mod install;
 mod launch;
 mod node;
-mod runner;
+pub(crate) mod runner;
 mod sandbox;
 
 pub use agent::{Agent, PINS, Pin};

@@ -75,6 +75,16 @@ impl Sandbox {
         runner(agent).configure(self, setup, port)
     }
 
+    /// Copies what a client's sessions are in: the home, and the project for a client that keeps them there.
+    pub fn copy(&self, agent: Agent, to: &Path) -> Result<Self, ClientError> {
+        let mut copied = self.copy_home(&to.join("home"))?;
+        if agent == Agent::Aider {
+            copied.project = to.join("project");
+            copy_folder(&self.project, &copied.project)?;
+        }
+        Ok(copied)
+    }
+
     /// Copies the home to another place, in which the same clients find the same sessions.
     ///
     /// Indexes hold absolute paths of session files: left alone, a client in the copy would append to the original.

@@ -1,5 +1,6 @@
 //! Compares a request with what the source client itself would have sent.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -67,20 +68,31 @@ pub struct Comparison {
     /// Outcomes that come again, and how many of them the source's client sends itself.
     pub repeated: (usize, usize),
     pub calls: Vec<(String, String)>,
+    /// What the source's own client loses when it resumes.
+    pub lost_by_source: &'static [Loss],
 }
 
 impl Comparison {
     /// Everything live is there, in order, natively, and no ghost, as far as the target can hold it.
     pub fn is_whole(&self, lost: &[Loss]) -> bool {
         let all = |(there, of): (usize, usize)| there >= of;
-        let loses_images = lost.contains(&Loss::Images) || lost.contains(&Loss::OutcomeImages);
         all(self.live)
             && (all(self.native) || lost.contains(&Loss::Structure))
-            && (self.images.0 == self.images.1 || (loses_images && self.images.0 < self.images.1))
+            && self.has_images(lost)
             && self.ghosts.is_empty()
             && self.disordered.is_empty()
             && self.unpaired == 0
             && self.repeated.0 <= self.repeated.1
+    }
+
+    fn has_images(&self, lost: &[Loss]) -> bool {
+        let (there, of) = self.images;
+        match there.cmp(&of) {
+            Ordering::Equal => true,
+            Ordering::Less => lost.contains(&Loss::Images) || lost.contains(&Loss::OutcomeImages),
+            // What the source's own client does not send again may still be in its store.
+            Ordering::Greater => self.lost_by_source.contains(&Loss::OutcomeImages),
+        }
     }
 }
 

@@ -24,9 +24,21 @@ impl Abilities {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
             Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
-            Agent::Aider => &[],
+            Agent::Aider | Agent::Openclaw => &[],
+            Agent::QwenCode | Agent::CopilotCli => &[Compact, Picture],
             _ => &[Picture],
         })
+    }
+
+    /// What is left out of the client's sessions, for people.
+    pub fn missing(self) -> Vec<&'static str> {
+        let all = [
+            (Ability::Compact, "compaction"),
+            (Ability::Rewind, "rewind"),
+            (Ability::Interrupt, "interruption"),
+            (Ability::Picture, "picture in a prompt"),
+        ];
+        all.into_iter().filter(|(ability, _)| !self.have(*ability)).map(|(_, about)| about).collect()
     }
 
     pub fn have(self, ability: Ability) -> bool {

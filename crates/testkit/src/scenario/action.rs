@@ -66,7 +66,10 @@ impl What {
         match (self, nature) {
             (_, Nature::SubAgent) => Expect::Ghost,
             // Whether old reasoning is sent again is each client's own policy.
-            (_, Nature::Reasoning) | (Self::RunLong, _) if otherwise == Expect::Live => Expect::AsClient,
+            // So is how much of a big output is kept, and what becomes of a call to a tool that is not there.
+            (_, Nature::Reasoning) | (Self::RunLong | Self::Unknown, _) if otherwise == Expect::Live => {
+                Expect::AsClient
+            }
             _ => otherwise,
         }
     }

@@ -1,10 +1,26 @@
-//! Aider's model makes no calls: it writes the changes that it wants into its text.
+//! Makes a session in Aider, in one run that is typed to: a new run would be a new session in its history.
+//!
+//! Its model makes no calls: it writes the changes that it wants into its text, all in one answer.
 
-use super::{Action, What};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// What can be said in text alone.
+use fs_err as fs;
+
+use super::{Action, Prompt, What, make::Driver};
+use crate::client::runner::aider::{HISTORY, base_args};
+use crate::client::{Client, ClientError, RUN_LIMIT, Running, Sandbox, Setup};
+
+/// How long the client may go on trying after it was refused.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// What the client writes after each answer of its model.
+const END_OF_ANSWER: &str = "> Tokens: ";
+
+/// What can be said in text alone. No edits: where it knows a file with a similar name, it takes that one.
 pub(super) fn knows(what: What) -> bool {
-    matches!(what, What::Edit | What::Write)
+    what == What::Write
 }
 
 /// A block that the client applies to a file.
@@ -16,4 +32,76 @@ pub(super) fn edit(action: &Action) -> String {
         _ => (String::new(), format!("{word}\n")),
     };
     format!("{file}\n```\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```\n")
+}
+
+pub(super) struct AiderDriver {
+    /// Gone after a crash.
+    running: Option<Running>,
+    history: PathBuf,
+}
+
+impl AiderDriver {
+    pub(super) fn start(client: &Client, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<Self, ClientError> {
+        let launch = sandbox.launch(client, setup, port)?.args(base_args()).args(["--no-fancy-input"]);
+        Ok(Self { running: Some(launch.start_typing()?), history: sandbox.project.join(HISTORY) })
+    }
+
+    fn say(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        let ended = || ClientError::Ended { program: "aider".to_owned(), awaited: "a running session".to_owned() };
+        self.running.as_mut().ok_or_else(ended)?.type_line(&prompt.text)
+    }
+
+    fn answers(&self) -> usize {
+        fs::read_to_string(&self.history).unwrap_or_default().matches(END_OF_ANSWER).count()
+    }
+}
+
+impl Driver for AiderDriver {
+    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        let before = self.answers();
+        self.say(prompt)?;
+        let deadline = Instant::now() + RUN_LIMIT;
+        while self.answers() == before {
+            if Instant::now() > deadline {
+                return Err(ClientError::TimedOut { program: "aider".to_owned(), limit: RUN_LIMIT });
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    }
+
+    fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.say(prompt)?;
+        thread::sleep(PATIENCE);
+        drop(self.running.take());
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn rewind(&mut self) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn interrupt(&mut self, _prompt: &Prompt, _runs: &Path) -> Result<(), ClientError> {
+        Ok(())
+    }
+
+    fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
+        self.say(prompt)?;
+        super::make::await_file(runs)?;
+        drop(self.running.take());
+        Ok(())
+    }
+
+    /// The session has no id: it is the history of the project.
+    fn finish(mut self: Box<Self>) -> Result<String, ClientError> {
+        if let Some(mut running) = self.running.take() {
+            running.end_typing();
+            running.finish(RUN_LIMIT)?;
+        }
+        Ok(String::new())
+    }
 }

@@ -36,6 +36,11 @@ impl Dialect<'_> {
         }
     }
 
+    /// The answers as the client asks for them: without calls there is only one.
+    pub(super) fn in_requests(&self, answers: &[Vec<Action>]) -> Vec<Vec<Action>> {
+        if self.source.agent == Agent::Aider { vec![answers.concat()] } else { answers.to_vec() }
+    }
+
     pub(super) fn answers(&self, actions: &[Action]) -> Answers {
         let mut answers = Answers::default();
         let known: Vec<&Action> = actions.iter().filter(|action| self.knows(action.what)).collect();

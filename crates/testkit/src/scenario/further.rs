@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::dialect::Dialect;
-use super::{Expect, Fact, Nature, Source};
+use super::{Expect, Fact, Nature, Source, What};
 use crate::model::{Block, Turn};
 
 /// A prompt, what the model answers, and the facts that both plant.
@@ -18,25 +18,29 @@ impl Further {
     /// A turn in the tools of the client that goes on; its words differ from those of every scenario.
     pub fn new(source: &Source, project: &Path) -> Self {
         let dialect = Dialect { source, project };
-        // The output's word is put together when the command runs, so that the call does not hold it.
-        let run = dialect.run("further", "printf 'More%sWord\\n' 904 # More903Word");
-        let turns = vec![
-            Turn::of(vec![Block::Text("I noticed More902Word.".to_owned()), run]),
-            Turn::text("That was More905Word."),
-        ];
+        let runs = dialect.knows(What::Run);
+        let said = Block::Text("I noticed More902Word.".to_owned());
+        let turns = if runs {
+            // The output's word is put together when the command runs, so that the call does not hold it.
+            let run = dialect.run("further", "printf 'More%sWord\\n' 904 # More903Word");
+            vec![Turn::of(vec![said, run]), Turn::text("That was More905Word.")]
+        } else {
+            vec![Turn::of(vec![said, Block::Text("That was More905Word.".to_owned())])]
+        };
         let fact = |word: &str, about: &str, nature| Fact {
             word: word.to_owned(),
             about: about.to_owned(),
             nature,
             expect: Expect::Live,
         };
-        let facts = vec![
+        let mut facts = vec![
             fact("More901Word", "further prompt", Nature::Prompt),
             fact("More902Word", "further reply", Nature::Reply),
             fact("More903Word", "further run: command", Nature::Call),
             fact("More904Word", "further run: output", Nature::Outcome),
             fact("More905Word", "further last reply", Nature::Reply),
         ];
+        facts.retain(|fact| runs || !matches!(fact.nature, Nature::Call | Nature::Outcome));
         Self { prompt: "Go on with More901Word, please.".to_owned(), turns, facts }
     }
 }

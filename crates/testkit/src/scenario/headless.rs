@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::project::PROMPT_PICTURE;
 use super::{Prompt, make::Driver};
-use crate::client::{Ask, Client, ClientError, Running, Sandbox, Session, Setup};
+use crate::client::{Agent, Ask, Client, ClientError, Running, Sandbox, Session, Setup};
 
 /// How long a client may go on trying after it was refused.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -53,7 +53,8 @@ impl Driver for HeadlessDriver<'_> {
     }
 
     fn compact(&mut self) -> Result<(), ClientError> {
-        self.turn(&Prompt { text: "/compress".to_owned(), image: false })
+        let command = if self.client.pin.agent == Agent::CopilotCli { "/compact" } else { "/compress" };
+        self.turn(&Prompt { text: command.to_owned(), image: false })
     }
 
     fn rewind(&mut self) -> Result<(), ClientError> {

@@ -12,6 +12,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::aider::AiderDriver;
 use super::claude_code::ClaudeCodeDriver;
 use super::codex::CodexDriver;
 use super::dialect::{Answers, Dialect};
@@ -21,14 +22,14 @@ use super::pi::PiDriver;
 use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
 use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
 use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
-use crate::model::{Kind, ModelServer, Turn};
+use crate::model::{Hold, Kind, ModelServer, Turn};
 use crate::request;
 
 /// What a session is resumed with when only its history is of interest.
 pub const PROBE: &str = "Probe: what was the last thing you did?";
 
 /// Raised when sessions are made in another way than their digest shows, so that none from before is used.
-const EPOCH: u32 = 2;
+const EPOCH: u32 = 3;
 
 /// How long a made session is used.
 const KEPT: Duration = Duration::from_hours(7 * 24);
@@ -108,7 +109,8 @@ fn digest(source: &Source, scenario: &Scenario) -> String {
     for step in &scenario.steps {
         format!("{step:?}").hash(&mut hasher);
         if let Step::Turn { answers, .. } = step {
-            let answers: Vec<Answers> = answers.iter().map(|actions| dialect.answers(actions)).collect();
+            let answers: Vec<Answers> =
+                dialect.in_requests(answers).iter().map(|actions| dialect.answers(actions)).collect();
             format!("{answers:?}").hash(&mut hasher);
         }
     }
@@ -136,6 +138,7 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
         Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Pi => Box::new(PiDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::Aider => Box::new(AiderDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Opencode => Box::new(OpencodeDriver::start(client, sandbox, &setup, server.port())?),
         _ => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
     };
@@ -187,15 +190,16 @@ fn play(
 ) -> Result<(), ClientError> {
     match step {
         Step::Turn { prompt, answers } => {
-            for actions in answers {
-                let Answers { main, sub } = dialect.answers(actions);
+            for actions in dialect.in_requests(answers) {
+                let Answers { main, sub } = dialect.answers(&actions);
                 server.script(Kind::Main, main);
                 server.script(Kind::SubAgent, sub);
             }
             driver.turn(prompt)
         }
         Step::Compact { summary } => {
-            let text = format!("<analysis>It went well.</analysis>\n<summary>\nSo far: {summary}\n</summary>");
+            let element = if dialect.source.agent == Agent::QwenCode { "state_snapshot" } else { "summary" };
+            let text = format!("<analysis>It went well.</analysis>\n<{element}>\nSo far: {summary}\n</{element}>");
             server.script(Kind::Compaction, [Turn::text(text)]);
             driver.compact()
         }
@@ -204,9 +208,12 @@ fn play(
             server.script(Kind::Main, [dialect.endless(action)]);
             driver.interrupt(prompt, &sandbox.project.join(action.file()))
         }
-        Step::Crash { prompt, action } => {
+        Step::Crash { prompt, action } if dialect.knows(action.what) => {
             server.script(Kind::Main, [dialect.endless(action)]);
             driver.crash(prompt, &sandbox.project.join(action.file()))
+        }
+        Step::Crash { prompt, action } => {
+            crash_at_request(prompt, driver, server, &sandbox.project.join(action.file()))
         }
         Step::Limit { prompt } => {
             let code = match dialect.source.agent {
@@ -219,6 +226,31 @@ fn play(
             driver.refused(prompt)
         }
     }
+}
+
+/// A client that runs no commands dies while it waits for its model.
+fn crash_at_request(
+    prompt: &Prompt,
+    driver: &mut dyn Driver,
+    server: &ModelServer,
+    sign: &Path,
+) -> Result<(), ClientError> {
+    let hold = Hold::default();
+    let before = server.requests(Kind::Main).len();
+    server.script(Kind::Main, [Turn::text("Too late.").held(&hold)]);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let deadline = Instant::now() + RUN_LIMIT;
+            while server.requests(Kind::Main).len() == before && Instant::now() < deadline {
+                thread::sleep(Duration::from_millis(20));
+            }
+            // Without the file the driver gives up by itself.
+            drop(fs::write(sign, ""));
+        });
+        let crashed = driver.crash(prompt, sign);
+        hold.release();
+        crashed
+    })
 }
 
 /// Waits until a command that the client runs has made this file.
@@ -256,7 +288,7 @@ fn truth(
     folder: &Path,
 ) -> Result<Value, ClientError> {
     let copy = tempfile::Builder::new().prefix("truth-").tempdir_in(folder)?;
-    let copied = sandbox.copy_home(copy.path())?;
+    let copied = sandbox.copy(client.pin.agent, copy.path())?;
     let captured = client.resume(&copied, setup, session_id, PROBE, Vec::new())?;
     Ok(captured.first().clone())
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
@@ -14,6 +14,12 @@ use serde_json::{Value, json};
 use super::project::PROMPT_PICTURE;
 use super::{Prompt, make::Driver};
 use crate::client::{Client, ClientError, RUN_LIMIT, Running, Sandbox, Setup};
+
+/// How long the client may go on trying after it was refused.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// A prompt on its way.
+type Asking = JoinHandle<Result<Value, ClientError>>;
 
 pub(super) struct OpencodeDriver<'a> {
     sandbox: &'a Sandbox,
@@ -61,6 +67,13 @@ impl<'a> OpencodeDriver<'a> {
         Ok(json!({"parts": parts}))
     }
 
+    /// Sends a prompt and does not wait for its end.
+    fn asking(&self, prompt: &Prompt) -> Result<Asking, ClientError> {
+        let message = self.message(prompt)?;
+        let (port, path) = (self.port, format!("/session/{}/message", self.session_id));
+        Ok(thread::spawn(move || post(port, &path, &message)))
+    }
+
     /// Sends a prompt and does something as soon as its command runs.
     fn while_it_runs(
         &mut self,
@@ -68,9 +81,7 @@ impl<'a> OpencodeDriver<'a> {
         runs: &Path,
         act: impl FnOnce(&mut Self) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
-        let message = self.message(prompt)?;
-        let (port, path) = (self.port, format!("/session/{}/message", self.session_id));
-        let asking = thread::spawn(move || post(port, &path, &message));
+        let asking = self.asking(prompt)?;
         super::make::await_file(runs)?;
         act(self)?;
         // Whether it is answered or broken off, the turn is over.
@@ -83,6 +94,18 @@ impl Driver for OpencodeDriver<'_> {
     fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
         let answer = self.ask("message", &self.message(prompt)?)?;
         self.prompts.extend(answer["info"]["parentID"].as_str().map(str::to_owned));
+        Ok(())
+    }
+
+    fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        let asking = self.asking(prompt)?;
+        let deadline = Instant::now() + PATIENCE;
+        while !asking.is_finished() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(100));
+        }
+        // It would try for long; whoever waits ends it.
+        self.ask("abort", &json!({}))?;
+        drop(asking.join());
         Ok(())
     }
 
@@ -111,7 +134,8 @@ impl Driver for OpencodeDriver<'_> {
     fn finish(mut self: Box<Self>) -> Result<String, ClientError> {
         if let Some(server) = self.server.take() {
             server.interrupt();
-            server.finish(RUN_LIMIT)?;
+            // After a turn that was broken off it may not end by itself; what it wrote is written.
+            drop(server.finish(Duration::from_secs(10)));
         }
         Ok(self.session_id)
     }

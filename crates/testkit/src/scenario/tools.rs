@@ -30,8 +30,8 @@ pub(super) fn call(agent: Agent, action: &Action, path: &str) -> Option<Call> {
     let word = action.word(0);
     match action.what {
         What::Unknown => return Some(("time_machine", json!({"destination": word}))),
-        // Without a tool for it, a model searches with a command.
-        What::Search if matches!(agent, Agent::Pi | Agent::Openclaw) => {
+        // Without a tool for it, a model searches with a command; the tool of one fetches a program from the network first.
+        What::Search if matches!(agent, Agent::Pi | Agent::Openclaw | Agent::Opencode) => {
             return run(agent, &format!("grep -rn {word} data"));
         }
         What::Mcp => return mcp(agent).map(|name| (name, json!({"key": action.key, "query": word}))),
@@ -137,7 +137,6 @@ fn opencode(action: &Action, path: &str) -> Option<Call> {
         What::Read | What::ViewImage => ("read", json!({"filePath": path})),
         What::Edit => ("edit", json!({"filePath": path, "oldString": old_line(action), "newString": new_line(action)})),
         What::Write => ("write", json!({"filePath": path, "content": format!("{word}\n")})),
-        What::Search => ("grep", json!({"pattern": word, "path": "data"})),
         What::Plan => {
             ("todowrite", json!({"todos": [{"id": "1", "content": word, "status": "in_progress", "priority": "high"}]}))
         }

@@ -16,6 +16,29 @@ pub(super) struct Resumed {
     pub(super) undo_id: serde_json::Value,
 }
 
+impl Resumed {
+    /// By what the target's client is told to resume: the file where it is told one, else the session's id.
+    pub(super) fn handle(&self) -> &str {
+        let option = "--chat-history-file";
+        let mut words = self.command.iter();
+        while let Some(word) = words.next() {
+            if word == option {
+                return words.next().map_or("", String::as_str);
+            }
+            if let Some(file) = word.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
+                return file;
+            }
+        }
+        &self.session_id
+    }
+}
+
+/// The part of `carryover list --json` that the matrix needs.
+#[derive(Debug, Deserialize)]
+struct Listed {
+    id: String,
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Loss {
     pub(super) what: String,
@@ -47,10 +70,20 @@ impl Carryover<'_> {
         ];
         let finished = self.launch(source, target).args(args).run_well(RUN_LIMIT)?;
         let resumed: Resumed = serde_json::from_str(&finished.stdout)?;
-        if !resumed.command.iter().any(|word| word.contains(&resumed.session_id)) {
+        if !resumed.command.iter().any(|word| word.contains(resumed.handle())) {
             return Err(self.unexpected("the command to go on does not name the new session"));
         }
         Ok(resumed)
+    }
+
+    /// The source's session in a project in which it has only one.
+    pub(super) fn only_session(&self, source: &Client, target: &Client) -> Result<String, ClientError> {
+        let project = self.sandbox.project.display().to_string();
+        let args = ["list", "--source", source.pin.agent.id(), "--project", &project, "--json"];
+        let finished = self.launch(source, target).args(args).run_well(RUN_LIMIT)?;
+        let listed: Vec<Listed> = serde_json::from_str(&finished.stdout)?;
+        let newest = listed.into_iter().next().map(|session| session.id);
+        newest.ok_or_else(|| self.unexpected("the session is not listed"))
     }
 
     /// Takes back what a resume added.

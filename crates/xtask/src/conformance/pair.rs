@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use carryover_testkit::client::{Client, ClientError, Sandbox, Setup};
-use carryover_testkit::request::{Comparison, Truth, compare, flat_text};
+use carryover_testkit::client::{Agent, Client, ClientError, Sandbox, Setup};
+use carryover_testkit::request::{Comparison, Truth, compare, flat_text, losses};
 use carryover_testkit::scenario::{Further, PROBE};
 use fs_err as fs;
+use serde_json::Value;
 
 use super::carryover::{Carryover, Resumed};
 use super::plan::{Case, Options};
 use super::report::{Check, Found, RoundTrip};
-use super::store::SessionFiles;
+use super::store::{SessionFiles, project_files};
 
 /// The folders and settings of one pair's run.
 struct Run<'a> {
@@ -26,7 +27,7 @@ pub(super) fn run(case: &Case, options: &Options) -> Result<Found, ClientError> 
     fs::create_dir_all(&runs)?;
     let mut scratch = tempfile::Builder::new().prefix("pair-").tempdir_in(fs::canonicalize(runs)?)?;
     scratch.disable_cleanup(options.keep);
-    let sandbox = case.made.sandbox.copy_home(&scratch.path().join("home"))?;
+    let sandbox = case.made.sandbox.copy(case.made.source.agent, scratch.path())?;
     let truth = Truth::new(&case.made.truth, &case.made.facts);
     let own_sessions = case.made.source.agent == case.target.pin.agent;
     let target_setup = Setup { own_sessions, ..case.target_kind.setup() };
@@ -51,6 +52,12 @@ impl Run<'_> {
     fn use_target_before(&self) -> Result<(), ClientError> {
         let Case { made, target, .. } = self.case;
         if made.source.agent != target.pin.agent {
+            if target.pin.agent == Agent::Aider {
+                // What an earlier run left in the project, which is the same in every run.
+                for path in project_files(&self.sandbox.project)? {
+                    fs::remove_file(path)?;
+                }
+            }
             target.begin(&self.sandbox, &self.target_setup, "Hello from before.")?;
         }
         self.configure_for(target, &self.target_setup)
@@ -63,14 +70,23 @@ impl Run<'_> {
 
     fn carry_there(&self) -> Result<Resumed, ClientError> {
         let Case { made, source, target, .. } = self.case;
+        if made.session_id.is_empty() {
+            // The client has no ids, so the session is called as `carryover` calls it.
+            let session_id = self.carryover().only_session(source, target)?;
+            return self.carryover().resume(&session_id, source, target);
+        }
         self.carryover().resume(&made.session_id, source, target)
+    }
+
+    fn session_files(&self) -> Result<SessionFiles, ClientError> {
+        SessionFiles::read(&self.sandbox, [self.case.made.source.agent, self.case.target.pin.agent])
     }
 
     /// Carries once and takes it back: nothing else may have been touched, and nothing may stay.
     fn undoes(&self) -> Result<(Check, Check), ClientError> {
-        let before = SessionFiles::read(&self.sandbox.home)?;
+        let before = self.session_files()?;
         let resumed = self.carry_there()?;
-        let between = SessionFiles::read(&self.sandbox.home)?;
+        let between = self.session_files()?;
         let untouched = check(between.keep(&before), "a session file that was there before has changed");
         if between == before {
             return Ok((untouched, Err("there was nothing to undo: no session file was added".to_owned())));
@@ -78,7 +94,7 @@ impl Run<'_> {
         if let Err(error) = self.carryover().undo(&resumed, &self.case.source, &self.case.target) {
             return Ok((untouched, Err(error.to_string())));
         }
-        let after = SessionFiles::read(&self.sandbox.home)?;
+        let after = self.session_files()?;
         Ok((untouched, check(after == before, "the session files are not what they were")))
     }
 
@@ -86,7 +102,7 @@ impl Run<'_> {
     fn is_listed(&self, resumed: &Resumed, scratch: &Path) -> Result<Option<Check>, ClientError> {
         let copied = self.sandbox.copy_home(&scratch.join("listing"))?;
         let witness = self.truth.portable().last().map_or("", |fact| fact.word.as_str());
-        let listed = self.case.target.lists(&copied, &self.target_setup, &resumed.session_id, witness)?;
+        let listed = self.case.target.lists(&copied, &self.target_setup, resumed.handle(), witness)?;
         Ok(listed.map(|listed| check(listed, "its own listing does not show the session")))
     }
 
@@ -94,8 +110,13 @@ impl Run<'_> {
     fn go_on(&self, resumed: &Resumed, further: &Further) -> Result<Comparison, ClientError> {
         let Case { target, .. } = self.case;
         let turns = further.turns.clone();
-        let captured = target.resume(&self.sandbox, &self.target_setup, &resumed.session_id, &further.prompt, turns)?;
-        Ok(compare(captured.first(), &self.truth))
+        let captured = target.resume(&self.sandbox, &self.target_setup, resumed.handle(), &further.prompt, turns)?;
+        Ok(self.compared(captured.first()))
+    }
+
+    fn compared(&self, request: &Value) -> Comparison {
+        let lost_by_source = losses(self.case.made.source.agent);
+        Comparison { lost_by_source, ..compare(request, &self.truth) }
     }
 
     /// Carries the continued session back and resumes it in the client that it came from.
@@ -103,8 +124,8 @@ impl Run<'_> {
         let Case { made, source, target, .. } = self.case;
         self.configure_for(source, &made.setup)?;
         let back = self.carryover().resume(&resumed.session_id, target, source)?;
-        let captured = resume_probe(source, &self.sandbox, &made.setup, &back.session_id)?;
-        let comparison = compare(&captured, &self.truth);
+        let captured = resume_probe(source, &self.sandbox, &made.setup, back.handle())?;
+        let comparison = self.compared(&captured);
         let text = flat_text(&captured);
         let new = further.facts.iter().filter(|fact| text.contains(&fact.word)).count();
         // Not necessarily one after the other: a session may come back with calls that its client had lost.
@@ -118,12 +139,7 @@ fn check(good: bool, otherwise: &str) -> Check {
     if good { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
-fn resume_probe(
-    client: &Client,
-    sandbox: &Sandbox,
-    setup: &Setup,
-    session_id: &str,
-) -> Result<serde_json::Value, ClientError> {
+fn resume_probe(client: &Client, sandbox: &Sandbox, setup: &Setup, session_id: &str) -> Result<Value, ClientError> {
     let captured = client.resume(sandbox, setup, session_id, PROBE, Vec::new())?;
     Ok(captured.first().clone())
 }

@@ -1,11 +1,11 @@
 //! What came out, and the page that shows it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use carryover_testkit::client::Agent;
 use carryover_testkit::request::{Comparison, Loss, losses, reason};
-use carryover_testkit::scenario::SOURCES;
+use carryover_testkit::scenario::{Abilities, SOURCES};
 
 /// The whole matrix.
 pub(crate) struct Report {
@@ -186,9 +186,7 @@ the request that the source itself would have sent. Both clients talk to a fake 
 
 The sessions: `whole` has a compaction, then every kind of call (parallel, failing, 40 KB of output, an image, an MCP tool,
 an unknown tool, a sub-agent), two rewound turns and a last turn with an image; `broken-off` has an interrupted command and
-ends at a usage limit; the client of `crashed` was killed while a command ran. What a client has no tool for, or cannot be
-driven to without a terminal, is left out of its sessions: no compaction and no rewind in Gemini CLI, Qwen Code, Copilot CLI,
-Aider and OpenClaw, no interruption in these; Aider's model makes no calls. Reasoning is sealed for the model that
+ends at a usage limit; the client of `crashed` was killed while a command ran. Reasoning is sealed for the model that
 made it and is not counted; with its own provider Codex seals its compactions, too.
 ";
 
@@ -217,21 +215,28 @@ impl Report {
     }
 }
 
-/// What the targets that were run cannot hold.
+/// What targets cannot hold, and what is left out of sources' sessions; nothing where no agent has such limits.
 fn limits() -> String {
-    let mut text = String::new();
-    for source in SOURCES.iter().filter(|source| source.is_plain()) {
-        let agent: Agent = source.agent;
+    let known = |agent: &Agent| carryover_agents::by_name(agent.id()).is_some();
+    let agents: Vec<Agent> = SOURCES.iter().filter(|source| source.is_plain()).map(|source| source.agent).collect();
+    let (mut held, mut driven) = (String::new(), String::new());
+    for agent in agents.into_iter().filter(known).collect::<BTreeSet<_>>() {
+        // Writing to a string cannot fail.
         if let Some(reason) = reason(agent) {
             let about: Vec<&str> = losses(agent).iter().map(|loss| loss.about()).collect();
-            let _ = writeln!(text, "- {}: {} ({reason})", agent.name(), about.join(", "));
+            let _ = writeln!(held, "- {}: {} ({reason})", agent.name(), about.join(", "));
+        }
+        let missing = Abilities::of(agent).missing();
+        if !missing.is_empty() {
+            let _ = writeln!(driven, "- {}: no {}", agent.name(), missing.join(", no "));
         }
     }
-    if text.is_empty() {
-        text
-    } else {
-        format!("\nWhat a target cannot hold is not held against a pair, whatever the source:\n\n{text}")
-    }
+    let section = |about: &str, lines: String| if lines.is_empty() { lines } else { format!("\n{about}\n\n{lines}") };
+    section("What a target cannot hold is not held against a pair, whatever the source:", held)
+        + &section(
+            "What a client cannot be driven to without a terminal, or has no tool for, is left out of its sessions:",
+            driven,
+        )
 }
 
 #[cfg(test)]

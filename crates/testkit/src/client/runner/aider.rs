@@ -9,7 +9,7 @@ use crate::model::{FLAT_MODEL, SIDE_MODEL};
 pub(super) struct Aider;
 
 /// The history file that the client uses unless it is told of another.
-const HISTORY: &str = ".aider.chat.history.md";
+pub(crate) const HISTORY: &str = ".aider.chat.history.md";
 
 impl Runner for Aider {
     fn env(&self, sandbox: &Sandbox, _setup: &Setup, port: u16) -> Vec<(&'static str, String)> {
@@ -28,12 +28,7 @@ impl Runner for Aider {
     }
 
     fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(&["--no-check-update", "--analytics-disable", "--yes", "--no-show-model-warnings"]);
-        args.extend(words(&["--no-show-release-notes", "--no-pretty", "--no-stream", "--map-tokens=0"]));
-        // Long histories are summarised before they are sent; what is measured is the history.
-        args.extend(words(&["--max-chat-history-tokens=1000000", "--no-gitignore", "--no-suggest-shell-commands"]));
-        args.push(format!("--model=openai/{FLAT_MODEL}"));
-        args.push(format!("--weak-model=openai/{SIDE_MODEL}"));
+        let mut args = base_args();
         match ask.session {
             Session::New(_) => {}
             Session::Named(id) => {
@@ -52,12 +47,25 @@ impl Runner for Aider {
     }
 }
 
-/// The history file of a session: its own, if one carries its id in the name, else the common one.
-fn history(project: &Path, id: &str) -> PathBuf {
-    let own = fs_err::read_dir(project).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    let named = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.starts_with(".aider.") && name.contains(id)
-    };
-    own.into_iter().find(named).unwrap_or_else(|| project.join(HISTORY))
+/// What every run is told.
+pub(crate) fn base_args() -> Vec<String> {
+    let mut args = words(&["--no-check-update", "--analytics-disable", "--yes", "--no-show-model-warnings"]);
+    args.extend(words(&[
+        "--no-show-release-notes",
+        "--no-pretty",
+        "--no-stream",
+        "--map-tokens=0",
+        "--edit-format=diff",
+    ]));
+    // Long histories are summarised before they are sent; what is measured is the history.
+    args.extend(words(&["--max-chat-history-tokens=1000000", "--no-gitignore", "--no-suggest-shell-commands"]));
+    args.push(format!("--model=openai/{FLAT_MODEL}"));
+    args.push(format!("--weak-model=openai/{SIDE_MODEL}"));
+    args
+}
+
+/// The history file of a session: the one that is named, or the common one.
+fn history(project: &Path, named: &str) -> PathBuf {
+    let path = project.join(named);
+    if !named.is_empty() && path.is_file() { path } else { project.join(HISTORY) }
 }

@@ -1,6 +1,6 @@
 //! What each client is given and asked when it runs without a terminal: one file per client.
 
-mod aider;
+pub(crate) mod aider;
 mod claude_code;
 mod codex;
 mod copilot_cli;
@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+use crate::model::ModelServer;
 
 /// Which session a prompt is for.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +82,9 @@ pub(super) fn runner(agent: Agent) -> &'static dyn Runner {
 impl Look<'_> {
     /// Whether a command of the client's prints the session's id.
     fn printed_by(&self, args: &[&str]) -> Result<Option<bool>, ClientError> {
-        // Nothing listens there: a listing has no business with a model.
-        let launch = self.sandbox.launch(self.client, self.setup, 9)?.args(args.iter().copied());
+        // One client has its model name sessions before it lists them.
+        let server = ModelServer::start()?;
+        let launch = self.sandbox.launch(self.client, self.setup, server.port())?.args(args.iter().copied());
         let finished = launch.run_well(runner(self.client.pin.agent).limit())?;
         let shown = finished.stdout + &finished.stderr;
         Ok(Some(shown.contains(self.session_id)))
