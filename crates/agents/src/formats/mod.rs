@@ -4,4 +4,5 @@ pub mod ids;
 pub mod jsonl;
 pub mod line;
 pub mod relocate;
+pub mod sqlite;
 pub mod text;
