@@ -10,6 +10,7 @@ mod env;
 mod error;
 mod facts;
 pub mod formats;
+mod opencode;
 mod plan;
 mod version;
 
@@ -24,7 +25,7 @@ pub use plan::{
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
-pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex];
+pub const AGENTS: &[&dyn Agent] = &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode];
 
 /// The agent with that id or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

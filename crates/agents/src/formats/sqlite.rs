@@ -60,6 +60,10 @@ fn open(path: &Path, stamp: &Stamp) -> rusqlite::Result<Connection> {
     connection.busy_timeout(std::time::Duration::ZERO)?;
     // The log is its owner's to bring in.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    if stamp.log > 0 {
+        // One state for all that is looked at; with a log, that keeps nobody from writing.
+        connection.execute_batch("BEGIN")?;
+    }
     Ok(connection)
 }
 
