@@ -10,6 +10,7 @@ use crate::support::{read, store};
 fn prompt(agent: &dyn Agent) -> &'static [u8] {
     match agent.facts().id {
         "codex" => br#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"still here"}]}}"#,
+        "opencode" => br#"{"type":"text","text":"still here"}"#,
         _ => br#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"still here"},"uuid":"u","timestamp":"2026-11-15T00:00:01.000Z","sessionId":"s"}"#,
     }
 }

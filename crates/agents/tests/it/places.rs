@@ -33,6 +33,7 @@ fn on_linux() {
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &[])), @r"
     claude-code: /home/u/.claude
     codex: /home/u/.codex, /more
+    opencode: /home/u/.local/share/opencode
     ");
 }
 
@@ -41,6 +42,7 @@ fn on_macos() {
     insta::assert_snapshot!(candidates(&env(Os::MacOs, "/Users/u", &[])), @r"
     claude-code: /Users/u/.claude
     codex: /Users/u/.codex, /more
+    opencode: /Users/u/.local/share/opencode
     ");
 }
 
@@ -49,14 +51,16 @@ fn on_windows() {
     insta::assert_snapshot!(candidates(&env(Os::Windows, "C:/Users/u", &[])), @r"
     claude-code: C:/Users/u/.claude
     codex: C:/Users/u/.codex, /more
+    opencode: C:/Users/u/.local/share/opencode
     ");
 }
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex")];
+    let vars = [("CLAUDE_CONFIG_DIR", "/x/claude"), ("CODEX_HOME", "~/codex"), ("XDG_DATA_HOME", "/x/data")];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @r"
     claude-code: /x/claude
     codex: /home/u/codex, /more
+    opencode: /x/data/opencode
     ");
 }
