@@ -19,8 +19,8 @@ pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{Base, Facts, ModelWindow, PathRule};
 pub use plan::{
-    Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TargetView, WritePlan, WriteRequest,
-    WrittenAs,
+    Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, WritePlan,
+    WriteRequest, WrittenAs,
 };
 pub use version::Version;
 

@@ -9,6 +9,11 @@ mod diff;
 mod discover;
 mod failure;
 mod kept;
+mod model;
+mod names;
+mod native;
+mod page;
+mod parts;
 mod read;
 mod record;
 mod speech;
@@ -17,6 +22,7 @@ mod speech;
 mod tests;
 mod thread;
 mod wire;
+mod write;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -24,7 +30,10 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
 use crate::formats::sqlite;
-use crate::{Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store};
+use crate::{
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
+};
 
 /// OpenCode, as of 1.18.
 pub(crate) struct OpenCode;
@@ -101,6 +110,20 @@ impl Agent for OpenCode {
     fn bare(&self, outcome: &Outcome) -> Vec<Part> {
         dialect::bare(outcome)
     }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        model::of_store(&store.root, &in_use(&store.root))
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for OpenCode {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
+    }
 }
 
 /// The database of a store that the client would open.
@@ -111,6 +134,19 @@ fn database(root: &Path, env: &Env) -> PathBuf {
     match env.path_var(DATABASE) {
         Some(path) if path.is_absolute() => path,
         Some(name) => root.join(name),
-        None => root.join("opencode.db"),
+        None => in_use(root),
     }
+}
+
+/// The usual database; where there is none but one of another release channel, that one.
+fn in_use(root: &Path) -> PathBuf {
+    let usual = root.join("opencode.db");
+    if root.is_file() {
+        return root.to_owned();
+    }
+    if usual.is_file() {
+        return usual;
+    }
+    let others = discover::databases(root).unwrap_or_default();
+    if let [only] = others.as_slice() { only.clone() } else { usual }
 }

@@ -48,7 +48,16 @@ pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, Agent
 
 /// One message in the form in which the client exports it.
 pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let found = open(&source_of(header), &mut |kept, _| kept.message(key.offset));
+    let found = open(&source_of(header), &mut |kept, _| {
+        let Some(mut message) = kept.message(key.offset)? else { return Ok(None) };
+        // What was taken back of it is no longer part of it.
+        let revert = kept.session()?.and_then(|session| session.revert);
+        let revert = revert.filter(|revert| revert.message == message.message.id).and_then(|revert| revert.part);
+        if let Some(at) = revert.and_then(|part| message.parts.iter().position(|named| named.id == part)) {
+            message.parts.truncate(at);
+        }
+        Ok(Some(message))
+    });
     let message = found.map_err(|error| moved(error, key))?;
     let gone = || AgentError::Moved { path: source_of(header).path, offset: key.offset };
     message.to_record().map(|record| record.to_string()).ok_or_else(gone)

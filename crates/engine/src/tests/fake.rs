@@ -247,6 +247,7 @@ impl Writer for Fake {
                 dialogue: Vec::new(),
                 why: "so that it is listed",
                 inverse: Inverse { rows: Vec::new(), lines },
+                ..Run::default()
             }));
         }
         let losses = Vec::from_iter((log.forgotten > 0).then_some(Loss {
@@ -257,6 +258,7 @@ impl Writer for Fake {
         Ok(WritePlan {
             session: SessionId(id.clone()),
             file,
+            key: None,
             ops,
             resume: ResumeCommand {
                 argv: vec!["fake-client".into(), id],
