@@ -117,6 +117,8 @@ pub enum Bookmark {
     Start,
     /// Read up to this byte; `head` is a digest of the file's beginning, by which a replaced file is noticed.
     Appended { offset: u64, head: u64 },
+    /// Read so many records of a store that rewrites its past; `digest` is of what they were.
+    Rows { count: u64, digest: u64 },
 }
 
 /// Takes what a reader finds. Stores that rewrite their past need more than append.

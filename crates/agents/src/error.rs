@@ -17,6 +17,12 @@ pub enum AgentError {
     MissingBase { path: PathBuf, missing: String },
     #[error("{}: no record at byte {offset}; the file was replaced while it was read", path.display())]
     Moved { path: PathBuf, offset: u64 },
+    #[error("{} could not be read as a database", path.display())]
+    Database {
+        path: PathBuf,
+        #[source]
+        source: rusqlite::Error,
+    },
     #[error("{agent} cannot hold this session: {reason}")]
     CannotHold { agent: &'static str, reason: String },
 }

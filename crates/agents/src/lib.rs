@@ -13,6 +13,7 @@ mod error;
 mod facts;
 pub mod formats;
 mod gemini_cli;
+mod opencode;
 mod pi;
 mod plan;
 mod qwen_code;
@@ -23,8 +24,8 @@ pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{Base, Facts, ModelWindow, PathRule};
 pub use plan::{
-    Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TargetView, WritePlan, WriteRequest,
-    WrittenAs,
+    Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, WritePlan,
+    WriteRequest, WrittenAs,
 };
 pub use version::Version;
 
@@ -33,6 +34,7 @@ pub const AGENTS: &[&dyn Agent] = &[
     &claude_code::ClaudeCode,
     &codex::Codex,
     &gemini_cli::GeminiCli,
+    &opencode::OpenCode,
     &qwen_code::QwenCode,
     &pi::Pi,
     &copilot_cli::CopilotCli,

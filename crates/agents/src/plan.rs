@@ -59,7 +59,7 @@ pub struct TargetView<'a> {
 pub struct WrittenAs {
     /// Index into the request's entries.
     pub entry: usize,
-    /// Where the record begins in the written session.
+    /// Where the record begins in the written session, or the digest of its name: what the key of a read entry holds.
     pub offset: u64,
 }
 
@@ -79,17 +79,26 @@ pub struct Loss {
 pub enum Op {
     /// A new file; it must not exist. Written beside its place, synced, renamed.
     Create { path: PathBuf, bytes: Vec<u8>, private: bool, modified: Timestamp },
-    /// A vendor's own command that makes the session known to its client. A failure is a warning: the session is
-    /// there, and its own id resumes it.
+    /// A vendor's own command, which makes the session known to its client or puts it there in the first place.
     Run(Run),
 }
 
+/// Stands in the arguments and variables of a command for the private folder that is made for it and removed after it.
+pub const TEMPORARY: &str = "{temporary}";
+
 /// A vendor's own command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Run {
     pub program: PathBuf,
     pub args: Vec<String>,
     pub vars: Vec<(String, String)>,
+    /// Where it is run; by default nowhere in particular.
+    pub cwd: Option<PathBuf>,
+    /// Files that are handed to it, by name, in its private folder.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// The session is there through this command only: if it fails, so does the write. The failure of any other is a
+    /// warning: the session is there, and its own id resumes it.
+    pub required: bool,
     /// Lines to send, each only after the answer to the one before has come (`None`: no answer is awaited).
     pub dialogue: Vec<(String, Option<String>)>,
     pub why: &'static str,
@@ -113,6 +122,8 @@ pub struct RowsOf {
     pub table: &'static str,
     pub column: &'static str,
     pub value: String,
+    /// Whether they are the session itself: if they change, somebody has gone on in it.
+    pub is_session: bool,
 }
 
 /// Lines that belong to one session.
@@ -141,6 +152,8 @@ pub struct WritePlan {
     pub session: SessionId,
     /// The file that holds the session, for reading it back.
     pub file: PathBuf,
+    /// The session inside that file, where it holds several.
+    pub key: Option<String>,
     pub ops: Vec<Op>,
     pub resume: ResumeCommand,
     /// Entries whose tool was spelt in the target's own.

@@ -12,6 +12,7 @@ use crate::disk::{Disk, NewFile};
 use crate::file;
 use crate::journal::{self, Journal, Left, Lineage, Lines, Rows, State};
 use crate::resume::ResumeError;
+use crate::rows;
 use crate::undo::take_back;
 
 /// Writes a session. On any error everything that was done is taken back; what could not be stays in the journal.
@@ -31,7 +32,11 @@ pub(crate) fn apply(
     write_lineage(disk, context, journal, &lineage)?;
     begin(disk, context, journal)?;
     let result = perform(disk, context, plan, journal).and_then(|warnings| {
-        lineage.keep_live(&verify().map_err(ResumeError::ReadBack)?);
+        let live = verify().map_err(ResumeError::ReadBack)?;
+        lineage.keep_live(&live);
+        if plan.key.is_some() {
+            lineage.written = live;
+        }
         write_lineage(disk, context, journal, &lineage)?;
         finish(disk, context, journal)?;
         Ok(warnings)
@@ -72,18 +77,20 @@ fn foresee(plan: &WritePlan, journal: &mut Journal) {
     }
     for op in &plan.ops {
         if let Op::Run(run) = op {
-            journal.rows.extend(run.inverse.rows.iter().map(rows));
+            journal.rows.extend(run.inverse.rows.iter().map(rows_of));
             journal.lines.extend(run.inverse.lines.iter().map(lines));
         }
     }
 }
 
-fn rows(of: &RowsOf) -> Rows {
+fn rows_of(of: &RowsOf) -> Rows {
     Rows {
         database: of.database.clone(),
         table: of.table.to_owned(),
         column: of.column.to_owned(),
         value: of.value.clone(),
+        left: None,
+        is_session: of.is_session,
     }
 }
 
@@ -143,6 +150,10 @@ fn perform(
             && let Err(error) = disk.run(run, &context.env)
         {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();
+            if run.required {
+                let (program, reason) = (program.into_owned(), error.to_string());
+                return Err(ResumeError::Run { program, why: run.why, reason });
+            }
             warnings.push(format!("`{program}` was run ({}), but {error}; the session is there all the same", run.why));
         }
     }
@@ -161,6 +172,10 @@ fn finish(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Resu
         // Positions in it mean nothing any more; without them, the way back is a translation.
         let path = journal::lineage_path(context, &journal.id);
         disk.remove_file(&path).map_err(failed(&path))?;
+    }
+    for rows in journal.rows.iter_mut().filter(|rows| rows.is_session) {
+        let database = rows.database.clone();
+        rows.left = rows::digest(rows).map_err(|error| failed(&database)(io::Error::other(error)))?;
     }
     journal.state = State::Done;
     write_journal(disk, context, journal)

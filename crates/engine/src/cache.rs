@@ -73,7 +73,7 @@ impl Cache {
     pub(crate) fn messages(&self, source: &Source) -> Option<u64> {
         let row = self.messages.binary_search_by(|row| (&row.path, &row.key).cmp(&(&source.path, &source.key))).ok()?;
         let row = &self.messages[row];
-        (Stamp::of(&source.path).ok()? == row.stamp).then_some(row.messages)
+        (stamp(&source.path).ok()? == row.stamp).then_some(row.messages)
     }
 
     /// What a program that has not changed since told when it was asked.
@@ -89,6 +89,16 @@ impl Cache {
     }
 }
 
+/// A database changes in the log beside it first.
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let mut stamp = Stamp::of(path)?;
+    if let Ok(log) = Stamp::of(&carryover_agents::formats::sqlite::beside(path, "-wal")) {
+        stamp.size = stamp.size.wrapping_add(log.size);
+        stamp.mtime_ms = stamp.mtime_ms.max(log.mtime_ms);
+    }
+    Ok(stamp)
+}
+
 fn drop_oldest<T>(rows: &mut Vec<T>) {
     let excess = rows.len().saturating_sub(MAX_ROWS);
     rows.drain(..excess);
@@ -96,7 +106,7 @@ fn drop_oldest<T>(rows: &mut Vec<T>) {
 
 /// Keeps the number of messages that a full reading found, for later listings.
 pub fn remember_messages(context: &Context, source: &Source, messages: u64) -> io::Result<()> {
-    let stamp = Stamp::of(&source.path)?;
+    let stamp = stamp(&source.path)?;
     let mut cache = Cache::load(context);
     cache.messages.retain(|row| row.path != source.path || row.key != source.key);
     cache.messages.push(MessagesRow { path: source.path.clone(), key: source.key.clone(), stamp, messages });

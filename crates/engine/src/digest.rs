@@ -29,6 +29,12 @@ impl Digest {
         Self(bytes.iter().fold(self.0, step))
     }
 
+    /// The digest of two things whose order does not matter.
+    #[must_use]
+    pub(crate) fn beside(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+
     /// The size and digest of a file, or of its first bytes.
     pub(crate) fn of_file(path: &Path, limit: Option<u64>) -> io::Result<(u64, Self)> {
         let mut file = File::open(path)?.take(limit.unwrap_or(u64::MAX));

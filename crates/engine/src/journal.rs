@@ -53,6 +53,11 @@ pub(crate) struct Rows {
     pub(crate) table: String,
     pub(crate) column: String,
     pub(crate) value: String,
+    /// As we left them, where they are the session itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left: Option<Digest>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_session: bool,
 }
 
 /// Lines of ours in a client's own index.
@@ -82,6 +87,9 @@ pub(crate) struct Journal {
     pub(crate) project: PathBuf,
     /// The file that holds the session.
     pub(crate) session_file: PathBuf,
+    /// The session inside that file, where it holds several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session_key: Option<String>,
     pub(crate) files: Vec<Left>,
     /// Folders that did not exist before, outermost first.
     pub(crate) folders: Vec<PathBuf>,
@@ -128,11 +136,14 @@ pub(crate) struct Lineage {
     pub(crate) schema: String,
     pub(crate) ancestors: Vec<Ancestor>,
     pub(crate) origins: Vec<Origin>,
+    /// The live records as they were read back, where records have names and no places: all others came later.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) written: BTreeSet<u64>,
 }
 
 impl Lineage {
     pub(crate) fn new(ancestors: Vec<Ancestor>, origins: Vec<Origin>) -> Self {
-        Self { schema: LINEAGE_SCHEMA.to_owned(), ancestors, origins }
+        Self { schema: LINEAGE_SCHEMA.to_owned(), ancestors, origins, written: BTreeSet::new() }
     }
 
     /// Keeps the places of records that the target's model would see. What was written for display only was not
@@ -189,7 +200,8 @@ pub(crate) fn all(context: &Context) -> Vec<Journal> {
 pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
     let journal: Journal = load(&path(context, id))?;
     let lines = journal.lines.iter().flat_map(|lines| std::iter::once(&lines.file).chain(&lines.lock));
-    let paths = journal.files.iter().map(|left| &left.path).chain(&journal.folders).chain(lines);
+    let databases = journal.rows.iter().map(|rows| &rows.database);
+    let paths = journal.files.iter().map(|left| &left.path).chain(&journal.folders).chain(lines).chain(databases);
     let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
     sound.then_some(journal)
 }

@@ -40,8 +40,8 @@ pub(crate) fn lift(
     sources: &mut Vec<From>,
     taken: Vec<Taken>,
 ) -> Vec<Taken> {
-    let Some((file, size, lineage)) = written_by_us(context, &sources[0]) else { return taken };
-    let steps = Walk::of(&lineage, file, size).steps(&taken);
+    let Some((ours, lineage)) = written_by_us(context, &sources[0]) else { return taken };
+    let steps = Walk::of(&lineage, ours).steps(&taken);
     match fetch(agents, &lineage, &steps) {
         Some((found, originals)) => {
             let first = sources.len();
@@ -52,24 +52,39 @@ pub(crate) fn lift(
     }
 }
 
-/// Which file of a session we wrote, how many of its bytes are ours, and where they came from.
+/// What of a session we wrote.
+#[derive(Clone, Copy)]
+struct Ours {
+    file: u16,
+    /// How many of its bytes; `None` where records have names, and the lineage tells which.
+    size: Option<u64>,
+}
+
+/// What of a session we wrote, and where it came from.
 ///
-/// It is the session's own file, or that of the session which it was forked from by reference.
-fn written_by_us(context: &Context, from: &From) -> Option<(u16, u64, Lineage)> {
+/// It is the session's own file, or that of the session which it was forked from by reference; where a file holds
+/// several sessions, it is the session itself.
+fn written_by_us(context: &Context, from: &From) -> Option<(Ours, Lineage)> {
     let header = &from.header;
     let ours = |journal: &Journal| {
         let is_itself = || (journal.target.session == header.session).then_some(0);
-        let file = header.files.iter().position(|file| *file == journal.session_file).or_else(is_itself)?;
+        let in_file = || header.files.iter().position(|file| *file == journal.session_file).or_else(is_itself);
+        let file = if journal.session_key.is_some() { is_itself()? } else { in_file()? };
         let done = journal.state == State::Done && journal.target.agent == from.agent.facts().id;
         done.then_some(file)
     };
     let (file, journal) = journal::all(context).into_iter().find_map(|journal| Some((ours(&journal)?, journal)))?;
+    if journal.session_key.is_some() {
+        let lineage = Lineage::load(context, &journal.id).filter(|lineage| !lineage.written.is_empty())?;
+        return Some((Ours { file: 0, size: None }, lineage));
+    }
     let left = journal.files.iter().find(|left| left.path == journal.session_file)?;
     let now = Digest::of_file(header.files.get(file)?, Some(left.size)).ok()?;
     if now != (left.size, left.digest) {
         return None;
     }
-    Some((u16::try_from(file).ok()?, left.size, Lineage::load(context, &journal.id)?))
+    let ours = Ours { file: u16::try_from(file).ok()?, size: Some(left.size) };
+    Some((ours, Lineage::load(context, &journal.id)?))
 }
 
 /// One step of putting the context together.
@@ -84,9 +99,7 @@ enum Step {
 /// Goes through the live entries of a session that we wrote.
 struct Walk<'a> {
     lineage: &'a Lineage,
-    /// The file that we wrote, and how many of its bytes are ours.
-    file: u16,
-    size: u64,
+    ours: Ours,
     /// Origins by the place of the record that holds them.
     at: BTreeMap<u64, Vec<usize>>,
     steps: Vec<Step>,
@@ -98,7 +111,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn of(lineage: &'a Lineage, file: u16, size: u64) -> Self {
+    fn of(lineage: &'a Lineage, ours: Ours) -> Self {
         let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (index, origin) in lineage.origins.iter().enumerate() {
             for offset in &origin.at {
@@ -106,14 +119,23 @@ impl<'a> Walk<'a> {
             }
         }
         let (steps, pending, done) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { lineage, file, size, at, steps, pending, done, next: Some(0) }
+        Self { lineage, ours, at, steps, pending, done, next: Some(0) }
+    }
+
+    /// Whether we wrote the record at this place.
+    fn is_ours(&self, file: u16, offset: u64) -> bool {
+        let is_written = match self.ours.size {
+            Some(size) => offset < size,
+            None => self.lineage.written.contains(&offset),
+        };
+        file == self.ours.file && is_written
     }
 
     fn steps(mut self, taken: &[Taken]) -> Vec<Step> {
         let mut ended = false;
         for (index, taken) in taken.iter().enumerate() {
             let EntryKey { file, offset, .. } = taken.entry.key;
-            let ours = file == self.file && offset < self.size && taken.answer.is_none();
+            let ours = self.is_ours(file, offset) && taken.answer.is_none();
             let origins = if ours { self.at.get(&offset).cloned() } else { None };
             match origins {
                 Some(origins) => origins.into_iter().for_each(|origin| self.original(origin)),
@@ -214,7 +236,8 @@ fn read(
     let mut picked = Picked { header: Header::default(), wanted, entries: BTreeMap::new() };
     // A source that nothing is wanted from any more may be gone.
     if !wanted.is_empty() {
-        ancestor.files.iter().all(is_unchanged).then_some(())?;
+        // A file of many sessions changes with each of them; the entries themselves are compared anyway.
+        (ancestor.key.is_some() || ancestor.files.iter().all(is_unchanged)).then_some(())?;
         agent.read(&source, &Bookmark::Start, &mut picked).ok()?;
     }
     picked.header.agent = agent.facts().id;

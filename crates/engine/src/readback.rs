@@ -63,7 +63,7 @@ fn meant(plan: &WritePlan, carried: &[Carried]) -> Counts {
 }
 
 fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, BTreeSet<u64>), &'static str> {
-    let source = Source { path: plan.file.clone(), key: None };
+    let source = Source { path: plan.file.clone(), key: plan.key.clone() };
     let mut builder = TranscriptBuilder::new(agent.facts().id);
     agent.read(&source, &Bookmark::Start, &mut builder).map_err(|_| "it cannot be read")?;
     let transcript = builder.finish();

@@ -78,6 +78,8 @@ pub enum ResumeError {
     },
     #[error("what was written does not read back as it should: {0}; it was taken back")]
     ReadBack(&'static str),
+    #[error("`{program}` was run ({why}), but {reason}; nothing was added")]
+    Run { program: String, why: &'static str, reason: String },
     #[error("the project folder {} does not exist", .0.display())]
     NoProject(PathBuf),
 }
@@ -265,6 +267,7 @@ fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Pl
         target: named(options.target, &plan.session),
         project: place.project.clone(),
         session_file: plan.file.clone(),
+        session_key: plan.key.clone(),
         files: Vec::new(),
         folders: Vec::new(),
         rows: Vec::new(),

@@ -8,6 +8,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use carryover_agents::AgentError;
+use carryover_agents::formats::sqlite;
+use rusqlite::types::ValueRef;
+
+use crate::digest::Digest;
 use crate::journal::Rows;
 
 /// Its owner may be in a transaction of its own.
@@ -33,6 +38,37 @@ pub(crate) fn delete(rows: &[Rows]) -> Result<(), RowsError> {
         }
     }
     Ok(())
+}
+
+/// A digest of what the rows hold; `None` where there are none.
+pub(crate) fn digest(rows: &Rows) -> Result<Option<Digest>, AgentError> {
+    if !rows.database.is_file() {
+        return Ok(None);
+    }
+    sqlite::look(&rows.database, &mut |connection| {
+        if !has_column(connection, &rows.table, &rows.column)? {
+            return Ok(None);
+        }
+        let query = format!("SELECT * FROM {} WHERE {} = ?1", quoted(&rows.table), quoted(&rows.column));
+        let mut query = connection.prepare(&query)?;
+        let columns = query.column_count();
+        let mut found = query.query([&rows.value])?;
+        let mut all = None;
+        while let Some(row) = found.next()? {
+            let mut one = Digest::START;
+            for column in 0..columns {
+                one = match row.get_ref(column)? {
+                    ValueRef::Null => one.and(b"\0n"),
+                    ValueRef::Integer(number) => one.and(b"\0i").and(&number.to_le_bytes()),
+                    ValueRef::Real(number) => one.and(b"\0r").and(&number.to_le_bytes()),
+                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => one.and(b"\0t").and(bytes),
+                };
+            }
+            // Rows have no order of their own.
+            all = Some(all.map_or(one, |all: Digest| all.beside(one)));
+        }
+        Ok(all)
+    })
 }
 
 fn delete_from(database: &Path, rows: &[&Rows]) -> rusqlite::Result<()> {
@@ -75,7 +111,14 @@ mod tests {
     }
 
     fn rows(database: &Path, table: &str, column: &str) -> Rows {
-        Rows { database: database.into(), table: table.into(), column: column.into(), value: "ours".into() }
+        Rows {
+            database: database.into(),
+            table: table.into(),
+            column: column.into(),
+            value: "ours".into(),
+            left: None,
+            is_session: true,
+        }
     }
 
     fn make(database: &Path) -> Connection {
@@ -89,6 +132,20 @@ mod tests {
 
     fn left(connection: &Connection) -> i64 {
         connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn what_the_rows_hold_is_told_from_what_they_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        let owner = make(&database);
+        let ours = rows(&database, "t", "i\"d");
+        let before = digest(&ours).unwrap();
+        owner.execute_batch("INSERT INTO t VALUES ('theirs')").unwrap();
+        assert_eq!(digest(&ours).unwrap(), before);
+        owner.execute_batch("INSERT INTO t VALUES ('ours')").unwrap();
+        assert!(before.is_some() && digest(&ours).unwrap() != before);
+        assert_eq!(digest(&rows(&database, "gone", "x")).unwrap(), None);
     }
 
     #[test]

@@ -5,10 +5,14 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use carryover_agents::{Env, Run};
+use carryover_agents::{Env, Run, TEMPORARY};
+
+use crate::file::{self, TEMP_PREFIX};
 
 const STEP_LIMIT: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(20);
+/// A command that writes the session itself has all of it to write.
+const WRITE_LIMIT: Duration = Duration::from_secs(180);
 /// How long a program may take to end once it was told all.
 const END_LIMIT: Duration = Duration::from_secs(3);
 const MAX_LINE: u64 = 16 << 20;
@@ -19,6 +23,8 @@ const PASSED_ON: &[&str] =
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
+    #[error("what it needs could not be written")]
+    Prepare(#[source] io::Error),
     #[error("it could not be started")]
     Start(#[source] io::Error),
     #[error("it stopped listening")]
@@ -33,7 +39,10 @@ pub(crate) enum RunError {
 
 /// Runs it and sends its lines, each after the answer to the one before has come.
 pub(crate) fn run(run: &Run, env: &Env) -> Result<(), RunError> {
-    let mut child = start(run, env).map_err(RunError::Start)?;
+    // Removed with its files when this returns.
+    let folder = folder(run).map_err(RunError::Prepare)?;
+    let path = folder.as_ref().map(|folder| folder.path().to_string_lossy().into_owned()).unwrap_or_default();
+    let mut child = start(run, env, &path).map_err(RunError::Start)?;
     let result = talk(run, &mut child);
     // It has done its work or failed at it; one that has ended already cannot be killed, and need not be.
     child.kill().ok();
@@ -41,15 +50,32 @@ pub(crate) fn run(run: &Run, env: &Env) -> Result<(), RunError> {
     result
 }
 
-fn start(run: &Run, env: &Env) -> io::Result<Child> {
+/// A folder that only we can open, with the files that are handed over.
+fn folder(run: &Run) -> io::Result<Option<tempfile::TempDir>> {
+    let is_named = |text: &String| text.contains(TEMPORARY);
+    if run.files.is_empty() && !run.args.iter().chain(run.vars.iter().map(|(_, value)| value)).any(is_named) {
+        return Ok(None);
+    }
+    let folder = tempfile::Builder::new().prefix(TEMP_PREFIX).tempdir()?;
+    for (name, bytes) in &run.files {
+        file::write_private(&folder.path().join(name), bytes)?;
+    }
+    Ok(Some(folder))
+}
+
+fn start(run: &Run, env: &Env, folder: &str) -> io::Result<Child> {
     let mut command = Command::new(&run.program);
-    command.args(&run.args).env_clear().env("HOME", &env.home);
+    let filled = |text: &String| text.replace(TEMPORARY, folder);
+    command.args(run.args.iter().map(filled)).env_clear().env("HOME", &env.home);
+    if let Some(cwd) = &run.cwd {
+        command.current_dir(cwd);
+    }
     for name in PASSED_ON {
         if let Some(value) = env.var(name) {
             command.env(name, value);
         }
     }
-    command.envs(run.vars.iter().map(|(name, value)| (name, value)));
+    command.envs(run.vars.iter().map(|(name, value)| (name, filled(value))));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
@@ -57,7 +83,7 @@ fn talk(run: &Run, child: &mut Child) -> Result<(), RunError> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(RunError::Ended);
     };
-    let end = Instant::now() + LIMIT;
+    let end = Instant::now() + if run.required { WRITE_LIMIT } else { LIMIT };
     let lines = listen(output);
     for (line, awaited) in &run.dialogue {
         send(&mut input, line).map_err(RunError::Send)?;
@@ -151,9 +177,24 @@ mod tests {
             vars: vec![("GIVEN".into(), "g".into())],
             dialogue: dialogue.iter().map(step).collect(),
             why: "test",
+            files: vec![("in.txt".into(), b"handed".to_vec())],
+            cwd: Some("/".into()),
             inverse: Inverse::default(),
+            required: false,
         };
         run(&planned, &env)
+    }
+
+    #[test]
+    fn files_are_handed_over_in_a_folder_that_goes_again() {
+        let seen = tempfile::tempdir().unwrap();
+        let note = seen.path().join("note").display().to_string();
+        let script = format!(
+            r#"[ "$PWD" = / ] && [ "$(cat "{{temporary}}/in.txt")" = handed ] && echo "{{temporary}}" > '{note}'"#
+        );
+        shell(&script, &[]).unwrap();
+        let folder = fs_err::read_to_string(note).unwrap();
+        assert!(!folder.trim().is_empty() && !std::path::Path::new(folder.trim()).exists());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk, temp_prefix};
 use crate::file::{self, TEMP_SUFFIX};
 use crate::journal::{self, Journal, Lock, State};
+use crate::rows;
 
 /// What was taken back.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub enum UndoError {
     NotFound(String),
     #[error("{} has grown since it was written: somebody has gone on there", .0.display())]
     Used(PathBuf),
+    #[error("{0}")]
+    Rows(String),
     #[error("could not take back {}", path.display())]
     Io {
         path: PathBuf,
@@ -168,6 +171,10 @@ pub(crate) fn take_back(
     let mut warnings = Vec::new();
     // Before the files: an index that lists a session without its file is an error in its client.
     if let Err(error) = disk.delete_rows(&journal.rows) {
+        // An index can be behind; rows that are the session itself cannot.
+        if journal.rows.iter().any(|rows| rows.is_session) {
+            return Err(UndoError::Rows(error.to_string()));
+        }
         warnings.push(error.to_string());
     }
     if let Err(error) = disk.take_out_lines(&journal.lines) {
@@ -198,6 +205,14 @@ fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
             Ok(_) => return Err(UndoError::Used(left.path.clone())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(&left.path)(error)),
+        }
+    }
+    for rows in journal.rows.iter().filter(|rows| rows.left.is_some()) {
+        match rows::digest(rows) {
+            Ok(None) => {}
+            Ok(now) if now == rows.left => {}
+            Ok(_) => return Err(UndoError::Used(rows.database.clone())),
+            Err(error) => return Err(UndoError::Rows(error.to_string())),
         }
     }
     Ok(())

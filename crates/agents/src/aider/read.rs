@@ -25,6 +25,7 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     let path = source.path.as_path();
     let again = match *from {
         Bookmark::Start => false,
+        Bookmark::Rows { .. } => true,
         Bookmark::Appended { offset, head } => {
             let size = fs_err::metadata(path)?.len();
             if size == offset && jsonl::head_digest(path, offset)? == head {

@@ -32,6 +32,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     page.write();
     let session = chats::id(&chats::resolved(&file), &started);
     Ok(WritePlan {
+        key: None,
         resume: ResumeCommand {
             argv: argv(&name, request.tokens),
             cwd: request.project.to_path_buf(),

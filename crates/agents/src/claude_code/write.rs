@@ -49,6 +49,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
         ops: vec![Op::Create { path: file.clone(), bytes, private: true, modified }],
         session,
         file,
+        key: None,
         translated,
         losses,
         origins,

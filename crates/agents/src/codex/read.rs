@@ -20,7 +20,7 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     let path = &source.path;
     let mut merge = Merge { sink, own: path.clone(), titled: false, end: None };
     let offset = match *from {
-        Bookmark::Start => {
+        Bookmark::Start | Bookmark::Rows { .. } => {
             merge.learn(Fact::File(path.clone()));
             merge.learn(Fact::Closing(Closing::Answer(ANSWER)));
             0

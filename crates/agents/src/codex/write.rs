@@ -53,6 +53,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
         resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: false },
         session: SessionId(session),
         file,
+        key: None,
         ops,
         translated: written.translated,
         losses: written.losses,
@@ -93,7 +94,13 @@ fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &s
         (read.to_string(), Some("\"id\":2".to_owned())),
     ];
     let mut inverse = Inverse::default();
-    inverse.rows.push(RowsOf { database, table: "threads", column: "id", value: session.to_owned() });
+    inverse.rows.push(RowsOf {
+        database,
+        table: "threads",
+        column: "id",
+        value: session.to_owned(),
+        is_session: false,
+    });
     if let Some(name) = name(request).filter(|_| version >= PAGINATED) {
         let set = json!({ "id": 3, "method": "thread/name/set", "params": { "threadId": session, "name": name } });
         dialogue.push((set.to_string(), Some("\"id\":3".to_owned())));
@@ -106,6 +113,7 @@ fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &s
         dialogue,
         why: "puts the session into the client's own list",
         inverse,
+        ..Run::default()
     })
 }
 

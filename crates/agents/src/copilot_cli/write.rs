@@ -38,6 +38,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let table = workspace(request, target, project, &session).into_bytes();
     let argv = vec!["copilot".to_owned(), format!("--resume={session}")];
     Ok(WritePlan {
+        key: None,
         resume: ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: false },
         ops: vec![
             Op::Create { path: file.clone(), bytes, private: true, modified },

@@ -29,6 +29,16 @@ impl Ids {
     }
 }
 
+/// A digest of a name, for records that are known by one (FNV-1a; nothing depends on it being hard to invert).
+pub fn digest(name: &str) -> u64 {
+    digest_on(0xcbf2_9ce4_8422_2325, name.as_bytes())
+}
+
+/// The digest of what came before and these bytes.
+pub fn digest_on(digest: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(digest, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// Names that an API takes: letters, digits, `_` and `-`, up to a length, none twice.
 #[derive(Debug, Default)]
 pub struct Names {

@@ -4,5 +4,6 @@ pub mod ids;
 pub mod jsonl;
 pub mod line;
 pub mod relocate;
+pub mod sqlite;
 pub mod text;
 pub mod turns;

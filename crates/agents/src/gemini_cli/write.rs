@@ -44,6 +44,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     }
     let argv = vec!["gemini".to_owned(), "--resume".to_owned(), session.clone()];
     Ok(WritePlan {
+        key: None,
         resume: ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: true },
         session: SessionId(session),
         ops,

@@ -38,6 +38,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let (bytes, origins, losses) = page.finish(&session);
     let argv = vec!["pi".to_owned(), "--session".to_owned(), session.clone()];
     Ok(WritePlan {
+        key: None,
         resume: ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: true },
         // The client goes on in the file that was changed last.
         ops: vec![Op::Create { path: file.clone(), bytes, private: true, modified: target.env.now }],

@@ -39,6 +39,7 @@ fn on_linux() {
     pi: /home/u/.pi/agent
     copilot-cli: /home/u/.copilot
     aider: /work
+    opencode: /home/u/.local/share/opencode
     ");
 }
 
@@ -52,6 +53,7 @@ fn on_macos() {
     pi: /Users/u/.pi/agent
     copilot-cli: /Users/u/.copilot
     aider: /work
+    opencode: /Users/u/.local/share/opencode
     ");
 }
 
@@ -65,6 +67,7 @@ fn on_windows() {
     pi: C:/Users/u/.pi/agent
     copilot-cli: C:/Users/u/.copilot
     aider: /work
+    opencode: C:/Users/u/.local/share/opencode
     ");
 }
 
@@ -77,6 +80,7 @@ fn variables_move_a_store_as_a_whole() {
         ("GEMINI_CLI_HOME", "/x/gemini"),
         ("PI_CODING_AGENT_DIR", "/x/pi"),
         ("QWEN_HOME", "/x/qwen"),
+        ("XDG_DATA_HOME", "/x/data"),
     ];
     insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @"
     claude-code: /x/claude
@@ -86,5 +90,6 @@ fn variables_move_a_store_as_a_whole() {
     pi: /x/pi
     copilot-cli: /x/copilot
     aider: /work
+    opencode: /x/data/opencode
     ");
 }

@@ -45,6 +45,12 @@ pub(crate) struct Made {
 
 pub(crate) fn store(agent: &dyn Agent, lines: &[&[u8]]) -> Made {
     let folder = tempfile::tempdir().unwrap();
+    if agent.facts().id == "opencode" {
+        let path = folder.path().join("opencode.db");
+        let info = br#"{"role":"user","time":{"created":1}}"#;
+        rows(&path, &lines.iter().map(|line| (&info[..], *line)).collect::<Vec<_>>());
+        return Made { path, _folder: folder };
+    }
     let (name, first) = file_name(agent);
     let path = folder.path().join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -56,6 +62,37 @@ pub(crate) fn store(agent: &dyn Agent, lines: &[&[u8]]) -> Made {
     bytes.push(b'\n');
     std::fs::write(&path, bytes).unwrap();
     Made { path, _folder: folder }
+}
+
+/// A store of a made-up future version.
+pub(crate) fn future(agent: &dyn Agent, root: &Path) {
+    let lines = [r#"{"v":9,"kind":"turn","body":{}}"#, r#"{"v":9,"kind":"reply","body":{}}"#];
+    if agent.facts().id == "opencode" {
+        return rows(&root.join("opencode.db"), &lines.map(|line| (line.as_bytes(), line.as_bytes())));
+    }
+    let path = root.join(file_name(agent).0);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, format!("{}\n{}\n", lines[0], lines[1])).unwrap();
+}
+
+/// A database of one session, each message with one part.
+fn rows(path: &Path, messages: &[(&[u8], &[u8])]) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA synchronous = OFF;
+             CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);
+             CREATE TABLE message (id, session_id, time_created, time_updated, data);
+             CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);
+             INSERT INTO session VALUES ('ses_1', NULL, '/p', 't', '9', 1, 1);",
+        )
+        .unwrap();
+    for (number, (message, part)) in messages.iter().enumerate() {
+        let sql = "INSERT INTO message VALUES ('msg_' || ?1, 'ses_1', ?1, ?1, ?2)";
+        connection.execute(sql, rusqlite::params![number, message]).unwrap();
+        let sql = "INSERT INTO part VALUES ('prt_' || ?1, 'msg_' || ?1, 'ses_1', ?1, ?1, ?2)";
+        connection.execute(sql, rusqlite::params![number, part]).unwrap();
+    }
 }
 
 pub(crate) fn read(agent: &dyn Agent, path: &Path) -> Transcript {

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 pub struct EntryKey {
     /// Which of the header's files; a session that was forked by reference has several.
     pub file: u16,
-    /// Where the record begins: a byte offset, or a row number.
+    /// Where the record begins: a byte offset, or, where records have names and no places, a digest of its name.
     pub offset: u64,
     /// The n-th thing in its record.
     pub part: u16,

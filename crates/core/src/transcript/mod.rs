@@ -25,7 +25,7 @@ pub struct Rejected {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
     pub header: Header,
-    /// In the order in which they happened; within one file that is the order of their keys.
+    /// In the order in which they happened; within a file that is only appended to, that is the order of their keys.
     pub entries: Vec<Entry>,
     pub rejected: Vec<Rejected>,
 }

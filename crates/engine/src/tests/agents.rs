@@ -6,18 +6,20 @@ use carryover_agents::{AGENTS, Agent, AgentError};
 use carryover_core::live::{self, Alive};
 use carryover_core::transcript::{Body, Entry, Transcript, text_of};
 
+use super::importing::{self, Importing};
 use super::world::World;
-use crate::resume::{Report, ResumeError, resume};
+use crate::resume::{Report, ResumeError, resume_among};
 use crate::select::{Query, SelectError, select};
 use crate::session::Listed;
-use crate::undo::undo;
+use crate::undo::{UndoError, undo};
 use crate::{journal, read};
 
 fn fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
     let folder = agent.facts().id.replace('-', "_");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(folder).join("fixtures");
     let files = fs_err::read_dir(path).unwrap().map(|file| file.unwrap().path());
-    let is_session = |path: &PathBuf| path.extension().is_some_and(|end| end == "jsonl" || end == "md");
+    let is_session =
+        |path: &PathBuf| path.extension().is_some_and(|end| ["jsonl", "json", "md"].iter().any(|known| end == *known));
     let mut files: Vec<PathBuf> = files.filter(is_session).collect();
     files.sort();
     files
@@ -39,39 +41,44 @@ fn moved_in(world: &World, path: &Path) -> Option<PathBuf> {
     Some(world.write(&format!("in/{name}"), &text.replace(&project.display().to_string(), &here)))
 }
 
-fn opened(world: &World, path: &Path) -> Listed {
-    let query = Query { words: Some(path.display().to_string()), ..Query::default() };
+fn opened(world: &World, words: &str) -> Listed {
+    let query = Query { words: Some(words.to_owned()), ..Query::default() };
     select(&world.context, &query).unwrap().session
 }
 
 /// Carries a session over; one with nothing in it or without its base is no matter of this test.
-fn carried(world: &mut World, path: &Path, target: &'static dyn Agent) -> Option<Report> {
+fn carried(world: &mut World, words: &str, target: &'static dyn Agent) -> Option<Report> {
     world.context.seed += (1 << 96) + 1;
-    let query = Query { words: Some(path.display().to_string()), ..Query::default() };
+    let query = Query { words: Some(words.to_owned()), ..Query::default() };
     let session = match select(&world.context, &query) {
         Ok(selected) => selected.session,
         Err(SelectError::Agent(AgentError::MissingBase { .. })) => return None,
-        Err(error) => panic!("{}: {error}", path.display()),
+        Err(error) => panic!("{words}: {error}"),
     };
-    match resume(&world.context, &session, &World::options(target)) {
+    let disk = &mut Importing { is_broken: false };
+    match resume_among(AGENTS, disk, &world.context, &session, &World::options(target)) {
         Ok(report) => Some(report),
         Err(ResumeError::Empty | ResumeError::Agent(AgentError::MissingBase { .. })) => None,
-        Err(error) => panic!("{} to {}: {error}", path.display(), target.facts().id),
+        Err(error) => panic!("{words} to {}: {error}", target.facts().id),
     }
 }
 
+/// The words that find a session which was carried over: its file, or its id where a file holds several.
+fn words_for(report: &Report) -> String {
+    report.files.first().map_or_else(|| report.session.0.clone(), |file| file.display().to_string())
+}
+
+fn words_of(path: &Path) -> String {
+    path.display().to_string()
+}
+
 /// What the model would see, with names of calls replaced by their order.
-fn context_of(world: &World, path: &Path) -> Vec<String> {
-    let listed = opened(world, path);
+fn context_of(world: &World, words: &str) -> Vec<String> {
+    let listed = opened(world, words);
     let transcript: Transcript = read::transcript(&listed, true).unwrap();
     let mut names: Vec<String> = Vec::new();
     let mut said = Vec::new();
     for alive in live::resolve(&transcript) {
-        let (index, answer) = match alive {
-            Alive::Entry(index) => (index, None),
-            Alive::Answer { call, text } => (call, Some(text)),
-        };
-        let body = &transcript.entries[index].body;
         let mut number = |id: &str| {
             let known = names.iter().position(|name| name == id);
             known.unwrap_or_else(|| {
@@ -79,11 +86,15 @@ fn context_of(world: &World, path: &Path) -> Vec<String> {
                 names.len() - 1
             })
         };
-        if let (Body::Call(call), Some(text)) = (body, answer) {
-            said.push(format!("outcome {} {text}", number(&call.id.0)));
-            continue;
-        }
-        said.push(match body {
+        let index = match alive {
+            Alive::Entry(index) => index,
+            Alive::Answer { text, call } => {
+                let Body::Call(call) = &transcript.entries[call].body else { continue };
+                said.push(format!("outcome {} {text}", number(&call.id.0)));
+                continue;
+            }
+        };
+        said.push(match &transcript.entries[index].body {
             Body::Call(call) => format!("call {} {} {}", number(&call.id.0), call.tool, call.input.as_str()),
             Body::Outcome(outcome) => format!("outcome {} {}", number(&outcome.call.0), text_of(&outcome.parts)),
             Body::Reasoning(reasoning) => format!("reasoning {}", reasoning.text),
@@ -98,12 +109,19 @@ fn every_fixture_goes_everywhere_and_undo_leaves_no_trace() {
     for source in AGENTS {
         for path in fixtures(*source) {
             for target in AGENTS {
-                let mut world = World::new();
+                let mut world = World::with_clients(&[*target]);
                 // An agent may write beside the session that it is given.
                 let Some(path) = moved_in(&world, &path) else { continue };
-                let before = world.tree();
-                if carried(&mut world, &path, *target).is_some() {
+                let mut before = world.tree();
+                if let Some(report) = carried(&mut world, &words_of(&path), *target) {
                     assert!(undo(&world.context, None, false).unwrap().warnings.is_empty());
+                    // A client that takes sessions in itself makes a store of its own when it is first started.
+                    if report.files.is_empty() {
+                        before = world.tree();
+                        carried(&mut world, &words_of(&path), *target).unwrap();
+                        assert!(world.tree() != before);
+                        assert!(undo(&world.context, None, false).unwrap().warnings.is_empty());
+                    }
                 }
                 assert_eq!(world.tree(), before, "{} to {}", path.display(), target.facts().id);
             }
@@ -117,12 +135,12 @@ fn there_and_back_the_model_sees_the_same() {
     for source in AGENTS {
         for path in fixtures(*source) {
             for target in AGENTS.iter().filter(|target| target.facts().id != source.facts().id) {
-                let mut world = World::new();
+                let mut world = World::with_clients(&[*source, *target]);
                 let Some(path) = moved_in(&world, &path) else { continue };
-                let Some(over) = carried(&mut world, &path, *target) else { continue };
-                let back = carried(&mut world, &over.files[0], *source).unwrap();
+                let Some(over) = carried(&mut world, &words_of(&path), *target) else { continue };
+                let back = carried(&mut world, &words_for(&over), *source).unwrap();
                 let name = format!("{} by {}", path.display(), target.facts().id);
-                assert_eq!(context_of(&world, &back.files[0]), context_of(&world, &path), "{name}");
+                assert_eq!(context_of(&world, &words_for(&back)), context_of(&world, &words_of(&path)), "{name}");
                 tried += 1;
             }
         }
@@ -134,10 +152,15 @@ fn there_and_back_the_model_sees_the_same() {
 fn the_same_agent_sees_the_same_again() {
     for source in AGENTS {
         for path in fixtures(*source) {
-            let mut world = World::new();
+            let mut world = World::with_clients(&[*source]);
             let Some(path) = moved_in(&world, &path) else { continue };
-            let Some(again) = carried(&mut world, &path, *source) else { continue };
-            assert_eq!(context_of(&world, &again.files[0]), context_of(&world, &path), "{}", path.display());
+            let Some(again) = carried(&mut world, &words_of(&path), *source) else { continue };
+            assert_eq!(
+                context_of(&world, &words_for(&again)),
+                context_of(&world, &words_of(&path)),
+                "{}",
+                path.display()
+            );
             assert!(journal::names(&world.context).len() == 1);
         }
     }
@@ -150,13 +173,13 @@ fn a_sealed_summary_is_named_as_lost() {
     let mut tried = 0;
     for source in AGENTS {
         for path in fixtures(*source) {
-            let mut world = World::new();
+            let mut world = World::with_clients(AGENTS);
             let Some(path) = moved_in(&world, &path) else { continue };
-            if !read::transcript(&opened(&world, &path), true).unwrap().entries.iter().any(is_sealed) {
+            if !read::transcript(&opened(&world, &words_of(&path)), true).unwrap().entries.iter().any(is_sealed) {
                 continue;
             }
             for target in AGENTS {
-                let report = carried(&mut world, &path, *target).unwrap();
+                let report = carried(&mut world, &words_of(&path), *target).unwrap();
                 let is_lost = report.lost.iter().any(|loss| loss.what == "summary" && loss.count == 1);
                 assert_eq!(is_lost, source.facts().id != target.facts().id, "{}", path.display());
                 tried += 1;
@@ -164,4 +187,72 @@ fn a_sealed_summary_is_named_as_lost() {
         }
     }
     assert!(tried > 1, "{tried}");
+}
+
+/// The targets that take sessions in by a command of their own, each with a session of another agent in a world of its own.
+fn with_commands() -> Vec<(World, PathBuf, &'static dyn Agent)> {
+    let mut found = Vec::new();
+    for target in AGENTS {
+        let other = AGENTS.iter().find(|source| source.facts().id != target.facts().id).unwrap();
+        let path = fixtures(*other).into_iter().next().unwrap();
+        let mut world = World::with_clients(&[*target]);
+        let path = moved_in(&world, &path).unwrap();
+        if carried(&mut world, &words_of(&path), *target).is_some_and(|report| report.files.is_empty()) {
+            undo(&world.context, None, false).unwrap();
+            found.push((world, path, *target));
+        }
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+#[test]
+fn a_command_that_fails_half_way_leaves_nothing() {
+    for (world, path, target) in with_commands() {
+        let before = world.tree();
+        let session = opened(&world, &words_of(&path));
+        let disk = &mut Importing { is_broken: true };
+        let result = resume_among(AGENTS, disk, &world.context, &session, &World::options(target));
+        assert!(matches!(result, Err(ResumeError::Run { .. })));
+        assert_eq!(world.tree(), before);
+        assert!(journal::all(&world.context).iter().all(|journal| journal.state == journal::State::Undone));
+    }
+}
+
+#[test]
+fn a_client_that_is_needed_and_missing_is_named() {
+    for (world, path, target) in with_commands() {
+        let before = world.tree();
+        world.uninstall(target);
+        let session = opened(&world, &words_of(&path));
+        let disk = &mut Importing { is_broken: false };
+        let error = resume_among(AGENTS, disk, &world.context, &session, &World::options(target)).unwrap_err();
+        let told = error.to_string();
+        assert!(told.contains("not installed") && told.contains(target.facts().name), "{told}");
+        assert_eq!(world.tree(), before);
+    }
+}
+
+#[test]
+fn rows_that_somebody_went_on_in_are_not_taken_back() {
+    for (mut world, path, target) in with_commands() {
+        let before = world.tree();
+        let report = carried(&mut world, &words_of(&path), target).unwrap();
+        let rows = journal::all(&world.context).remove(0).rows;
+        let owner = importing::open(&rows[0].database);
+        let sql = "INSERT INTO message VALUES ('msg_later', ?1, 9999999999999, 1, '{\"role\":\"user\"}')";
+        owner.execute(sql, [&report.session.0]).unwrap();
+        assert!(matches!(undo(&world.context, None, false), Err(UndoError::Used(_))));
+        undo(&world.context, None, true).unwrap();
+        assert_eq!(world.tree(), before);
+    }
+}
+
+#[test]
+fn the_same_session_again_takes_the_place_of_unused_rows() {
+    for (mut world, path, target) in with_commands() {
+        let first = carried(&mut world, &words_of(&path), target).unwrap();
+        let second = carried(&mut world, &words_of(&path), target).unwrap();
+        assert_eq!(second.superseded, Some(first.session.0));
+    }
 }

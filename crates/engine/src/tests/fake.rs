@@ -250,6 +250,7 @@ impl Writer for Fake {
                 dialogue: Vec::new(),
                 why: "so that it is listed",
                 inverse: Inverse { rows: Vec::new(), lines },
+                ..Run::default()
             }));
         }
         let losses = Vec::from_iter((log.forgotten > 0).then_some(Loss {
@@ -260,6 +261,7 @@ impl Writer for Fake {
         Ok(WritePlan {
             session: SessionId(id.clone()),
             file,
+            key: None,
             ops,
             resume: ResumeCommand {
                 argv: vec!["fake-client".into(), id],

@@ -4,6 +4,7 @@ mod agents;
 mod crash;
 mod examining;
 mod fake;
+mod importing;
 mod lineage;
 mod listing;
 mod resuming;

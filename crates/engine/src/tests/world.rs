@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::formats::sqlite;
 use carryover_agents::{Agent, Env, Os};
 use carryover_core::time::Timestamp;
 
@@ -40,6 +41,31 @@ impl World {
         fs_err::create_dir_all(&cwd).unwrap();
         let context = Context::with(env, Config::default(), root.join("ours"), cwd, 1 << 96);
         Self { folder, context }
+    }
+
+    /// A world in which the clients of some agents are installed, with manifests that tell their versions: none of
+    /// them is ever started.
+    pub(super) fn with_clients(agents: &[&dyn Agent]) -> Self {
+        let mut world = Self::new();
+        let mut folders = Vec::new();
+        for agent in agents {
+            let facts = agent.facts();
+            let folder = format!("bin/{}", facts.id);
+            let manifest = serde_json::json!({ "name": facts.packages[0], "version": facts.versions_seen.1 });
+            world.write(&format!("{folder}/package.json"), &manifest.to_string());
+            let program = world.write(&format!("{folder}/{}", facts.binaries[0]), "#!/bin/sh\nexit 1\n");
+            #[cfg(unix)]
+            fs_err::set_permissions(program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            folders.push(world.path(&folder));
+        }
+        let path = std::env::join_paths(folders).unwrap().into_string().unwrap();
+        world.context.env.vars.insert("PATH".to_owned(), path);
+        world
+    }
+
+    /// Takes a client away.
+    pub(super) fn uninstall(&self, agent: &dyn Agent) {
+        fs_err::remove_dir_all(self.path(&format!("bin/{}", agent.facts().id))).unwrap();
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -133,9 +159,31 @@ fn walk(folder: &Path, tree: &mut Tree) {
             tree.insert(path.clone(), None);
             walk(&path, tree);
         } else {
-            tree.insert(path.clone(), Some(fs_err::read(&path).unwrap()));
+            let bytes = fs_err::read(&path).unwrap();
+            let rows = sqlite::is_database(&bytes).then(|| rows(&path));
+            tree.insert(path.clone(), Some(rows.unwrap_or(bytes)));
         }
     }
+}
+
+/// What a database says; how it lies on the disk is its own affair.
+fn rows(path: &Path) -> Vec<u8> {
+    let told = sqlite::look(path, &mut |connection| {
+        let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")?;
+        let tables: Vec<String> = tables.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let mut told = Vec::new();
+        for table in tables {
+            let mut query = connection.prepare(&format!("SELECT * FROM {table}"))?;
+            let columns = query.column_count();
+            let mut found = query.query([])?;
+            while let Some(row) = found.next()? {
+                let values: Vec<String> = (0..columns).map(|at| format!("{:?}", row.get_ref(at))).collect();
+                told.push(format!("{table} {}", values.join(" ")));
+            }
+        }
+        Ok(told.join("\n").into_bytes())
+    });
+    told.unwrap()
 }
 
 /// Writes a shell script that can be run at once: while another thread starts a process, that process holds our

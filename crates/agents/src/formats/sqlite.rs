@@ -1,0 +1,215 @@
+//! Databases of others, read so that their owner never notices.
+//!
+//! A database without a log beside it is read as it lies on the disk, and looked at again afterwards: if it has changed
+//! meanwhile, what was read counts for nothing and is read again. One with a log is read through the shared memory that
+//! its owner made. Nothing is created, nobody is waited for, and nobody is made to wait for long.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::AgentError;
+
+/// The first bytes of every database.
+pub const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// How often a database that changes while it is read is read again.
+const ATTEMPTS: usize = 4;
+
+/// Whether a file begins like a database.
+pub fn is_database(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
+/// Looks into a database. `look` is called again, from the beginning, where the database changed under it.
+pub fn look<T>(path: &Path, look: &mut dyn FnMut(&Connection) -> rusqlite::Result<T>) -> Result<T, AgentError> {
+    let mut left = ATTEMPTS;
+    loop {
+        left -= 1;
+        let before = Stamp::of(path)?;
+        let result = open(path, &before).and_then(|connection| {
+            let result = look(&connection);
+            connection.close().map_err(|(_, error)| error)?;
+            result
+        });
+        // A log that came or went means that another way of reading is right now.
+        let same = if before.has_log() { Stamp::of(path)?.has_log() } else { Stamp::of(path)? == before };
+        match result {
+            Ok(found) if same => return Ok(found),
+            Err(error) if same || left == 0 => return Err(failed(path, error)),
+            _ if left == 0 => {
+                let busy = io::Error::new(io::ErrorKind::ResourceBusy, "it changed each time that it was read");
+                return Err(AgentError::Io(io::Error::new(busy.kind(), format!("{}: {busy}", path.display()))));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn failed(path: &Path, source: rusqlite::Error) -> AgentError {
+    AgentError::Database { path: path.to_owned(), source }
+}
+
+fn open(path: &Path, stamp: &Stamp) -> rusqlite::Result<Connection> {
+    let how = if stamp.has_log() { "readonly_shm=1" } else { "immutable=1" };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(format!("{}?mode=ro&{how}", uri(path)), flags)?;
+    connection.busy_timeout(std::time::Duration::ZERO)?;
+    // The log is its owner's to bring in.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    if stamp.log > 0 {
+        // One state for all that is looked at; with a log, that keeps nobody from writing.
+        connection.execute_batch("BEGIN")?;
+    }
+    Ok(connection)
+}
+
+/// The path as an address; what has a meaning in addresses is escaped.
+fn uri(path: &Path) -> String {
+    let text = path.to_string_lossy().replace('\\', "/");
+    let mut uri = String::from(if text.starts_with('/') { "file:" } else { "file:/" });
+    for letter in text.chars() {
+        match letter {
+            '%' => uri.push_str("%25"),
+            '?' => uri.push_str("%3f"),
+            '#' => uri.push_str("%23"),
+            _ => uri.push(letter),
+        }
+    }
+    uri
+}
+
+/// The file that belongs to a database and has its name with an ending.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// By what a change is noticed.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    size: u64,
+    modified: Option<SystemTime>,
+    /// How long the log and the journal beside it are.
+    log: u64,
+    journal: u64,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Result<Self, AgentError> {
+        let metadata = fs_err::metadata(path)?;
+        let length = |ending| fs_err::metadata(beside(path, ending)).map_or(0, |metadata| metadata.len());
+        Ok(Self {
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            log: length("-wal"),
+            journal: length("-journal"),
+        })
+    }
+
+    fn has_log(&self) -> bool {
+        self.log > 0 || self.journal > 0
+    }
+}
+
+/// The columns of a table; none where there is no such table.
+pub fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut query = connection.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
+    query.query_map([table], |row| row.get(0))?.collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = files.collect();
+        names.sort();
+        names
+    }
+
+    fn make(path: &Path) -> Connection {
+        let connection = Connection::open(path).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+        connection
+    }
+
+    fn count(path: &Path) -> Result<i64, AgentError> {
+        look(path, &mut |connection| connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)))
+    }
+
+    #[test]
+    fn a_database_at_rest_is_read_without_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a ?b%20#c.db");
+        make(&path).close().unwrap();
+        let before = std::fs::read(&path).unwrap();
+        assert_eq!(count(&path).unwrap(), 1);
+        assert_eq!(names(folder.path()), ["a ?b%20#c.db"]);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn what_stands_in_the_log_is_read_and_the_log_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let owner = make(&path);
+        owner.execute_batch("INSERT INTO t VALUES (2); BEGIN IMMEDIATE; INSERT INTO t VALUES (3)").unwrap();
+        assert_eq!(count(&path).unwrap(), 2);
+        owner.execute_batch("COMMIT").unwrap();
+        assert_eq!(count(&path).unwrap(), 3);
+        assert_eq!(names(folder.path()), ["a.db", "a.db-shm", "a.db-wal"]);
+    }
+
+    #[test]
+    fn what_a_killed_owner_left_is_read_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let owner = make(&path);
+        let copy = folder.path().join("copy");
+        std::fs::create_dir(&copy).unwrap();
+        for ending in ["", "-wal", "-shm"] {
+            std::fs::copy(beside(&path, ending), beside(&copy.join("a.db"), ending)).unwrap();
+        }
+        drop(owner);
+        let bytes = |ending| std::fs::read(beside(&copy.join("a.db"), ending)).unwrap();
+        let before = (bytes(""), bytes("-wal"), bytes("-shm"));
+        assert_eq!(count(&copy.join("a.db")).unwrap(), 1);
+        assert!(before == (bytes(""), bytes("-wal"), bytes("-shm")));
+        assert_eq!(names(&copy), ["a.db", "a.db-shm", "a.db-wal"]);
+    }
+
+    #[test]
+    fn what_changes_meanwhile_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        make(&path).close().unwrap();
+        let mut times = 0;
+        let found = look(&path, &mut |connection| {
+            times += 1;
+            if times == 1 {
+                let owner = Connection::open(&path)?;
+                owner.execute_batch("INSERT INTO t SELECT zeroblob(9000)")?;
+                owner.close().map_err(|(_, error)| error)?;
+            }
+            connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0))
+        });
+        assert_eq!((found.unwrap(), times), (2, 2));
+    }
+
+    #[test]
+    fn what_is_no_database_is_an_error_and_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        assert!(count(&path).is_err());
+        std::fs::write(&path, "not a database, but long enough to be looked at as one").unwrap();
+        assert!(matches!(count(&path), Err(AgentError::Database { .. })));
+        assert_eq!(names(folder.path()), ["a.db"]);
+    }
+}

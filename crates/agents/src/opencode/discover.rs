@@ -1,0 +1,113 @@
+//! Listing sessions from the tables and indexes of their databases.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::transcript::SessionId;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::kept::{Session, session_of, session_query};
+use super::read;
+use super::wire::WireInfo;
+use crate::formats::sqlite;
+use crate::{AgentError, Found, Liveness, Source, Store};
+
+/// How many messages of a session are looked at to see that its format is known.
+const LOOKED_AT: i64 = 3;
+
+/// Tells every session of a store.
+pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    for path in databases(&store.root)? {
+        let sessions = sqlite::look(&path, &mut |connection| sessions(connection, &path))?;
+        for session in sessions {
+            if found(session).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The databases of a store: each release channel has its own. A store may be one database, too.
+pub(super) fn databases(root: &Path) -> Result<Vec<PathBuf>, AgentError> {
+    if root.is_file() {
+        return Ok(vec![root.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in fs_err::read_dir(root)? {
+        let path = entry?.path();
+        let head = if path.extension().is_some_and(|end| end == "db") && path.is_file() {
+            crate::formats::jsonl::head(&path, sqlite::MAGIC.len() as u64)?
+        } else {
+            Vec::new()
+        };
+        if sqlite::is_database(&head) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>> {
+    let query = session_query(connection, "WHERE parent_id IS NULL ORDER BY time_updated DESC")?;
+    let mut query = connection.prepare(&query)?;
+    let sessions: Vec<Session> = query.query_map([], session_of)?.collect::<rusqlite::Result<_>>()?;
+    let newer = !sqlite::columns(connection, "session_message")?.is_empty();
+    let mut found = Vec::new();
+    for session in sessions {
+        // A session in which nothing was said yet is none.
+        if let Some(drifted) = drifted(connection, &session.id, newer)? {
+            found.push(told(session, path, drifted));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether what a session holds is of a kind that we do not know; `None` where it holds nothing.
+fn drifted(connection: &Connection, session: &str, newer: bool) -> rusqlite::Result<Option<bool>> {
+    let query = "SELECT CASE WHEN octet_length(data) <= 16384 THEN data END FROM message
+                 WHERE session_id = ?1 ORDER BY time_created DESC LIMIT ?2";
+    let mut query = connection.prepare_cached(query)?;
+    let mut rows = query.query(rusqlite::params![session, LOOKED_AT])?;
+    let (mut known, mut looked_at) = (false, false);
+    while let Some(row) = rows.next()? {
+        looked_at = true;
+        known |= match row.get_ref(0)?.as_bytes_or_null() {
+            // Too long to be looked at here.
+            Ok(None) => true,
+            Ok(Some(data)) => is_known(data),
+            Err(_) => false,
+        };
+    }
+    if looked_at || !newer {
+        return Ok(looked_at.then_some(!known));
+    }
+    // Clients to come keep messages in a table of another shape.
+    let query = "SELECT 1 FROM session_message WHERE session_id = ?1 LIMIT 1";
+    let other: Option<i64> = connection.prepare_cached(query)?.query_row([session], |row| row.get(0)).optional()?;
+    Ok(other.map(|_| true))
+}
+
+fn is_known(data: &[u8]) -> bool {
+    let info: Result<WireInfo<'_>, _> = serde_json::from_slice(data);
+    info.is_ok_and(|info| matches!(&*info.role, "user" | "assistant"))
+}
+
+fn told(session: Session, path: &Path, drifted: bool) -> Found {
+    Found {
+        source: Source { path: path.to_owned(), key: Some(session.id.clone()) },
+        title: read::title(&session),
+        project: session.directory.map(PathBuf::from),
+        branch: None,
+        started_at: session.created,
+        updated_at: session.updated,
+        messages: None,
+        // Not known without reading all of it.
+        bytes: 0,
+        model: session.model.map(|model| model.model),
+        live: Liveness::Unknown,
+        drifted,
+        id: SessionId(session.id),
+    }
+}

@@ -1,0 +1,40 @@
+//! Turns that ended badly.
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Failure, FailureKind};
+use serde_json::value::RawValue;
+
+use super::wire::{WireError, WireErrorData, WireTime, lenient};
+
+/// What the client noted about it.
+pub(super) fn of(raw: &RawValue, time: WireTime) -> Failure {
+    let Some(error) = lenient::<WireError<'_>>(Some(raw)) else {
+        return Failure { kind: FailureKind::Other, message: String::new(), resets_at: None };
+    };
+    let data: WireErrorData = lenient(error.data).unwrap_or_default();
+    let kind = match (&*error.name, data.status_code) {
+        ("MessageAbortedError", _) => FailureKind::Interrupted,
+        ("ContextOverflowError", _) => FailureKind::ContextTooLong,
+        ("ProviderAuthError", _) | (_, Some(401 | 403)) => FailureKind::Authentication,
+        (_, Some(402)) => FailureKind::Billing,
+        (_, Some(429)) => FailureKind::RateLimit,
+        (_, Some(500..)) => FailureKind::Server,
+        _ => FailureKind::Other,
+    };
+    let message = data.message.clone().unwrap_or_else(|| error.name.to_string());
+    Failure { kind, message, resets_at: resets_at(&data, time) }
+}
+
+/// Whether the user stopped it.
+pub(super) fn is_stop(failure: &Failure) -> bool {
+    failure.kind == FailureKind::Interrupted
+}
+
+/// The server says how long to wait, in seconds or milliseconds, from its answer on.
+fn resets_at(data: &WireErrorData, time: WireTime) -> Option<Timestamp> {
+    let headers = data.response_headers.as_ref()?;
+    let number = |name: &str| headers.get(name)?.as_str()?.trim().parse::<u32>().ok().map(i64::from);
+    let wait = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000))?;
+    let from = time.completed.or(time.created)?;
+    Some(Timestamp::from_millis(from).plus_millis(wait))
+}

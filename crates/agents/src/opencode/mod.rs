@@ -1,0 +1,152 @@
+//! OpenCode.
+//!
+//! Sessions are rows of one database; a message is a record, and its parts are what it says. Nothing is ever taken out
+//! of them by a compaction: what the model sees is decided at every turn. What the client writes, and what makes it load
+//! a foreign session, is in `README.md` beside this file.
+
+mod dialect;
+mod diff;
+mod discover;
+mod failure;
+mod kept;
+mod model;
+mod names;
+mod native;
+mod page;
+mod parts;
+mod read;
+mod record;
+mod speech;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod tests;
+mod thread;
+mod wire;
+mod write;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+
+use crate::formats::sqlite;
+use crate::{
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
+};
+
+/// OpenCode, as of 1.18.
+pub(crate) struct OpenCode;
+
+static FACTS: Facts = Facts {
+    id: "opencode",
+    name: "OpenCode",
+    aliases: &[],
+    binaries: &["opencode"],
+    packages: &["opencode-ai"],
+    stores: &[
+        PathRule { on: &[], base: Base::Variable("XDG_DATA_HOME"), path: &["opencode"] },
+        PathRule { on: &[], base: Base::Home, path: &[".local", "share", "opencode"] },
+    ],
+    instruction_files: &["AGENTS.md", "CLAUDE.md"],
+    versions_seen: ("1.18.33", "1.18.33"),
+    windows: &[
+        ModelWindow { prefix: "claude-", tokens: 200_000 },
+        ModelWindow { prefix: "gpt-5", tokens: 272_000 },
+        ModelWindow { prefix: "gpt-6", tokens: 272_000 },
+        ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
+    ],
+    windows_as_of: "2026-11-15",
+    default_window: 128_000,
+};
+
+/// The variable that names the database itself.
+const DATABASE: &str = "OPENCODE_DB";
+
+impl Agent for OpenCode {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn stores(&self, env: &Env) -> Vec<Store> {
+        // A path of its own stands before the usual place; a bare name is one more file in that.
+        let own = env.path_var(DATABASE).filter(|path| path.is_absolute() && path.is_file());
+        let usual = FACTS.store_candidates(env).into_iter().filter(|root| root.is_dir());
+        own.into_iter().chain(usual).map(|root| Store { root }).collect()
+    }
+
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
+        let source = Source { path: path.to_path_buf(), key: None };
+        if sqlite::is_database(head) {
+            let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode"));
+            let ours = memchr::memmem::find(head, b"fk_part_message_id_message_id_fk").is_some();
+            return (named || ours).then_some(source);
+        }
+        let text = String::from_utf8_lossy(head);
+        let beginning: String = text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
+        (beginning.starts_with("{\"info\":{") && text.contains("\"ses_")).then_some(source)
+    }
+
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        discover::discover(store, found)
+    }
+
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        read::read(source, from, sink)
+    }
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        read::reload(header, key)
+    }
+
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        read::raw(header, key)
+    }
+
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        dialect::action(call, outcome)
+    }
+
+    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
+        dialect::bare(outcome)
+    }
+
+    fn current_model(&self, store: &Store) -> Option<String> {
+        model::of_store(&store.root, &in_use(&store.root))
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for OpenCode {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        write::plan(request, target)
+    }
+}
+
+/// The database of a store that the client would open.
+fn database(root: &Path, env: &Env) -> PathBuf {
+    if root.is_file() {
+        return root.to_owned();
+    }
+    match env.path_var(DATABASE) {
+        Some(path) if path.is_absolute() => path,
+        Some(name) => root.join(name),
+        None => in_use(root),
+    }
+}
+
+/// The usual database; where there is none but one of another release channel, that one.
+fn in_use(root: &Path) -> PathBuf {
+    let usual = root.join("opencode.db");
+    if root.is_file() {
+        return root.to_owned();
+    }
+    if usual.is_file() {
+        return usual;
+    }
+    let others = discover::databases(root).unwrap_or_default();
+    if let [only] = others.as_slice() { only.clone() } else { usual }
+}

@@ -1,0 +1,224 @@
+//! Reading a session.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::plain::one_line;
+use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of};
+
+use super::kept::{Exported, Head, Kept, Message, Raw, Rows, Session};
+use super::record;
+use super::thread;
+use super::wire::{WireInfo, WireModel, lenient};
+use crate::formats::{ids, sqlite};
+use crate::{AgentError, Bookmark, Sink, Source};
+
+/// What the client answers a call with that has no outcome.
+const INTERRUPTED: &str = "[Tool execution was interrupted]";
+
+const EVERYTHING: EntryKey = EntryKey { file: 0, offset: 0, part: 0, length: 0 };
+
+/// Reads from a bookmark on.
+pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    let mut begun = false;
+    open(source, &mut |kept, path| {
+        if begun && sink.retract(EVERYTHING).is_break() {
+            return Ok(Some(*from));
+        }
+        let is_first = !begun && *from == Bookmark::Start;
+        let from = if begun { &Bookmark::Start } else { from };
+        begun = true;
+        let Some(session) = kept.session()? else { return Ok(None) };
+        Pour { kept, session: &session, path, sink: &mut *sink, is_first }.pour(from).map(Some)
+    })
+}
+
+/// The entries of one message, read again.
+pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+    open(&source_of(header), &mut |kept, _| {
+        let Some(session) = kept.session()? else { return Ok(None) };
+        let Some(message) = kept.message(key.offset)? else { return Ok(None) };
+        let heads = kept.heads()?;
+        let fates = thread::fates(kept, &session, &heads)?;
+        let fate = heads.iter().zip(fates).find(|(head, _)| head.message.id == message.message.id);
+        Ok(fate.map(|(_, fate)| record::parse(&message, &fate).entries))
+    })
+    .map_err(|error| moved(error, key))
+}
+
+/// One message in the form in which the client exports it.
+pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
+    let found = open(&source_of(header), &mut |kept, _| {
+        let Some(mut message) = kept.message(key.offset)? else { return Ok(None) };
+        // What was taken back of it is no longer part of it.
+        let revert = kept.session()?.and_then(|session| session.revert);
+        let revert = revert.filter(|revert| revert.message == message.message.id).and_then(|revert| revert.part);
+        if let Some(at) = revert.and_then(|part| message.parts.iter().position(|named| named.id == part)) {
+            message.parts.truncate(at);
+        }
+        Ok(Some(message))
+    });
+    let message = found.map_err(|error| moved(error, key))?;
+    let gone = || AgentError::Moved { path: source_of(header).path, offset: key.offset };
+    message.to_record().map(|record| record.to_string()).ok_or_else(gone)
+}
+
+fn moved(error: AgentError, key: EntryKey) -> AgentError {
+    match error {
+        AgentError::NotASession { path, .. } => AgentError::Moved { path, offset: key.offset },
+        error => error,
+    }
+}
+
+fn source_of(header: &Header) -> Source {
+    let path = header.files.first().cloned().unwrap_or_default();
+    let key = (!header.session.0.is_empty()).then(|| header.session.0.clone());
+    Source { path, key }
+}
+
+/// Opens what holds a session; `None` from `look` means that the session is not there.
+fn open<T>(
+    source: &Source,
+    look: &mut dyn FnMut(&dyn Kept, &Path) -> rusqlite::Result<Option<T>>,
+) -> Result<T, AgentError> {
+    let (path, key) = inside(source);
+    let refuse = |reason| AgentError::NotASession { agent: "opencode", path: path.clone(), reason };
+    if is_export(&path)? {
+        let text = fs_err::read_to_string(&path)?;
+        let export = Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?;
+        let found = look(&export, &path).map_err(|source| AgentError::Database { path: path.clone(), source })?;
+        return found.ok_or_else(|| refuse("it is no longer there"));
+    }
+    let found = sqlite::look(&path, &mut |connection| match Rows::of(connection, key.as_deref())? {
+        Some(rows) => look(&rows, &path),
+        None => Ok(None),
+    })?;
+    found.ok_or_else(|| refuse("no such session is in it"))
+}
+
+/// A sub-agent's session is named by its database and its id, as if the database were a folder.
+fn inside(source: &Source) -> (PathBuf, Option<String>) {
+    let (path, key) = (source.path.clone(), source.key.clone());
+    if key.is_some() || path.is_file() {
+        return (path, key);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    match path.parent().filter(|parent| parent.is_file()) {
+        Some(parent) => (parent.to_owned(), name),
+        None => (path, key),
+    }
+}
+
+fn is_export(path: &Path) -> Result<bool, AgentError> {
+    let head = crate::formats::jsonl::head(path, 1024)?;
+    Ok(!sqlite::is_database(&head) && head.trim_ascii_start().starts_with(b"{"))
+}
+
+/// Hands a session over.
+struct Pour<'a> {
+    kept: &'a dyn Kept,
+    session: &'a Session,
+    path: &'a Path,
+    sink: &'a mut dyn Sink,
+    /// The sink knows nothing yet.
+    is_first: bool,
+}
+
+impl Pour<'_> {
+    fn pour(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
+        let heads = self.kept.heads()?;
+        let fates = thread::fates(self.kept, self.session, &heads)?;
+        let mut digest = ids::digest(&self.session.id);
+        let digests: Vec<u64> = std::iter::once(digest)
+            .chain(heads.iter().zip(&fates).map(|(head, fate)| {
+                digest = fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()));
+                digest
+            }))
+            .collect();
+        let mark = |count: usize| Bookmark::Rows { count: count as u64, digest: digests[count] };
+        let start = match self.start(from, &digests) {
+            ControlFlow::Continue(start) => start,
+            ControlFlow::Break(()) => return Ok(*from),
+        };
+        if self.begin(&heads).is_break() {
+            return Ok(mark(start));
+        }
+        for (index, (head, fate)) in heads.iter().zip(&fates).enumerate().skip(start) {
+            let parts = self.kept.parts(&head.message.id)?;
+            let message = Message { message: head.message.clone(), parts };
+            if self.hand_over(record::parse(&message, fate)).is_break() {
+                return Ok(mark(index));
+            }
+        }
+        Ok(mark(heads.len()))
+    }
+
+    /// Where to start: after what was read, or anew where any of that is not what it was.
+    fn start(&mut self, from: &Bookmark, digests: &[u64]) -> ControlFlow<(), usize> {
+        let count = match *from {
+            Bookmark::Start => return ControlFlow::Continue(0),
+            Bookmark::Rows { count, digest } => {
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                digests.get(count).filter(|now| **now == digest).map(|_| count)
+            }
+            Bookmark::Appended { .. } => None,
+        };
+        match count {
+            Some(count) => ControlFlow::Continue(count),
+            None => self.sink.retract(EVERYTHING).map_continue(|()| 0),
+        }
+    }
+
+    fn begin(&mut self, heads: &[Head]) -> ControlFlow<()> {
+        let session = self.session;
+        self.sink.learn(Fact::Session(SessionId(session.id.clone())))?;
+        self.sink.learn(Fact::Closing(Closing::Answer(INTERRUPTED)))?;
+        let mut facts = Vec::new();
+        if self.is_first {
+            facts.push(Fact::File(self.path.to_owned()));
+            facts.extend(session.children.iter().map(|child| Fact::Child(self.path.join(child))));
+        }
+        facts.extend(session.created.map(Fact::StartedAt));
+        facts.extend(session.directory.as_deref().map(|path| Fact::Project(PathBuf::from(path))));
+        facts.extend(title(session).map(|title| Fact::Title(TitleRank::Generated, title)));
+        facts.extend(session.version.clone().map(Fact::ClientVersion));
+        facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
+        facts.extend(model(session, heads).map(Fact::Model));
+        facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
+    }
+
+    fn hand_over(&mut self, parsed: record::Parsed) -> ControlFlow<()> {
+        for rejected in parsed.rejected {
+            self.sink.reject(rejected)?;
+        }
+        for entry in parsed.entries {
+            if let (Body::Prompt(parts), Origin::User) = (&entry.body, entry.origin) {
+                let first = one_line(&text_of(parts), 200);
+                if !first.is_empty() {
+                    self.sink.learn(Fact::Title(TitleRank::FirstPrompt, first))?;
+                }
+            }
+            self.sink.put(0, entry)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The title that a session got; the client gives each one with a date to begin with.
+pub(super) fn title(session: &Session) -> Option<String> {
+    let title = one_line(session.title.as_deref()?, 200);
+    let is_given = !title.is_empty() && !title.starts_with("New session - ") && !title.starts_with("Child session - ");
+    is_given.then_some(title)
+}
+
+/// The model of the last message.
+fn model(session: &Session, heads: &[Head]) -> Option<String> {
+    let of = |head: &Head| {
+        let Raw::Text(text) = &head.message.raw else { return None };
+        let info: WireInfo<'_> = serde_json::from_str(text).ok()?;
+        let told = info.model_id.map(|id| id.to_string());
+        told.or_else(|| lenient::<WireModel>(info.model).map(|model| model.model))
+    };
+    let last = heads.iter().rev().take(10).find_map(of);
+    last.or_else(|| session.model.as_ref().map(|model| model.model.clone()))
+}

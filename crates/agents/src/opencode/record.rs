@@ -1,0 +1,298 @@
+//! From a message to entries.
+
+use std::borrow::Cow;
+
+use carryover_core::json::Json;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Origin, Outcome, Part, Place, Reasoning,
+    Rejected, Status,
+};
+
+use super::failure;
+use super::kept::{Message, Named, Raw};
+use super::speech::{self, CALLED_READ, Said};
+use super::thread::{Fate, Reverted};
+use super::wire::{WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
+use crate::formats::ids;
+
+/// What stands for an outcome that the client took out of the context.
+const CLEARED: &str = "[Old tool result content cleared]";
+
+/// What a message makes.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub entries: Vec<Entry>,
+    pub rejected: Vec<Rejected>,
+}
+
+/// The entries of a message.
+pub(super) fn parse(message: &Message, fate: &Fate) -> Parsed {
+    let mut page = Page::new(message, fate);
+    match &message.message.raw {
+        Raw::Bad(reason) => page.reject(reason),
+        Raw::Text(text) => match serde_json::from_str::<WireInfo<'_>>(text) {
+            Ok(info) => page.message(message, &info),
+            Err(error) => page.reject(reason(&error)),
+        },
+    }
+    if page.parsed.entries.is_empty() {
+        page.opaque("message/empty");
+    }
+    page.parsed
+}
+
+fn reason(error: &serde_json::Error) -> &'static str {
+    if error.is_data() { "a field has another type than it had" } else { "not a JSON object" }
+}
+
+/// The entries of one message in the making.
+struct Page<'a> {
+    fate: &'a Fate,
+    key: EntryKey,
+    node: Node,
+    at: Option<Timestamp>,
+    parsed: Parsed,
+    /// The client would send what comes now.
+    live: bool,
+    /// The outcomes of this step: they come after all that the agent said in it.
+    outcomes: Vec<(Option<Timestamp>, Body)>,
+}
+
+impl<'a> Page<'a> {
+    fn new(message: &Message, fate: &'a Fate) -> Self {
+        let id = &message.message.id;
+        let key = EntryKey { file: 0, offset: ids::digest(id), part: 0, length: message.length() };
+        let node = Node { id: NodeId::of(id), parent: fate.before, group: None };
+        Self { fate, key, node, at: None, parsed: Parsed::default(), live: true, outcomes: Vec::new() }
+    }
+
+    fn message(&mut self, message: &Message, info: &WireInfo<'_>) {
+        self.at = info.time.created.map(Timestamp::from_millis);
+        if let Some(barrier) = self.fate.barrier {
+            self.put(Origin::Harness, Body::Compacted(Box::new(barrier)));
+        }
+        match &*info.role {
+            "user" => self.user(message),
+            "assistant" => self.assistant(message, info),
+            other => self.opaque(&format!("message {other}")),
+        }
+    }
+
+    /// What the user said, then what the client brought along with it.
+    fn user(&mut self, message: &Message) {
+        let (mut said, mut brought, mut summary) = (Vec::new(), Vec::new(), Vec::new());
+        let mut others = Vec::new();
+        for named in &message.parts {
+            let Some(part) = self.part(named) else { continue };
+            let words = part.text.as_deref().filter(|text| !text.is_empty());
+            match (&*part.kind, words) {
+                ("text", _) if part.ignored == Some(true) => others.push("text/ignored"),
+                ("text", Some(text)) => {
+                    let marks: WireMarks = lenient(part.metadata).unwrap_or_default();
+                    match speech::sort(text, part.synthetic == Some(true), &marks) {
+                        Said::User(words) => said.push(Part::Text(words.into_owned())),
+                        Said::Brought(words) => brought.push(Part::Text(words.to_owned())),
+                        Said::Summary(words) => summary.push(Part::Text(words.to_owned())),
+                        Said::Harness => {
+                            // Telling that an image was read says nothing without the image's text.
+                            let is_call =
+                                |part: &Part| matches!(part, Part::Text(text) if text.starts_with(CALLED_READ));
+                            if text.ends_with(" read successfully") && brought.last().is_some_and(is_call) {
+                                brought.pop();
+                            }
+                            others.push("text/harness");
+                        }
+                    }
+                }
+                ("text", None) => others.push("text/empty"),
+                ("file", _) => match blob(&part) {
+                    Some(blob) => said.push(Part::Blob(blob)),
+                    // The client puts the text of such files beside them.
+                    None => others.push("file/told"),
+                },
+                ("compaction", _) => others.push("compaction/asked"),
+                (kind, _) => others.push(known(kind)),
+            }
+            self.live = true;
+        }
+        for (origin, body, parts) in [
+            (Origin::User, Body::Prompt as fn(Vec<Part>) -> Body, said),
+            (Origin::Hook, Body::Prompt, brought),
+            (Origin::Harness, Body::Summary, summary),
+        ] {
+            if !parts.is_empty() {
+                let origin = if matches!(body(Vec::new()), Body::Summary(_)) { Origin::Agent } else { origin };
+                self.put(origin, body(parts));
+            }
+        }
+        for other in others {
+            self.opaque(other);
+        }
+    }
+
+    fn assistant(&mut self, message: &Message, info: &WireInfo<'_>) {
+        let failure = info.error.map(|raw| failure::of(raw, info.time));
+        let parts: Vec<Option<WirePart<'_>>> = message.parts.iter().map(|named| self.part(named)).collect();
+        let is_spoken = |part: &WirePart<'_>| !matches!(&*part.kind, "step-start" | "reasoning");
+        // The client sends nothing of a message that failed, unless the user stopped it after it had said something.
+        let stopped = failure.as_ref().is_some_and(failure::is_stop) && parts.iter().flatten().any(is_spoken);
+        let sent = failure.is_none() || stopped;
+        let mut taken_back = false;
+        for (part, named) in parts.iter().zip(&message.parts) {
+            taken_back |= matches!(&self.fate.reverted, Reverted::From(id) if *id == named.id);
+            self.live = sent && !taken_back;
+            if let Some(part) = part {
+                self.said(part);
+            }
+        }
+        self.end_step();
+        self.live = true;
+        if let Some(failure) = failure {
+            self.put(Origin::Harness, Body::Failure(Box::new(failure)));
+        }
+    }
+
+    fn said(&mut self, part: &WirePart<'_>) {
+        let at = part.time.start.map(Timestamp::from_millis);
+        let text = || part.text.as_deref().unwrap_or_default().to_owned();
+        match &*part.kind {
+            "text" if text().is_empty() => self.opaque("text/empty"),
+            "text" if self.fate.is_summary => self.put_at(at, Origin::Agent, Body::Summary(vec![Part::Text(text())])),
+            "text" => self.put_at(at, Origin::Agent, Body::Reply(vec![Part::Text(text())])),
+            "reasoning" => {
+                let reasoning = Reasoning { text: text(), sealed: part.metadata.is_some() };
+                self.put_at(at, Origin::Agent, Body::Reasoning(Box::new(reasoning)));
+            }
+            "tool" => self.tool(part),
+            "step-start" => {
+                self.end_step();
+                self.opaque("step-start");
+            }
+            "step-finish" => self.put(Origin::Harness, Body::Note(Note::Usage)),
+            "patch" | "snapshot" => self.put(Origin::Harness, Body::Note(Note::Snapshot)),
+            "file" => match blob(part) {
+                Some(blob) => self.put(Origin::Agent, Body::Reply(vec![Part::Blob(blob)])),
+                None => self.opaque("file/told"),
+            },
+            kind => self.opaque(known(kind)),
+        }
+    }
+
+    fn tool(&mut self, part: &WirePart<'_>) {
+        let (Some(tool), Some(id), Some(state)) = (&part.tool, &part.call, &part.state) else {
+            return self.reject("a call without a name or a state");
+        };
+        let input = state.input.map_or_else(Json::empty, Json::from_raw);
+        let id = CallId((**id).into());
+        let call = Call { id: id.clone(), tool: tool.to_string(), input, form: CallForm::Function };
+        self.put_at(state.time.start.map(Timestamp::from_millis), Origin::Agent, Body::Call(Box::new(call)));
+        if let Some(outcome) = outcome(id, state) {
+            let at = state.time.end.map(Timestamp::from_millis);
+            let body = self.body(Body::Outcome(Box::new(outcome)));
+            self.outcomes.push((at, body));
+        }
+    }
+
+    fn end_step(&mut self) {
+        self.live = true;
+        for (at, body) in std::mem::take(&mut self.outcomes) {
+            self.put_at(at, Origin::Agent, body);
+        }
+    }
+
+    /// Reads a part; a bad one costs itself.
+    fn part<'p>(&mut self, named: &'p Named) -> Option<WirePart<'p>> {
+        let read = match &named.raw {
+            Raw::Text(text) => serde_json::from_str::<WirePart<'p>>(text).map_err(|error| reason(&error)),
+            Raw::Bad(reason) => Err(*reason),
+        };
+        read.map_err(|reason| self.reject(reason)).ok()
+    }
+
+    fn put(&mut self, origin: Origin, body: Body) {
+        self.put_at(None, origin, body);
+    }
+
+    fn put_at(&mut self, at: Option<Timestamp>, origin: Origin, body: Body) {
+        let part = u16::try_from(self.parsed.entries.len()).unwrap_or(u16::MAX);
+        let key = EntryKey { part, ..self.key };
+        let body = self.body(body);
+        let entry = Entry { key, at: at.or(self.at), origin, side: false, node: Some(self.node), body };
+        self.parsed.entries.push(entry);
+    }
+
+    /// What the client would not send is kept where it is.
+    fn body(&self, body: Body) -> Body {
+        let heavy = matches!(
+            body,
+            Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_)
+        );
+        if heavy && self.fate.reverted == Reverted::All {
+            return Body::Opaque(Cow::Owned(format!("reverted/{}", body.kind())));
+        }
+        if heavy && !self.live {
+            return Body::Opaque(Cow::Owned(format!("unsent/{}", body.kind())));
+        }
+        body
+    }
+
+    fn opaque(&mut self, kind: &str) {
+        self.put(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())));
+    }
+
+    fn reject(&mut self, reason: &'static str) {
+        let part = u16::try_from(self.parsed.entries.len()).unwrap_or(u16::MAX);
+        self.opaque("rejected");
+        self.parsed.rejected.push(Rejected { key: EntryKey { part, ..self.key }, reason });
+    }
+}
+
+/// The kinds of parts that say nothing to a model; an unknown one is told by its first word only.
+fn known(kind: &str) -> &'static str {
+    match kind {
+        "agent" => "agent/named",
+        "subtask" => "subtask/asked",
+        "retry" => "retry/tried",
+        _ => "unknown",
+    }
+}
+
+/// What came back from a call; nothing yet where it still runs.
+fn outcome(call: CallId, state: &WireState<'_>) -> Option<Outcome> {
+    let noted: WireNoted = lenient(state.metadata).unwrap_or_default();
+    let text = |text: Option<&str>| vec![Part::Text(text.unwrap_or_default().to_owned())];
+    match &*state.status {
+        "completed" if state.time.compacted.is_some() => {
+            let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
+            Some(Outcome { call, status, exit_code: noted.exit, parts: text(Some(CLEARED)) })
+        }
+        "completed" => {
+            let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
+            let mut parts = text(state.output.as_deref());
+            parts.extend(state.attachments.iter().filter_map(blob).map(Part::Blob));
+            Some(Outcome { call, status, exit_code: noted.exit, parts })
+        }
+        "error" if noted.interrupted == Some(true) => {
+            let told = noted.output.as_deref().or(state.error.as_deref());
+            Some(Outcome { call, status: Status::Interrupted, exit_code: noted.exit, parts: text(told) })
+        }
+        "error" => {
+            Some(Outcome { call, status: Status::Failed, exit_code: noted.exit, parts: text(state.error.as_deref()) })
+        }
+        _ => None,
+    }
+}
+
+/// An image or a file that the model sees as such.
+fn blob(part: &WirePart<'_>) -> Option<Blob> {
+    let (mime, url) = (part.mime.as_deref()?, part.url.as_deref()?);
+    if matches!(mime, "text/plain" | "application/x-directory") {
+        return None;
+    }
+    let place = match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
+        Some((_, data)) => Place::Inline(data.into()),
+        None => Place::Remote(url.to_owned()),
+    };
+    Some(Blob { media_type: mime.to_owned(), name: part.filename.as_deref().map(str::to_owned), place })
+}

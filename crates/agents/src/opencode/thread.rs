@@ -1,0 +1,97 @@
+//! The messages of a session in their order, and what became of each: the client keeps everything and decides anew, at
+//! every turn, what its model sees.
+
+use std::collections::BTreeMap;
+
+use carryover_core::transcript::{Compacted, NodeId};
+
+use super::kept::{Head, Kept, Raw, Session};
+use super::wire::{WireInfo, WirePart};
+use crate::formats::ids;
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Fate {
+    /// The message before it.
+    pub before: Option<NodeId>,
+    /// It asks for a compaction that came about: the context begins anew here.
+    pub barrier: Option<Compacted>,
+    /// It is the summary of such a compaction.
+    pub is_summary: bool,
+    pub reverted: Reverted,
+}
+
+/// How much of a message was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum Reverted {
+    #[default]
+    Nothing,
+    /// From this part on.
+    From(String),
+    All,
+}
+
+/// What became of every message of a session.
+pub(super) fn fates(kept: &dyn Kept, session: &Session, heads: &[Head]) -> rusqlite::Result<Vec<Fate>> {
+    let mut fates: Vec<Fate> = Vec::with_capacity(heads.len());
+    let mut before = None;
+    for head in heads {
+        fates.push(Fate { before, ..Fate::default() });
+        before = Some(NodeId::of(&head.message.id));
+    }
+    let places: BTreeMap<&str, usize> =
+        heads.iter().enumerate().map(|(index, head)| (head.message.id.as_str(), index)).collect();
+    for (index, head) in heads.iter().enumerate() {
+        let Some(asked) = summarised(head).and_then(|asked| places.get(asked.as_str()).copied()) else { continue };
+        if asked >= index || fates[asked].barrier.is_some() {
+            continue;
+        }
+        let parts = kept.parts(&heads[asked].message.id)?;
+        let Some(tail) = parts.iter().find_map(|part| compaction(&part.raw)) else { continue };
+        let kept_from = tail.and_then(|tail| places.get(tail.as_str()).copied()).filter(|tail| *tail < asked);
+        let node = |index: usize| NodeId::of(&heads[index].message.id);
+        fates[asked].barrier = Some(Compacted {
+            kept: kept_from.map(|from| (node(from), node(asked - 1))),
+            anchor: Some(node(index)),
+            keeps_prompts: false,
+        });
+        fates[index].is_summary = true;
+    }
+    revert(session, &places, &mut fates);
+    Ok(fates)
+}
+
+fn revert(session: &Session, places: &BTreeMap<&str, usize>, fates: &mut [Fate]) {
+    let Some(revert) = &session.revert else { return };
+    let Some(from) = places.get(revert.message.as_str()).copied() else { return };
+    for fate in &mut fates[from..] {
+        fate.reverted = Reverted::All;
+    }
+    if let Some(part) = &revert.part {
+        fates[from].reverted = Reverted::From(part.clone());
+    }
+}
+
+/// The message that asked for the compaction which this one finishes. One that failed finishes none.
+fn summarised(head: &Head) -> Option<String> {
+    let Raw::Text(text) = &head.message.raw else { return None };
+    let info: WireInfo<'_> = serde_json::from_str(text).ok()?;
+    let finished = info.summary && &*info.role == "assistant" && info.finish.is_some() && info.error.is_none();
+    info.parent.filter(|_| finished)
+}
+
+/// Whether a part asks for a compaction, and from which message on it keeps what there was.
+#[expect(clippy::option_option, reason = "it is one, and it may keep something")]
+fn compaction(raw: &Raw) -> Option<Option<String>> {
+    let Raw::Text(text) = raw else { return None };
+    let part: WirePart<'_> = serde_json::from_str(text).ok()?;
+    (&*part.kind == "compaction").then_some(part.tail_start_id)
+}
+
+impl Fate {
+    /// Takes it into a digest: a message that is what it was may still mean something else.
+    pub(super) fn digest_on(&self, digest: u64) -> u64 {
+        let told = format!("{:?} {:?} {}", self.barrier, self.reverted, self.is_summary);
+        ids::digest_on(digest, told.as_bytes())
+    }
+}
