@@ -84,6 +84,9 @@ impl Agent for OpenCode {
             return (named || ours).then_some(source);
         }
         let text = String::from_utf8_lossy(head);
+        if folders::Folders::of(path).is_some() && text.contains("\"ses_") {
+            return Some(source);
+        }
         let beginning: String = text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
         (beginning.starts_with("{\"info\":{") && text.contains("\"ses_")).then_some(source)
     }

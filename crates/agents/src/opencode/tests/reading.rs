@@ -289,6 +289,7 @@ fn the_files_of_older_clients_read_like_an_export() {
     for name in FIXTURES {
         let folder = tempfile::tempdir().unwrap();
         let path = in_folders(folder.path(), &export(name));
+        assert!(OpenCode.recognise(&path, &std::fs::read(&path).unwrap()).is_some());
         let mut from_folders = read(&source(&path));
         assert_eq!(render_live(&from_folders), live_of(name));
         let mut from_file = read(&source(&fixture(name)));
