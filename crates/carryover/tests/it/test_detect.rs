@@ -9,6 +9,7 @@ fn agents_are_told_with_their_stores() {
     AGENT         CLIENT         SESSIONS  NATIVE RESUME STORE
     claude-code   not installed         1  yes           ~/.claude
     codex         not installed         1  yes           ~/.codex
+    opencode      not installed         0  yes           –
     ");
     let detected = env.json("detect", &["detect"]);
     assert_eq!(detected[0]["sessions"], 1);
@@ -25,6 +26,7 @@ fn no_agent_is_an_answer_and_an_exit_code() {
     AGENT         CLIENT         SESSIONS  NATIVE RESUME STORE
     claude-code   not installed         0  yes           –
     codex         not installed         0  yes           –
+    opencode      not installed         0  yes           –
     --- stderr
     error: no agent was found
     hint: run `carryover info` to see where carryover looks for sessions
@@ -41,6 +43,7 @@ fn a_moved_store_is_followed() {
     AGENT         CLIENT         SESSIONS  NATIVE RESUME STORE
     claude-code   not installed         1  yes           ~/.claude
     codex         not installed         0  yes           –
+    opencode      not installed         0  yes           –
     ");
 }
 

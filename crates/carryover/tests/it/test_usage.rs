@@ -94,7 +94,7 @@ fn wrong_command_lines_are_64() {
     exit code 64
     --- stderr
     error: invalid value 'claud' for '--source <AGENT>'
-      [possible values: claude-code, codex]
+      [possible values: claude-code, codex, opencode]
 
       tip: a similar value exists: 'claude-code'
 
