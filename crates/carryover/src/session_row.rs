@@ -74,7 +74,8 @@ fn cells(context: &Context, session: &Listed, ids: &ShortIds) -> [String; 6] {
         one_line(ids.short(&found.id.0), 40),
         when,
         found.messages.map_or_else(|| "–".to_owned(), |count| count.to_string()),
-        quantity::bytes(found.bytes),
+        // A session among others in a database has no size of its own.
+        if found.bytes == 0 { "–".to_owned() } else { quantity::bytes(found.bytes) },
         found.model.as_deref().map_or_else(|| "–".to_owned(), |model| one_line(model, 20)),
     ]
 }

@@ -1,6 +1,5 @@
 //! Doing what a plan says: journaled first, whole or not at all, read back before it counts.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use crate::digest::Digest;
 use crate::disk::{Disk, NewFile};
 use crate::file;
 use crate::journal::{self, Journal, Left, Lineage, Lines, Rows, State};
+use crate::readback::LiveRecords;
 use crate::resume::ResumeError;
 use crate::rows;
 use crate::undo::take_back;
@@ -25,7 +25,7 @@ pub(crate) fn apply(
     plan: &WritePlan,
     journal: &mut Journal,
     mut lineage: Lineage,
-    verify: &dyn Fn() -> Result<BTreeSet<u64>, &'static str>,
+    verify: &dyn Fn() -> Result<LiveRecords, &'static str>,
 ) -> Result<Vec<String>, ResumeError> {
     refuse_existing(plan)?;
     foresee(plan, journal);

@@ -3,7 +3,7 @@
 //! `resumes/<id>.json` is small and read often; `resumes/<id>.lineage.json` is as long as the session and read only when
 //! that session is resumed.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -136,21 +136,22 @@ pub(crate) struct Lineage {
     pub(crate) schema: String,
     pub(crate) ancestors: Vec<Ancestor>,
     pub(crate) origins: Vec<Origin>,
-    /// The live records as they were read back, where records have names and no places: all others came later.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) written: BTreeSet<u64>,
+    /// The live records as they were read back, where records have names and no places: all others came later, and one
+    /// that says something else now is no longer ours.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) written: BTreeMap<u64, Digest>,
 }
 
 impl Lineage {
     pub(crate) fn new(ancestors: Vec<Ancestor>, origins: Vec<Origin>) -> Self {
-        Self { schema: LINEAGE_SCHEMA.to_owned(), ancestors, origins, written: BTreeSet::new() }
+        Self { schema: LINEAGE_SCHEMA.to_owned(), ancestors, origins, written: BTreeMap::new() }
     }
 
     /// Keeps the places of records that the target's model would see. What was written for display only was not
     /// carried, and comes back from its source.
-    pub(crate) fn keep_live(&mut self, live: &BTreeSet<u64>) {
+    pub(crate) fn keep_live(&mut self, live: &BTreeMap<u64, Digest>) {
         for origin in &mut self.origins {
-            origin.at.retain(|offset| live.contains(offset));
+            origin.at.retain(|offset| live.contains_key(offset));
         }
     }
 

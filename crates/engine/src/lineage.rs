@@ -13,6 +13,7 @@ use crate::assemble::{From, Taken, answered, check};
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::journal::{self, Ancestor, Journal, Lineage, Origin, State, TakenFrom};
+use crate::readback::{LiveRecords, note};
 
 /// Enough of a file's beginning to notice that it is another one.
 const HEAD: u64 = 4_096;
@@ -41,7 +42,7 @@ pub(crate) fn lift(
     taken: Vec<Taken>,
 ) -> Vec<Taken> {
     let Some((ours, lineage)) = written_by_us(context, &sources[0]) else { return taken };
-    let steps = Walk::of(&lineage, ours).steps(&taken);
+    let steps = Walk::of(&lineage, ours, &taken).steps(&taken);
     match fetch(agents, &lineage, &steps) {
         Some((found, originals)) => {
             let first = sources.len();
@@ -100,6 +101,8 @@ enum Step {
 struct Walk<'a> {
     lineage: &'a Lineage,
     ours: Ours,
+    /// What the records say now, where they have names.
+    now: LiveRecords,
     /// Origins by the place of the record that holds them.
     at: BTreeMap<u64, Vec<usize>>,
     steps: Vec<Step>,
@@ -111,7 +114,11 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn of(lineage: &'a Lineage, ours: Ours) -> Self {
+    fn of(lineage: &'a Lineage, ours: Ours, taken: &[Taken]) -> Self {
+        let mut now = LiveRecords::new();
+        if ours.size.is_none() {
+            taken.iter().filter(|taken| taken.answer.is_none()).for_each(|taken| note(&mut now, &taken.entry));
+        }
         let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (index, origin) in lineage.origins.iter().enumerate() {
             for offset in &origin.at {
@@ -119,14 +126,14 @@ impl<'a> Walk<'a> {
             }
         }
         let (steps, pending, done) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { lineage, ours, at, steps, pending, done, next: Some(0) }
+        Self { lineage, ours, now, at, steps, pending, done, next: Some(0) }
     }
 
     /// Whether we wrote the record at this place.
     fn is_ours(&self, file: u16, offset: u64) -> bool {
         let is_written = match self.ours.size {
             Some(size) => offset < size,
-            None => self.lineage.written.contains(&offset),
+            None => self.lineage.written.get(&offset).is_some_and(|then| self.now.get(&offset) == Some(then)),
         };
         file == self.ours.file && is_written
     }

@@ -1,10 +1,13 @@
 //! Reading what was written through the target's own reader, and comparing it with what was meant.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use carryover_agents::{Agent, Bookmark, Carried, Source, WritePlan};
 use carryover_core::live::{self, Alive};
 use carryover_core::transcript::{Body, Entry, Part, TranscriptBuilder};
+
+use crate::assemble::check;
+use crate::digest::Digest;
 
 const KINDS: usize = 5;
 const MISSING: [&str; KINDS] =
@@ -29,9 +32,12 @@ impl Counts {
     }
 }
 
-/// Reads the session and compares it with what the plan says that it holds. Answers where its live records begin:
-/// what stands there for display only is not part of the context.
-pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -> Result<BTreeSet<u64>, &'static str> {
+/// The live records of a session by where they begin, with digests of what they say.
+pub(crate) type LiveRecords = BTreeMap<u64, Digest>;
+
+/// Reads the session and compares it with what the plan says that it holds. Answers its live records: what stands there
+/// for display only is not part of the context.
+pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -> Result<LiveRecords, &'static str> {
     let meant = meant(plan, carried);
     let (found, live) = found(agent, plan)?;
     // A call that the target cannot hold may have become text: then it is missing here, one too many there, and named
@@ -45,6 +51,13 @@ pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -
     let more: usize = (0..KINDS).map(|kind| found.0[kind].saturating_sub(meant.0[kind])).sum();
     // An outline may be read as a prompt.
     if more > allowed + 1 { Err("it holds more than was written") } else { Ok(live) }
+}
+
+/// Adds what an entry says to its record.
+pub(crate) fn note(records: &mut LiveRecords, entry: &Entry) {
+    let said = check(entry);
+    let digest = records.get(&entry.key.offset).map_or(said, |others| others.beside(said));
+    records.insert(entry.key.offset, digest);
 }
 
 /// What the plan's origins say that it holds; a plan without origins holds everything.
@@ -62,7 +75,7 @@ fn meant(plan: &WritePlan, carried: &[Carried]) -> Counts {
     counts
 }
 
-fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, BTreeSet<u64>), &'static str> {
+fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, LiveRecords), &'static str> {
     let source = Source { path: plan.file.clone(), key: plan.key.clone() };
     let mut builder = TranscriptBuilder::new(agent.facts().id);
     agent.read(&source, &Bookmark::Start, &mut builder).map_err(|_| "it cannot be read")?;
@@ -74,11 +87,11 @@ fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, BTreeSet<u64>),
         return Err("it has another id");
     }
     let mut counts = Counts::default();
-    let mut live = BTreeSet::new();
+    let mut live = LiveRecords::new();
     for alive in live::resolve(&transcript) {
         if let Alive::Entry(index) = alive {
             counts.add(&transcript.entries[index]);
-            live.insert(transcript.entries[index].key.offset);
+            note(&mut live, &transcript.entries[index]);
         }
     }
     Ok((counts, live))

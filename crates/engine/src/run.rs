@@ -12,7 +12,7 @@ use crate::file::{self, TEMP_PREFIX};
 const STEP_LIMIT: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(20);
 /// A command that writes the session itself has all of it to write.
-const WRITE_LIMIT: Duration = Duration::from_secs(180);
+const WRITE_LIMIT: Duration = Duration::from_mins(3);
 /// How long a program may take to end once it was told all.
 const END_LIMIT: Duration = Duration::from_secs(3);
 const MAX_LINE: u64 = 16 << 20;

@@ -54,12 +54,22 @@ fn failed(path: &Path, source: rusqlite::Error) -> AgentError {
 }
 
 fn open(path: &Path, stamp: &Stamp) -> rusqlite::Result<Connection> {
-    let how = if stamp.has_log() { "readonly_shm=1" } else { "immutable=1" };
+    let is_alone = stamp.log > 0 && !beside(path, "-shm").exists();
+    let how = match (stamp.has_log(), is_alone) {
+        (false, _) => "immutable=1",
+        (true, false) => "readonly_shm=1",
+        // Nobody has it open: shared memory is not needed, and would have to be made.
+        (true, true) if cfg!(windows) => "vfs=win32-none",
+        (true, true) => "vfs=unix-none",
+    };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(format!("{}?mode=ro&{how}", uri(path)), flags)?;
     connection.busy_timeout(std::time::Duration::ZERO)?;
     // The log is its owner's to bring in.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    if is_alone {
+        connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
+    }
     if stamp.log > 0 {
         // One state for all that is looked at; with a log, that keeps nobody from writing.
         connection.execute_batch("BEGIN")?;
@@ -183,6 +193,10 @@ mod tests {
         assert_eq!(count(&copy.join("a.db")).unwrap(), 1);
         assert!(before == (bytes(""), bytes("-wal"), bytes("-shm")));
         assert_eq!(names(&copy), ["a.db", "a.db-shm", "a.db-wal"]);
+        std::fs::remove_file(copy.join("a.db-shm")).unwrap();
+        assert_eq!(count(&copy.join("a.db")).unwrap(), 1);
+        assert!((before.0, before.1) == (bytes(""), bytes("-wal")));
+        assert_eq!(names(&copy), ["a.db", "a.db-wal"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What OpenCode's tools mean, and how a meaning is spelt in them.
+//! What the client's tools mean, and how a meaning is spelt in them.
 
 use carryover_core::json::Json;
 use carryover_core::transcript::{Action, Call, Change, Outcome, Part, PlanStep, StepState};
@@ -117,14 +117,14 @@ pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
     parts
 }
 
-/// A call in OpenCode's own tools.
+/// A call in the client's own tools.
 #[derive(Debug, PartialEq)]
 pub(super) struct Spelt {
     pub tool: &'static str,
     pub input: Value,
 }
 
-/// Spells a foreign call in OpenCode's own tools, where the meaning is exact.
+/// Spells a foreign call in the client's own tools, where the meaning is exact.
 pub(super) fn spell(action: &Action, project: &str, old_project: Option<&str>) -> Option<Spelt> {
     let spelt = |tool, input| Some(Spelt { tool, input });
     match action {

@@ -1,12 +1,14 @@
 //! Listing sessions from the tables and indexes of their databases.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::SessionId;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::kept::{Session, session_of, session_query};
+use super::folders;
+use super::kept::{Raw, Session, session_of, session_query};
 use super::read;
 use super::wire::WireInfo;
 use crate::formats::sqlite;
@@ -17,12 +19,23 @@ const LOOKED_AT: i64 = 3;
 
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    let mut known = BTreeSet::new();
+    let mut all = Vec::new();
     for path in databases(&store.root)? {
-        let sessions = sqlite::look(&path, &mut |connection| sessions(connection, &path))?;
-        for session in sessions {
-            if found(session).is_break() {
-                return Ok(());
-            }
+        all.extend(sqlite::look(&path, &mut |connection| sessions(connection, &path))?);
+    }
+    known.extend(all.iter().map(|found| found.id.0.clone()));
+    for (path, session) in folders::sessions(&store.root, &known)? {
+        let newest = folders::newest(&store.root, &session.id, 3);
+        let is_known = |raw: &Raw| matches!(raw, Raw::Text(text) if is_known(text.as_bytes()));
+        if !newest.is_empty() {
+            let drifted = !newest.iter().any(is_known);
+            all.push(told(session, Source { path, key: None }, drifted));
+        }
+    }
+    for session in all {
+        if found(session).is_break() {
+            break;
         }
     }
     Ok(())
@@ -58,7 +71,8 @@ fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>
     for session in sessions {
         // A session in which nothing was said yet is none.
         if let Some(drifted) = drifted(connection, &session.id, newer)? {
-            found.push(told(session, path, drifted));
+            let source = Source { path: path.to_owned(), key: Some(session.id.clone()) };
+            found.push(told(session, source, drifted));
         }
     }
     Ok(found)
@@ -94,9 +108,9 @@ fn is_known(data: &[u8]) -> bool {
     info.is_ok_and(|info| matches!(&*info.role, "user" | "assistant"))
 }
 
-fn told(session: Session, path: &Path, drifted: bool) -> Found {
+fn told(session: Session, source: Source, drifted: bool) -> Found {
     Found {
-        source: Source { path: path.to_owned(), key: Some(session.id.clone()) },
+        source,
         title: read::title(&session),
         project: session.directory.map(PathBuf::from),
         branch: None,

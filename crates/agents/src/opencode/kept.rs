@@ -6,10 +6,11 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::wire::{WireExport, WireModel, WireNamed, WireRevert, lenient};
+use super::wire::{WireExport, WireExported, WireModel, WireNamed, WireRevert, WireSession, lenient};
 use crate::formats::ids;
 use crate::formats::jsonl::MAX_RECORD;
 use crate::formats::sqlite;
+use crate::formats::text::Text;
 
 /// What is known of a session as a whole.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,25 @@ pub(super) struct Session {
     pub updated: Option<Timestamp>,
     /// The sessions of its sub-agents.
     pub children: Vec<String>,
+}
+
+impl Session {
+    /// A session as it is exported, or as older clients kept it.
+    pub(super) fn of(info: WireSession<'_>) -> Self {
+        let owned = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned());
+        Self {
+            id: info.id,
+            title: owned(info.title),
+            directory: owned(info.directory),
+            version: owned(info.version),
+            parent: info.parent,
+            model: lenient(info.model),
+            revert: lenient(info.revert),
+            created: info.time.created.and_then(time),
+            updated: info.time.updated.and_then(time),
+            children: Vec::new(),
+        }
+    }
 }
 
 /// A text that may be too long or no text.
@@ -140,7 +160,7 @@ pub(super) fn session_query(connection: &Connection, rest: &str) -> rusqlite::Re
 }
 
 pub(super) fn session_of(row: &Row<'_>) -> rusqlite::Result<Session> {
-    let json = |index| text(row, index).map(|text| text.unwrap_or_default());
+    let json = |index| text(row, index).map(Option::unwrap_or_default);
     Ok(Session {
         id: text(row, 0)?.unwrap_or_default(),
         title: text(row, 1)?,
@@ -249,21 +269,8 @@ impl Exported {
     /// Reads it; `None` where it is no such file.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let export: WireExport<'_> = serde_json::from_str(text).ok()?;
-        let info = export.info;
-        let owned = |text: Option<crate::formats::text::Text<'_>>| text.map(|text| text.0.into_owned());
-        let session = Session {
-            id: info.id,
-            title: owned(info.title),
-            directory: owned(info.directory),
-            version: owned(info.version),
-            parent: info.parent,
-            model: lenient(info.model),
-            revert: lenient(info.revert),
-            created: info.time.created.and_then(time),
-            updated: info.time.updated.and_then(time),
-            children: Vec::new(),
-        };
-        let message = |(index, message): (usize, &super::wire::WireExported<'_>)| Message {
+        let session = Session::of(export.info);
+        let message = |(index, message): (usize, &WireExported<'_>)| Message {
             message: named(message.info, &format!("message {index}")),
             parts: message.parts.iter().enumerate().map(|(at, part)| named(part, &format!("{index}.{at}"))).collect(),
         };

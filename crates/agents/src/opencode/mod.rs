@@ -1,4 +1,4 @@
-//! OpenCode.
+//! `OpenCode`.
 //!
 //! Sessions are rows of one database; a message is a record, and its parts are what it says. Nothing is ever taken out
 //! of them by a compaction: what the model sees is decided at every turn. What the client writes, and what makes it load
@@ -8,6 +8,7 @@ mod dialect;
 mod diff;
 mod discover;
 mod failure;
+mod folders;
 mod kept;
 mod model;
 mod names;
@@ -35,7 +36,7 @@ use crate::{
     WritePlan, WriteRequest, Writer,
 };
 
-/// OpenCode, as of 1.18.
+/// The client as of 1.18, and its older stores.
 pub(crate) struct OpenCode;
 
 static FACTS: Facts = Facts {
@@ -83,6 +84,9 @@ impl Agent for OpenCode {
             return (named || ours).then_some(source);
         }
         let text = String::from_utf8_lossy(head);
+        if folders::Folders::of(path).is_some() && text.contains("\"ses_") {
+            return Some(source);
+        }
         let beginning: String = text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
         (beginning.starts_with("{\"info\":{") && text.contains("\"ses_")).then_some(source)
     }

@@ -25,6 +25,11 @@ struct WireRecent {
     recent: Vec<WireModel>,
 }
 
+#[derive(Deserialize)]
+struct WirePrompt {
+    model: WireModel,
+}
+
 /// The model of the next session, as the client chooses it.
 pub(super) fn chosen(env: &Env, project: &Path, database: &Path) -> WireModel {
     let folder =
@@ -67,10 +72,6 @@ fn in_state(folder: &Path) -> Option<WireModel> {
 fn last(database: &Path) -> Option<WireModel> {
     let query = "SELECT data FROM message WHERE data LIKE '{\"role\":\"user\"%' ORDER BY time_created DESC LIMIT 1";
     let session = "SELECT model FROM session WHERE model IS NOT NULL ORDER BY time_updated DESC LIMIT 1";
-    #[derive(Deserialize)]
-    struct WirePrompt {
-        model: WireModel,
-    }
     if !database.is_file() {
         return None;
     }

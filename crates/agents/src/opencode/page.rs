@@ -173,8 +173,8 @@ impl<'a> Page<'a> {
                 let parts = parts.iter().map(|part| parts::prompt(part, &mut self.losses)).collect();
                 self.prompt(parts, index);
             }
-            Body::Summary(parts) if self.messages.is_empty() => self.compaction(&text_of(parts), vec![index]),
             Body::Summary(parts) if parts.is_empty() => {}
+            Body::Summary(parts) if self.messages.is_empty() => self.compaction(&text_of(parts), vec![index]),
             Body::Summary(parts) => {
                 // One more compaction would take away what stands before it.
                 let part = json!({

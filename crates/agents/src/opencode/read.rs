@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of};
 
+use super::folders::Folders;
 use super::kept::{Exported, Head, Kept, Message, Raw, Rows, Session};
 use super::record;
 use super::thread;
@@ -76,18 +77,22 @@ fn source_of(header: &Header) -> Source {
     Source { path, key }
 }
 
-/// Opens what holds a session; `None` from `look` means that the session is not there.
-fn open<T>(
-    source: &Source,
-    look: &mut dyn FnMut(&dyn Kept, &Path) -> rusqlite::Result<Option<T>>,
-) -> Result<T, AgentError> {
+/// What is looked for in what holds a session; `None` means that the session is not there.
+type Look<'a, T> = dyn FnMut(&dyn Kept, &Path) -> rusqlite::Result<Option<T>> + 'a;
+
+/// Opens what holds a session.
+fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
     let (path, key) = inside(source);
     let refuse = |reason| AgentError::NotASession { agent: "opencode", path: path.clone(), reason };
-    if is_export(&path)? {
-        let text = fs_err::read_to_string(&path)?;
-        let export = Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?;
-        let found = look(&export, &path).map_err(|source| AgentError::Database { path: path.clone(), source })?;
-        return found.ok_or_else(|| refuse("it is no longer there"));
+    if is_file_of_its_own(&path)? {
+        let kept: Box<dyn Kept> = if let Some(folders) = Folders::of(&path) {
+            Box::new(folders)
+        } else {
+            let text = fs_err::read_to_string(&path)?;
+            Box::new(Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
+        };
+        let found = look(&*kept, &path).map_err(|source| AgentError::Database { path: path.clone(), source })?;
+        return found.ok_or_else(|| refuse("it cannot be read"));
     }
     let found = sqlite::look(&path, &mut |connection| match Rows::of(connection, key.as_deref())? {
         Some(rows) => look(&rows, &path),
@@ -109,7 +114,7 @@ fn inside(source: &Source) -> (PathBuf, Option<String>) {
     }
 }
 
-fn is_export(path: &Path) -> Result<bool, AgentError> {
+fn is_file_of_its_own(path: &Path) -> Result<bool, AgentError> {
     let head = crate::formats::jsonl::head(path, 1024)?;
     Ok(!sqlite::is_database(&head) && head.trim_ascii_start().starts_with(b"{"))
 }

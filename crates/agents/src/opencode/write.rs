@@ -41,6 +41,11 @@ const TURNED_OFF: &[&str] = &[
     "OPENCODE_DISABLE_PROJECT_CONFIG",
 ];
 
+/// Whatever it is told, the client fetches its plugin package into every configuration folder that it finds, and writes
+/// into those: it is shown one of ours where the package seems to be there, and no other.
+const CONFIG: &str = "config/opencode";
+const INSTALLED: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
+
 /// Plans the file and the command.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "OpenCode", reason: reason.to_owned() };
@@ -75,7 +80,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     })
 }
 
-/// The client's own import, kept away from the user's configuration: no plugin has a part in it, and none is fetched.
+/// The client's own import, kept away from the user's configuration: no plugin has a part in it, and nothing is fetched.
 fn import(
     program: &Path,
     project: &Path,
@@ -88,6 +93,9 @@ fn import(
     let mut vars: Vec<(String, String)> = PASSED_ON.iter().filter_map(var).collect();
     vars.extend(TURNED_OFF.iter().map(|name| ((*name).to_owned(), "1".to_owned())));
     vars.push(("XDG_CONFIG_HOME".to_owned(), format!("{TEMPORARY}/config")));
+    // By this one it finds the configuration in the user's home, and nothing else.
+    vars.push(("OPENCODE_TEST_HOME".to_owned(), format!("{TEMPORARY}/home")));
+    vars.push(("npm_config_offline".to_owned(), "true".to_owned()));
     vars.push((super::DATABASE.to_owned(), database.to_string_lossy().into_owned()));
     let rows = TABLES.iter().map(|(table, column)| RowsOf {
         database: database.to_owned(),
@@ -101,7 +109,11 @@ fn import(
         args: vec!["import".to_owned(), format!("{TEMPORARY}/session.json")],
         vars,
         cwd: Some(project.to_owned()),
-        files: vec![("session.json".to_owned(), export)],
+        files: vec![
+            ("session.json".to_owned(), export),
+            (format!("{CONFIG}/package-lock.json"), INSTALLED.as_bytes().to_vec()),
+            (format!("{CONFIG}/node_modules/.keep"), Vec::new()),
+        ],
         required: true,
         why: "its own import takes the session in",
         inverse: Inverse { rows: rows.collect(), lines: Vec::new() },

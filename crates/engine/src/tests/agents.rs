@@ -256,3 +256,21 @@ fn the_same_session_again_takes_the_place_of_unused_rows() {
         assert_eq!(second.superseded, Some(first.session.0));
     }
 }
+
+/// A record of ours that its client changed is what the client says it is.
+#[test]
+fn rows_that_were_changed_are_carried_as_they_are() {
+    for (mut world, path, target) in with_commands() {
+        let over = carried(&mut world, &words_of(&path), target).unwrap();
+        let rows = journal::all(&world.context).remove(0).rows;
+        let owner = importing::open(&rows[0].database);
+        let sql = "UPDATE part SET data = json_set(data, '$.text', 'SOMETHING ELSE') WHERE session_id = ?1
+                   AND id = (SELECT max(id) FROM part WHERE session_id = ?1 AND json_extract(data, '$.type') = 'text')";
+        assert_eq!(owner.execute(sql, [&over.session.0]).unwrap(), 1);
+        let source = opened(&world, &words_of(&path)).agent;
+        let back = carried(&mut world, &words_for(&over), source).unwrap();
+        let (before, after) = (context_of(&world, &words_of(&path)), context_of(&world, &words_for(&back)));
+        let differing: Vec<&String> = after.iter().filter(|said| !before.contains(said)).collect();
+        assert!(matches!(differing[..], [said] if said.ends_with("SOMETHING ELSE")), "{differing:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Sessions that real clients wrote, read and written back.
 
 mod reading;
+mod writing;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -117,7 +117,7 @@ fn a_limit_is_told_and_nothing_of_it_is_sent() {
 fn a_database_reads_like_an_export() {
     for name in FIXTURES {
         let whole = export(name);
-        let made = Made::of(&[whole.clone()]);
+        let made = Made::of(std::slice::from_ref(&whole));
         let mut from_rows = read(&Source { path: made.path(), key: whole["info"]["id"].as_str().map(str::to_owned) });
         let mut from_file = read(&source(&fixture(name)));
         assert_eq!(from_rows.header.session, from_file.header.session);
@@ -262,4 +262,57 @@ fn loose_files_are_recognised() {
         let head = std::fs::read(&path).unwrap_or_default();
         assert_eq!(OpenCode.recognise(&path, &head).is_some(), ours, "{}", path.display());
     }
+}
+
+/// The store of older clients, made from an export.
+fn in_folders(folder: &Path, export: &Value) -> PathBuf {
+    let write = |path: &str, value: &Value| {
+        let path = folder.join("storage").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, value.to_string()).unwrap();
+        path
+    };
+    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+    let session = id(&export["info"]);
+    for message in export["messages"].as_array().unwrap() {
+        let name = id(&message["info"]);
+        write(&format!("message/{session}/{name}.json"), &message["info"]);
+        for part in message["parts"].as_array().unwrap() {
+            write(&format!("part/{name}/{}.json", id(part)), part);
+        }
+    }
+    write(&format!("session/global/{session}.json"), &export["info"])
+}
+
+#[test]
+fn the_files_of_older_clients_read_like_an_export() {
+    for name in FIXTURES {
+        let folder = tempfile::tempdir().unwrap();
+        let path = in_folders(folder.path(), &export(name));
+        assert!(OpenCode.recognise(&path, &std::fs::read(&path).unwrap()).is_some());
+        let mut from_folders = read(&source(&path));
+        assert_eq!(render_live(&from_folders), live_of(name));
+        let mut from_file = read(&source(&fixture(name)));
+        for transcript in [&mut from_folders, &mut from_file] {
+            transcript.header.files.clear();
+            transcript.entries.iter_mut().for_each(|entry| entry.key.length = 0);
+        }
+        assert_eq!(from_folders, from_file, "{name}");
+    }
+}
+
+#[test]
+fn a_session_that_was_taken_over_is_listed_once() {
+    let made = Made::of(&[export("rich")]);
+    in_folders(made.folder.path(), &export("rich"));
+    in_folders(made.folder.path(), &export("limit"));
+    let mut found = Vec::new();
+    let store = Store { root: made.folder.path().to_owned() };
+    OpenCode
+        .discover(&store, &mut |session| {
+            found.push((session.title, session.source.key.is_some(), session.drifted));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(found, [(Some("Fake title".to_owned()), true, false), (Some("T".to_owned()), false, false)]);
 }

@@ -1,0 +1,454 @@
+//! Plans, and what our own reader makes of them once they are imported.
+
+use std::collections::BTreeMap;
+
+use carryover_core::json::Json;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Action, Blob, Call, CallForm, CallId, Change, EntryKey, Hunk, Outcome, Place, PlanStep, Reasoning, Status,
+    StepState,
+};
+
+use super::*;
+use crate::{AgentError, Carried, Env, Op, Os, Run, Store, TargetView, Version, WritePlan, WriteRequest};
+
+fn carried(n: u64, origin: Origin, body: Body, action: Action) -> Carried {
+    let key = EntryKey { file: 0, offset: n, part: 0, length: 1 };
+    let at = Timestamp::parse("2026-11-15T00:56:22.031Z").map(|at| at.plus_millis(i64::try_from(n).unwrap() * 1000));
+    let entry = Entry { key, at, origin, side: false, node: None, body };
+    Carried { entry, agent: "other", action, native: None, clipped: false }
+}
+
+fn text(text: &str) -> Vec<Part> {
+    vec![Part::Text(text.into())]
+}
+
+fn blob(media_type: &str) -> Part {
+    Part::Blob(Blob { media_type: media_type.into(), name: None, place: Place::Inline("aW1hZ2U=".into()) })
+}
+
+fn call(id: &str, input: &str, form: CallForm) -> Body {
+    let input = Json::parse(input).unwrap();
+    Body::Call(Box::new(Call { id: CallId(id.into()), tool: "their.tool".into(), input, form }))
+}
+
+fn outcome(id: &str, status: Status, exit_code: Option<i32>, parts: Vec<Part>) -> Body {
+    Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
+}
+
+/// A session of another agent with one of everything.
+fn session() -> Vec<Carried> {
+    let run = || Action::Run { command: "ls".into(), workdir: Some("/old".into()) };
+    let hunk = Hunk { context: None, old: "a\nb\n".into(), new: "a\nc\n".into(), everywhere: false };
+    let edit = Action::Edit(vec![Change::Update { path: "calc.py".into(), moved_to: None, hunks: vec![hunk] }]);
+    let plan = Action::Plan(vec![PlanStep { text: "Fix".into(), state: StepState::InProgress }]);
+    let said = |n, body| carried(n, Origin::Agent, body, Action::Other);
+    let asked =
+        |n, id: &str, action| carried(n, Origin::Agent, call(id, r#"{"p":"/old/x"}"#, CallForm::Function), action);
+    vec![
+        said(1, Body::Summary(text("what happened before"))),
+        carried(2, Origin::User, Body::Prompt(vec![Part::Text("look".into()), blob("image/png")]), Action::Other),
+        carried(3, Origin::Hook, Body::Prompt(text("be brief")), Action::Other),
+        said(4, Body::Reasoning(Box::new(Reasoning { text: "hm".into(), sealed: true }))),
+        said(5, Body::Reply(text("I look."))),
+        asked(6, "c1", run()),
+        asked(7, "c2", Action::Read { path: "/old/x".into(), offset: Some(2), limit: None }),
+        said(8, outcome("c1", Status::Failed, Some(3), text("no such file"))),
+        said(9, outcome("c2", Status::Failed, None, text("denied"))),
+        asked(10, "c3", edit),
+        said(11, outcome("c3", Status::Done, None, text("done"))),
+        asked(12, "c4", plan),
+        said(
+            13,
+            outcome("c4", Status::Done, None, vec![Part::Text("seen".into()), blob("image/png"), blob("audio/wav")]),
+        ),
+        carried(14, Origin::Agent, call("c5", r#""free text""#, CallForm::Freeform), Action::Other),
+        said(15, outcome("c5", Status::Interrupted, None, text("stopped"))),
+        said(16, Body::Reply(text("first"))),
+        said(17, Body::Reply(text("second"))),
+        said(18, Body::Summary(text("a later summary"))),
+    ]
+}
+
+fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> Result<WritePlan, AgentError> {
+    let env = Env {
+        home: "/home/u".into(),
+        vars: BTreeMap::from([("XDG_STATE_HOME".to_owned(), "/state".to_owned())]),
+        os: Os::Linux,
+        now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(),
+        zone: jiff::tz::TimeZone::UTC,
+        stores: BTreeMap::new(),
+    };
+    let store = Store { root: "/home/u/.local/share/opencode".into() };
+    let request = WriteRequest {
+        entries,
+        brief,
+        title: Some("A title"),
+        project: Path::new("/new"),
+        old_project: Some(Path::new("/old")),
+        branch: None,
+        source_agent: "other",
+        source_model: None,
+        started_at: Timestamp::parse("2026-11-15T00:56:22.031Z").unwrap(),
+        tokens: 1234,
+        seed: 7,
+    };
+    let target = TargetView { env: &env, store: &store, program, version: Some(Version(1, 18, 33)) };
+    OpenCode.writer().unwrap().plan(&request, &target)
+}
+
+fn plan(entries: &[Carried], brief: Option<&str>) -> WritePlan {
+    planned(entries, Some(Path::new("/bin/opencode")), brief).unwrap()
+}
+
+fn run_of(plan: &WritePlan) -> &Run {
+    let [Op::Run(run)] = &plan.ops[..] else { panic!("one command") };
+    run
+}
+
+fn export_of(plan: &WritePlan) -> Value {
+    serde_json::from_slice(&run_of(plan).files[0].1).unwrap()
+}
+
+/// Ids are told by their order, and what every message has is left out.
+fn shortened(export: &Value) -> String {
+    let mut out = String::new();
+    for message in export["messages"].as_array().unwrap() {
+        let info = &message["info"];
+        writeln!(out, "{} {} {}", info["role"].as_str().unwrap(), info["time"]["created"], info["finish"]).unwrap();
+        for part in message["parts"].as_array().unwrap() {
+            assert_eq!(part["messageID"], info["id"]);
+            assert_eq!(part["sessionID"], export["info"]["id"]);
+            let mut part = part.as_object().unwrap().clone();
+            part.retain(|name, _| !matches!(name.as_str(), "id" | "messageID" | "sessionID" | "cost" | "tokens"));
+            writeln!(
+                out,
+                "  {}",
+                Value::Object(part).to_string().replace(export["info"]["id"].as_str().unwrap(), "ses")
+            )
+            .unwrap();
+        }
+    }
+    out
+}
+
+#[test]
+fn a_session_of_another_agent_in_the_clients_own_form() {
+    let plan = plan(&session(), None);
+    insta::assert_snapshot!(shortened(&export_of(&plan)), @r#"
+    user 1794704183031 null
+      {"type":"compaction","auto":false}
+    assistant 1794704183032 "stop"
+      {"type":"step-start"}
+      {"type":"text","text":"what happened before","time":{"start":1794704183032,"end":1794704183032}}
+      {"type":"step-finish","reason":"stop"}
+    user 1794704184031 null
+      {"type":"text","text":"look"}
+      {"type":"file","mime":"image/png","url":"data:image/png;base64,aW1hZ2U="}
+    user 1794704185031 null
+      {"type":"text","text":"be brief","synthetic":true,"metadata":{"carryover":"brought"}}
+    assistant 1794704187031 "tool-calls"
+      {"type":"step-start"}
+      {"type":"text","text":"I look.","time":{"start":1794704187031,"end":1794704187031}}
+      {"type":"tool","tool":"bash","callID":"c1","state":{"status":"completed","input":{"command":"ls"},"output":"no such file","title":"ls","metadata":{"output":"no such file","truncated":false,"exit":3},"time":{"start":1794704188031,"end":1794704190031}}}
+      {"type":"tool","tool":"read","callID":"c2","state":{"status":"error","input":{"filePath":"/new/x","offset":2},"error":"denied","time":{"start":1794704189031,"end":1794704191031}}}
+      {"type":"step-finish","reason":"tool-calls"}
+    assistant 1794704192031 "tool-calls"
+      {"type":"step-start"}
+      {"type":"tool","tool":"edit","callID":"c3","state":{"status":"completed","input":{"filePath":"/new/calc.py","oldString":"a\nb","newString":"a\nc"},"output":"done","title":"/new/calc.py","metadata":{"output":"done","truncated":false},"time":{"start":1794704192031,"end":1794704193031}}}
+      {"type":"step-finish","reason":"tool-calls"}
+    assistant 1794704194031 "tool-calls"
+      {"type":"step-start"}
+      {"type":"tool","tool":"todowrite","callID":"c4","state":{"status":"completed","input":{"todos":[{"content":"Fix","status":"in_progress","priority":"medium"}]},"output":"seen\n\n[a file: audio/wav, not carried over]","title":"","metadata":{"output":"seen\n\n[a file: audio/wav, not carried over]","truncated":false},"time":{"start":1794704194031,"end":1794704195031},"attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,aW1hZ2U=","id":"prt_1dcb4bdd7000cJlapNTvsYPk0N","sessionID":"ses","messageID":"msg_1dcb4b9ef000xMbGWRAVZgVeqQ"}]}}
+      {"type":"step-finish","reason":"tool-calls"}
+    assistant 1794704196031 "tool-calls"
+      {"type":"step-start"}
+      {"type":"tool","tool":"their_tool","callID":"c5","state":{"status":"error","input":{"input":"free text"},"error":"stopped","time":{"start":1794704196031,"end":1794704197031}}}
+      {"type":"step-finish","reason":"tool-calls"}
+    assistant 1794704198031 "stop"
+      {"type":"step-start"}
+      {"type":"text","text":"first","time":{"start":1794704198031,"end":1794704198031}}
+      {"type":"step-finish","reason":"stop"}
+    assistant 1794704199031 "stop"
+      {"type":"step-start"}
+      {"type":"text","text":"second","time":{"start":1794704199031,"end":1794704199031}}
+      {"type":"step-finish","reason":"stop"}
+    user 1794704200031 null
+      {"type":"text","text":"a later summary","synthetic":true,"metadata":{"carryover":"summary"}}
+    "#);
+    insta::assert_snapshot!(format!("{:#?}", plan.losses), @r#"
+    [
+        Loss {
+            what: "reasoning",
+            count: 1,
+            reason: "to another model, the client would send it as if it had been said",
+        },
+        Loss {
+            what: "attachment",
+            count: 1,
+            reason: "the client sends images (PNG, JPEG, GIF, WebP) and PDF only, and none of the agent's own",
+        },
+    ]
+    "#);
+    assert_eq!(plan.translated, 4);
+}
+
+#[test]
+fn the_command_is_kept_from_everything_that_is_not_its_business() {
+    let plan = plan(&session(), None);
+    let mut run = run_of(&plan).clone();
+    run.files.remove(0);
+    run.inverse.rows.truncate(1);
+    insta::assert_snapshot!(format!("{run:#?}\n{:#?}\n{}", plan.resume, export_of(&plan)["info"]), @r#"
+    Run {
+        program: "/bin/opencode",
+        args: [
+            "import",
+            "{temporary}/session.json",
+        ],
+        vars: [
+            (
+                "XDG_STATE_HOME",
+                "/state",
+            ),
+            (
+                "OPENCODE_PURE",
+                "1",
+            ),
+            (
+                "OPENCODE_DISABLE_AUTOUPDATE",
+                "1",
+            ),
+            (
+                "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+                "1",
+            ),
+            (
+                "OPENCODE_DISABLE_LSP_DOWNLOAD",
+                "1",
+            ),
+            (
+                "OPENCODE_DISABLE_MODELS_FETCH",
+                "1",
+            ),
+            (
+                "OPENCODE_DISABLE_PROJECT_CONFIG",
+                "1",
+            ),
+            (
+                "XDG_CONFIG_HOME",
+                "{temporary}/config",
+            ),
+            (
+                "OPENCODE_TEST_HOME",
+                "{temporary}/home",
+            ),
+            (
+                "npm_config_offline",
+                "true",
+            ),
+            (
+                "OPENCODE_DB",
+                "/home/u/.local/share/opencode/opencode.db",
+            ),
+        ],
+        cwd: Some(
+            "/new",
+        ),
+        files: [
+            (
+                "config/opencode/package-lock.json",
+                [
+                    123,
+                    34,
+                    112,
+                    97,
+                    99,
+                    107,
+                    97,
+                    103,
+                    101,
+                    115,
+                    34,
+                    58,
+                    123,
+                    34,
+                    34,
+                    58,
+                    123,
+                    34,
+                    100,
+                    101,
+                    112,
+                    101,
+                    110,
+                    100,
+                    101,
+                    110,
+                    99,
+                    105,
+                    101,
+                    115,
+                    34,
+                    58,
+                    123,
+                    34,
+                    64,
+                    111,
+                    112,
+                    101,
+                    110,
+                    99,
+                    111,
+                    100,
+                    101,
+                    45,
+                    97,
+                    105,
+                    47,
+                    112,
+                    108,
+                    117,
+                    103,
+                    105,
+                    110,
+                    34,
+                    58,
+                    34,
+                    42,
+                    34,
+                    125,
+                    125,
+                    125,
+                    125,
+                ],
+            ),
+            (
+                "config/opencode/node_modules/.keep",
+                [],
+            ),
+        ],
+        required: true,
+        dialogue: [],
+        why: "its own import takes the session in",
+        inverse: Inverse {
+            rows: [
+                RowsOf {
+                    database: "/home/u/.local/share/opencode/opencode.db",
+                    table: "part",
+                    column: "session_id",
+                    value: "ses_e2348217ffffpJwnp1lBYOp1Cq",
+                    is_session: true,
+                },
+            ],
+            lines: [],
+        },
+    }
+    ResumeCommand {
+        argv: [
+            "opencode",
+            "--session",
+            "ses_e2348217ffffpJwnp1lBYOp1Cq",
+        ],
+        cwd: "/new",
+        needs_cwd: true,
+    }
+    {"id":"ses_e2348217ffffpJwnp1lBYOp1Cq","slug":"carried-over","projectID":"global","directory":"/new","title":"A title","version":"1.18.33","metadata":{"carryover":"other"},"time":{"created":1794704183031,"updated":1794704400000}}
+    "#);
+}
+
+#[test]
+fn what_is_planned_is_read_back_as_it_was_meant() {
+    let entries = session();
+    let plan = plan(&entries, None);
+    let made = Made::of(&[export_of(&plan)]);
+    let transcript = read(&Source { path: made.path(), key: plan.key.clone() });
+    assert!(transcript.rejected.is_empty());
+    insta::assert_snapshot!(render_live(&transcript), @r#"
+    agent summary "what happened before"
+    user prompt "look" <image/png None Inline(8 bytes)>
+    hook prompt "be brief"
+    agent reply "I look."
+    agent call c1 bash {"command":"ls"}
+    agent call c2 read {"filePath":"/new/x","offset":2}
+    agent outcome c1 Failed Some(3) "no such file"
+    agent outcome c2 Failed None "denied"
+    agent call c3 edit {"filePath":"/new/calc.py","oldString":"a\nb","newString":"a\nc"}
+    agent outcome c3 Done None "done"
+    agent call c4 todowrite {"todos":[{"content":"Fix","status":"in_progress","priority":"medium"}]}
+    agent outcome c4 Done None "seen\n\n[a file: audio/wav, not carried over]" <image/png None Inline(8 bytes)>
+    agent call c5 their_tool {"input":"free text"}
+    agent outcome c5 Failed None "stopped"
+    agent reply "first"
+    agent reply "second"
+    agent summary "a later summary"
+    "#);
+    // Every entry that was written is where the plan says.
+    for written in &plan.origins {
+        assert!(transcript.entries.iter().any(|entry| entry.key.offset == written.offset));
+    }
+    let lost = entries.len() - plan.origins.len();
+    assert_eq!(lost, 1, "the reasoning");
+}
+
+#[test]
+fn an_outline_stands_in_the_clients_own_compaction() {
+    let plan = plan(&session()[1..3], Some("the outline"));
+    let made = Made::of(&[export_of(&plan)]);
+    let live = render_live(&read(&source(&made.path())));
+    assert!(live.starts_with("agent summary \"the outline\"\nuser prompt"), "{live}");
+}
+
+#[test]
+fn without_the_client_there_is_no_way_in() {
+    let error = planned(&session(), None, None).unwrap_err().to_string();
+    insta::assert_snapshot!(error, @"OpenCode cannot hold this session: OpenCode is not installed, and only its own `opencode import` can add a session");
+}
+
+#[test]
+fn the_same_request_gives_the_same_plan() {
+    assert_eq!(plan(&session(), None), plan(&session(), None));
+}
+
+/// The client's own messages are written back as they were, under new names.
+#[test]
+fn messages_of_its_own_come_back_as_they_were() {
+    for name in FIXTURES {
+        let whole = export(name);
+        let transcript = read(&source(&fixture(name)));
+        let mut entries = Vec::new();
+        for index in live::order(&transcript) {
+            let mut entry = transcript.entries[index].clone();
+            if matches!(entry.body, Body::Opaque(_)) {
+                let again = OpenCode.reload(&transcript.header, entry.key).unwrap();
+                entry = again.into_iter().find(|other| other.key == entry.key).unwrap();
+            }
+            let native = OpenCode.record(&transcript.header, entry.key).ok();
+            entries.push(Carried { entry, agent: "opencode", action: Action::Other, native, clipped: false });
+        }
+        let plan = plan(&entries, None);
+        assert!(plan.losses.is_empty() && plan.origins.len() == entries.len(), "{name}");
+        let made = Made::of(&[export_of(&plan)]);
+        assert_eq!(render_live(&read(&source(&made.path()))), render_live(&transcript), "{name}");
+        let ids = |export: &Value| -> Vec<String> {
+            let messages = export["messages"].as_array().unwrap();
+            messages.iter().map(|message| message["info"]["id"].as_str().unwrap().to_owned()).collect()
+        };
+        assert!(ids(&export_of(&plan)).iter().all(|id| !ids(&whole).contains(id)), "{name}");
+    }
+}
+
+#[test]
+fn no_message_is_later_than_the_next_prompt() {
+    let mut entries = session();
+    entries.last_mut().unwrap().entry.at = Timestamp::parse("2031-01-01T00:00:00.000Z");
+    let export = export_of(&plan(&entries, None));
+    let times: Vec<i64> = export["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["info"]["time"]["created"].as_i64().unwrap())
+        .collect();
+    assert!(times.is_sorted_by(|a, b| a < b));
+    assert!(*times.last().unwrap() <= Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap().millis());
+}
