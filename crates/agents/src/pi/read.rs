@@ -33,6 +33,9 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
         }
     }
     let edits = if start == 0 && !edits.is_empty() { Edits::after(path, 0)? } else { edits };
+    if !edits.is_empty() && sink.learn(Fact::File(path.to_path_buf())).is_break() {
+        return Ok(*from);
+    }
     let end = jsonl::scan(path, start, |line| record::parse(line, 0, &edits), |parsed| hand_over(parsed, sink))?;
     Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
 }
@@ -65,10 +68,19 @@ fn hand_over(parsed: Parsed, sink: &mut dyn Sink) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
+/// The edits that may change a record. A session that has any names its file twice, so that the others need not be
+/// looked through for every record.
+fn edits_after(header: &Header, path: &Path, offset: u64) -> Result<Edits, AgentError> {
+    if header.files.len() < 2 {
+        return Ok(Edits::default());
+    }
+    Ok(Edits::after(path, offset)?)
+}
+
 /// The entries of one record, read again.
 pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
     let (path, text) = place(header, key)?;
-    let edits = Edits::after(path, key.offset)?;
+    let edits = edits_after(header, path, key.offset)?;
     let line = Line { offset: key.offset, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
     Ok(record::parse(line, key.file, &edits).map(|parsed| parsed.entries).unwrap_or_default())
 }
@@ -76,7 +88,7 @@ pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, Agent
 /// The text of one record, as the model sees it now.
 pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
     let (path, text) = place(header, key)?;
-    let edits = Edits::after(path, key.offset)?;
+    let edits = edits_after(header, path, key.offset)?;
     if edits.is_empty() {
         return Ok(text);
     }
