@@ -3,6 +3,7 @@
 //! Every pair is run as a user would run it: sessions that a real client wrote, the built `carryover`,
 //! then the real target client. What counts is the request that the target sends to its model.
 
+mod alone;
 mod arguments;
 mod carryover;
 mod pair;
@@ -42,6 +43,9 @@ pub(crate) enum ConformanceError {
     NothingToRun,
     #[error("{path} is not what this run found; run `cargo xtask conformance --full` and commit it; first: {row}")]
     Outdated { path: PathBuf, row: String },
+    /// A process of ours has told why.
+    #[error("the matrix is not as it should be")]
+    SaidAlready,
     #[error("{n_failed} of {n_rows} pairs failed")]
     Failed { n_failed: usize, n_rows: usize },
 }
@@ -53,10 +57,11 @@ pub(crate) fn run(options: &Options) -> Result<Report, ConformanceError> {
     let report = Report { rows };
     if options.check {
         let committed = fs::read_to_string(&options.output)?;
-        let differing = report.not_in(&committed);
-        let is_stale = options.is_whole() && committed != report.render();
-        if let Some(row) = differing.first().cloned().or_else(|| is_stale.then(|| "a row that is no longer run".into()))
-        {
+        let mut differing = report.not_in(&committed);
+        if options.is_whole() {
+            differing.extend(report.no_longer(&committed));
+        }
+        if let Some(row) = differing.into_iter().next() {
             return Err(ConformanceError::Outdated { path: options.output.clone(), row });
         }
     } else if options.is_whole() {

@@ -35,11 +35,11 @@ fn on_linux() {
     claude-code: /home/u/.claude
     codex: /home/u/.codex, /more
     gemini-cli: /home/u/.gemini
+    opencode: /home/u/.local/share/opencode
     qwen-code: /home/u/.qwen
     pi: /home/u/.pi/agent
     copilot-cli: /home/u/.copilot
     aider: /work
-    opencode: /home/u/.local/share/opencode
     ");
 }
 
@@ -49,11 +49,11 @@ fn on_macos() {
     claude-code: /Users/u/.claude
     codex: /Users/u/.codex, /more
     gemini-cli: /Users/u/.gemini
+    opencode: /Users/u/.local/share/opencode
     qwen-code: /Users/u/.qwen
     pi: /Users/u/.pi/agent
     copilot-cli: /Users/u/.copilot
     aider: /work
-    opencode: /Users/u/.local/share/opencode
     ");
 }
 
@@ -63,11 +63,11 @@ fn on_windows() {
     claude-code: C:/Users/u/.claude
     codex: C:/Users/u/.codex, /more
     gemini-cli: C:/Users/u/.gemini
+    opencode: C:/Users/u/.local/share/opencode
     qwen-code: C:/Users/u/.qwen
     pi: C:/Users/u/.pi/agent
     copilot-cli: C:/Users/u/.copilot
     aider: /work
-    opencode: C:/Users/u/.local/share/opencode
     ");
 }
 
@@ -86,10 +86,10 @@ fn variables_move_a_store_as_a_whole() {
     claude-code: /x/claude
     codex: /home/u/codex, /more
     gemini-cli: /x/gemini/.gemini
+    opencode: /x/data/opencode
     qwen-code: /x/qwen
     pi: /x/pi
     copilot-cli: /x/copilot
     aider: /work
-    opencode: /x/data/opencode
     ");
 }

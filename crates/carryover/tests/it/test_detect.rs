@@ -10,6 +10,7 @@ fn agents_are_told_with_their_stores() {
     claude-code   not installed         1  yes           ~/.claude
     codex         not installed         1  yes           ~/.codex
     gemini-cli    not installed         0  yes           –
+    opencode      not installed         0  yes           –
     qwen-code     not installed         0  yes           –
     pi            not installed         0  yes           –
     copilot-cli   not installed         0  yes           –
@@ -31,6 +32,7 @@ fn no_agent_is_an_answer_and_an_exit_code() {
     claude-code   not installed         0  yes           –
     codex         not installed         0  yes           –
     gemini-cli    not installed         0  yes           –
+    opencode      not installed         0  yes           –
     qwen-code     not installed         0  yes           –
     pi            not installed         0  yes           –
     copilot-cli   not installed         0  yes           –
@@ -52,6 +54,7 @@ fn a_moved_store_is_followed() {
     claude-code   not installed         1  yes           ~/.claude
     codex         not installed         0  yes           –
     gemini-cli    not installed         0  yes           –
+    opencode      not installed         0  yes           –
     qwen-code     not installed         0  yes           –
     pi            not installed         0  yes           –
     copilot-cli   not installed         0  yes           –

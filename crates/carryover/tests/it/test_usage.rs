@@ -94,7 +94,7 @@ fn wrong_command_lines_are_64() {
     exit code 64
     --- stderr
     error: invalid value 'claud' for '--source <AGENT>'
-      [possible values: claude-code, codex, gemini-cli, qwen-code, pi, copilot-cli, aider]
+      [possible values: claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, aider]
 
       tip: a similar value exists: 'claude-code'
 

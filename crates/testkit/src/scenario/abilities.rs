@@ -26,7 +26,7 @@ impl Abilities {
             Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
             Agent::Aider | Agent::Openclaw => &[],
             Agent::QwenCode | Agent::CopilotCli => &[Compact, Picture],
-            _ => &[Picture],
+            Agent::GeminiCli => &[Picture],
         })
     }
 

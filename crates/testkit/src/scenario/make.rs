@@ -29,7 +29,7 @@ use crate::request;
 pub const PROBE: &str = "Probe: what was the last thing you did?";
 
 /// Raised when sessions are made in another way than their digest shows, so that none from before is used.
-const EPOCH: u32 = 3;
+const EPOCH: u32 = 4;
 
 /// How long a made session is used.
 const KEPT: Duration = Duration::from_hours(7 * 24);
@@ -253,7 +253,10 @@ fn crash_at_request(
     })
 }
 
-/// Waits until a command that the client runs has made this file.
+/// Clients write their records a moment after the command that they tell of has begun.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// Waits until a command that the client runs has made this file, and the client has had time to write it down.
 pub(super) fn await_file(path: &Path) -> Result<(), ClientError> {
     let deadline = Instant::now() + RUN_LIMIT;
     while !path.exists() {
@@ -263,6 +266,7 @@ pub(super) fn await_file(path: &Path) -> Result<(), ClientError> {
         }
         thread::sleep(Duration::from_millis(20));
     }
+    thread::sleep(SETTLED);
     Ok(())
 }
 

@@ -4,11 +4,16 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::report::Row;
-use super::{ConformanceError, Options, run, verdict};
+use super::{ConformanceError, Options, alone, plan, run, verdict};
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
 pub(crate) fn command(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
-    let options = parse(args, workspace)?;
+    let args: Vec<String> = args.into_iter().collect();
+    let options = parse(args.clone(), workspace)?;
+    if !alone::is_last_resort() {
+        plan::install_all(&options)?;
+        return alone::run(&args);
+    }
     let report = run(&options)?;
     verdict(&report)
 }

@@ -55,6 +55,11 @@ impl Options {
         }
     }
 
+    /// Who asks for certain pairs may ask for those of any agent.
+    fn tier(&self) -> Tier {
+        if self.from.is_some() || self.to.is_some() { Tier::any(self.full) } else { Tier::new(self.full) }
+    }
+
     /// Only a whole matrix is worth writing down.
     pub(super) fn is_whole(&self) -> bool {
         self.full && self.from.is_none() && self.session.is_none() && self.to.is_none()
@@ -93,19 +98,17 @@ pub(super) struct Plan {
 impl Plan {
     /// Installs the clients and makes the sessions that are needed.
     pub(super) fn new(options: &Options) -> Result<Self, ConformanceError> {
-        let wanted =
-            |filter: &Option<String>, name: &str| filter.as_ref().is_none_or(|part| name.contains(part.as_str()));
-        let tier = Tier::new(options.full);
+        let tier = options.tier();
         let mut cases = Vec::new();
-        for source in tier.clients.iter().filter(|source| wanted(&options.from, &source.label())) {
+        for source in tier.clients.iter().filter(|source| wanted(options.from.as_ref(), &source.label())) {
             for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.agent))) {
                 let targets: Vec<&Source> = tier
                     .clients
                     .iter()
                     .filter(|target| tier.has(source, scenario.name, target))
-                    .filter(|target| wanted(&options.to, &target.label()))
+                    .filter(|target| wanted(options.to.as_ref(), &target.label()))
                     .collect();
-                if targets.is_empty() || !wanted(&options.session, scenario.name) {
+                if targets.is_empty() || !wanted(options.session.as_ref(), scenario.name) {
                     continue;
                 }
                 let client = install(source, options)?;
@@ -118,6 +121,20 @@ impl Plan {
         }
         if cases.is_empty() { Err(ConformanceError::NothingToRun) } else { Ok(Self { cases }) }
     }
+}
+
+/// Installs the clients that these options may need.
+pub(super) fn install_all(options: &Options) -> Result<(), ConformanceError> {
+    for client in &options.tier().clients {
+        if wanted(options.from.as_ref(), &client.label()) || wanted(options.to.as_ref(), &client.label()) {
+            install(client, options)?;
+        }
+    }
+    Ok(())
+}
+
+fn wanted(filter: Option<&String>, name: &str) -> bool {
+    filter.is_none_or(|part| name.contains(part.as_str()))
 }
 
 fn install(source: &Source, options: &Options) -> Result<Client, ConformanceError> {

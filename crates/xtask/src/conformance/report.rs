@@ -1,6 +1,6 @@
 //! What came out, and the page that shows it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use carryover_testkit::client::Agent;
@@ -104,7 +104,11 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        format!("| {} | {} | {} | {}", self.from, self.session, self.to, self.cells())
+        format!("{}{}", self.pair(), self.cells())
+    }
+
+    fn pair(&self) -> String {
+        format!("| {} | {} | {} | ", self.from, self.session, self.to)
     }
 
     fn cells(&self) -> String {
@@ -208,10 +212,24 @@ impl Report {
         page
     }
 
-    /// The rows that are not in a page as they were found now.
+    /// The rows that a page does not have, or that are worse than it says. How many facts a whole session has may
+    /// differ: a client that is killed has written down more or less of its last turn.
     pub(crate) fn not_in(&self, page: &str) -> Vec<String> {
-        let known: HashSet<&str> = page.lines().collect();
-        self.rows.iter().map(Row::line).filter(|line| !known.contains(line.as_str())).collect()
+        let known: Vec<&str> = page.lines().collect();
+        let is_in = |row: &&Row| {
+            let (pair, line) = (row.pair(), row.line());
+            known.iter().any(|known| *known == line || (row.is_whole() && known.starts_with(&pair)))
+        };
+        self.rows.iter().filter(|row| !is_in(row)).map(Row::line).collect()
+    }
+
+    /// The lines of a page that a run of everything would not write: other words, pairs that are no longer run.
+    pub(crate) fn no_longer(&self, page: &str) -> Vec<String> {
+        let now = self.render();
+        let now: Vec<&str> = now.lines().collect();
+        let pairs: Vec<String> = self.rows.iter().map(Row::pair).collect();
+        let is_known = |line: &&str| now.contains(line) || pairs.iter().any(|pair| line.starts_with(pair));
+        page.lines().filter(|line| !is_known(line)).map(str::to_owned).collect()
     }
 }
 
@@ -263,6 +281,22 @@ mod tests {
         assert!(page.contains("| A 1 | whole | B 2 | 4/4 | 0 | 0/0 | 2/2 | ✓ | 4/4 + 5/5 | ✓ | ✓ |\n"));
         assert!(page.contains("| A 1 | whole | B 2 | 3/4 | 1 |"));
         assert!(page.ends_with("1 of 2 pairs are whole.\n"));
+    }
+
+    #[test]
+    fn page_is_held_to_its_pairs_and_not_to_the_number_of_their_facts() {
+        let few = || row(Comparison { live: (4, 4), native: (2, 2), ..Comparison::default() });
+        let more = row(Comparison { live: (5, 5), native: (3, 3), ..Comparison::default() });
+        let worse =
+            row(Comparison { live: (3, 4), native: (2, 2), missing: vec!["a".into()], ..Comparison::default() });
+        let page = Report { rows: vec![few()] }.render();
+        let other = Row { to: "C 3".into(), ..few() };
+        let missing = Report { rows: vec![few(), more, worse, other] }.not_in(&page);
+        assert_eq!(missing.len(), 2, "{missing:?}");
+        assert!(missing[0].contains("3/4") && missing[1].contains("C 3"));
+        let both = Report { rows: vec![few(), Row { to: "C 3".into(), ..few() }] }.render();
+        let stale = Report { rows: vec![few()] }.no_longer(&both);
+        assert!(stale.len() == 2 && stale[0].contains("C 3") && stale[1].contains("2 of 2"), "{stale:?}");
     }
 
     #[test]

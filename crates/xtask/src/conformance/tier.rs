@@ -24,6 +24,11 @@ impl Tier {
         Self { clients: SOURCES.iter().filter(proven).copied().collect(), full }
     }
 
+    /// The clients of all agents.
+    pub(super) fn any(full: bool) -> Self {
+        Self { clients: SOURCES.to_vec(), full }
+    }
+
     /// Whether a session of this source goes into this target.
     pub(super) fn has(&self, source: &Source, session: &str, target: &Source) -> bool {
         if self.full { self.all(source, session, target) } else { self.daily(source, session, target) }

@@ -78,6 +78,7 @@ fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> 
         now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(),
         zone: jiff::tz::TimeZone::UTC,
         stores: BTreeMap::new(),
+        projects: Vec::new(),
     };
     let store = Store { root: "/home/u/.local/share/opencode".into() };
     let request = WriteRequest {
@@ -91,6 +92,7 @@ fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> 
         source_model: None,
         started_at: Timestamp::parse("2026-11-15T00:56:22.031Z").unwrap(),
         tokens: 1234,
+        permission: carryover_core::transcript::Permission::Ask,
         seed: 7,
     };
     let target = TargetView { env: &env, store: &store, program, version: Some(Version(1, 18, 33)) };
