@@ -3,6 +3,7 @@
 //! Rule of this crate: it is pure. No file, environment, clock, process or randomness, and no vendor's name; the same
 //! input always gives the same bytes.
 
+pub mod distill;
 pub mod fit;
 pub mod json;
 pub mod live;

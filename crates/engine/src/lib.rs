@@ -25,6 +25,7 @@ mod rows;
 mod run;
 pub mod select;
 pub mod session;
+pub mod story;
 pub mod undo;
 
 pub use cache::remember_messages;

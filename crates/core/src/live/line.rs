@@ -18,6 +18,18 @@ pub(super) fn resolve(entries: &[Entry]) -> Vec<usize> {
     alive
 }
 
+/// The indices that survive roll-backs, in order.
+pub(super) fn history(entries: &[Entry]) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        match &entry.body {
+            Body::Rewound { turns } => rewind(entries, &mut kept, *turns),
+            _ => kept.push(index),
+        }
+    }
+    kept
+}
+
 fn is_user_prompt(entry: &Entry) -> bool {
     let prompt = match &entry.body {
         Body::Prompt(_) => true,

@@ -34,6 +34,19 @@ pub fn order(transcript: &Transcript) -> Vec<usize> {
     order
 }
 
+/// The indices of everything that happened on the branch in force, in the order in which it was recorded: also what
+/// compactions took out of the context, and the failures, but not what was taken back, nor a sub-agent's chatter.
+///
+/// The compactions themselves are among them.
+pub fn history(transcript: &Transcript) -> Vec<usize> {
+    let entries = &transcript.entries;
+    let branching = entries.iter().any(|entry| entry.node.is_some());
+    let mut order = if branching { tree::history(entries) } else { line::history(entries) };
+    let is_told = |entry: &Entry| matches!(entry.body, Body::Failure(_) | Body::Compacted(_)) && !entry.side;
+    order.retain(|index| is_context(&entries[*index]) || is_told(&entries[*index]));
+    order
+}
+
 /// Pairs calls with outcomes the way the client does when it resumes.
 pub fn close(transcript: &Transcript, order: &[usize]) -> Vec<Alive> {
     close::close(&transcript.entries, order, transcript.header.closing)

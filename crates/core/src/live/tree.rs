@@ -31,6 +31,26 @@ pub(super) fn resolve(entries: &[Entry]) -> Vec<usize> {
     forest.gather_groups(&order)
 }
 
+/// The indices on the branch in force, compactions notwithstanding, in the order in which they were written. A failure
+/// that is no record of the tree counts where it stands.
+pub(super) fn history(entries: &[Entry]) -> Vec<usize> {
+    let forest = Forest::plant(entries);
+    let mut told: BTreeSet<usize> = BTreeSet::new();
+    let mut next = forest.leaf();
+    while let Some(leaf) = next {
+        let mut path = forest.path(leaf);
+        let root = path.first().copied().unwrap_or(leaf);
+        forest.add_siblings(&mut path);
+        told.extend(path.into_iter().flat_map(|record| forest.parts(record)));
+        // A compaction begins a tree of its own; what it took away is the branch that stands before it.
+        let is_barrier = matches!(entries[root].body, Body::Compacted(_));
+        next = if is_barrier { forest.before(root).filter(|before| !told.contains(before)) } else { None };
+    }
+    let loose = |index: &usize| entries[*index].node.is_none() && matches!(entries[*index].body, Body::Failure(_));
+    told.extend((0..entries.len()).filter(loose));
+    told.into_iter().collect()
+}
+
 impl<'a> Forest<'a> {
     fn plant(entries: &'a [Entry]) -> Self {
         let mut forest = Self { entries, records: BTreeMap::new(), children: BTreeMap::new() };
@@ -116,10 +136,12 @@ impl<'a> Forest<'a> {
 
     /// A parent that is not in the file is bridged to the record before.
     fn parent(&self, id: NodeId, child: usize) -> Option<usize> {
-        if let Some(index) = self.records.get(&id) {
-            return Some(*index);
-        }
-        (0..child).rev().find(|index| {
+        self.records.get(&id).copied().or_else(|| self.before(child))
+    }
+
+    /// The record before.
+    fn before(&self, record: usize) -> Option<usize> {
+        (0..record).rev().find(|index| {
             let entry = &self.entries[*index];
             entry.node.is_some_and(|node| self.records.get(&node.id) == Some(index)) && !entry.side
         })

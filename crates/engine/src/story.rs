@@ -1,0 +1,130 @@
+//! A session told for the distiller: the branch in force from its beginning, calls with their meaning and their end.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
+
+use carryover_agents::{Agent, AgentError, Bookmark, Sink};
+use carryover_core::distill::{Deed, Ended, Step, Story};
+use carryover_core::live;
+use carryover_core::transcript::{
+    Body, CallId, Entry, EntryKey, Fact, Origin, Part, Rejected, Transcript, TranscriptBuilder, text_of,
+};
+
+use crate::session::Listed;
+
+/// How much of an outcome a brief needs: errors stand at the end, what it is about at the beginning.
+const ENOUGH: usize = 8 * 1024;
+
+/// Reads a session for a brief. Long outputs are clipped while they are read, so that a session of any size fits.
+pub fn story(session: &Listed) -> Result<Story, AgentError> {
+    told(session, ENOUGH)
+}
+
+/// Reads a session with everything in it, for renderings that hold all of it.
+pub fn whole_story(session: &Listed) -> Result<Story, AgentError> {
+    told(session, usize::MAX)
+}
+
+fn told(session: &Listed, limit: usize) -> Result<Story, AgentError> {
+    let agent = session.agent;
+    let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
+    let mut sink = Clipping { builder, agent, limit };
+    agent.read(&session.found.source, &Bookmark::Start, &mut sink)?;
+    let mut transcript = sink.builder.finish();
+    transcript.header.title = session.found.title.clone().or(transcript.header.title);
+    Ok(tell(agent, transcript))
+}
+
+/// Clips what comes back from calls on its way into the transcript.
+struct Clipping {
+    builder: TranscriptBuilder,
+    agent: &'static dyn Agent,
+    limit: usize,
+}
+
+impl Sink for Clipping {
+    fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
+        self.builder.learn(fact)
+    }
+
+    fn put(&mut self, _revision: u64, mut entry: Entry) -> ControlFlow<()> {
+        if entry.side {
+            entry.reduce();
+        }
+        if let Body::Outcome(outcome) = &mut entry.body {
+            let text = text_of(&self.agent.bare(outcome));
+            outcome.parts = vec![Part::Text(clipped(text, self.limit))];
+        }
+        self.builder.put(entry)
+    }
+
+    fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
+        self.builder.retract(from)
+    }
+
+    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+        self.builder.reject(rejected)
+    }
+}
+
+/// The beginning and the end of a text, with a mark between them.
+fn clipped(text: String, limit: usize) -> String {
+    if text.len() <= limit {
+        return text;
+    }
+    let head = text.floor_char_boundary(limit / 4);
+    let tail = text.ceil_char_boundary(text.len() - limit / 4 * 3);
+    format!("{}\n[… {} bytes …]\n{}", &text[..head], tail - head, &text[tail..])
+}
+
+fn tell(agent: &dyn Agent, mut transcript: Transcript) -> Story {
+    let order = live::history(&transcript);
+    let mut story = Story::default();
+    let mut waiting: BTreeMap<CallId, VecDeque<usize>> = BTreeMap::new();
+    for index in order {
+        let entry = &mut transcript.entries[index];
+        let (key, at, origin) = (entry.key, entry.at, entry.origin);
+        let deed = match std::mem::replace(&mut entry.body, Body::Opaque("taken".into())) {
+            Body::Prompt(parts) => Some(prompt(&parts, origin)),
+            Body::Reply(parts) => Some(Deed::Reply { text: text_of(&parts) }),
+            Body::Reasoning(reasoning) => Some(Deed::Reasoning { text: reasoning.text }),
+            Body::Summary(parts) => Some(Deed::Summary { text: text_of(&parts) }),
+            Body::Failure(failure) => Some(Deed::Failure(*failure)),
+            Body::Call(call) => {
+                waiting.entry(call.id.clone()).or_default().push_back(story.steps.len());
+                let action = agent.action(&call, None);
+                Some(Deed::Call { tool: call.tool, action, ended: None })
+            }
+            Body::Outcome(outcome) => {
+                let call = waiting.get_mut(&outcome.call).and_then(VecDeque::pop_front);
+                let text = text_of(&outcome.parts);
+                let end = Ended { key, at, status: outcome.status, exit_code: outcome.exit_code, text };
+                end_call(&mut story, call, end);
+                None
+            }
+            Body::Compacted(_) => {
+                story.live_from = story.steps.len();
+                None
+            }
+            Body::Rewound { .. } | Body::Note(_) | Body::Opaque(_) => None,
+        };
+        story.steps.extend(deed.map(|deed| Step { key, at, deed }));
+    }
+    story.header = transcript.header;
+    story
+}
+
+fn prompt(parts: &[Part], origin: Origin) -> Deed {
+    let text = text_of(parts);
+    if origin != Origin::User {
+        return Deed::Attached { text };
+    }
+    let is_image = |part: &&Part| matches!(part, Part::Blob(blob) if blob.is_image());
+    Deed::Prompt { text, images: parts.iter().filter(is_image).count() }
+}
+
+fn end_call(story: &mut Story, call: Option<usize>, end: Ended) {
+    if let Some(Step { deed: Deed::Call { ended, .. }, .. }) = call.and_then(|call| story.steps.get_mut(call)) {
+        *ended = Some(end);
+    }
+}
