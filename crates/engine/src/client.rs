@@ -35,13 +35,16 @@ pub fn installed(context: &Context, agent: &dyn Agent) -> Option<Client> {
 
 /// The program that starts an agent, without asking it anything.
 pub fn find(context: &Context, facts: &Facts) -> Option<PathBuf> {
+    facts.binaries.iter().find_map(|name| find_program(context, name))
+}
+
+/// A program on the search path.
+pub fn find_program(context: &Context, name: &str) -> Option<PathBuf> {
     let folders = context.search_path();
     let windows = context.env.os == Os::Windows;
-    let names = facts.binaries.iter().flat_map(|name| {
-        if windows { vec![format!("{name}.exe"), format!("{name}.cmd")] } else { vec![(*name).to_owned()] }
-    });
+    let names = if windows { vec![format!("{name}.exe"), format!("{name}.cmd")] } else { vec![name.to_owned()] };
     // A relative folder in the search path would mean another program in every directory.
-    let places = names.flat_map(|name| folders.iter().map(move |folder| folder.join(&name)));
+    let places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     places.filter(|place| place.is_absolute()).find(|place| is_program(place))
 }
 

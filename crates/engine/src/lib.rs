@@ -15,6 +15,7 @@ mod disk;
 pub mod doctor;
 mod file;
 mod journal;
+pub mod kept;
 mod lineage;
 mod lines;
 mod project;
@@ -27,6 +28,7 @@ pub mod select;
 pub mod session;
 pub mod story;
 pub mod undo;
+pub mod workspace;
 
 pub use cache::remember_messages;
 

@@ -1,0 +1,45 @@
+//! The folders of a project, two levels deep.
+
+use std::path::Path;
+
+/// Folders whose contents say nothing about the project.
+const DULL: &[&str] = &["node_modules", "target", "dist", "build", "__pycache__", "venv", "vendor"];
+const MAX_LINES: usize = 120;
+const MAX_IN_FOLDER: usize = 40;
+
+/// A line for each file and folder, folders with a slash at their end.
+pub(super) fn of(project: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, is_folder) in names(project) {
+        if lines.len() >= MAX_LINES {
+            lines.push("…".to_owned());
+            break;
+        }
+        if !is_folder {
+            lines.push(name);
+            continue;
+        }
+        lines.push(format!("{name}/"));
+        if !DULL.contains(&name.as_str()) {
+            let inside = names(&project.join(&name));
+            lines.extend(
+                inside.into_iter().map(|(name, is_folder)| format!("  {name}{}", if is_folder { "/" } else { "" })),
+            );
+        }
+    }
+    lines
+}
+
+/// What is in a folder, by name; hidden things are left out.
+fn names(folder: &Path) -> Vec<(String, bool)> {
+    let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
+    let visible = |entry: fs_err::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let is_folder = entry.file_type().ok()?.is_dir();
+        (!name.starts_with('.')).then_some((name, is_folder))
+    };
+    let mut names: Vec<(String, bool)> = entries.flatten().filter_map(visible).collect();
+    names.sort();
+    names.truncate(MAX_IN_FOLDER);
+    names
+}
