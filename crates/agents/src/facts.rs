@@ -39,6 +39,8 @@ pub struct Facts {
     pub aliases: &'static [&'static str],
     /// The programs that start it.
     pub binaries: &'static [&'static str],
+    /// How a person starts it on something: `{prompt}` stands for the first words to it, `{file}` for a file to read.
+    pub start: &'static [&'static str],
     /// Packages whose manifest tells the version of an installed client.
     pub packages: &'static [&'static str],
     pub stores: &'static [PathRule],

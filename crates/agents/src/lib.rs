@@ -17,6 +17,7 @@ mod opencode;
 mod pi;
 mod plan;
 mod qwen_code;
+mod taker;
 mod version;
 
 pub use agent::{Agent, Bookmark, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
@@ -27,6 +28,7 @@ pub use plan::{
     Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, WritePlan,
     WriteRequest, WrittenAs,
 };
+pub use taker::{EDITORS, Taker, Takes};
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.

@@ -36,6 +36,7 @@ static FACTS: Facts = Facts {
     name: "Aider",
     aliases: &[],
     binaries: &["aider"],
+    start: &["aider", "--read", "{file}"],
     packages: &["aider-chat"],
     stores: &[PathRule { on: &[], base: Base::Project, path: &[] }],
     // It reads those files only that its configuration names.

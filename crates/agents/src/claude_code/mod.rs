@@ -37,6 +37,7 @@ static FACTS: Facts = Facts {
     name: "Claude Code",
     aliases: &["claude", "cc"],
     binaries: &["claude"],
+    start: &["claude", "{prompt}"],
     packages: &["@anthropic-ai/claude-code"],
     stores: &[
         PathRule { on: &[], base: Base::Variable("CLAUDE_CONFIG_DIR"), path: &[] },

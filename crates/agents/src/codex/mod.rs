@@ -43,6 +43,7 @@ static FACTS: Facts = Facts {
     name: "Codex CLI",
     aliases: &["codex-cli"],
     binaries: &["codex"],
+    start: &["codex", "{prompt}"],
     packages: &["@openai/codex"],
     stores: &[
         PathRule { on: &[], base: Base::Variable("CODEX_HOME"), path: &[] },

@@ -37,6 +37,7 @@ static FACTS: Facts = Facts {
     name: "GitHub Copilot CLI",
     aliases: &["copilot"],
     binaries: &["copilot"],
+    start: &["copilot", "-i", "{prompt}"],
     packages: &["@github/copilot"],
     stores: &[
         PathRule { on: &[], base: Base::Variable("COPILOT_HOME"), path: &[] },

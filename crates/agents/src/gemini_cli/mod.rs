@@ -40,6 +40,7 @@ static FACTS: Facts = Facts {
     name: "Gemini CLI",
     aliases: &["gemini"],
     binaries: &["gemini"],
+    start: &["gemini", "-i", "{prompt}"],
     packages: &["@google/gemini-cli"],
     stores: &[
         PathRule { on: &[], base: Base::Variable("GEMINI_CLI_HOME"), path: &[".gemini"] },

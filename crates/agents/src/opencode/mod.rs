@@ -44,6 +44,7 @@ static FACTS: Facts = Facts {
     name: "OpenCode",
     aliases: &[],
     binaries: &["opencode"],
+    start: &["opencode", "--prompt", "{prompt}"],
     packages: &["opencode-ai"],
     stores: &[
         PathRule { on: &[], base: Base::Variable("XDG_DATA_HOME"), path: &["opencode"] },

@@ -36,6 +36,7 @@ static FACTS: Facts = Facts {
     name: "pi",
     aliases: &[],
     binaries: &["pi"],
+    start: &["pi", "{prompt}"],
     packages: &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
     stores: &[
         PathRule { on: &[], base: Base::Variable("PI_CODING_AGENT_DIR"), path: &[] },

@@ -35,6 +35,7 @@ static FACTS: Facts = Facts {
     name: "Qwen Code",
     aliases: &["qwen"],
     binaries: &["qwen"],
+    start: &["qwen", "-i", "{prompt}"],
     packages: &["@qwen-code/qwen-code"],
     stores: &[
         PathRule { on: &[], base: Base::Variable("QWEN_RUNTIME_DIR"), path: &[] },

@@ -30,6 +30,7 @@ const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule])
         name,
         aliases: &[],
         binaries: &["fake-client"],
+        start: &["fake-client", "{prompt}"],
         packages: &["fake-package"],
         stores: store,
         instruction_files: &[],
