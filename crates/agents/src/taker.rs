@@ -1,5 +1,7 @@
 //! Who takes a brief: every agent, and editors whose sessions are not read.
 
+use carryover_core::tokens::Counter;
+
 use crate::{AGENTS, Facts};
 
 /// How a brief reaches a taker in a project.
@@ -23,12 +25,19 @@ pub struct Taker {
     pub takes: Takes,
     /// How it is started; empty where a person opens it.
     pub start: &'static [&'static str],
+    /// The tokens that a resume prompt for it may have.
+    pub budget: u64,
+    /// How its model counts them.
+    pub counter: Counter,
 }
 
 /// Front matter by which an editor's rule holds for every request.
 const ALWAYS: &str = "---\ndescription: Where an earlier session in another agent stopped\nalwaysApply: true\n---\n\n";
 const ALWAYS_ON: &str =
     "---\ntrigger: always_on\ndescription: Where an earlier session in another agent stopped\n---\n\n";
+
+/// Editors show a part of the window to their model.
+const EDITOR_BUDGET: u64 = 38_000;
 
 /// Editors that take a brief, and whose sessions are not read.
 pub const EDITORS: &[Taker] = &[
@@ -38,6 +47,8 @@ pub const EDITORS: &[Taker] = &[
         aliases: &[],
         takes: Takes::Own { file: ".cursor/rules/resumed-session.mdc", front_matter: ALWAYS },
         start: &[],
+        budget: EDITOR_BUDGET,
+        counter: Counter::Padded,
     },
     Taker {
         id: "windsurf",
@@ -45,6 +56,8 @@ pub const EDITORS: &[Taker] = &[
         aliases: &[],
         takes: Takes::Own { file: ".windsurf/rules/resumed-session.md", front_matter: ALWAYS_ON },
         start: &[],
+        budget: EDITOR_BUDGET,
+        counter: Counter::Padded,
     },
     Taker {
         id: "copilot-vscode",
@@ -52,6 +65,8 @@ pub const EDITORS: &[Taker] = &[
         aliases: &[],
         takes: Takes::Block { file: ".github/copilot-instructions.md", follows: false },
         start: &[],
+        budget: EDITOR_BUDGET,
+        counter: Counter::Padded,
     },
 ];
 
@@ -71,7 +86,15 @@ impl Taker {
             Some(file) => Takes::Block { file, follows: true },
             None => Takes::Named,
         };
-        Self { id: facts.id, name: facts.name, aliases: facts.aliases, takes, start: facts.start }
+        Self {
+            id: facts.id,
+            name: facts.name,
+            aliases: facts.aliases,
+            takes,
+            start: facts.start,
+            budget: facts.resume_budget,
+            counter: facts.counter,
+        }
     }
 
     /// The command that starts it on a prompt or a file; none for an editor.

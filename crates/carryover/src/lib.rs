@@ -6,8 +6,12 @@
 mod ago;
 mod args;
 mod choice;
+mod clipboard;
 mod commands;
+mod delivery;
+mod destination;
 mod error;
+mod launch;
 mod quantity;
 mod session_row;
 mod shell;

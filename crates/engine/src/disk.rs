@@ -24,6 +24,8 @@ pub(crate) struct NewFile<'a> {
 pub(crate) trait Disk {
     /// Replaces one of our own files.
     fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Replaces a file that is not ours alone; who may read it stays as it is.
+    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Makes one folder; the one above it exists.
     fn create_folder(&mut self, path: &Path) -> io::Result<()>;
     /// Writes a file beside its place and brings it to disk; `mark` is part of its name.
@@ -44,6 +46,10 @@ pub(crate) struct RealDisk;
 impl Disk for RealDisk {
     fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         file::write_private(path, bytes)
+    }
+
+    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        file::rewrite(path, bytes)
     }
 
     fn create_folder(&mut self, path: &Path) -> io::Result<()> {

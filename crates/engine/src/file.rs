@@ -20,6 +20,31 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
+/// Replaces a file that is not ours alone, or makes it: in one step, with the permissions that it had.
+pub(crate) fn rewrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = parent(path)?;
+    let mut file = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    match fs_err::metadata(path) {
+        Ok(metadata) => file.as_file().set_permissions(metadata.permissions())?,
+        Err(_) => share(file.as_file())?,
+    }
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|failed| failed.error)?;
+    sync_folder(folder)
+}
+
+/// Lets others read a new file, as any editor would.
+#[cfg(unix)]
+fn share(file: &std::fs::File) -> io::Result<()> {
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn share(_: &std::fs::File) -> io::Result<()> {
+    Ok(())
+}
+
 /// Makes a folder that only its owner can open, and those above it that are missing.
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {

@@ -73,6 +73,17 @@ pub(crate) struct Lines {
     pub(crate) is_lock_new: bool,
 }
 
+/// A block of ours in a file that others write, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Block {
+    pub(crate) file: PathBuf,
+    /// The block as we left it.
+    pub(crate) left: Digest,
+    /// What else we wrote there, where the file was not there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rest: Option<Digest>,
+}
+
 /// One resume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
@@ -96,6 +107,9 @@ pub(crate) struct Journal {
     pub(crate) rows: Vec<Rows>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) lines: Vec<Lines>,
+    /// Where a brief was left instead of a session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) blocks: Vec<Block>,
 }
 
 /// A file that entries were taken from.
@@ -197,12 +211,25 @@ pub(crate) fn all(context: &Context) -> Vec<Journal> {
     journals
 }
 
+/// The id and the number of the next resume. The id is easy to type: the first eight digits of the seed.
+pub(crate) fn next(context: &Context) -> (String, u64) {
+    let number = all(context).first().map_or(1, |newest| newest.number + 1);
+    let short = |seed: u128| format!("{:08x}", seed >> 96);
+    let mut seed = context.seed;
+    while path(context, &short(seed)).exists() {
+        seed = seed.wrapping_add(1 << 96);
+    }
+    (short(seed), number)
+}
+
 /// One resume; `None` where its file is missing or broken.
 pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
     let journal: Journal = load(&path(context, id))?;
     let lines = journal.lines.iter().flat_map(|lines| std::iter::once(&lines.file).chain(&lines.lock));
     let databases = journal.rows.iter().map(|rows| &rows.database);
-    let paths = journal.files.iter().map(|left| &left.path).chain(&journal.folders).chain(lines).chain(databases);
+    let blocks = journal.blocks.iter().map(|block| &block.file);
+    let files = journal.files.iter().map(|left| &left.path).chain(blocks);
+    let paths = files.chain(&journal.folders).chain(lines).chain(databases);
     let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
     sound.then_some(journal)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::file;
+use crate::disk::{Disk, RealDisk};
 
 /// The folder's name.
 pub const FOLDER: &str = ".carryover";
@@ -13,6 +13,10 @@ const IGNORE: &str = "*\n";
 
 /// Writes a file into the project's own folder, which is kept from git before its first byte is written.
 pub fn write(project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    write_on(&mut RealDisk, project, name, bytes)
+}
+
+pub(crate) fn write_on(disk: &mut dyn Disk, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let folder = project.join(FOLDER);
     // A link could lead anywhere.
     if folder.is_symlink() {
@@ -20,9 +24,9 @@ pub fn write(project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     }
     let ignore = folder.join(".gitignore");
     if !ignore.exists() {
-        file::write_private(&ignore, IGNORE.as_bytes())?;
+        disk.write_own(&ignore, IGNORE.as_bytes())?;
     }
     let path = folder.join(name);
-    file::write_private(&path, bytes)?;
+    disk.write_own(&path, bytes)?;
     Ok(path)
 }

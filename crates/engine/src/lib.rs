@@ -6,6 +6,7 @@
 mod apply;
 mod assemble;
 mod blob;
+mod blocks;
 mod cache;
 pub mod client;
 pub mod config;
@@ -14,8 +15,10 @@ mod digest;
 mod disk;
 pub mod doctor;
 mod file;
+pub mod handoff;
 mod journal;
 pub mod kept;
+pub mod leave;
 mod lineage;
 mod lines;
 mod project;

@@ -248,13 +248,7 @@ fn write(
 }
 
 fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Place, plan: &WritePlan) -> Journal {
-    let number = journal::all(context).first().map_or(1, |newest| newest.number + 1);
-    let mut seed = context.seed;
-    let mut id = short(seed);
-    while journal::path(context, &id).exists() {
-        seed = seed.wrapping_add(1 << 96);
-        id = short(seed);
-    }
+    let (id, number) = journal::next(context);
     let named =
         |agent: &dyn Agent, session: &SessionId| Named { agent: agent.facts().id.to_owned(), session: session.clone() };
     Journal {
@@ -272,12 +266,8 @@ fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Pl
         folders: Vec::new(),
         rows: Vec::new(),
         lines: Vec::new(),
+        blocks: Vec::new(),
     }
-}
-
-/// An id that is easy to type: the first eight digits of the seed.
-fn short(seed: u128) -> String {
-    format!("{:08x}", seed >> 96)
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.
@@ -287,6 +277,7 @@ fn superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
             && earlier.source == journal.source
             && earlier.target.agent == journal.target.agent
             && earlier.project == journal.project
+            && earlier.blocks.is_empty()
             && undo::is_unused(earlier)
     };
     journal::all(context).into_iter().filter(same).collect()

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::blocks;
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk, temp_prefix};
@@ -26,7 +27,7 @@ pub enum UndoError {
     Nothing,
     #[error("no resume is known by `{0}`")]
     NotFound(String),
-    #[error("{} has grown since it was written: somebody has gone on there", .0.display())]
+    #[error("{} has been changed since it was written: somebody has gone on there", .0.display())]
     Used(PathBuf),
     #[error("{0}")]
     Rows(String),
@@ -181,6 +182,10 @@ pub(crate) fn take_back(
         warnings.push(error.to_string());
     }
     let mut removed = Vec::new();
+    for block in &journal.blocks {
+        blocks::take_out(disk, block).map_err(failed(&block.file))?;
+        removed.push(block.file.clone());
+    }
     for left in &journal.files {
         if remove(disk, &left.path)? {
             removed.push(left.path.clone());
@@ -205,6 +210,13 @@ fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
             Ok(_) => return Err(UndoError::Used(left.path.clone())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(&left.path)(error)),
+        }
+    }
+    for block in &journal.blocks {
+        match blocks::is_as_left(block) {
+            Ok(true) => {}
+            Ok(false) => return Err(UndoError::Used(block.file.clone())),
+            Err(error) => return Err(failed(&block.file)(error)),
         }
     }
     for rows in journal.rows.iter().filter(|rows| rows.left.is_some()) {

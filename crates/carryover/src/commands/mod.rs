@@ -1,10 +1,13 @@
 //! One command, one file: its arguments, and how its result is shown.
 
+mod brief;
+mod capture;
 mod completions;
 mod config;
 mod demo;
 mod detect;
 mod doctor;
+mod handoff;
 mod info;
 mod list;
 mod resume;
@@ -26,6 +29,9 @@ pub(crate) enum Command {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Resume(resume::ResumeArgs),
+    Handoff(handoff::HandoffArgs),
+    Capture(capture::CaptureArgs),
+    Brief(brief::BriefArgs),
     Undo(undo::UndoArgs),
     Info(info::InfoArgs),
     Doctor(doctor::DoctorArgs),
@@ -53,6 +59,9 @@ fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError>
         Command::List(args) => list::cmd_list(ui, context, args),
         Command::Show(args) => show::cmd_show(ui, context, globals, args),
         Command::Resume(args) => resume::cmd_resume(ui, context, globals, args),
+        Command::Handoff(args) => handoff::cmd_handoff(ui, context, globals, args),
+        Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
+        Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),

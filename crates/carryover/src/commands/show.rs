@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use carryover_engine::context::Context;
-use carryover_engine::{read, remember_messages};
+use carryover_core::render::uasf;
+use carryover_engine::{read, remember_messages, story};
 use clap::{Args, ValueEnum};
 
 use crate::args::{Globals, SessionArgs};
@@ -30,12 +31,15 @@ pub(crate) struct ShowArgs {
     /// The project whose newest session is shown where none is named
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
-    /// How to show it: text, markdown or json
+    /// How to show it: text, markdown, json or uasf
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     format: Format,
     /// Everything, with what is no longer in the context and with long outputs whole
     #[arg(long)]
     full: bool,
+    /// Write keys, tokens and passwords as they are into uasf, which is made to be passed on
+    #[arg(long, hide_short_help = true)]
+    no_redact: bool,
 }
 
 /// How a session is shown.
@@ -44,11 +48,18 @@ enum Format {
     Text,
     Markdown,
     Json,
+    Uasf,
 }
 
 pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &ShowArgs) -> Result<(), CommandError> {
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project)?;
+    if args.format == Format::Uasf {
+        let story = story::whole_story(&session)?;
+        let story = if args.no_redact { story } else { story.redacted() };
+        ui.write_json(&uasf(&story))?;
+        return Ok(());
+    }
     let mut transcript = read::transcript(&session, args.full)?;
     // A listing's title is the one that the user knows it by.
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
@@ -62,7 +73,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
     let view = if args.full { View::full(agent, transcript) } else { View::live(agent, transcript)? };
     let format = if ui.json() { Format::Json } else { args.format };
     match format {
-        Format::Json => ui.write_json(&view::document(&view))?,
+        Format::Json | Format::Uasf => ui.write_json(&view::document(&view))?,
         Format::Markdown => view::markdown(ui.out(), &view, &context.env.zone)?,
         Format::Text => view::text(ui.out(), &view, &context.env.zone)?,
     }

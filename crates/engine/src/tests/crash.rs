@@ -44,6 +44,11 @@ impl Disk for Failing {
         RealDisk.write_own(path, bytes)
     }
 
+    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.step()?;
+        RealDisk.rewrite(path, bytes)
+    }
+
     fn create_folder(&mut self, path: &Path) -> io::Result<()> {
         self.step()?;
         RealDisk.create_folder(path)

@@ -80,6 +80,10 @@ impl Disk for Importing {
         RealDisk.write_own(path, bytes)
     }
 
+    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        RealDisk.rewrite(path, bytes)
+    }
+
     fn create_folder(&mut self, path: &Path) -> io::Result<()> {
         RealDisk.create_folder(path)
     }

@@ -1,0 +1,93 @@
+//! `carryover capture`.
+
+use std::path::PathBuf;
+
+use carryover_core::render::session_json;
+use carryover_engine::context::Context;
+use carryover_engine::handoff::{Options, distilled};
+use carryover_engine::kept;
+use clap::Args;
+use serde::Serialize;
+
+use crate::args::{Globals, SessionArgs};
+use crate::choice;
+use crate::error::{CommandError, ErrorKind};
+use crate::quantity;
+use crate::session_row::from_home;
+use crate::surroundings::resolved;
+use crate::ui::{DIM, GOOD, Ui};
+
+const FILE: &str = "session.json";
+
+/// Keep a session as one portable file
+///
+/// Writes `.carryover/session.json`: the conversation, the files that were changed, what was decided and what is left to
+/// do, in the Portable Session Format 1.0. `carryover resume --file` makes a prompt of it, also on another machine. The
+/// format holds no inputs of tool calls.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover capture                                the newest session of this project
+  carryover capture 8f3c21aa
+  carryover resume --file .carryover/session.json --target codex")]
+pub(crate) struct CaptureArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// The folder to write to [default: the session's own]
+    #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    project: Option<PathBuf>,
+    /// Write keys, tokens and passwords as they are
+    #[arg(long)]
+    no_redact: bool,
+}
+
+/// What was captured, as `--json` tells it.
+#[derive(Serialize)]
+struct Captured<'a> {
+    schema: &'static str,
+    source: &'static str,
+    session_id: &'a str,
+    file: String,
+    messages: usize,
+    tokens: u64,
+    files_changed: usize,
+    warnings: &'a [String],
+}
+
+pub(crate) fn cmd_capture(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &CaptureArgs,
+) -> Result<(), CommandError> {
+    let project = args.project.as_deref().map(resolved);
+    let session = choice::select(ui, context, globals, &args.session, project.clone())?;
+    let options = Options { project: project.as_deref(), redact: !args.no_redact };
+    let distilled = distilled(context, &session, options)?;
+    let captured = session_json(&distilled.brief, &distilled.story, &distilled.workspace);
+    let text = serde_json::to_vec_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
+    let file = kept::write(&distilled.project, FILE, &text)?;
+    if ui.json() {
+        ui.write_json(&Captured {
+            schema: "carryover.capture/1",
+            source: session.agent.facts().id,
+            session_id: &session.found.id.0,
+            file: file.display().to_string(),
+            messages: captured.conversation.message_count,
+            tokens: captured.conversation.estimated_tokens,
+            files_changed: captured.files_changed.len(),
+            warnings: &distilled.warnings,
+        })?;
+        return Ok(());
+    }
+    for warning in &distilled.warnings {
+        ui.warning(warning)?;
+    }
+    ui.status(format_args!("{GOOD}captured{GOOD:#}"))?;
+    ui.status(format_args!("  wrote     {DIM}{}{DIM:#}", from_home(context, &file)))?;
+    ui.status(format_args!("  messages  {}", captured.conversation.message_count))?;
+    ui.status(format_args!("  tokens    about {}", quantity::tokens(captured.conversation.estimated_tokens)))?;
+    ui.status(format_args!("  files     {} changed", captured.files_changed.len()))?;
+    ui.hint("`carryover resume --file` makes a prompt of it")?;
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! `carryover handoff`.
+
+use std::path::PathBuf;
+
+use carryover_agents::Taker;
+use carryover_core::render::{HandoffOptions, Protocol, handoff};
+use carryover_engine::context::Context;
+use carryover_engine::handoff::{Distilled, Options, distilled};
+use carryover_engine::kept;
+use clap::{Args, ValueEnum};
+
+use crate::args::{Globals, SessionArgs};
+use crate::choice;
+use crate::delivery::{Delivery, HANDOFF, Prompt, show_command};
+use crate::destination::{Destination, destination_parser};
+use crate::error::CommandError;
+use crate::surroundings::resolved;
+use crate::ui::Ui;
+
+/// Hand a session over as words
+///
+/// Writes `.carryover/RESUME.md`, a prompt that any agent goes on from, fitted into a number of tokens, and copies it to
+/// the clipboard; beside it `.carryover/handoff.md`, at most 50 lines. No model is asked. Keys, tokens and passwords are
+/// masked. `carryover resume` is better where the target takes whole sessions.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover handoff                                the newest session of this project
+  carryover handoff --target cursor                fitted to what Cursor takes
+  carryover handoff 8f3c21aa --target codex --launch
+  carryover handoff --tokens 8000 --no-copy")]
+pub(crate) struct HandoffArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Who goes on: an agent, or just `clipboard` or `file`
+    #[arg(long, short, value_name = "TARGET", value_parser = destination_parser(), hide_possible_values = true)]
+    target: Option<Destination>,
+    /// The folder to go on in [default: the session's own]
+    #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    project: Option<PathBuf>,
+    /// The most tokens that RESUME.md may have [default: what suits the target]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    tokens: Option<u64>,
+    /// Copy RESUME.md to the clipboard, which is the default
+    #[arg(long, overrides_with = "no_copy", hide_short_help = true)]
+    copy: bool,
+    /// Leave the clipboard alone
+    #[arg(long)]
+    no_copy: bool,
+    /// What the next agent does with handoff.md: ask, brief or silent
+    #[arg(long, value_name = "HOW", default_value = "ask", hide_possible_values = true)]
+    protocol: Told,
+    /// Write keys, tokens and passwords as they are
+    #[arg(long)]
+    no_redact: bool,
+    /// Start the target with it
+    #[arg(long, conflicts_with = "json")]
+    launch: bool,
+}
+
+/// What the next agent does first.
+#[derive(Clone, Copy, ValueEnum)]
+enum Told {
+    Ask,
+    Brief,
+    Silent,
+}
+
+pub(crate) fn cmd_handoff(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &HandoffArgs,
+) -> Result<(), CommandError> {
+    let project = args.project.as_deref().map(resolved);
+    let session = choice::select(ui, context, globals, &args.session, project.clone())?;
+    let options = Options { project: project.as_deref(), redact: !args.no_redact };
+    let distilled = distilled(context, &session, options)?;
+    let name = session.agent.facts().name;
+    let prompt = Prompt::of_session(&distilled, name, args.taker(), args.tokens.or(context.config.handoff.tokens))?;
+    let delivery = Delivery {
+        source: session.agent.facts().id.to_owned(),
+        session: session.found.id.0.clone(),
+        project: distilled.project.clone(),
+        taker: args.taker().copied(),
+        copy: args.copies(),
+        launch: args.launch,
+        dry_run: false,
+        more: vec![kept::write(&distilled.project, HANDOFF, args.handoff(&distilled, name).as_bytes())?],
+        warnings: distilled.warnings,
+    };
+    delivery.deliver(ui, context, &prompt)
+}
+
+impl HandoffArgs {
+    fn taker(&self) -> Option<&Taker> {
+        match &self.target {
+            Some(Destination::Taker(taker)) => Some(taker),
+            _ => None,
+        }
+    }
+
+    /// A file alone was asked for, or no copy.
+    fn copies(&self) -> bool {
+        !self.no_copy && (self.copy || !matches!(self.target, Some(Destination::File)))
+    }
+
+    fn handoff(&self, distilled: &Distilled, name: &str) -> String {
+        let protocol = match self.protocol {
+            Told::Ask => Protocol::Ask,
+            Told::Brief => Protocol::Brief,
+            Told::Silent => Protocol::Silent,
+        };
+        let show = show_command(&distilled.brief.session.0);
+        handoff(&distilled.brief, &HandoffOptions { agent_name: name, protocol, show_command: &show })
+    }
+}

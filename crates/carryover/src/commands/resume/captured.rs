@@ -1,0 +1,79 @@
+//! Going on from a file that holds a session, without the agent that made it.
+
+use std::path::Path;
+
+use carryover_core::render::{SessionJson, Uasf};
+use carryover_engine::context::Context;
+
+use super::ResumeArgs;
+use crate::delivery::{Delivery, Prompt};
+use crate::error::{CommandError, ErrorKind};
+use crate::surroundings::resolved;
+use crate::ui::Ui;
+
+/// A session of a gigabyte is not one that somebody captured.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Either of the formats that are read.
+enum Captured {
+    Portable(Box<SessionJson>),
+    Uasf(Box<Uasf>),
+}
+
+/// Makes a prompt of a captured session.
+pub(super) fn go_on(ui: &mut Ui, context: &Context, args: &ResumeArgs, file: &Path) -> Result<(), CommandError> {
+    let captured = read(file)?;
+    let (source, session) = captured.names();
+    let name = carryover_agents::by_name(source).map_or(source, |agent| agent.facts().name).to_owned();
+    let made_at = context.env.now.to_string();
+    let material = match &captured {
+        Captured::Portable(session) => session.material(&name),
+        Captured::Uasf(session) => session.material(&name, &made_at),
+    };
+    let target = args.target.or_else(|| configured(context));
+    let prompt = Prompt::of(&material, session, target.as_ref(), args.tokens, &name)?;
+    let project = args.project.as_deref().map_or_else(|| context.cwd.clone(), resolved);
+    let delivery = Delivery {
+        source: source.to_owned(),
+        session: session.to_owned(),
+        project,
+        taker: target,
+        copy: !args.launch,
+        launch: args.launch,
+        dry_run: args.dry_run,
+        more: Vec::new(),
+        warnings: Vec::new(),
+    };
+    delivery.deliver(ui, context, &prompt)
+}
+
+fn configured(context: &Context) -> Option<carryover_agents::Taker> {
+    context.config.resume.target.as_deref().and_then(carryover_agents::Taker::by_name)
+}
+
+fn read(file: &Path) -> Result<Captured, CommandError> {
+    let size = fs_err::metadata(file)?.len();
+    if size > MAX_BYTES {
+        return Err(CommandError::new(ErrorKind::Io, format!("{} is too long", file.display())));
+    }
+    let bytes = fs_err::read(file)?;
+    if let Ok(session) = serde_json::from_slice(&bytes) {
+        return Ok(Captured::Portable(Box::new(session)));
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(session) => Ok(Captured::Uasf(Box::new(session))),
+        Err(_) => Err(CommandError::new(ErrorKind::Io, format!("{} is no captured session", file.display()))
+            .hint("`carryover capture` writes one, and so does `carryover show --format uasf`")
+            .hint("a session file of an agent is named without --file: `carryover resume FILE --target AGENT`")),
+    }
+}
+
+impl Captured {
+    /// Whose session it is, and its id.
+    fn names(&self) -> (&str, &str) {
+        match self {
+            Self::Portable(session) => (&session.source, &session.session_id),
+            Self::Uasf(session) => (&session.session.agent, &session.session.id),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Going on natively: a session in the target's own store.
+
+use carryover_agents::{Agent, Loss};
+use carryover_engine::context::Context;
+use carryover_engine::resume::{self, Options, Report, ResumeError};
+use carryover_engine::session::Listed;
+use serde::Serialize;
+
+use super::ResumeArgs;
+use crate::error::CommandError;
+use crate::launch::launch;
+use crate::quantity;
+use crate::session_row::from_home;
+use crate::shell;
+use crate::surroundings::resolved;
+use crate::ui::{BOLD, COMMAND, DIM, GOOD, Ui};
+
+/// What happened, as `--json` tells it.
+#[derive(Serialize)]
+struct Resumed<'a> {
+    schema: &'static str,
+    source: &'static str,
+    source_session_id: &'a str,
+    target: &'static str,
+    session_id: &'a str,
+    command: &'a [String],
+    cwd: String,
+    carried: usize,
+    translated: usize,
+    clipped: usize,
+    lost: Vec<Lost>,
+    tokens: u64,
+    window: u64,
+    files: Vec<String>,
+    undo_id: Option<&'a str>,
+    dry_run: bool,
+    superseded: Option<&'a str>,
+    warnings: &'a [String],
+    steps: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Lost {
+    what: &'static str,
+    count: usize,
+    reason: &'static str,
+}
+
+/// Writes the session and tells about it.
+pub(super) fn go_on_natively(
+    ui: &mut Ui,
+    context: &Context,
+    session: &Listed,
+    target: &'static dyn Agent,
+    args: &ResumeArgs,
+) -> Result<(), NotNative> {
+    let options = Options {
+        target,
+        project: args.project.as_deref().map(resolved),
+        tokens: args.tokens.or(context.config.resume.tokens),
+        dry_run: args.dry_run,
+    };
+    let report = resume::resume(context, session, &options)?;
+    if ui.json() {
+        ui.write_json(&as_json(&report, args.dry_run)).map_err(CommandError::from)?;
+        return Ok(());
+    }
+    tell(ui, context, &report)?;
+    go_on(ui, context, &report, args.dry_run)?;
+    if args.launch {
+        launch(ui, context, report.target, &report.command)?;
+    }
+    Ok(())
+}
+
+/// Why a session was not written.
+pub(super) enum NotNative {
+    /// The target cannot take it; there are other ways.
+    CannotHold(ResumeError),
+    Failed(CommandError),
+}
+
+impl From<ResumeError> for NotNative {
+    fn from(error: ResumeError) -> Self {
+        match error {
+            ResumeError::NoWriter(_) | ResumeError::Agent(carryover_agents::AgentError::CannotHold { .. }) => {
+                Self::CannotHold(error)
+            }
+            error => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<CommandError> for NotNative {
+    fn from(error: CommandError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn as_json(report: &Report, dry_run: bool) -> Resumed<'_> {
+    Resumed {
+        schema: "carryover.resume/1",
+        source: report.source,
+        source_session_id: &report.source_session.0,
+        target: report.target,
+        session_id: &report.session.0,
+        command: &report.command.argv,
+        cwd: report.command.cwd.display().to_string(),
+        carried: report.carried,
+        translated: report.translated,
+        clipped: report.clipped,
+        lost: report.lost.iter().map(|Loss { what, count, reason }| Lost { what, count: *count, reason }).collect(),
+        tokens: report.tokens,
+        window: report.window,
+        files: report.files.iter().map(|path| path.display().to_string()).collect(),
+        undo_id: report.undo_id.as_deref(),
+        dry_run,
+        superseded: report.superseded.as_deref(),
+        warnings: &report.warnings,
+        steps: &report.steps,
+    }
+}
+
+/// The report for people.
+fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
+    let done = if report.undo_id.is_some() { "carried over" } else { "would carry over" };
+    let names = [report.source, report.target].map(|id| carryover_agents::by_name(id).map_or(id, |a| a.facts().name));
+    ui.status(format_args!("{GOOD}{done}{GOOD:#} {} → {}", names[0], names[1]))?;
+    let entries = quantity::count(report.carried, "entry", "entries");
+    ui.status(format_args!("  carried     {entries}"))?;
+    ui.status(format_args!("  translated  {}", quantity::count(report.translated, "tool call", "tool calls")))?;
+    ui.status(format_args!("  clipped     {}", report.clipped))?;
+    if report.lost.is_empty() {
+        ui.status("  lost        nothing")?;
+    }
+    for (index, loss) in report.lost.iter().enumerate() {
+        let label = if index == 0 { "lost" } else { "" };
+        ui.status(format_args!("  {label:<11} {} {}: {}", loss.count, loss.what, loss.reason))?;
+    }
+    let (tokens, window) = (quantity::tokens(report.tokens), quantity::tokens(report.window));
+    let (bar, percent) = (quantity::bar(report.tokens, report.window), quantity::percent(report.tokens, report.window));
+    ui.status(format_args!("  tokens      {bar} about {tokens} of {window} ({percent} %)"))?;
+    // A plan has steps; what was done has files.
+    if report.undo_id.is_some() {
+        for file in &report.files {
+            ui.status(format_args!("  {DIM}{}{DIM:#}", from_home(context, file)))?;
+        }
+    } else {
+        for step in &report.steps {
+            ui.status(format_args!("  {DIM}{step}{DIM:#}"))?;
+        }
+    }
+    if let Some(superseded) = &report.superseded {
+        ui.status(format_args!("  replaces the copy {superseded}, which nobody had used"))?;
+    }
+    for warning in &report.warnings {
+        ui.warning(warning)?;
+    }
+    Ok(())
+}
+
+/// The command to go on with, alone on stdout.
+fn go_on(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
+    let line = shell::line(&report.command, &context.cwd, context.env.os);
+    if dry_run {
+        ui.status(format_args!("{BOLD}nothing was written;{BOLD:#} it would go on with"))?;
+    } else {
+        ui.status(format_args!("{BOLD}go on with{BOLD:#}"))?;
+    }
+    writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
+    if let Some(id) = &report.undo_id {
+        ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Going on with words: a prompt, or a brief where the target reads its instructions.
+
+use carryover_agents::{ResumeCommand, Taker, Takes};
+use carryover_core::render::{ContextOptions, context_block};
+use carryover_engine::context::Context;
+use carryover_engine::handoff::{Distilled, Options, distilled};
+use carryover_engine::leave::{LeaveError, Leaving, LeftBrief, leave};
+use carryover_engine::session::Listed;
+use serde::Serialize;
+
+use super::ResumeArgs;
+use crate::delivery::{Delivery, Prompt, show_command};
+use crate::error::{CommandError, ErrorKind};
+use crate::launch::launch;
+use crate::session_row::from_home;
+use crate::shell;
+use crate::surroundings::resolved;
+use crate::ui::{COMMAND, DIM, GOOD, Ui};
+
+fn distil(context: &Context, session: &Listed, args: &ResumeArgs) -> Result<Distilled, CommandError> {
+    let project = args.project.as_deref().map(resolved);
+    Ok(distilled(context, session, Options { project: project.as_deref(), redact: !args.no_redact })?)
+}
+
+/// A prompt that the target is started with.
+pub(super) fn as_prompt(
+    ui: &mut Ui,
+    context: &Context,
+    session: &Listed,
+    target: &Taker,
+    args: &ResumeArgs,
+    mut warnings: Vec<String>,
+) -> Result<(), CommandError> {
+    let distilled = distil(context, session, args)?;
+    let facts = session.agent.facts();
+    let prompt = Prompt::of_session(&distilled, facts.name, Some(target), args.tokens)?;
+    warnings.extend(distilled.warnings);
+    let delivery = Delivery {
+        source: facts.id.to_owned(),
+        session: session.found.id.0.clone(),
+        project: distilled.project,
+        taker: Some(*target),
+        copy: !args.launch,
+        launch: args.launch,
+        dry_run: args.dry_run,
+        more: Vec::new(),
+        warnings,
+    };
+    delivery.deliver(ui, context, &prompt)
+}
+
+/// What was left, as `--json` tells it.
+#[derive(Serialize)]
+struct Left<'a> {
+    schema: &'static str,
+    source: &'static str,
+    session_id: &'a str,
+    target: &'static str,
+    files: Vec<String>,
+    characters: usize,
+    tokens: u64,
+    command: Option<Vec<String>>,
+    cwd: String,
+    undo_id: Option<&'a str>,
+    dry_run: bool,
+    warnings: &'a [String],
+}
+
+/// A brief where the target finds it by itself.
+pub(super) fn as_context(
+    ui: &mut Ui,
+    context: &Context,
+    session: &Listed,
+    target: &Taker,
+    args: &ResumeArgs,
+    mut warnings: Vec<String>,
+) -> Result<(), CommandError> {
+    let distilled = distil(context, session, args)?;
+    let facts = session.agent.facts();
+    let show = show_command(&session.found.id.0);
+    let text = context_block(&distilled.brief, &ContextOptions { agent_name: facts.name, show_command: &show });
+    let leaving = Leaving {
+        taker: target,
+        project: &distilled.project,
+        agent: facts.id,
+        session: &session.found.id,
+        text: &text,
+        dry_run: args.dry_run,
+    };
+    let left = leave(context, &leaving)?;
+    warnings.extend(distilled.warnings.iter().chain(&left.warnings).cloned());
+    let command = command(target, &left, &distilled);
+    if ui.json() {
+        let files = left.file.iter().chain(&left.payload).map(|file| file.display().to_string()).collect();
+        ui.write_json(&Left {
+            schema: "carryover.context/1",
+            source: facts.id,
+            session_id: &session.found.id.0,
+            target: target.id,
+            files,
+            characters: text.chars().count(),
+            tokens: target.counter.count(&text),
+            command: command.map(|command| command.argv),
+            cwd: distilled.project.display().to_string(),
+            undo_id: left.undo_id.as_deref(),
+            dry_run: args.dry_run,
+            warnings: &warnings,
+        })?;
+        return Ok(());
+    }
+    tell(ui, context, &left, target, &text, &warnings)?;
+    go_on(ui, context, target, command.as_ref(), args.launch)
+}
+
+fn tell(
+    ui: &mut Ui,
+    context: &Context,
+    left: &LeftBrief,
+    target: &Taker,
+    text: &str,
+    warnings: &[String],
+) -> Result<(), CommandError> {
+    let done = if left.undo_id.is_some() { "left a brief" } else { "would leave a brief" };
+    ui.status(format_args!("{GOOD}{done}{GOOD:#} for {}", target.name))?;
+    for file in left.file.iter().chain(&left.payload) {
+        ui.status(format_args!("  in          {DIM}{}{DIM:#}", from_home(context, file)))?;
+    }
+    let tokens = target.counter.count(text);
+    ui.status(format_args!("  tokens      {tokens} ({})", target.counter.label()))?;
+    for warning in warnings {
+        ui.warning(warning)?;
+    }
+    if let Some(id) = &left.undo_id {
+        ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
+    }
+    Ok(())
+}
+
+/// How the target is started: it finds the brief by itself, or it is named.
+fn command(target: &Taker, left: &LeftBrief, distilled: &Distilled) -> Option<ResumeCommand> {
+    let argv = match (target.takes, &left.payload) {
+        (Takes::Named, Some(payload)) => {
+            let inside = payload.strip_prefix(&distilled.project).unwrap_or(payload);
+            target.command("", &inside.display().to_string())?
+        }
+        _ => vec![target.start.first()?.to_string()],
+    };
+    Some(ResumeCommand { argv, cwd: distilled.project.clone(), needs_cwd: true })
+}
+
+fn go_on(
+    ui: &mut Ui,
+    context: &Context,
+    target: &Taker,
+    command: Option<&ResumeCommand>,
+    starts: bool,
+) -> Result<(), CommandError> {
+    let Some(command) = command else {
+        ui.status(format_args!("open the project in {}", target.name))?;
+        return Ok(());
+    };
+    if starts {
+        return launch(ui, context, target.id, command);
+    }
+    writeln!(ui.out(), "{COMMAND}{}{COMMAND:#}", shell::line(command, &context.cwd, context.env.os))?;
+    Ok(())
+}
+
+impl From<LeaveError> for CommandError {
+    fn from(error: LeaveError) -> Self {
+        Self::new(ErrorKind::Io, error)
+    }
+}

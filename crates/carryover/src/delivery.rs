@@ -1,0 +1,204 @@
+//! Words on their way to the next agent: written, copied, and told about.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{ResumeCommand, Taker};
+use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt_from};
+use carryover_core::tokens::Counter;
+use carryover_engine::context::Context;
+use carryover_engine::handoff::Distilled;
+use carryover_engine::kept;
+use serde::Serialize;
+
+use crate::clipboard::{self, Copied};
+use crate::error::{CommandError, ErrorKind};
+use crate::launch::launch;
+use crate::session_row::from_home;
+use crate::ui::{COMMAND, DIM, GOOD, Ui};
+use crate::{quantity, shell};
+
+/// The prompt in the project's own folder.
+pub(crate) const RESUME: &str = "RESUME.md";
+/// The short one.
+pub(crate) const HANDOFF: &str = "handoff.md";
+
+/// What suits a target that is not known.
+const BUDGET: u64 = 32_000;
+
+/// The command that shows a session whole.
+pub(crate) fn show_command(session: &str) -> String {
+    format!("carryover show {session} --full")
+}
+
+/// A prompt that fits.
+pub(crate) struct Prompt {
+    rendered: Rendered,
+    budget: u64,
+    counter: Counter,
+}
+
+impl Prompt {
+    /// Fits a session's prompt into the budget that was given, or into what suits the target.
+    pub(crate) fn of_session(
+        distilled: &Distilled,
+        agent_name: &str,
+        taker: Option<&Taker>,
+        tokens: Option<u64>,
+    ) -> Result<Self, CommandError> {
+        let material = Material::of(&distilled.brief, &distilled.story, &distilled.workspace, agent_name);
+        Self::of(&material, &distilled.brief.session.0, taker, tokens, agent_name)
+    }
+
+    pub(crate) fn of(
+        material: &Material<'_>,
+        session: &str,
+        taker: Option<&Taker>,
+        tokens: Option<u64>,
+        agent_name: &str,
+    ) -> Result<Self, CommandError> {
+        let budget = tokens.or_else(|| taker.map(|taker| taker.budget)).unwrap_or(BUDGET);
+        let counter = taker.map_or(Counter::Padded, |taker| taker.counter);
+        let show = show_command(session);
+        let options = ResumeOptions {
+            agent_name,
+            target_name: taker.map(|taker| taker.name),
+            budget,
+            counter,
+            show_command: &show,
+        };
+        let rendered = resume_prompt_from(material, &options).map_err(|small| {
+            CommandError::new(ErrorKind::CannotFit, small)
+                .hint("allow more with `--tokens N`")
+        })?;
+        Ok(Self { rendered, budget, counter })
+    }
+}
+
+/// Where a prompt goes, and what is known of it.
+pub(crate) struct Delivery {
+    pub(crate) source: String,
+    pub(crate) session: String,
+    pub(crate) project: PathBuf,
+    pub(crate) taker: Option<Taker>,
+    pub(crate) copy: bool,
+    pub(crate) launch: bool,
+    /// Nothing is written or copied.
+    pub(crate) dry_run: bool,
+    /// Other files that were written.
+    pub(crate) more: Vec<PathBuf>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What happened, as `--json` tells it.
+#[derive(Serialize)]
+struct Delivered<'a> {
+    schema: &'static str,
+    source: &'a str,
+    session_id: &'a str,
+    target: Option<&'static str>,
+    project: String,
+    files: Vec<String>,
+    copied: Option<&'static str>,
+    tokens: u64,
+    budget: u64,
+    counted: &'static str,
+    dropped: Vec<LeftOut>,
+    command: Option<Vec<String>>,
+    cwd: String,
+    dry_run: bool,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct LeftOut {
+    what: &'static str,
+    count: usize,
+}
+
+impl Delivery {
+    pub(crate) fn deliver(&self, ui: &mut Ui, context: &Context, prompt: &Prompt) -> Result<(), CommandError> {
+        let text = &prompt.rendered.text;
+        let file = self.project.join(kept::FOLDER).join(RESUME);
+        if !self.dry_run {
+            kept::write(&self.project, RESUME, text.as_bytes())?;
+        }
+        let copied = if self.copy && !self.dry_run { clipboard::copy(context, text) } else { None };
+        let mut files = vec![file];
+        files.extend(self.more.iter().cloned());
+        if ui.json() {
+            ui.write_json(&self.document(prompt, &files, copied))?;
+            return Ok(());
+        }
+        self.tell(ui, context, prompt, &files, copied)?;
+        let Some(command) = self.command() else { return Ok(()) };
+        if self.launch {
+            return launch(ui, context, self.taker.map_or("", |taker| taker.id), &command);
+        }
+        let line = shell::line(&command, &context.cwd, context.env.os);
+        writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
+        Ok(())
+    }
+
+    /// The command that starts the target on it; a short prompt that names the file, for command lines are bounded.
+    fn command(&self) -> Option<ResumeCommand> {
+        let file = Path::new(kept::FOLDER).join(RESUME).display().to_string();
+        let prompt = format!("Read {file} in this folder and go on from there.");
+        let argv = self.taker?.command(&prompt, &file)?;
+        Some(ResumeCommand { argv, cwd: self.project.clone(), needs_cwd: true })
+    }
+
+    fn document<'a>(&'a self, prompt: &'a Prompt, files: &[PathBuf], copied: Option<Copied>) -> Delivered<'a> {
+        Delivered {
+            schema: "carryover.handoff/1",
+            source: &self.source,
+            session_id: &self.session,
+            target: self.taker.map(|taker| taker.id),
+            project: self.project.display().to_string(),
+            files: files.iter().map(|file| file.display().to_string()).collect(),
+            copied: copied.map(|copied| match copied {
+                Copied::ByProgram => "clipboard",
+                Copied::ByTerminal => "terminal",
+            }),
+            tokens: prompt.rendered.tokens,
+            budget: prompt.budget,
+            counted: prompt.counter.label(),
+            dropped: prompt.rendered.dropped.iter().map(|Dropped { what, n }| LeftOut { what, count: *n }).collect(),
+            command: self.command().map(|command| command.argv),
+            cwd: self.project.display().to_string(),
+            dry_run: self.dry_run,
+            warnings: &self.warnings,
+        }
+    }
+
+    fn tell(
+        &self,
+        ui: &mut Ui,
+        context: &Context,
+        prompt: &Prompt,
+        files: &[PathBuf],
+        copied: Option<Copied>,
+    ) -> Result<(), CommandError> {
+        let (done, wrote) = if self.dry_run { ("would hand over", "would write") } else { ("handed over", "wrote") };
+        ui.status(format_args!("{GOOD}{done}{GOOD:#}"))?;
+        for file in files {
+            ui.status(format_args!("  {wrote:<11} {DIM}{}{DIM:#}", from_home(context, file)))?;
+        }
+        match (self.copy && !self.dry_run, copied) {
+            (_, Some(Copied::ByProgram)) => ui.status("  copied      to the clipboard")?,
+            (_, Some(Copied::ByTerminal)) => ui.status("  copied      through the terminal, if it allows that")?,
+            (true, None) => ui.status("  copied      nowhere: there is no clipboard here")?,
+            (false, None) => {}
+        }
+        let (tokens, budget) = (prompt.rendered.tokens, prompt.budget);
+        let bar = quantity::bar(tokens, budget);
+        let (shown, of) = (quantity::tokens(tokens), quantity::tokens(budget));
+        ui.status(format_args!("  tokens      {bar} {shown} of {of} ({})", prompt.counter.label()))?;
+        for dropped in &prompt.rendered.dropped {
+            ui.status(format_args!("  left out    {} {}", dropped.n, dropped.what))?;
+        }
+        for warning in &self.warnings {
+            ui.warning(warning)?;
+        }
+        Ok(())
+    }
+}

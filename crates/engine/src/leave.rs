@@ -1,0 +1,253 @@
+//! Leaving a brief where the next agent reads instructions.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{Taker, Takes};
+use carryover_core::render::block;
+use carryover_core::transcript::SessionId;
+
+use crate::context::Context;
+use crate::digest::Digest;
+use crate::disk::{Disk, RealDisk};
+use crate::journal::{self, Block, Journal, Left, Lock, Named, State};
+use crate::project::resolve;
+use crate::{blocks, kept, undo, workspace};
+
+/// The file that a pointer names, in the project's own folder.
+const PAYLOAD: &str = "context.md";
+
+/// What stands in a committed file in the place of the brief: the same in every project.
+const POINTER: &str = "\
+An earlier session in this project was handed over. Before you start, read `.carryover/context.md`, if it is there: it
+tells what was asked, what was done, and what comes next. If it is not there, nothing was handed over.";
+
+/// What is to be left, for whom.
+pub struct Leaving<'a> {
+    pub taker: &'a Taker,
+    pub project: &'a Path,
+    /// Whose session it is.
+    pub agent: &'static str,
+    pub session: &'a SessionId,
+    /// The brief.
+    pub text: &'a str,
+    pub dry_run: bool,
+}
+
+/// What was left, and where.
+#[derive(Debug, Clone)]
+pub struct LeftBrief {
+    /// The file that the agent reads by itself; none where it must be named.
+    pub file: Option<PathBuf>,
+    /// The file that holds the brief, where that is another.
+    pub payload: Option<PathBuf>,
+    pub undo_id: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LeaveError {
+    #[error("could not leave the brief in {}", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} leads out of the project", .0.display())]
+    Outside(PathBuf),
+}
+
+/// Leaves a brief; an earlier one in the same place is replaced.
+pub fn leave(context: &Context, leaving: &Leaving<'_>) -> Result<LeftBrief, LeaveError> {
+    leave_on(&mut RealDisk, context, leaving)
+}
+
+pub(crate) fn leave_on(
+    disk: &mut dyn Disk,
+    context: &Context,
+    leaving: &Leaving<'_>,
+) -> Result<LeftBrief, LeaveError> {
+    let plan = Plan::make(context, leaving)?;
+    let mut left = LeftBrief {
+        file: plan.block.as_ref().map(|block| block.file.clone()),
+        payload: plan.payload.then(|| leaving.project.join(kept::FOLDER).join(PAYLOAD)),
+        undo_id: None,
+        warnings: plan.warnings.clone(),
+    };
+    if leaving.dry_run {
+        return Ok(left);
+    }
+    let folder = journal::folder(context);
+    let _lock = Lock::take(context).map_err(failed(&folder))?;
+    left.warnings.extend(undo::recover(disk, context));
+    left.undo_id = Some(plan.perform(disk, context, leaving)?);
+    Ok(left)
+}
+
+/// What will be written.
+struct Plan {
+    block: Option<NewBlock>,
+    /// The brief stands in a file of our own.
+    payload: bool,
+    warnings: Vec<String>,
+}
+
+struct NewBlock {
+    file: PathBuf,
+    /// What the file holds already; what a new one begins with.
+    before: String,
+    is_new: bool,
+    content: String,
+}
+
+impl Plan {
+    fn make(context: &Context, leaving: &Leaving<'_>) -> Result<Self, LeaveError> {
+        let (name, follows, beginning) = match leaving.taker.takes {
+            Takes::Named => return Ok(Self { block: None, payload: true, warnings: Vec::new() }),
+            Takes::Block { file, follows } => (file, follows, ""),
+            Takes::Own { file, front_matter } => (file, false, front_matter),
+        };
+        let file = inside(leaving.project, name)?;
+        let before = blocks::read(&file).map_err(failed(&file))?;
+        let is_tracked = before.is_some() && workspace::is_tracked(context, leaving.project, &file);
+        let payload = is_tracked && follows;
+        let mut warnings = Vec::new();
+        if payload {
+            let kept = format!("{}/{PAYLOAD}", kept::FOLDER);
+            warnings.push(format!("{name} is tracked by git: it gets a pointer, and the brief stands in {kept}"));
+        } else if is_tracked {
+            warnings.push(format!("{name} is tracked by git: take the brief back before you commit"));
+        }
+        let block = NewBlock {
+            file,
+            is_new: before.is_none(),
+            before: before.unwrap_or_else(|| beginning.to_owned()),
+            content: if payload { POINTER.to_owned() } else { leaving.text.to_owned() },
+        };
+        Ok(Self { block: Some(block), payload, warnings })
+    }
+
+    fn perform(&self, disk: &mut dyn Disk, context: &Context, leaving: &Leaving<'_>) -> Result<String, LeaveError> {
+        let mut journal = self.journal(context, leaving);
+        let text = match &self.block {
+            Some(new) => Some(new.text(context, &mut journal)?),
+            None => None,
+        };
+        write_journal(disk, context, &journal)?;
+        let done = self.write(disk, leaving, &journal, text.as_deref());
+        if let Err(error) = done {
+            undo::take_back(disk, &journal, true).ok();
+            journal.state = State::Undone;
+            write_journal(disk, context, &journal)?;
+            return Err(error);
+        }
+        journal.state = State::Done;
+        write_journal(disk, context, &journal)?;
+        supersede(disk, context, &journal)?;
+        Ok(journal.id)
+    }
+
+    fn write(
+        &self,
+        disk: &mut dyn Disk,
+        leaving: &Leaving<'_>,
+        journal: &Journal,
+        text: Option<&str>,
+    ) -> Result<(), LeaveError> {
+        if self.payload {
+            let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
+            kept::write_on(disk, leaving.project, PAYLOAD, leaving.text.as_bytes()).map_err(failed(&payload))?;
+        }
+        for folder in &journal.folders {
+            disk.create_folder(folder).map_err(failed(folder))?;
+        }
+        match (&self.block, text) {
+            (Some(new), Some(text)) => disk.rewrite(&new.file, text.as_bytes()).map_err(failed(&new.file)),
+            _ => Ok(()),
+        }
+    }
+
+    fn journal(&self, context: &Context, leaving: &Leaving<'_>) -> Journal {
+        let (id, number) = journal::next(context);
+        let mut files = Vec::new();
+        if self.payload {
+            let path = leaving.project.join(kept::FOLDER).join(PAYLOAD);
+            let bytes = leaving.text.as_bytes();
+            files.push(Left { path, size: bytes.len() as u64, digest: Digest::of(bytes) });
+        }
+        Journal {
+            schema: Journal::schema(),
+            id,
+            number,
+            state: State::Writing,
+            at: context.env.now,
+            source: Named { agent: leaving.agent.to_owned(), session: leaving.session.clone() },
+            // No session of the target's: there is nothing to find the way back from.
+            target: Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() },
+            project: leaving.project.to_owned(),
+            session_file: PathBuf::new(),
+            session_key: None,
+            files,
+            folders: Vec::new(),
+            rows: Vec::new(),
+            lines: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+}
+
+impl NewBlock {
+    /// The file with the block in it; what that adds is noted down.
+    fn text(&self, context: &Context, journal: &mut Journal) -> Result<String, LeaveError> {
+        let wrong = |error| failed(&self.file)(blocks::invalid(error));
+        let text = block::insert(&self.before, &self.content).map_err(wrong)?;
+        let place = block::find(&text).map_err(wrong)?.unwrap_or_default();
+        // A file that an earlier brief made is still ours to remove.
+        let earlier = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+        let mut blocks = earlier.flat_map(|earlier| earlier.blocks);
+        let made = self.is_new.then(|| Digest::of(self.before.as_bytes()));
+        let rest = made.or_else(|| blocks.find(|block| block.file == self.file).and_then(|block| block.rest));
+        journal.blocks.push(Block { file: self.file.clone(), left: Digest::of(text[place].as_bytes()), rest });
+        let missing = self.file.ancestors().skip(1).take_while(|folder| !folder.is_dir());
+        journal.folders = missing.map(Path::to_owned).collect();
+        journal.folders.reverse();
+        Ok(text)
+    }
+}
+
+/// Earlier briefs in the same place are there no longer.
+fn supersede(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), LeaveError> {
+    let same = |earlier: &Journal| {
+        let mut files = earlier.blocks.iter().map(|block| &block.file);
+        let own = files.any(|file| journal.blocks.iter().any(|block| block.file == *file));
+        let payload = earlier.files.iter().any(|left| journal.files.iter().any(|now| now.path == left.path));
+        earlier.id != journal.id && earlier.state == State::Done && (own || payload)
+    };
+    for mut earlier in journal::all(context).into_iter().filter(same) {
+        earlier.state = State::Undone;
+        write_journal(disk, context, &earlier)?;
+    }
+    Ok(())
+}
+
+/// The real file behind a name; never one outside of the project.
+fn inside(project: &Path, name: &str) -> Result<PathBuf, LeaveError> {
+    let file = project.join(name);
+    let existing = file.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(project);
+    let real = fs_err::canonicalize(existing).map_err(failed(existing))?;
+    if !real.starts_with(resolve(project)) {
+        return Err(LeaveError::Outside(file));
+    }
+    let rest = file.strip_prefix(existing).unwrap_or_else(|_| Path::new(""));
+    Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+}
+
+fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), LeaveError> {
+    let path = journal::path(context, &journal.id);
+    journal.to_bytes().and_then(|bytes| disk.write_own(&path, &bytes)).map_err(failed(&path))
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> LeaveError {
+    let path = path.to_owned();
+    move |source| LeaveError::Io { path, source }
+}

@@ -1,0 +1,120 @@
+//! Recall and precision, per kind of fact and per rendering.
+
+use std::collections::BTreeMap;
+
+use carryover_core::distill::{Brief, Item};
+
+use super::corpus::Half;
+use super::noise;
+use super::session::Planted;
+
+/// Found, of how many.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    found: usize,
+    of: usize,
+}
+
+impl Count {
+    fn add(&mut self, found: bool) {
+        self.of += 1;
+        self.found += usize::from(found);
+    }
+
+    fn percent(self) -> f64 {
+        if self.of == 0 { 100.0 } else { 100.0 * self.found as f64 / self.of as f64 }
+    }
+}
+
+/// Everything that was counted on one half of the wordings.
+pub(super) struct Table {
+    half: Half,
+    /// By rendering and kind.
+    recall: BTreeMap<(String, &'static str), Count>,
+    precision: BTreeMap<&'static str, Count>,
+    boilerplate: usize,
+}
+
+/// Which share of a kind must be in which rendering.
+const TARGETS: &[(&str, &str, f64)] = &[
+    ("handoff.md", "task", 100.0),
+    ("handoff.md", "files", 100.0),
+    ("handoff.md", "unresolved failures", 100.0),
+    ("handoff.md", "next step", 100.0),
+    ("RESUME.md 8k", "decisions", 95.0),
+    ("RESUME.md 8k", "questions", 95.0),
+];
+
+/// The handoff shows this many files, the newest.
+const FILES_SHOWN: usize = 10;
+
+impl Table {
+    pub(super) fn new(half: Half) -> Self {
+        Self { half, recall: BTreeMap::new(), precision: BTreeMap::new(), boilerplate: 0 }
+    }
+
+    /// Looks for what was planted in one rendering.
+    pub(super) fn rendered(&mut self, what: &str, planted: &Planted, text: &str) {
+        let newest = planted.files.len().saturating_sub(FILES_SHOWN);
+        let kinds: [(&'static str, Vec<&String>); 6] = [
+            ("task", vec![&planted.task]),
+            ("files", planted.files[newest..].iter().collect()),
+            ("unresolved failures", planted.unresolved.iter().collect()),
+            ("next step", vec![&planted.next]),
+            ("decisions", planted.decisions.iter().collect()),
+            ("questions", planted.questions.iter().collect()),
+        ];
+        // What was said is in the history as well; only what stands before it was found.
+        let found = text.split("\n## Recent conversation").next().unwrap_or(text);
+        for (kind, words) in kinds {
+            let count = self.recall.entry((what.to_owned(), kind)).or_default();
+            words.into_iter().for_each(|word| count.add(found.contains(word.as_str())));
+        }
+        self.boilerplate += noise::MARKS.iter().filter(|mark| text.contains(**mark)).count();
+    }
+
+    /// Looks at every finding: is it one that was planted?
+    pub(super) fn brief(&mut self, planted: &Planted, brief: &Brief) {
+        let is_in = |item: &Item, words: &[String]| words.iter().any(|word| item.text.contains(word.as_str()));
+        let task = [planted.task.clone()];
+        let next = [planted.next.clone()];
+        let mut count = |kind, right: bool| self.precision.entry(kind).or_default().add(right);
+        brief.task.iter().for_each(|item| count("task", is_in(item, &task)));
+        brief.next.iter().for_each(|item| count("next step", is_in(item, &next)));
+        brief.decisions.iter().for_each(|one| count("decisions", is_in(&one.what, &planted.decisions)));
+        brief.questions.iter().for_each(|item| count("questions", is_in(item, &planted.questions)));
+        let failed = brief.failed.iter().map(|one| &one.what).chain(&brief.blockers);
+        failed.for_each(|item| count("unresolved failures", is_in(item, &planted.unresolved)));
+        let changed = brief.files.iter().filter(|file| file.change != carryover_core::distill::FileChange::Read);
+        changed.for_each(|file| count("files", planted.files.contains(&file.path)));
+    }
+
+    /// How many targets are missed.
+    pub(super) fn missed(&self) -> usize {
+        let misses = |(what, kind, least): &&(&str, &'static str, f64)| {
+            self.recall.get(&((*what).to_owned(), *kind)).is_none_or(|count| count.percent() < *least)
+        };
+        TARGETS.iter().filter(misses).count() + usize::from(self.boilerplate > 0)
+    }
+
+    /// The table for people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("recall, {}", self.half.name())];
+        for ((what, kind), count) in &self.recall {
+            let target = TARGETS.iter().find(|(in_what, of, _)| in_what == what && of == kind);
+            let verdict = match target {
+                Some((.., least)) if count.percent() < *least => format!("  MISSED, at least {least} %"),
+                Some(_) => "  holds".to_owned(),
+                None => String::new(),
+            };
+            lines.push(format!("  {what:<14} {kind:<20} {:>5.1} %  of {:>4}{verdict}", count.percent(), count.of));
+        }
+        lines.push(format!("precision, {}", self.half.name()));
+        for (kind, count) in &self.precision {
+            lines.push(format!("  {kind:<35} {:>5.1} %  of {:>4}", count.percent(), count.of));
+        }
+        let verdict = if self.boilerplate == 0 { "holds" } else { "MISSED, none is allowed" };
+        lines.push(format!("  injected boilerplate: {}  {verdict}", self.boilerplate));
+        lines
+    }
+}
