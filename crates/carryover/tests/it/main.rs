@@ -8,6 +8,7 @@ mod test_config;
 mod test_demo;
 mod test_detect;
 mod test_doctor;
+mod test_handoff;
 mod test_info;
 mod test_list;
 mod test_resume;

@@ -1,0 +1,226 @@
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{CLAUDE, CODEX, TestEnv, check_schema};
+
+fn text(path: &Path) -> String {
+    fs_err::read_to_string(path).unwrap()
+}
+
+fn git(env: &TestEnv, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=Dev", "-c", "user.email=dev@localhost"]).args(args);
+    let output = command.current_dir(env.project()).env("HOME", env.home()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn with_nothing_else_the_newest_session_is_handed_over() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["handoff"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.stderr.contains("newest"), "{said}");
+    assert!(said.stderr.contains("tokens"), "{said}");
+    let folder = env.project().join(".carryover");
+    assert_eq!(text(&folder.join(".gitignore")), "*\n");
+    let handoff = text(&folder.join("handoff.md"));
+    assert!(handoff.lines().count() <= 50 && handoff.chars().count() <= 8_000, "{handoff}");
+    assert!(text(&folder.join("RESUME.md")).contains("## "));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_written_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = TestEnv::with_sessions();
+    env.run(&["handoff"]).success();
+    let mode = |path: &Path| fs_err::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = env.project().join(".carryover");
+    assert_eq!((mode(&folder), mode(&folder.join("RESUME.md"))), (0o700, 0o600));
+}
+
+#[test]
+fn budgets_hold_and_too_small_ones_are_named() {
+    let env = TestEnv::with_sessions();
+    for tokens in ["600", "1500", "8000"] {
+        let told = env.json("handoff", &["handoff", CLAUDE, "--tokens", tokens]);
+        assert!(told["tokens"].as_u64() <= Some(tokens.parse().unwrap()), "{told}");
+    }
+    let said = env.run(&["handoff", CLAUDE, "--tokens", "50"]);
+    assert_eq!(said.code, Some(4), "{said}");
+    assert!(said.stderr.contains("at least"), "{said}");
+}
+
+#[test]
+fn same_session_gives_same_bytes() {
+    let env = TestEnv::with_sessions();
+    env.run(&["handoff", CODEX]).success();
+    let first = text(&env.project().join(".carryover/RESUME.md"));
+    env.run(&["handoff", CODEX]).success();
+    assert_eq!(text(&env.project().join(".carryover/RESUME.md")), first);
+}
+
+#[test]
+fn target_decides_the_command_and_the_budget() {
+    let env = TestEnv::with_sessions();
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "codex"]);
+    assert_eq!((told["command"][0].as_str(), told["budget"].as_u64()), (Some("codex"), Some(120_000)));
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "cursor"]);
+    assert_eq!((told["command"].clone(), told["budget"].as_u64()), (Value::Null, Some(38_000)));
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "file"]);
+    assert_eq!((told["copied"].clone(), told["budget"].as_u64()), (Value::Null, Some(32_000)));
+}
+
+#[test]
+fn secrets_are_masked_unless_they_are_wanted() {
+    let env = TestEnv::with_sessions();
+    let secret = concat!("ghp_", "abcdefghijklmnopqrstuvwxyz0123456789");
+    let store = env.home().join(".claude/projects");
+    let folder = fs_err::read_dir(store).unwrap().next().unwrap().unwrap().path();
+    let file = fs_err::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let session = text(&file).replacen("add", &format!("{secret} add"), 1);
+    fs_err::write(&file, session).unwrap();
+    let written = |args: &[&str], file: &str| {
+        env.run(args).success();
+        text(&env.project().join(".carryover").join(file))
+    };
+    assert!(!written(&["handoff", CLAUDE], "RESUME.md").contains(secret));
+    assert!(!written(&["capture", CLAUDE], "session.json").contains(secret));
+    assert!(written(&["capture", CLAUDE, "--no-redact"], "session.json").contains(secret));
+}
+
+#[test]
+fn captured_session_makes_a_prompt_elsewhere() {
+    let env = TestEnv::with_sessions();
+    let captured = env.json("capture", &["capture", CLAUDE]);
+    let file = captured["file"].as_str().unwrap();
+    let portable: Value = serde_json::from_str(&text(Path::new(file))).unwrap();
+    check_schema("portable-session", &portable);
+    let other = env.home().join("elsewhere");
+    fs_err::create_dir_all(&other).unwrap();
+    let said = env.run_in(&other, &["resume", "--file", file, "--target", "gemini-cli", "--tokens", "2000"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.stdout.contains("gemini -i"), "{said}");
+    assert!(text(&other.join(".carryover/RESUME.md")).contains("Claude Code"));
+}
+
+#[test]
+fn canonical_transcript_is_shown_and_read_again() {
+    let env = TestEnv::with_sessions();
+    let shown = env.run(&["show", CODEX, "--format", "uasf"]);
+    let uasf: Value = serde_json::from_str(&shown.stdout).unwrap();
+    check_schema("uasf", &uasf);
+    let file = env.home().join("uasf.json");
+    fs_err::write(&file, &shown.stdout).unwrap();
+    env.run(&["resume", "--file", file.to_str().unwrap(), "--target", "claude-code"]).success();
+}
+
+#[test]
+fn file_that_is_no_session_is_refused() {
+    let env = TestEnv::with_sessions();
+    let file = env.home().join("x.json");
+    fs_err::write(&file, "{\"a\": 1}").unwrap();
+    let said = env.run(&["resume", "--file", file.to_str().unwrap(), "--target", "codex"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(said.stderr.contains("carryover capture"), "{said}");
+}
+
+#[test]
+fn brief_goes_where_each_agent_reads_and_comes_back_out() {
+    let env = TestEnv::with_sessions();
+    env.write("calc/CLAUDE.md", "# Rules\r\n\r\nUse tabs.");
+    let before = env.files();
+    let places = [
+        ("claude-code", "CLAUDE.md"),
+        ("codex", "AGENTS.md"),
+        ("gemini-cli", "GEMINI.md"),
+        ("cursor", ".cursor/rules/resumed-session.mdc"),
+        ("windsurf", ".windsurf/rules/resumed-session.md"),
+        ("copilot-vscode", ".github/copilot-instructions.md"),
+    ];
+    for (target, file) in places {
+        let told = env.json("context", &["resume", CLAUDE, "--target", target, "--context-only"]);
+        assert!(told["characters"].as_u64() <= Some(8_000), "{told}");
+        let path = env.project().join(file);
+        assert!(text(&path).contains("<!--CARRYOVER:START-->"), "{target}");
+        // A second one replaces the first.
+        env.json("context", &["resume", CODEX, "--target", target, "--context-only"]);
+        assert_eq!(text(&path).matches("<!--CARRYOVER:START-->").count(), 1, "{target}");
+        env.run(&["undo"]).success();
+        let left: Vec<_> = env.files().into_iter().filter(|(path, _)| !is_ours(path)).collect();
+        assert_eq!(left, before, "{target}");
+    }
+}
+
+fn is_ours(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".carryover")
+}
+
+#[test]
+fn agent_without_instructions_is_told_the_file() {
+    let env = TestEnv::with_sessions();
+    let told = env.json("context", &["resume", CLAUDE, "--target", "aider", "--context-only"]);
+    assert_eq!(told["command"], serde_json::json!(["aider", "--read", ".carryover/context.md"]));
+    env.run(&["undo"]).success();
+    assert!(!env.project().join(".carryover/context.md").exists());
+}
+
+#[test]
+fn committed_file_gets_a_pointer_and_a_warning() {
+    let env = TestEnv::with_sessions();
+    env.write("calc/AGENTS.md", "# Rules\n");
+    git(&env, &["init", "-q"]);
+    git(&env, &["add", "AGENTS.md"]);
+    git(&env, &["commit", "-qm", "rules"]);
+    let told = env.json("context", &["resume", CLAUDE, "--target", "codex", "--context-only"]);
+    assert!(told["warnings"].to_string().contains("tracked by git"), "{told}");
+    let rules = text(&env.project().join("AGENTS.md"));
+    assert!(rules.contains(".carryover/context.md") && !rules.contains("User Requests"), "{rules}");
+    assert!(text(&env.project().join(".carryover/context.md")).contains("##"));
+    env.run(&["undo"]).success();
+    assert_eq!(text(&env.project().join("AGENTS.md")), "# Rules\n");
+    assert!(!env.project().join(".carryover/context.md").exists());
+}
+
+#[test]
+fn block_that_somebody_edited_stays() {
+    let env = TestEnv::with_sessions();
+    env.json("context", &["resume", CLAUDE, "--target", "codex", "--context-only"]);
+    let path = env.project().join("AGENTS.md");
+    let edited = text(&path).replacen("## ", "## Mine: ", 1);
+    fs_err::write(&path, edited).unwrap();
+    assert_eq!(env.run(&["undo"]).code, Some(3));
+    env.run(&["undo", "--force"]).success();
+    assert!(!path.exists());
+}
+
+#[test]
+fn editor_gets_a_brief_where_no_session_can_go() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["resume", CLAUDE, "--target", "cursor"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.stderr.contains("takes no sessions"), "{said}");
+    assert_eq!(env.run(&["resume", CLAUDE, "--target", "cursor", "--native"]).code, Some(64));
+}
+
+#[test]
+fn prompt_is_another_way_to_resume() {
+    let env = TestEnv::with_sessions();
+    let told = env.json("handoff", &["resume", CLAUDE, "--target", "pi", "--prompt"]);
+    assert_eq!(told["command"][0], "pi");
+    let dry = TestEnv::with_sessions();
+    let before = dry.files();
+    dry.json("handoff", &["resume", CLAUDE, "--target", "pi", "--prompt", "--dry-run"]);
+    assert_eq!(dry.files(), before);
+}
+
+#[test]
+fn brief_tells_what_was_found_and_where() {
+    let env = TestEnv::with_sessions();
+    let brief = env.json("brief", &["brief", CLAUDE]);
+    assert!(!brief["task"]["cites"].as_array().unwrap().is_empty(), "{brief}");
+    let said = env.run(&["brief", CLAUDE]);
+    assert!(said.stdout.contains("Task") && said.stdout.contains("user 2026-"), "{said}");
+}
