@@ -53,7 +53,13 @@ pub struct Facts {
     pub windows_as_of: &'static str,
     /// Where the model is not in the table.
     pub default_window: u64,
+    /// The tokens that a resume prompt may have where nobody says otherwise.
+    pub resume_budget: u64,
 }
+
+/// What a resume prompt may have where the agent that will read it is not known: the smallest windows in use, less what
+/// clients fill themselves.
+pub const UNKNOWN_RESUME_BUDGET: u64 = 32_000;
 
 impl Facts {
     /// The folders where this agent's store may be, the first that exists being the one in use.

@@ -8,6 +8,8 @@ pub mod fit;
 pub mod json;
 pub mod live;
 pub mod plain;
+pub mod redact;
+pub mod render;
 pub mod time;
 pub mod tokens;
 pub mod transcript;

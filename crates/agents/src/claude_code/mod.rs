@@ -48,6 +48,7 @@ static FACTS: Facts = Facts {
     windows: &[ModelWindow { prefix: "claude-", tokens: 200_000 }],
     windows_as_of: "2026-11-15",
     default_window: 200_000,
+    resume_budget: 120_000,
 };
 
 impl Agent for ClaudeCode {

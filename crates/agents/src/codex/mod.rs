@@ -55,6 +55,7 @@ static FACTS: Facts = Facts {
     windows: &[ModelWindow { prefix: "gpt-5", tokens: 258_400 }, ModelWindow { prefix: "gpt-6", tokens: 258_400 }],
     windows_as_of: "2026-11-15",
     default_window: 258_400,
+    resume_budget: 120_000,
 };
 
 impl Agent for Codex {

@@ -51,6 +51,7 @@ static FACTS: Facts = Facts {
     windows: &[ModelWindow { prefix: "gemini-", tokens: 1_048_576 }],
     windows_as_of: "2026-11-15",
     default_window: 1_048_576,
+    resume_budget: crate::UNKNOWN_RESUME_BUDGET,
 };
 
 impl Agent for GeminiCli {

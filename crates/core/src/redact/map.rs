@@ -1,0 +1,177 @@
+//! Masking in everything that a rendering takes, once and before anything is cut.
+//!
+//! Every field is named, so that a new one cannot be forgotten.
+
+use std::borrow::Cow;
+
+use super::redact;
+use crate::distill::{
+    Brief, CommandRun, Commit, Decision, Deed, Drift, Ended, ErrorSeen, FailedApproach, FileNow, FileTouched, Git,
+    Item, Limit, Step, Story, Workspace,
+};
+use crate::transcript::{Action, Change, Failure, Header, Hunk, PlanStep};
+
+impl Brief {
+    /// The same brief with its secrets masked.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
+impl Story {
+    /// The same story with its secrets masked.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
+impl Workspace {
+    /// The same facts with their secrets masked.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
+/// Something whose texts can be masked in place.
+trait Mask {
+    fn mask(&mut self);
+}
+
+impl Mask for String {
+    fn mask(&mut self) {
+        if let Cow::Owned(masked) = redact(self) {
+            *self = masked;
+        }
+    }
+}
+
+impl<T: Mask> Mask for Option<T> {
+    fn mask(&mut self) {
+        self.iter_mut().for_each(Mask::mask);
+    }
+}
+
+impl<T: Mask> Mask for Vec<T> {
+    fn mask(&mut self) {
+        self.iter_mut().for_each(Mask::mask);
+    }
+}
+
+impl Mask for (String, String) {
+    fn mask(&mut self) {
+        self.0.mask();
+        self.1.mask();
+    }
+}
+
+/// Masks the fields that hold text, and names those that do not.
+macro_rules! mask_fields {
+    ($type:ident { $($text:ident),* $(,)? } keeps { $($other:ident),* $(,)? }) => {
+        impl Mask for $type {
+            fn mask(&mut self) {
+                let Self { $($text,)* $($other: _,)* } = self;
+                $($text.mask();)*
+            }
+        }
+    };
+}
+
+mask_fields!(Brief {
+    title, project, model, tools, task, requests, done, in_progress, remaining, next, decisions, failed, blockers, questions,
+    files, commands, errors, references, action_items, limit, git, commits, drift,
+} keeps { agent, session, started_at, updated_at, made_at, messages });
+mask_fields!(Item { text } keeps { voice, at, cites });
+mask_fields!(Decision { what, reason } keeps {});
+mask_fields!(FailedApproach { what, reason } keeps { tries });
+mask_fields!(FileTouched { path, symbols } keeps { change, at, tests, cites });
+mask_fields!(CommandRun { command, tests } keeps { runs, failures, exit_code, failed, at, cites });
+mask_fields!(ErrorSeen { what, resolution } keeps {});
+mask_fields!(Limit { what } keeps { resets_at });
+mask_fields!(Drift { commits, files } keeps {});
+mask_fields!(Git { branch, head, status, diff_stat, log } keeps {});
+mask_fields!(Commit { author, subject, files } keeps { id, at });
+mask_fields!(Workspace { name, git, tree, memory, files } keeps { root });
+mask_fields!(FileNow { path, text } keeps { exists, modified_at });
+mask_fields!(Story { header, steps } keeps { live_from });
+mask_fields!(Header { title, branch, model } keeps {
+    agent, session, title_rank, project, client_version, started_at, updated_at, permission, closing, parent, children, files,
+});
+mask_fields!(Step { deed } keeps { key, at });
+mask_fields!(Ended { text } keeps { key, at, status, exit_code });
+mask_fields!(Failure { message } keeps { kind, resets_at });
+mask_fields!(Hunk { context, old, new } keeps { everywhere });
+mask_fields!(PlanStep { text } keeps { state });
+
+impl Mask for Deed {
+    fn mask(&mut self) {
+        match self {
+            Self::Prompt { text, images: _ }
+            | Self::Attached { text }
+            | Self::Reply { text }
+            | Self::Reasoning { text }
+            | Self::Summary { text } => text.mask(),
+            Self::Call { tool, action, ended } => {
+                tool.mask();
+                action.mask();
+                ended.mask();
+            }
+            Self::Failure(failure) => failure.mask(),
+        }
+    }
+}
+
+impl Mask for Action {
+    fn mask(&mut self) {
+        match self {
+            Self::Run { command, workdir } => {
+                command.mask();
+                workdir.mask();
+            }
+            Self::Read { path, offset: _, limit: _ } | Self::View { path } => path.mask(),
+            Self::Write { path, content } => {
+                path.mask();
+                content.mask();
+            }
+            Self::Edit(changes) => changes.mask(),
+            Self::Grep { pattern, path, glob } => {
+                pattern.mask();
+                path.mask();
+                glob.mask();
+            }
+            Self::Glob { pattern, path } => {
+                pattern.mask();
+                path.mask();
+            }
+            Self::Fetch { url } => url.mask(),
+            Self::Plan(steps) => steps.mask(),
+            Self::Delegate { prompt, description } => {
+                prompt.mask();
+                description.mask();
+            }
+            Self::Other => {}
+        }
+    }
+}
+
+impl Mask for Change {
+    fn mask(&mut self) {
+        match self {
+            Self::Add { path, content } => {
+                path.mask();
+                content.mask();
+            }
+            Self::Update { path, moved_to, hunks } => {
+                path.mask();
+                moved_to.mask();
+                hunks.mask();
+            }
+            Self::Delete { path } => path.mask(),
+        }
+    }
+}

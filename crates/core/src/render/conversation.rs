@@ -1,0 +1,76 @@
+//! The `[RESUMED CONVERSATION]` block: the shortest way of saying what goes on here.
+
+use super::words::{item, line};
+use crate::distill::Brief;
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, Copy)]
+pub struct ConversationOptions<'a> {
+    /// What kind of conversation it is (`plan`, `debug`), where that is known; else the agent's name.
+    pub kind: &'a str,
+    /// From when "ago" is counted.
+    pub now: Timestamp,
+}
+
+/// Renders the head of a resumed conversation.
+pub fn resumed_conversation(brief: &Brief, options: &ConversationOptions<'_>) -> String {
+    let title = brief.title.as_deref().or(brief.task.as_ref().map(|task| task.text.as_str())).unwrap_or("untitled");
+    let mut out = String::from("[RESUMED CONVERSATION]\nThis goes on with a conversation that was held before.\n\n");
+    out += &format!("Conversation: {} / {}\n", plain_line(options.kind, 40), plain_line(title, 120));
+    if let Some(at) = brief.updated_at {
+        out += &format!("Last active: {} ({at})\n", ago(at, options.now));
+    }
+    out += &format!("Messages: {} {}\n", brief.messages, if brief.messages == 1 { "exchange" } else { "exchanges" });
+    if let Some(summary) = summary(brief) {
+        out += &format!("Summary: {summary}\n");
+    }
+    out +=
+        "\nWhat was said before is at hand. Read it and answer as if there had been no break.\n[END RESUMED CONTEXT]\n";
+    out
+}
+
+/// What it was about and what comes next.
+fn summary(brief: &Brief) -> Option<String> {
+    let task = brief.task.as_ref().map(|task| no_brackets(&item(task, 300)));
+    let next = brief.next.as_ref().map(|next| format!("next: {}", no_brackets(&item(next, 200))));
+    let parts: Vec<String> = task.into_iter().chain(next).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn plain_line(text: &str, width: usize) -> String {
+    no_brackets(&line(text, width))
+}
+
+/// Text cannot end the block that it stands in.
+fn no_brackets(text: &str) -> String {
+    text.replace("[RESUMED", "(RESUMED").replace("[END", "(END")
+}
+
+/// How long ago something was, in words.
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    const UNITS: [(i64, &str); 5] =
+        [(365 * 86_400, "year"), (30 * 86_400, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let seconds = now.seconds().saturating_sub(then.seconds());
+    let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
+    match unit.map(|(length, name)| (seconds / length, name)) {
+        Some((1, name)) => format!("1 {name} ago"),
+        Some((n, name)) => format!("{n} {name}s ago"),
+        None => "just now".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_words() {
+        let now = Timestamp::from_millis(1_700_000_000_000);
+        let before = |seconds: i64| ago(now.plus_millis(-seconds * 1000), now);
+        assert_eq!(before(5), "just now");
+        assert_eq!(before(60), "1 minute ago");
+        assert_eq!(before(7_200), "2 hours ago");
+        assert_eq!(before(86_400 * 40), "1 month ago");
+        assert_eq!(before(-50), "just now");
+    }
+}

@@ -1,0 +1,24 @@
+//! The renderings: what is handed over, in words and in JSON.
+//!
+//! All of them are pure functions of what the distiller found. Text that came from tools is quoted, bounded and
+//! labelled, and no text can end its own quoting. Secrets are to be masked before, by [`crate::redact`].
+
+#![expect(clippy::format_push_string, reason = "texts are small, and read better as they will be read")]
+
+pub mod block;
+mod context;
+mod conversation;
+mod handoff;
+mod material;
+mod resume;
+mod session_json;
+mod uasf;
+mod words;
+
+pub use context::{CONTEXT_CHARS, ContextOptions, context_block};
+pub use conversation::{ConversationOptions, resumed_conversation};
+pub use handoff::{HandoffOptions, Protocol, handoff};
+pub use material::{Material, Message, Role};
+pub use resume::{Dropped, Rendered, ResumeOptions, TooSmall, resume_prompt, resume_prompt_from};
+pub use session_json::{SessionJson, session_json};
+pub use uasf::{Uasf, UasfEvent, UasfSession, uasf};

@@ -1,0 +1,71 @@
+//! `RESUME.md`: a session packed into a token budget.
+//!
+//! Seven layers, from what the next agent cannot do without to what is good to have. The budget is kept by counting,
+//! and what did not fit is named at the end.
+
+pub(super) mod diff;
+mod layers;
+mod pack;
+
+use thiserror::Error;
+
+use super::Material;
+use crate::distill::{Brief, Story, Workspace};
+use crate::tokens::Counter;
+
+#[derive(Debug, Clone, Copy)]
+pub struct ResumeOptions<'a> {
+    /// What people call the agent that the session comes from.
+    pub agent_name: &'a str,
+    /// What they call the one that will read it, where it is known.
+    pub target_name: Option<&'a str>,
+    /// The most tokens.
+    pub budget: u64,
+    pub counter: Counter,
+    /// The command that shows the whole session.
+    pub show_command: &'a str,
+}
+
+/// A resume prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    pub text: String,
+    /// By the counter of the options.
+    pub tokens: u64,
+    /// What did not fit.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Something that did not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// What it is, in the plural: `earlier messages`.
+    pub what: &'static str,
+    pub n: usize,
+}
+
+/// The budget is too small for any resume prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a resume prompt of this session needs at least {least} tokens")]
+pub struct TooSmall {
+    /// The smallest that works.
+    pub least: u64,
+}
+
+/// Renders a session as `RESUME.md`.
+pub fn resume_prompt(
+    brief: &Brief,
+    story: &Story,
+    workspace: &Workspace,
+    options: &ResumeOptions<'_>,
+) -> Result<Rendered, TooSmall> {
+    resume_prompt_from(&Material::of(brief, story, workspace, options.agent_name), options)
+}
+
+/// Renders as `RESUME.md` what was captured earlier.
+pub fn resume_prompt_from(material: &Material<'_>, options: &ResumeOptions<'_>) -> Result<Rendered, TooSmall> {
+    pack::pack(material, options)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,320 @@
+//! `session.json`: the Portable Session Format 1.0.
+//!
+//! It holds what was said and what came back, and no inputs of tools: a prompt can be made of it, a session cannot.
+
+use serde::{Deserialize, Serialize};
+
+use super::material::{ContextPart, DiffSource, FileView, Message, Role, Words, language};
+use super::resume::diff;
+use super::words::{code, line};
+use super::{Material, material};
+use crate::distill::{Brief, Deed, FileChange, Item, Story, Workspace};
+use crate::tokens;
+
+/// A file's changes are kept up to so many characters.
+const DIFF_CHARS: usize = 20_000;
+
+/// The version of the format; others are not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FormatVersion {
+    #[serde(rename = "1.0")]
+    V1,
+}
+
+/// A captured session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionJson {
+    pub version: FormatVersion,
+    /// The id of an agent.
+    pub source: String,
+    pub captured_at: String,
+    pub session_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_started_at: Option<String>,
+    pub project: Project,
+    pub conversation: Conversation,
+    pub files_changed: Vec<ChangedFile>,
+    pub decisions: Vec<String>,
+    pub blockers: Vec<String>,
+    pub task: Task,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Project {
+    pub path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_log: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structure: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_file_contents: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    pub message_count: usize,
+    pub estimated_tokens: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    pub messages: Vec<ConversationMessage>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConversationRole {
+    User,
+    Assistant,
+    System,
+    Tool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationMessage {
+    pub role: ConversationRole,
+    pub content: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_count: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeType {
+    Created,
+    Modified,
+    Deleted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedFile {
+    pub path: String,
+    pub change_type: ChangeType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    pub description: String,
+    pub completed: Vec<String>,
+    pub remaining: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_progress: Option<String>,
+    pub blockers: Vec<String>,
+}
+
+/// Captures a session in the portable format.
+pub fn session_json(brief: &Brief, story: &Story, workspace: &Workspace) -> SessionJson {
+    let texts = |items: &[Item]| items.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
+    let errors = brief.errors.iter().map(|error| error.what.text.clone());
+    let failed = brief.failed.iter().map(|failed| match &failed.reason {
+        Some(reason) => format!("{}: {reason}", failed.what.text),
+        None => failed.what.text.clone(),
+    });
+    SessionJson {
+        version: FormatVersion::V1,
+        source: brief.agent.to_owned(),
+        captured_at: brief.made_at.to_string(),
+        session_id: brief.session.0.clone(),
+        session_started_at: brief.started_at.map(|at| at.to_string()),
+        project: project(brief, workspace),
+        conversation: conversation(story),
+        files_changed: files_changed(brief, story, workspace),
+        decisions: brief.decisions.iter().map(with_reason).collect(),
+        blockers: texts(&brief.blockers).into_iter().chain(failed).chain(errors).collect(),
+        task: Task {
+            description: task_text(brief),
+            completed: texts(&brief.done),
+            remaining: texts(&brief.remaining),
+            in_progress: brief.in_progress.first().or(brief.next.as_ref()).map(|item| item.text.clone()),
+            blockers: texts(&brief.blockers).into_iter().chain(texts(&brief.questions)).collect(),
+        },
+    }
+}
+
+fn task_text(brief: &Brief) -> String {
+    brief.task.as_ref().map(|task| task.text.clone()).or_else(|| brief.title.clone()).unwrap_or_default()
+}
+
+fn with_reason(decision: &crate::distill::Decision) -> String {
+    match &decision.reason {
+        Some(reason) => format!("{} (why: {reason})", decision.what.text),
+        None => decision.what.text.clone(),
+    }
+}
+
+fn project(brief: &Brief, workspace: &Workspace) -> Project {
+    let git = workspace.git.as_ref().or(brief.git.as_ref());
+    let joined = |lines: &[String]| (!lines.is_empty()).then(|| lines.join("\n"));
+    let memory: Vec<String> = workspace.memory.iter().map(|(name, text)| format!("# {name}\n\n{text}")).collect();
+    let log = git.map(|git| git.log.iter().take(10).map(oneline).collect::<Vec<_>>());
+    Project {
+        path: brief.project.clone().unwrap_or_else(|| workspace.root.clone()),
+        name: workspace.name.clone(),
+        git_branch: git.and_then(|git| git.branch.clone()),
+        git_status: git.map(|git| git.status.join("\n")),
+        git_log: log.filter(|log| !log.is_empty()),
+        structure: joined(&workspace.tree),
+        memory_file_contents: (!memory.is_empty()).then(|| memory.join("\n\n")),
+    }
+}
+
+fn oneline(commit: &crate::distill::Commit) -> String {
+    let id: String = commit.id.chars().take(10).collect();
+    format!("{id} {}", commit.subject)
+}
+
+fn conversation(story: &Story) -> Conversation {
+    let messages: Vec<ConversationMessage> = story.steps.iter().filter_map(message).collect();
+    let spoken = |message: &&ConversationMessage| message.role != ConversationRole::Tool;
+    Conversation {
+        message_count: messages.iter().filter(spoken).count(),
+        estimated_tokens: tokens::of_bytes(messages.iter().map(|message| message.content.len()).sum()),
+        summary: None,
+        messages,
+    }
+}
+
+fn message(step: &crate::distill::Step) -> Option<ConversationMessage> {
+    let timestamp = step.at.map(|at| at.to_string());
+    let (role, content, tool_name) = match &step.deed {
+        Deed::Prompt { text, .. } => (ConversationRole::User, text.clone(), None),
+        Deed::Reply { text } => (ConversationRole::Assistant, text.clone(), None),
+        Deed::Attached { text } | Deed::Summary { text } => (ConversationRole::System, text.clone(), None),
+        Deed::Failure(failure) => (ConversationRole::System, failure.message.clone(), None),
+        Deed::Call { tool, action, ended } => {
+            let output = ended.as_ref().map_or("", |ended| ended.text.as_str());
+            let subject = action.subject();
+            let gap = if subject.is_empty() || output.is_empty() { "" } else { "\n" };
+            (ConversationRole::Tool, format!("{subject}{gap}{output}"), Some(tool.clone()))
+        }
+        Deed::Reasoning { .. } => return None,
+    };
+    Some(ConversationMessage { role, content, tool_name, timestamp, token_count: None })
+}
+
+fn files_changed(brief: &Brief, story: &Story, workspace: &Workspace) -> Vec<ChangedFile> {
+    let mut pieces = diff::pieces(story, &workspace.root);
+    let mut file = |file: &crate::distill::FileTouched| {
+        let change_type = match file.change {
+            FileChange::Created => ChangeType::Created,
+            FileChange::Modified => ChangeType::Modified,
+            FileChange::Deleted => ChangeType::Deleted,
+            FileChange::Read => return None,
+        };
+        let language = language(&file.path);
+        let diff = pieces.remove(&file.path).map(|pieces| diff::text(&pieces, language, DIFF_CHARS).0);
+        let language = (!language.is_empty()).then(|| language.to_owned());
+        Some(ChangedFile { path: file.path.clone(), change_type, diff, language })
+    };
+    brief.files.iter().filter_map(&mut file).collect()
+}
+
+impl SessionJson {
+    /// What a resume prompt is made of. Who said what is no longer known of most lines, so blockers are quoted.
+    pub fn material(&self, agent_name: &str) -> Material<'_> {
+        let lines = |texts: &[String], width| texts.iter().map(|text| line(text, width)).collect::<Vec<_>>();
+        let newest = |texts: &[String]| texts.iter().rev().map(|text| line(text, 300)).collect::<Vec<_>>();
+        let quoted = |texts: &[String]| texts.iter().rev().map(|text| code(text, 300)).collect::<Vec<_>>();
+        let only_task = |text: &&String| !self.blockers.contains(text);
+        Material {
+            agent_name: agent_name.to_owned(),
+            session: self.session_id.clone(),
+            made_at: line(&self.captured_at, 40),
+            project: Some(self.project.path.clone()),
+            project_name: self.project.name.clone(),
+            branch: self.project.git_branch.clone(),
+            goal: Some(line(&self.task.description, 1_500)).filter(|goal| !goal.is_empty()),
+            in_progress: self.task.in_progress.iter().map(|text| line(text, 600)).collect(),
+            next: None,
+            remaining: lines(&self.task.remaining, 240),
+            done: newest(&self.task.completed),
+            decisions: newest(&self.decisions),
+            problems: quoted(&self.blockers),
+            questions: self.task.blockers.iter().filter(only_task).map(|text| code(text, 240)).collect(),
+            drift: Vec::new(),
+            files: self.files_changed.iter().map(ChangedFile::view).collect(),
+            context: self.project.context(),
+            overview: self.conversation.overview(),
+            messages: self.conversation.messages.iter().map(ConversationMessage::message).collect(),
+        }
+    }
+}
+
+impl ChangedFile {
+    fn view(&self) -> FileView<'_> {
+        let change = match self.change_type {
+            ChangeType::Created => FileChange::Created,
+            ChangeType::Modified => FileChange::Modified,
+            ChangeType::Deleted => FileChange::Deleted,
+        };
+        let text = self.diff.as_deref().map_or(DiffSource::None, DiffSource::Ready);
+        // A diff and a whole file look different at the first line.
+        let is_diff = self.diff.as_deref().is_some_and(|diff| diff.starts_with(['@', '+', '-']));
+        let language = if is_diff { "diff" } else { language(&self.path) };
+        FileView { path: self.path.clone(), change: material::change_word(change).to_owned(), language, text }
+    }
+}
+
+impl Project {
+    fn context(&self) -> Vec<ContextPart<'_>> {
+        let part = |heading: &str, text: &str| {
+            (!text.trim().is_empty()).then(|| ContextPart { heading: heading.to_owned(), text: text.to_owned().into() })
+        };
+        let log = self.git_log.as_ref().map(|log| log.join("\n"));
+        let tree = self.structure.as_ref().map(|tree| tree.lines().take(40).collect::<Vec<_>>().join("\n"));
+        [
+            self.git_status.as_deref().and_then(|text| part("Git status", text)),
+            log.as_deref().and_then(|text| part("Latest commits", text)),
+            tree.as_deref().and_then(|text| part("Project structure", text)),
+            self.memory_file_contents.as_deref().and_then(|text| part("Instructions in the project", text)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+impl Conversation {
+    fn overview(&self) -> Vec<String> {
+        let mut lines = vec![format!("{} messages, about {} tokens", self.message_count, self.estimated_tokens)];
+        lines.extend(self.summary.iter().map(|summary| format!("summary: {}", line(summary, 600))));
+        let users = || self.messages.iter().filter(|message| message.role == ConversationRole::User);
+        lines.extend(users().next().map(|first| format!("first request: {}", line(&first.content, 300))));
+        let last = users().next_back().filter(|_| users().count() > 1);
+        lines.extend(last.map(|last| format!("latest request: {}", line(&last.content, 300))));
+        lines
+    }
+}
+
+impl ConversationMessage {
+    fn message(&self) -> Message<'_> {
+        let text = self.content.as_str();
+        let (role, words) = match self.role {
+            ConversationRole::User => (Role::User, Words::Text(text)),
+            ConversationRole::Assistant => (Role::Agent, Words::Text(text)),
+            ConversationRole::System => (Role::Summary, Words::Text(text)),
+            ConversationRole::Tool => {
+                (Role::Tool, Words::Result { tool: self.tool_name.as_deref().unwrap_or("tool"), text })
+            }
+        };
+        Message { role, words }
+    }
+}
