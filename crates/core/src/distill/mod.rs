@@ -27,6 +27,7 @@ mod progress;
 mod prose;
 mod questions;
 mod references;
+mod replaced;
 mod request;
 mod role;
 mod shell;
@@ -47,6 +48,7 @@ pub use brief::{
     Brief, CommandRun, Decision, Drift, ErrorSeen, FailedApproach, FileChange, FileTouched, Item, Limit, TestState,
     Voice,
 };
+pub use replaced::with_replacements;
 pub use story::{Deed, Ended, Step, Story};
 pub use workspace::{Commit, FileNow, Git, Workspace};
 

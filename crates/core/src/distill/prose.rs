@@ -249,7 +249,7 @@ pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
             in_code = !in_code;
         }
         let is_wide = matches!(next, '。' | '！' | '？');
-        if in_code || !(is_wide || matches!(next, '.' | '!' | '?' | '…')) {
+        if in_code || at < start || !(is_wide || matches!(next, '.' | '!' | '?' | '…')) {
             continue;
         }
         let end = at + next.len_utf8();
