@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use carryover_agents::{Agent, AgentError, Bookmark, Sink};
-use carryover_core::distill::{Deed, Ended, Step, Story};
+use carryover_core::distill::{Deed, Ended, Step, Story, with_replacements};
 use carryover_core::live;
 use carryover_core::transcript::{
     Body, CallId, Entry, EntryKey, Fact, Origin, Part, Rejected, Transcript, TranscriptBuilder, text_of,
@@ -92,7 +92,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> Story {
             Body::Failure(failure) => Some(Deed::Failure(*failure)),
             Body::Call(call) => {
                 waiting.entry(call.id.clone()).or_default().push_back(story.steps.len());
-                let action = agent.action(&call, None);
+                let action = with_replacements(agent.action(&call, None), &call.input);
                 Some(Deed::Call { tool: call.tool, action, ended: None })
             }
             Body::Outcome(outcome) => {

@@ -1,6 +1,7 @@
 //! `cargo xtask`: what a contributor and CI run.
 
 mod bench;
+mod recall;
 mod conformance;
 mod docs;
 mod lint;

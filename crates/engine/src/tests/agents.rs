@@ -14,7 +14,7 @@ use crate::session::Listed;
 use crate::undo::{UndoError, undo};
 use crate::{journal, read};
 
-fn fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
+pub(super) fn fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
     let folder = agent.facts().id.replace('-', "_");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(folder).join("fixtures");
     let files = fs_err::read_dir(path).unwrap().map(|file| file.unwrap().path());

@@ -1,6 +1,7 @@
 //! Use cases played through with two made-up agents.
 
 mod agents;
+mod briefs;
 mod crash;
 mod examining;
 mod fake;

@@ -1,0 +1,64 @@
+//! What is in the way: failures that nothing resolved, limits, and what the words call a blocker.
+
+use super::attempts::{self, Attempt};
+use super::cues::Cue;
+use super::digest::{Digest, short};
+use super::heading::Section;
+use super::progress::dedup;
+use super::{Deed, Item, Voice};
+use crate::transcript::FailureKind;
+
+/// Blockers that are told, the newest of them.
+const MANY: usize = 30;
+
+pub(super) fn blockers(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<Item> {
+    let mut found = attempts::in_the_way(digest, attempts);
+    found.extend(in_words(digest));
+    found.extend(ended_badly(digest));
+    dedup(&mut found);
+    let extra = found.len().saturating_sub(MANY);
+    found.drain(..extra);
+    found
+}
+
+/// What was called a blocker, and nobody called solved later.
+fn in_words(digest: &Digest<'_>) -> Vec<Item> {
+    let mut found = Vec::new();
+    for said in &digest.said {
+        for line in &said.lines {
+            if line.section == Section::Blockers {
+                if !digest.is_settled_later(said.step, &line.text) {
+                    found.push(said.item(&line.text));
+                }
+                continue;
+            }
+            if said.is_summary || line.section == Section::Done {
+                continue;
+            }
+            let blocks = line
+                .said()
+                .filter(|(text, cues)| cues.has(Cue::Blocked) && !cues.has(Cue::Solved) && !text.ends_with('?'));
+            let open = blocks.filter(|(text, _)| !digest.is_settled_later(said.step, text));
+            found.extend(open.map(|(text, _)| said.item(text)));
+        }
+    }
+    found
+}
+
+/// The limit or the error of the service with which the session ended.
+fn ended_badly(digest: &Digest<'_>) -> Option<Item> {
+    let after =
+        digest.story.steps.iter().rev().take_while(|step| !matches!(step.deed, Deed::Reply { .. } | Deed::Call { .. }));
+    for step in after {
+        let Deed::Failure(failure) = &step.deed else { continue };
+        if failure.kind != FailureKind::Interrupted && !failure.message.trim().is_empty() {
+            return Some(Item {
+                text: short(&failure.message, 300),
+                voice: Voice::Tool,
+                at: step.at,
+                cites: vec![step.key],
+            });
+        }
+    }
+    None
+}

@@ -1,0 +1,187 @@
+//! What the session did to files: by its tools, and by commands whose effect is in plain sight.
+
+use super::digest::{Call, Digest};
+use super::shell;
+use crate::transcript::{Action, Change, Hunk};
+
+/// One change of one file.
+pub(super) struct Touch<'a> {
+    /// The index of the call.
+    pub(super) call: usize,
+    /// Relative to the project where it is inside.
+    pub(super) path: String,
+    pub(super) what: What<'a>,
+}
+
+pub(super) enum What<'a> {
+    Read,
+    /// Written whole.
+    Whole(&'a str),
+    Add(&'a str),
+    Hunks(&'a [Hunk]),
+    Delete,
+    /// Made by a command that does not tell the content.
+    Made,
+    /// Changed by a command that does not tell how.
+    Altered,
+}
+
+/// Everything that was done to files, in order; calls that failed did nothing.
+pub(super) fn touches<'a>(digest: &Digest<'a>) -> Vec<Touch<'a>> {
+    let root = root(digest);
+    let mut found = Vec::new();
+    for (index, call) in digest.calls.iter().enumerate() {
+        if call.failed {
+            continue;
+        }
+        for (path, what) in effects(call, &root) {
+            found.push(Touch { call: index, path: relative(&path, &root), what });
+        }
+    }
+    found
+}
+
+/// The project's folder.
+pub(super) fn root(digest: &Digest<'_>) -> String {
+    let project = digest.story.header.project.as_ref().map(|path| path.display().to_string());
+    let root =
+        if digest.workspace.root.is_empty() { project.unwrap_or_default() } else { digest.workspace.root.clone() };
+    root.trim_end_matches(['/', '\\']).to_owned()
+}
+
+/// A path as seen from the project.
+pub(super) fn relative(path: &str, root: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let inside = (!root.is_empty()).then(|| path.strip_prefix(root)).flatten();
+    match inside.and_then(|rest| rest.strip_prefix(['/', '\\'])) {
+        Some(rest) => rest.to_owned(),
+        None => path.to_owned(),
+    }
+}
+
+fn effects<'a>(call: &Call<'a>, root: &str) -> Vec<(String, What<'a>)> {
+    match call.action {
+        Action::Read { path, .. } | Action::View { path } => vec![(path.clone(), What::Read)],
+        Action::Write { path, content } => vec![(path.clone(), What::Whole(content))],
+        Action::Edit(changes) => changes.iter().flat_map(change).collect(),
+        Action::Run { command, workdir } => by_command(command, workdir.as_deref(), root),
+        _ => Vec::new(),
+    }
+}
+
+fn change(change: &Change) -> Vec<(String, What<'_>)> {
+    match change {
+        Change::Add { path, content } => vec![(path.clone(), What::Add(content))],
+        Change::Delete { path } => vec![(path.clone(), What::Delete)],
+        Change::Update { path, moved_to: None, hunks } => vec![(path.clone(), What::Hunks(hunks))],
+        Change::Update { path, moved_to: Some(to), hunks } => {
+            vec![(path.clone(), What::Delete), (to.clone(), What::Hunks(hunks))]
+        }
+    }
+}
+
+/// What a command does to files, where that is in plain sight.
+fn by_command<'a>(command: &'a str, workdir: Option<&str>, root: &str) -> Vec<(String, What<'a>)> {
+    let mut found = Vec::new();
+    let mut folder = workdir.map(|folder| relative(folder, root)).filter(|folder| folder != root).unwrap_or_default();
+    for words in shell::commands(command) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if let ["cd", to] = words[..] {
+            folder = joined(&folder, &relative(to, root));
+            continue;
+        }
+        let here = |path: &str| joined(&folder, path);
+        let mut effects = simple(&words);
+        effects.retain(|(path, _)| is_plain(path));
+        for (path, what) in effects {
+            let what = match what {
+                What::Made => here_document(command).map_or(What::Made, What::Whole),
+                what => what,
+            };
+            let path = relative(&here(path), root);
+            // What lies outside the project is the machine's business.
+            if !path.starts_with(['/', '~']) && !path.starts_with("..") {
+                found.push((path, what));
+            }
+        }
+    }
+    found
+}
+
+fn simple<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
+    let mut found = redirected(words);
+    let rest: Vec<&str> = words.iter().skip(1).copied().filter(|word| !word.starts_with('-')).collect();
+    match (words[0], rest.as_slice()) {
+        ("rm", files) => found.extend(files.iter().filter(|file| has_ending(file)).map(|file| (*file, What::Delete))),
+        ("git", ["rm", files @ ..]) => found.extend(files.iter().map(|file| (*file, What::Delete))),
+        ("mv", [from, to]) | ("git", ["mv", from, to]) if has_ending(from) && has_ending(to) => {
+            found.extend([(*from, What::Delete), (*to, What::Made)]);
+        }
+        ("cp", [_, to]) if has_ending(to) => found.push((to, What::Made)),
+        ("touch", files) => found.extend(files.iter().map(|file| (*file, What::Made))),
+        ("tee", [file, ..]) => found.push((file, What::Made)),
+        ("sed" | "perl", [.., file])
+            if has_ending(file) && words.iter().any(|word| word.starts_with("-i") || word.starts_with("-pi")) =>
+        {
+            found.push((file, What::Altered));
+        }
+        _ => {}
+    }
+    found
+}
+
+/// `… > file`, and `>>`.
+fn redirected<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
+    if !matches!(words[0], "cat" | "echo" | "printf" | "jq") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        let (mark, glued) = if let Some(rest) = word.strip_prefix(">>") {
+            (">>", rest)
+        } else if let Some(rest) = word.strip_prefix('>') {
+            (">", rest)
+        } else {
+            continue;
+        };
+        let target = if glued.is_empty() { words.get(index + 1).copied().unwrap_or_default() } else { glued };
+        if !target.is_empty() && !target.starts_with('&') {
+            found.push((target, if mark == ">" { What::Made } else { What::Altered }));
+        }
+    }
+    found
+}
+
+fn here_document(command: &str) -> Option<&str> {
+    let (head, body) = command.split_once('\n')?;
+    let mark = head.split_once("<<")?.1.trim_start_matches('-').trim();
+    let mark = mark.split_whitespace().next()?.trim_matches(['\'', '"']);
+    let end = body.lines().scan(0, |at, line| {
+        let start = *at;
+        *at += line.len() + 1;
+        Some((start, line))
+    });
+    let end = end.into_iter().find(|(_, line)| line.trim() == mark).map_or(body.len(), |(start, _)| start);
+    body.get(..end)
+}
+
+fn is_plain(path: &str) -> bool {
+    !path.is_empty()
+        && !path.contains(['*', '?', '$', '`', '{', '<', '>', '(', ')', '\n'])
+        && !path.starts_with("/dev/")
+        && !path.ends_with('/')
+}
+
+/// Whether a path names a file in plain sight: a name with an ending.
+fn has_ending(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| {
+        name.trim_start_matches('.').contains('.') || name.starts_with('.') && name.len() > 2 || name.ends_with("file")
+    })
+}
+
+fn joined(folder: &str, path: &str) -> String {
+    if folder.is_empty() || path.starts_with(['/', '~']) {
+        return path.to_owned();
+    }
+    format!("{}/{}", folder.trim_end_matches('/'), path.strip_prefix("./").unwrap_or(path))
+}

@@ -1,0 +1,123 @@
+//! Turns of phrase that tell what a sentence is, found in one pass over it.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+
+/// What a turn of phrase hints at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Cue {
+    /// Somebody settled something.
+    Decided,
+    /// A choice, if the one who speaks is the one who chooses.
+    Chooses,
+    /// The user forbids.
+    Forbids,
+    /// The user demands.
+    Demands,
+    /// One thing in place of another.
+    Contrast,
+    Reason,
+    /// What comes next, said as such.
+    Next,
+    /// What the speaker is about to do.
+    Announces,
+    /// What is left.
+    Left,
+    Finished,
+    /// Something that did not work.
+    Failed,
+    Tried,
+    Blocked,
+    /// Something not known yet.
+    Open,
+    /// An offer or a courtesy at the end of a reply.
+    Courtesy,
+    /// To be done by somebody, sometime.
+    Task,
+    /// Another task than before.
+    Turns,
+    /// It might be so: no decision.
+    Hedge,
+    /// It is solved.
+    Solved,
+}
+
+/// The turns of phrase of a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct CueSet(u32);
+
+impl CueSet {
+    pub(super) fn has(self, cue: Cue) -> bool {
+        self.0 & (1 << cue as u8) != 0
+    }
+
+    pub(super) fn any(self, cues: &[Cue]) -> bool {
+        cues.iter().any(|cue| self.has(*cue))
+    }
+}
+
+static TABLE: &[(Cue, &str)] = &[
+    (Cue::Decided, super::phrases::DECIDED),
+    (Cue::Chooses, super::phrases::CHOOSES),
+    (Cue::Forbids, super::phrases::FORBIDS),
+    (Cue::Demands, super::phrases::DEMANDS),
+    (Cue::Contrast, super::phrases::CONTRAST),
+    (Cue::Reason, super::phrases::REASON),
+    (Cue::Next, super::phrases::NEXT),
+    (Cue::Announces, super::phrases::ANNOUNCES),
+    (Cue::Left, super::phrases::LEFT),
+    (Cue::Finished, super::phrases::FINISHED),
+    (Cue::Failed, super::phrases::FAILED),
+    (Cue::Tried, super::phrases::TRIED),
+    (Cue::Blocked, super::phrases::BLOCKED),
+    (Cue::Open, super::phrases::OPEN),
+    (Cue::Courtesy, super::phrases::COURTESY),
+    (Cue::Task, super::phrases::TASK),
+    (Cue::Turns, super::phrases::TURNS),
+    (Cue::Hedge, super::phrases::HEDGE),
+    (Cue::Solved, super::phrases::SOLVED),
+];
+
+/// The automaton of all phrases, and the cue of each; without an automaton no phrase is found.
+static PHRASES: LazyLock<(Option<AhoCorasick>, Vec<Cue>)> = LazyLock::new(|| {
+    let (mut phrases, mut cues): (Vec<&str>, Vec<Cue>) = (Vec::new(), Vec::new());
+    for (cue, known) in TABLE {
+        let before = phrases.len();
+        phrases.extend(known.split('|').map(str::trim));
+        cues.extend((before..phrases.len()).map(|_| *cue));
+    }
+    (AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases).ok(), cues)
+});
+
+/// What is in a sentence.
+pub(super) fn of(sentence: &str) -> CueSet {
+    let mut set = 0;
+    for (cue, _, _) in found(sentence) {
+        set |= 1 << cue as u8;
+    }
+    CueSet(set)
+}
+
+/// Where the first phrase of a kind begins and ends.
+pub(super) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
+    found(sentence).filter(|(cue, _, _)| *cue == wanted).map(|(_, start, end)| (start, end)).min()
+}
+
+fn found(sentence: &str) -> impl Iterator<Item = (Cue, usize, usize)> {
+    let (automaton, cues) = &*PHRASES;
+    let matches = automaton.iter().flat_map(move |automaton| automaton.find_overlapping_iter(sentence));
+    matches.filter_map(move |found| {
+        let (start, end) = (found.start(), found.end());
+        is_whole(sentence, start, end).then(|| (cues[found.pattern().as_usize()], start, end))
+    })
+}
+
+/// A phrase counts as words, not as a part of them.
+fn is_whole(text: &str, start: usize, end: usize) -> bool {
+    let letter = |c: char| c.is_alphanumeric() || c == '_';
+    let open = |c: Option<char>, edge: Option<char>| !(c.is_some_and(letter) && edge.is_some_and(letter));
+    open(text[..start].chars().next_back(), text[start..].chars().next())
+        && open(text[end..].chars().next(), text[..end].chars().next_back())
+}

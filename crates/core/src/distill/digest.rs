@@ -1,0 +1,203 @@
+//! A story prepared for the extractors: words as sentences, calls with what became of them. Made once.
+
+use std::collections::BTreeSet;
+
+use super::cues::Cue;
+use super::prose::{self, Line};
+use super::{Deed, Ended, Item, Step, Story, Voice, Workspace, outcome, request, shell, words};
+use crate::time::Timestamp;
+use crate::transcript::{Action, EntryKey};
+
+/// The longest text of one finding, in characters; renderings clip further.
+const LONG: usize = 600;
+
+/// What the extractors work on.
+pub(super) struct Digest<'a> {
+    pub(super) story: &'a Story,
+    pub(super) workspace: &'a Workspace,
+    /// In order.
+    pub(super) said: Vec<Said>,
+    /// In order.
+    pub(super) calls: Vec<Call<'a>>,
+    /// The index of the last step that is a prompt, a reply or a call.
+    pub(super) last: usize,
+    /// Sentences that settle something: the step, and what they speak of.
+    settling: Vec<(usize, BTreeSet<String>)>,
+}
+
+/// A message.
+pub(super) struct Said {
+    pub(super) step: usize,
+    pub(super) key: EntryKey,
+    pub(super) at: Option<Timestamp>,
+    pub(super) voice: Voice,
+    pub(super) is_summary: bool,
+    /// A prompt's own words; of replies only the lines are kept.
+    pub(super) text: String,
+    pub(super) lines: Vec<Line>,
+}
+
+/// A call.
+pub(super) struct Call<'a> {
+    pub(super) step: usize,
+    pub(super) key: EntryKey,
+    pub(super) at: Option<Timestamp>,
+    pub(super) tool: &'a str,
+    pub(super) action: &'a Action,
+    pub(super) ended: Option<&'a Ended>,
+    pub(super) failed: bool,
+    /// What is done, so that the same thing done again can be told.
+    pub(super) deed: String,
+}
+
+impl<'a> Digest<'a> {
+    pub(super) fn of(story: &'a Story, workspace: &'a Workspace) -> Self {
+        let (mut said, mut calls) = (Vec::new(), Vec::new());
+        let mut last = 0;
+        for (index, step) in story.steps.iter().enumerate() {
+            match &step.deed {
+                Deed::Prompt { text, .. } => said.push(Said::prompt(index, step, text)),
+                Deed::Reply { text } => said.push(Said::reply(index, step, text, false)),
+                Deed::Summary { text } => said.push(Said::reply(index, step, text, true)),
+                Deed::Call { tool, action, ended } => {
+                    calls.push(Call::of(index, step, tool, action, ended.as_ref()));
+                }
+                Deed::Attached { .. } | Deed::Reasoning { .. } | Deed::Failure(_) => continue,
+            }
+            last = index;
+        }
+        let settling = settling(&said);
+        Self { story, workspace, said, calls, last, settling }
+    }
+
+    /// Whether later words settle what a text speaks of.
+    pub(super) fn is_settled_later(&self, step: usize, text: &str) -> bool {
+        let stems = request::stems(text);
+        let needed = 2.min(stems.len());
+        let from = self.settling.partition_point(|(at, _)| *at <= step);
+        needed > 0 && self.settling[from..].iter().any(|(_, later)| later.intersection(&stems).count() >= needed)
+    }
+
+    /// Whether there is a call between two steps.
+    pub(super) fn calls_between(&self, start: usize, end: usize) -> bool {
+        let from = self.calls.partition_point(|call| call.step <= start);
+        self.calls.get(from).is_some_and(|call| call.step < end)
+    }
+
+    pub(super) fn prompts(&self) -> impl DoubleEndedIterator<Item = &Said> {
+        self.said.iter().filter(|said| said.voice == Voice::User && !said.text.is_empty())
+    }
+
+    /// What the agent said to the user.
+    pub(super) fn replies(&self) -> impl DoubleEndedIterator<Item = &Said> {
+        self.said.iter().filter(|said| said.voice == Voice::Agent && !said.is_summary)
+    }
+
+    /// The last prompt that has words of the user, acknowledgements too.
+    pub(super) fn last_prompt(&self) -> Option<&Said> {
+        self.prompts().next_back()
+    }
+
+    /// The replies since the last prompt.
+    pub(super) fn last_turn(&self) -> impl DoubleEndedIterator<Item = &Said> {
+        let from = self.last_prompt().map_or(0, |prompt| prompt.step);
+        self.replies().filter(move |reply| reply.step >= from)
+    }
+}
+
+impl Said {
+    fn prompt(index: usize, step: &Step, text: &str) -> Self {
+        let text = words::own(text);
+        let lines = prose::lines(&text);
+        Self { step: index, key: step.key, at: step.at, voice: Voice::User, is_summary: false, text, lines }
+    }
+
+    fn reply(index: usize, step: &Step, text: &str, is_summary: bool) -> Self {
+        let lines = prose::lines(&crate::plain::plain(&words::clipped(text)));
+        Self { step: index, key: step.key, at: step.at, voice: Voice::Agent, is_summary, text: String::new(), lines }
+    }
+
+    pub(super) fn is_user(&self) -> bool {
+        self.voice == Voice::User
+    }
+
+    /// A finding in these words.
+    pub(super) fn item(&self, text: &str) -> Item {
+        Item { text: short(text, LONG), voice: self.voice, at: self.at, cites: vec![self.key] }
+    }
+}
+
+impl<'a> Call<'a> {
+    fn of(index: usize, step: &Step, tool: &'a str, action: &'a Action, ended: Option<&'a Ended>) -> Self {
+        let failed = ended.is_some_and(|ended| outcome::has_failed(action, ended));
+        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, deed: deed(tool, action) }
+    }
+
+    pub(super) fn cites(&self) -> Vec<EntryKey> {
+        let mut cites = vec![self.key];
+        cites.extend(self.ended.map(|ended| ended.key));
+        cites
+    }
+
+    /// When it was over.
+    pub(super) fn over_at(&self) -> Option<Timestamp> {
+        self.ended.and_then(|ended| ended.at).or(self.at)
+    }
+
+    pub(super) fn succeeded(&self) -> bool {
+        self.ended.is_some() && !self.failed
+    }
+
+    /// What was done, in one line.
+    pub(super) fn told(&self) -> String {
+        let subject = match self.action {
+            Action::Run { command, .. } => return short(&shell::essence(command), 200),
+            action => action.subject(),
+        };
+        let verb = match self.action {
+            Action::Read { .. } | Action::View { .. } => "read",
+            Action::Write { .. } => "write",
+            Action::Edit(_) => "edit",
+            Action::Grep { .. } | Action::Glob { .. } => "search",
+            Action::Fetch { .. } => "fetch",
+            Action::Delegate { .. } => "delegate",
+            _ => return short(&format!("{} {subject}", self.tool), 200).trim().to_owned(),
+        };
+        short(&format!("{verb} {subject}"), 200)
+    }
+}
+
+/// What settles something, so that a question is not searched for in all that came after it.
+fn settling(said: &[Said]) -> Vec<(usize, BTreeSet<String>)> {
+    let mut found = Vec::new();
+    for said in said.iter().filter(|said| !said.is_summary) {
+        for (text, cues) in said.lines.iter().flat_map(Line::said) {
+            let settles =
+                cues.any(&[Cue::Solved, Cue::Decided]) || (said.is_user() && cues.any(&[Cue::Chooses, Cue::Contrast]));
+            if settles && !cues.any(&[Cue::Open, Cue::Blocked]) {
+                found.push((said.step, request::stems(text)));
+            }
+        }
+    }
+    found
+}
+
+/// The same for a thing that is tried again in the same way.
+fn deed(tool: &str, action: &Action) -> String {
+    match action {
+        Action::Run { command, .. } => format!("run {}", shell::essence(command)),
+        Action::Write { path, .. } => format!("change {path}"),
+        Action::Edit(changes) => {
+            format!("change {}", changes.iter().map(crate::transcript::Change::path).collect::<Vec<_>>().join(" "))
+        }
+        Action::Other => format!("other {tool}"),
+        action => format!("{} {}", action.kind(), action.subject()),
+    }
+}
+
+/// One line of bounded length, without escapes.
+pub(super) fn short(text: &str, width: usize) -> String {
+    // What is far longer is cut before it is cleaned.
+    let bounded = &text[..text.floor_char_boundary(width.saturating_mul(8))];
+    crate::plain::one_line(bounded, width)
+}

@@ -1,0 +1,126 @@
+//! The languages whose functions and classes can be named.
+
+use tree_sitter::Node;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    Rust,
+    Python,
+    JavaScript,
+    TypeScript,
+    Tsx,
+    Go,
+    Java,
+    C,
+    Cpp,
+}
+
+impl Language {
+    /// By the ending of a name.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
+        Some(match ending {
+            "rs" => Self::Rust,
+            "py" | "pyi" => Self::Python,
+            "js" | "jsx" | "mjs" | "cjs" => Self::JavaScript,
+            "ts" | "mts" | "cts" => Self::TypeScript,
+            "tsx" => Self::Tsx,
+            "go" => Self::Go,
+            "java" => Self::Java,
+            "c" | "h" => Self::C,
+            "cc" | "cpp" | "cxx" | "hpp" | "hh" | "hxx" => Self::Cpp,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn grammar(self) -> tree_sitter::Language {
+        match self {
+            Self::Rust => tree_sitter_rust::LANGUAGE,
+            Self::Python => tree_sitter_python::LANGUAGE,
+            Self::JavaScript => tree_sitter_javascript::LANGUAGE,
+            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX,
+            Self::Go => tree_sitter_go::LANGUAGE,
+            Self::Java => tree_sitter_java::LANGUAGE,
+            Self::C => tree_sitter_c::LANGUAGE,
+            Self::Cpp => tree_sitter_cpp::LANGUAGE,
+        }
+        .into()
+    }
+
+    /// What stands between a class and its method.
+    pub(super) fn joint(self) -> &'static str {
+        match self {
+            Self::Rust | Self::Cpp | Self::C => "::",
+            _ => ".",
+        }
+    }
+
+    /// The name that a node defines; other nodes define none.
+    pub(super) fn name<'s>(self, node: &Node<'_>, source: &'s str) -> Option<&'s str> {
+        let field = match (self, node.kind()) {
+            (Self::Rust, "impl_item") => "type",
+            (
+                Self::Rust,
+                "function_item" | "struct_item" | "enum_item" | "trait_item" | "mod_item" | "macro_definition",
+            )
+            | (Self::Python, "function_definition" | "class_definition")
+            | (
+                Self::JavaScript | Self::TypeScript | Self::Tsx,
+                "function_declaration"
+                | "generator_function_declaration"
+                | "class_declaration"
+                | "abstract_class_declaration"
+                | "method_definition"
+                | "interface_declaration"
+                | "type_alias_declaration"
+                | "enum_declaration",
+            )
+            | (Self::Go, "function_declaration" | "method_declaration" | "type_spec")
+            | (
+                Self::Java,
+                "class_declaration"
+                | "interface_declaration"
+                | "enum_declaration"
+                | "record_declaration"
+                | "method_declaration"
+                | "constructor_declaration",
+            ) => "name",
+            (Self::JavaScript | Self::TypeScript | Self::Tsx, "variable_declarator") if is_function(node) => "name",
+            (Self::C | Self::Cpp, "struct_specifier" | "class_specifier" | "enum_specifier")
+                if node.child_by_field_name("body").is_some() =>
+            {
+                "name"
+            }
+            (Self::C | Self::Cpp, "function_definition") => return declared(node, source),
+            _ => return None,
+        };
+        text(&node.child_by_field_name(field)?, source)
+    }
+}
+
+fn is_function(node: &Node<'_>) -> bool {
+    let value = node.child_by_field_name("value");
+    value.is_some_and(|value| matches!(value.kind(), "arrow_function" | "function_expression" | "function"))
+}
+
+/// The name within a declarator: behind pointers and references, before the parameters.
+fn declared<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
+    let mut inner = node.child_by_field_name("declarator")?;
+    for _ in 0..16 {
+        match inner.child_by_field_name("declarator").or_else(|| reference(&inner)) {
+            Some(next) => inner = next,
+            None => break,
+        }
+    }
+    text(&inner, source)
+}
+
+/// References have no field for what they refer to.
+fn reference<'t>(node: &Node<'t>) -> Option<Node<'t>> {
+    (node.kind() == "reference_declarator").then(|| node.named_child(0)).flatten()
+}
+
+fn text<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
+    source.get(node.start_byte()..node.end_byte())
+}

@@ -1,0 +1,109 @@
+//! What is to be done next: an unanswered prompt, what the agent announced, the step of the plan, the running call.
+
+use super::cues::Cue;
+use super::digest::{Digest, Said};
+use super::heading::Section;
+use super::progress::{self, Progress};
+use super::prose::Line;
+use super::{Item, request};
+
+/// The next action.
+pub(super) fn next(digest: &Digest<'_>, progress: &Progress) -> Option<Item> {
+    if let Some(prompt) = unanswered(digest) {
+        return Some(prompt);
+    }
+    let announced = announced(digest);
+    let is_final = digest.replies().next_back().is_some_and(|reply| reply.step == digest.last);
+    if is_final && announced.is_some() {
+        return announced;
+    }
+    progress
+        .in_progress
+        .first()
+        .cloned()
+        .or(announced)
+        .or_else(|| progress::running(digest))
+        .or_else(|| progress.remaining.first().cloned())
+        .or_else(|| agreed(digest))
+        .or_else(|| offered(digest))
+        .or_else(|| last_words(digest))
+}
+
+/// A prompt that nothing answered. A nod stands for what was announced before it.
+fn unanswered(digest: &Digest<'_>) -> Option<Item> {
+    let prompt = digest.last_prompt().filter(|prompt| prompt.step == digest.last)?;
+    if !request::is_nod(&prompt.text) {
+        return Some(prompt.item(&prompt.text));
+    }
+    let reply = digest.replies().rfind(|reply| reply.step < prompt.step)?;
+    let mut item = in_reply(reply).or_else(|| offer_of(reply))?;
+    item.cites.push(prompt.key);
+    Some(item)
+}
+
+/// What the agent said, in its last turn, that it would do.
+fn announced(digest: &Digest<'_>) -> Option<Item> {
+    digest.last_turn().rev().find_map(in_reply)
+}
+
+fn in_reply(reply: &Said) -> Option<Item> {
+    let under_heading = reply.lines.iter().find(|line| line.section == Section::Next);
+    if let Some(line) = under_heading {
+        let text =
+            if line.mark.is_item() { line.text.as_str() } else { line.said().next().map_or("", |(text, _)| text) };
+        return Some(reply.item(text));
+    }
+    best(reply, &[Cue::Next]).or_else(|| best(reply, &[Cue::Announces])).or_else(|| best(reply, &[Cue::Left])).or_else(
+        || reply.lines.iter().find(|line| line.section == Section::Remaining).map(|line| reply.item(&line.text)),
+    )
+}
+
+/// The last sentence with one of these turns of phrase that is neither a question nor a courtesy.
+fn best(reply: &Said, cues: &[Cue]) -> Option<Item> {
+    let is_open = |line: &&Line| !matches!(line.section, Section::Done | Section::Decisions | Section::Failed);
+    let mut said = reply.lines.iter().rev().filter(is_open).flat_map(|line| line.said().rev());
+    let sentence = said.find(|(text, found)| {
+        found.any(cues) && !text.ends_with('?') && !found.has(Cue::Courtesy) && !is_conditional(text)
+    });
+    sentence.map(|(text, _)| reply.item(text))
+}
+
+/// `If you …` is up to somebody else.
+fn is_conditional(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["if you ", "once you ", "when you run", "you can ", "you could ", "feel free", "thanks", "sorry"]
+        .iter()
+        .any(|start| lower.starts_with(start))
+}
+
+/// Where the user said that the work goes on, and the agent only nodded.
+fn agreed(digest: &Digest<'_>) -> Option<Item> {
+    let prompt = digest.last_prompt()?;
+    let mut said = prompt.lines.iter().rev().flat_map(|line| line.said().rev());
+    said.find(|(text, cues)| cues.has(Cue::Next) && !text.ends_with('?')).map(|(text, _)| prompt.item(text))
+}
+
+/// What the agent offered to do.
+fn offered(digest: &Digest<'_>) -> Option<Item> {
+    digest.last_turn().next_back().and_then(offer_of)
+}
+
+fn offer_of(reply: &Said) -> Option<Item> {
+    let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
+    let is_offer = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        ["shall i", "should i", "want me to", "would you like me", "if you'd like, i", "if you want, i", "i can "]
+            .iter()
+            .any(|start| lower.contains(start))
+    };
+    said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))
+}
+
+/// The last sentence of the last reply, where it is no report of what is over and no courtesy.
+fn last_words(digest: &Digest<'_>) -> Option<Item> {
+    let reply = digest.last_turn().next_back()?;
+    let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
+    let (text, cues) = said.find(|(_, cues)| !cues.has(Cue::Courtesy))?;
+    let says_more = !cues.has(Cue::Finished) && !text.ends_with('?') && request::words(text).count() > 3;
+    says_more.then(|| reply.item(text))
+}

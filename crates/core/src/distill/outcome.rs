@@ -1,0 +1,196 @@
+//! Whether a call failed, and in which words its outcome says why.
+
+use super::digest::short;
+use super::{Ended, dump, shell, testrun};
+use crate::transcript::{Action, Status};
+
+/// How many bytes of an outcome's ends are looked at.
+const ENDS: usize = 6 * 1024;
+
+/// Whether a call failed, also where its agent does not say so.
+pub(super) fn has_failed(action: &Action, ended: &Ended) -> bool {
+    let Action::Run { command, .. } = action else { return ended.status != Status::Done };
+    let code = ended.exit_code.or_else(|| told_code(&ended.text));
+    if let Some(code) = code {
+        if code != 0 {
+            return !(code == 1 && is_answer(command, &ended.text));
+        }
+    } else if ended.status != Status::Done {
+        return true;
+    }
+    // A pipe hides the exit code of what it cuts short.
+    let report = testrun::of(command, &ended.text);
+    if let Some(report) = report {
+        return report.failed > 0;
+    }
+    (code.is_none() || command.contains('|') || command.contains("||")) && last_words(&ended.text)
+}
+
+/// The exit code, where an agent tells it in words only.
+pub(super) fn told_code(text: &str) -> Option<i32> {
+    let head = &text[..text.floor_char_boundary(200)];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(200))..];
+    [head.lines().next(), tail.lines().next_back()].into_iter().flatten().find_map(|line| {
+        let line = line.trim().trim_matches(['<', '>', '[', ']', '(', ')']).to_ascii_lowercase();
+        let rest =
+            ["exit code", "exited with code", "process exited with code", "exit status", "command exited with code"]
+                .iter()
+                .find_map(|start| line.strip_prefix(start))?;
+        rest.trim_start_matches([':', ' ', '=']).split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
+    })
+}
+
+/// Exit code 1 of programs that say "no" with it.
+fn is_answer(command: &str, text: &str) -> bool {
+    let commands = shell::commands(command);
+    let Some(program) = commands.last().and_then(|words| words.first()) else { return false };
+    let program = program.rsplit('/').next().unwrap_or(program);
+    match program {
+        "grep" | "rg" | "egrep" | "fgrep" | "diff" | "cmp" | "test" | "[" | "which" | "pgrep" | "ag" => true,
+        "git" => commands.last().is_some_and(|words| words.get(1).is_some_and(|sub| sub == "diff" || sub == "grep")),
+        "ls" | "cat" | "find" => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether the last lines of an output are the end of a crash.
+fn last_words(text: &str) -> bool {
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(1500))..];
+    let said = |line: &str| {
+        let line = line.trim_start();
+        ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "]
+            .iter()
+            .any(|start| line.starts_with(start))
+            || line.ends_with("command not found")
+    };
+    tail.lines().any(said)
+}
+
+/// The line of an outcome that says why, in one line of bounded length.
+pub(super) fn reason(text: &str) -> Option<String> {
+    let head = &text[..text.floor_char_boundary(ENDS.min(text.len()))];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(ENDS))..];
+    let mut best: Option<(i32, String)> = None;
+    let lines = if text.len() <= ENDS { head.lines().chain("".lines()) } else { head.lines().chain(tail.lines()) };
+    for (index, line) in lines.take(2000).enumerate() {
+        let line = crate::plain::plain(&line[..line.floor_char_boundary(600)]);
+        let line = line.trim();
+        let score = weight(line);
+        // The first of equals, but the last where a trace ends in its cause.
+        let is_last_word = score >= 80;
+        if score > 0 && best.as_ref().is_none_or(|(most, _)| score > *most || (is_last_word && score == *most)) {
+            best = Some((score, line.to_owned()));
+        }
+        if index > 400 && best.as_ref().is_some_and(|(most, _)| *most >= 90) {
+            break;
+        }
+    }
+    let line = best.map(|(_, line)| line).or_else(|| plain_line(text))?;
+    Some(short(strip_wrapping(&line), 240))
+}
+
+fn plain_line(text: &str) -> Option<String> {
+    let bounded = &text[..text.floor_char_boundary(2000)];
+    let is_telling = |line: &&str| line.chars().any(char::is_alphabetic) && told_code(line).is_none();
+    bounded.lines().map(str::trim).find(is_telling).map(str::to_owned)
+}
+
+fn strip_wrapping(line: &str) -> &str {
+    let line = line.strip_prefix("<tool_use_error>").unwrap_or(line);
+    line.strip_suffix("</tool_use_error>").unwrap_or(line).trim()
+}
+
+/// How well a line says why something failed.
+fn weight(line: &str) -> i32 {
+    if line.len() < 4 || !line.chars().any(char::is_alphabetic) {
+        return 0;
+    }
+    let lower = line.to_ascii_lowercase();
+    if dump::is_frame(line, &lower) || is_noise(&lower) {
+        return 0;
+    }
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
+    if starts(&["e   ", "e       "]) && has(&["error", "assert"]) {
+        return 95;
+    }
+    if is_exception(line) {
+        return 90;
+    }
+    if starts(&["error[", "error:", "error ts", "fatal:", "fatal error", "panic:", "caused by:"])
+        || has(&[" panicked at", ": error:", ": error ts", "error: "])
+    {
+        return if has(&["could not compile", "test failed", "aborting due to", "process completed", "exit code"]) {
+            20
+        } else {
+            85
+        };
+    }
+    if starts(&["assertion", "assertionerror", "failed:", "npm err! code", "denied"])
+        || has(&[
+            "assertion failed",
+            "assertion `",
+            "cannot find",
+            "can't find",
+            "not found",
+            "no such file",
+            "permission denied",
+            "undefined reference",
+            "unresolved",
+            "connection refused",
+            "timed out",
+            "timeout",
+            "not permitted",
+            "already exists",
+            "is not defined",
+            "does not exist",
+            "could not resolve",
+            "conflict",
+            "unsupported",
+            "incompatible",
+            "no module named",
+            "unexpected token",
+            "unknown option",
+            "unrecognized",
+            "invalid",
+        ])
+    {
+        return 70;
+    }
+    if has(&["error", "exception", "failure"]) {
+        return 40;
+    }
+    if has(&["failed", "fail", "cannot", "can't", "unable", "missing", "denied", "refused", "mismatch"]) {
+        return 35;
+    }
+    0
+}
+
+/// `SomethingError: message`, as runtimes print it.
+fn is_exception(line: &str) -> bool {
+    let Some((name, rest)) = line.split_once(':') else {
+        return line.ends_with("Error") && !line.contains(' ');
+    };
+    let last = name.rsplit(['.', ' ', ':']).next().unwrap_or_default();
+    !rest.trim().is_empty()
+        && name.len() < 90
+        && last.starts_with(|c: char| c.is_uppercase())
+        && (last.ends_with("Error") || last.ends_with("Exception") || last.ends_with("Failure"))
+}
+
+fn is_noise(lower: &str) -> bool {
+    const NOISE: &[&str] = &[
+        "0 errors",
+        "0 failed",
+        "no errors",
+        "for more information about this error",
+        "run with `rust_backtrace",
+        "try `rustc --explain",
+        "a complete log of this run",
+        "error-free",
+        "passed, 0 failed",
+        "note: ",
+        "warning:",
+    ];
+    NOISE.iter().any(|noise| lower.contains(noise)) || lower.starts_with("test ") && lower.ends_with("ok")
+}

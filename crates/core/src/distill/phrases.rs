@@ -1,0 +1,184 @@
+//! How people and agents say it. Lower case, straight apostrophes; matched as whole words in any case, parted by bars.
+
+pub(super) const DECIDED: &str = "\
+    decided | decision is | decision was | the decision | decision: | we've agreed | we agreed | agreed to | \
+    agreed on | agreed that | settled on | settle on | settled for | settling on | settled: | opted for | \
+    opted to | opting for | opt for | went with | chose to | chosen | we chose | i chose | picked | landed on | \
+    concluded that we | ruled out | ruling out | rejected the | committed to | final call | the call is | \
+    by design | deliberately | intentionally | on purpose | the plan is to use | the verdict | conclusion: | \
+    resolved to | standardize on | standardise on | standardized on | standardised on | standardizing on | \
+    standardising on | locked in | lock in | signed off on | is settled | was settled | has been decided | \
+    out of scope | not in scope | consensus is | consensus: | we're standardising | we're standardizing | \
+    made the call | making the call | we determined | final answer";
+
+pub(super) const CHOOSES: &str = "\
+    let's use | let us use | let's go with | let's go for | let's stick | let's keep | let's do | let's take | \
+    let's not | let's avoid | let's drop | let's skip | let's leave | let's make | let's switch | let's stay | \
+    let's adopt | let's pick | let's store | let's put | let's move | let's have | let's target | \
+    let's start with | let's defer | let's postpone | go with | going with | go for | stick with | sticking with | \
+    stick to | sticking to | stay with | staying with | stay on | staying on | stay away from | i'd go with | \
+    i would go with | we'll use | we will use | we'll go | we'll keep | we will keep | we'll stick | we'll stay | \
+    we'll store | we'll have | we'll do | we'll make | we'll skip | we'll drop | we'll leave | we'll defer | \
+    we'll not | we won't | we will not | we're not going to | we are not going to | we're going to use | \
+    we are going to use | we're using | we are using | we use | i'll use | i will use | i'm using | i am using | \
+    i'll keep | i will keep | i'll stick | i'll go with | i'll go for | i'll leave | i'll avoid | i'll skip | \
+    i'll store | i won't | i will not | i'm not going to | i used | i kept | i left | i'm keeping | \
+    i'm going with | i've chosen | i've kept | i've used | i've gone with | keeping the | keep the | keep it | \
+    keep using | leave the | leave it | use the | using | i prefer | i'd prefer | we prefer | prefer | i'd rather | \
+    i would rather | rather not | choose | pick the | option a | option b | option c | option d | option 1 | \
+    option 2 | option 3 | option 4 | the first option | the second option | the third option | approach a | \
+    approach b | approach 1 | approach 2 | the former | the latter | adopt | adopting | switch to | switching to | \
+    switched to | replace it with | defer | deferring | postpone | for now we | for now, we | skip the | drop the | \
+    move to | standard is | default to | defaulting to";
+
+pub(super) const FORBIDS: &str = "\
+    don't | do not | dont | never | must not | mustn't | shouldn't | should not | may not | cannot use | \
+    can't use | no new | not allowed | without adding | without changing | without breaking | without touching | \
+    avoid | stay away from | hands off | leave alone | under no circumstances | not to touch | no need to | \
+    keep out of | refrain from | forbidden | off limits | off-limits | no third-party | no external | no more | \
+    stop using | isn't allowed | aren't allowed | not supposed to | nothing that | no breaking";
+
+pub(super) const DEMANDS: &str = "\
+    must | always | has to | have to | needs to | need to be | required to | is required | requirement | \
+    make sure | ensure | make certain | should be | should use | should stay | should work | should keep | \
+    should not | should only | should never | should always | only use | use only | it's important | \
+    it is important | important: | be sure to | keep in mind | constraint | at all times | at most | at least | \
+    no more than | no later than | has got to | insist | mandatory | non-negotiable | needs to stay | \
+    needs to keep | needs to work | needs to be | stays | keep compatibility | backward compatible | \
+    backwards compatible | remember that | from now on | going forward";
+
+pub(super) const CONTRAST: &str = "\
+    instead of | rather than | in favor of | in favour of | over using | not the | as opposed to | in place of | \
+    and not | instead";
+
+pub(super) const REASON: &str = "\
+    because | since | due to | so that | as it | as the | as we | given that | given the | in order to | to avoid | \
+    the reason | reason: | reason being | rationale: | why: | which avoids | which means | owing to | \
+    on account of | to keep | to prevent | to make sure | to reduce | to stay | otherwise | for the sake of | \
+    thanks to | seeing that | seeing as | inasmuch as | the trade-off | so we | so it | so the";
+
+pub(super) const NEXT: &str = "\
+    next step | next steps | next up | up next | next i | next, i | next we | next, we | next is | next on | \
+    next thing | next task | next action | next: | what's next | next comes | next would be | next will be | \
+    next item | next move | the next | pick up with | pick up at | pick up from | pick up by | pick this up | \
+    pick it up | picking up with | picking up at | continue with | continue by | continuing with | resume with | \
+    resume by | resume at | start with | starting with | first thing tomorrow | first thing to do | from here | \
+    from there | moving on to | move on to | on to | turn to | turning to | then i'll | then i will | after that | \
+    following that | once that is done | once that's done | tomorrow | when i'm back | when we resume | \
+    when you're back | when you resume | to continue | proceed to | proceed with | proceeding to | \
+    proceeding with | coming up";
+
+pub(super) const ANNOUNCES: &str = "\
+    i'll | i will | i'm going to | i am going to | i'm about to | i am about to | let me | we'll | we will | \
+    we should now | now to | going to | about to | i plan to | i intend to | i want to | plan is to | plan to | \
+    i need to | i still need to | we need to | we still need to | i can now | now i | now let's | let's | time to | \
+    i'd suggest | i suggest | i recommend | i'd recommend | i propose | i should | we should | you should | \
+    you can now | needs to be | i have to | we have to | ready to";
+
+pub(super) const LEFT: &str = "\
+    remaining | remains to | remains is | what remains | still need | still needs | still have to | still has to | \
+    still to do | still missing | still open | left to do | what's left | what is left | is left | are left | \
+    left is | only thing left | one thing left | to be done | not yet | yet to | haven't | hasn't been | have not | \
+    has not been | outstanding | pending | isn't done | not done | unfinished | half done | halfway | todo | \
+    to do | to-do | has yet | have yet | needs doing | not finished | not implemented | unimplemented | \
+    isn't wired | not wired";
+
+pub(super) const FINISHED: &str = "\
+    done | finished | completed | complete | implemented | i've | i have | added | fixed | created | wrote | \
+    updated | removed | refactored | renamed | moved | migrated | all tests pass | tests pass | now passes | \
+    now pass | passing | is green | are green | works now | now works | in place | committed | merged | shipped | \
+    deployed | extracted | replaced | wired | converted | built | set up | is ready | are ready | drafted | \
+    verified | resolved | ported | introduced | documented | cleaned up | deleted | installed | configured | \
+    rewrote | split | landed";
+
+pub(super) const FAILED: &str = "\
+    didn't work | did not work | doesn't work | does not work | didn't help | did not help | no luck | \
+    failed because | fails because | failed with | failed: | failed due | failed on | failed again | failed when | \
+    failed since | failed as | broke | breaks | dead end | dead-end | gave up on | giving up on | abandoned | \
+    abandoning | reverted | reverting | rolled back | rolling back | backed out | backing out | turned out not | \
+    turned out to be wrong | turns out not | not viable | unworkable | a no-go | won't work | will not work | \
+    can't work | doesn't support | does not support | isn't supported | is not supported | not supported by | \
+    incompatible | conflicts with | conflicted with | caused a | made it worse | made things worse | led to | \
+    ran into | blew up | crashed | deadlocked | timed out | too slow | made no difference | had no effect | \
+    to no avail | without success | unsuccessful | hit a wall | ruled out | undone | undid | scrapped | ditched | \
+    discarded | threw away | wasn't enough | was not enough | not enough | couldn't get | could not get | \
+    never worked | regressed | not possible";
+
+pub(super) const TRIED: &str = "\
+    tried | trying | attempted | attempt | first approach | initial approach | previous approach | that approach | \
+    this approach | the approach | experimented | my first | earlier i | i started with | the idea of | \
+    i initially | we initially | at first | abandoned | reverted | rolled back | backed out | gave up on | \
+    dead end | scrapped | ditched | discarded | ruled out | undid | workaround";
+
+pub(super) const BLOCKED: &str = "\
+    blocked by | blocked on | blocked until | i'm blocked | we're blocked | is blocked | are blocked | blocker | \
+    is blocking | blocks us | can't proceed | cannot proceed | can't continue | cannot continue | can't go on | \
+    unable to proceed | unable to continue | waiting for | waiting on | need access | needs access | \
+    don't have access | do not have access | no access to | missing credentials | need credentials | \
+    needs credentials | stuck on | stuck at | i'm stuck | we're stuck | until you | until someone | still fails | \
+    still failing | keeps failing | still broken | still red | remains broken | permission denied | not resolved | \
+    unresolved | no idea why | depends on a fix | held up by";
+
+pub(super) const OPEN: &str = "\
+    open question | open questions | unclear whether | unclear if | unclear how | it's unclear | it is unclear | \
+    is unclear | not sure whether | not sure if | not sure how | not sure which | not sure what | unsure whether | \
+    unsure if | unsure about | unsure which | to be decided | to be determined | tbd | undecided | need to decide | \
+    needs to be decided | needs a decision | have to decide | haven't decided | not decided | still need to know | \
+    need to know whether | need to know if | need your input | need your decision | need you to confirm | \
+    need you to decide | need confirmation | needs confirmation | need to confirm | please confirm | \
+    please clarify | please advise | could you clarify | can you clarify | can you confirm | could you confirm | \
+    let me know whether | let me know which | let me know if we should | waiting for your | awaiting your | \
+    pending your | question is whether | the question is | question remains | remains open | is still open | \
+    still open whether | wonder whether | wondering whether | wondering if | i wonder | figure out whether | \
+    figure out how | figure out if | find out whether | find out if | ask the team | check with | don't know yet | \
+    do not know yet | don't know whether | don't know if | we don't know | up to you | your call | worth deciding | \
+    jury is still out | open issue is | unresolved question | needs clarification | need clarification";
+
+pub(super) const COURTESY: &str = "\
+    let me know | feel free | happy to | hope this helps | hope that helps | anything else | if you'd like | \
+    if you want me | would you like me | do you want me | want me to | shall i | should i go ahead | \
+    should i proceed | should i continue | ready to continue | glad to | just say | sounds good? | \
+    does that make sense | does this make sense | is there anything | ok? | okay? | right? | how does that sound | \
+    how can i help | what would you like | you're welcome";
+
+pub(super) const TASK: &str = "\
+    todo | to-do | fixme | action item | follow up | follow-up | remember to | don't forget | do not forget | \
+    remind me | someone should | somebody should | someone needs to | somebody needs to | assigned to | assign | \
+    is responsible for | will take care of | takes care of | take care of | owner: | by friday | by monday | \
+    by tuesday | by wednesday | by thursday | by tomorrow | by next week | before the release | before release | \
+    before merging | before we merge | before we ship | before shipping | later we | at some point | \
+    needs to send | will send | will review | will write | will check | will draft | will update | \
+    need to remember | we need to | i need to | you need to | make a note | note to self | circle back | \
+    needs follow-up | in a follow-up | separate pr | separate ticket | file an issue | open an issue | \
+    open a ticket | create a ticket";
+
+pub(super) const TURNS: &str = "\
+    new task | another task | different task | next task | new goal | the goal is now | the task is now | \
+    new plan | change of plan | change of plans | change of direction | change in plans | plans changed | \
+    plan changed | priorities changed | priorities have changed | priority changed | new priority | forget about | \
+    forget that | forget the | forget it | forget what | forget all | scrap that | scrap this | scrap the | \
+    drop that | drop this | drop everything | never mind | nevermind | switch gears | switching gears | \
+    shift gears | switch focus | change focus | shift focus | let's move on | moving on | let's turn to | \
+    let's pivot | pivot to | put that aside | put this aside | set that aside | set this aside | leave that for | \
+    leave that for now | leave this for now | park that | park this | on hold | something else | \
+    something different | different direction | stop working on | stop what | i changed my mind | changed my mind | \
+    on second thought | on reflection | the real goal | what i really want | what i actually want | \
+    what i actually need | actual task | real task | more urgent | more important | instead of that | \
+    instead of this | abandon the | abandon that | start over | starting over | unrelated | separate topic | \
+    different topic | new topic | let's focus on | focus on | now let's | now, let's | let's now | \
+    let's do something | ok now | okay now | now i want | now i need | now i'd like | now please | now can you | \
+    next i want | next i need | next, let's | next let's | next please | next, please | actually, let's | \
+    actually let's | actually i want | actually, i want | actually i need | actually, i need | actually, can you | \
+    actually can you | instead, let's | instead let's | i want you to | i'd like you to | rather, let's | \
+    we no longer need | no longer needed | i no longer | hold off on | pause the | pause that | pause this | \
+    shelve";
+
+pub(super) const HEDGE: &str = "\
+    could use | might | maybe | perhaps | may want | could also | would it | what if | one option | possible | \
+    possibly | alternatively | consider | considering | we could | you could | i could | if we | if you | if i | \
+    should we | should i | options are | either | for example | e.g. | typically | usually | in general | \
+    generally";
+
+pub(super) const SOLVED: &str = "\
+    fixed | resolved | unblocked | works now | now works | solved | no longer fails | no longer blocked | \
+    sorted out | passes now | now passes | now pass | got access | have access now | answered | settled | decided";

@@ -1,0 +1,289 @@
+//! A message as lines and sentences: what was said, under which heading, with code and quotations left out.
+
+use super::cues::{self, CueSet};
+use super::dump;
+use super::heading::Section;
+
+/// What stands before a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Plain,
+    Bullet,
+    Numbered,
+    Checked,
+    Unchecked,
+}
+
+impl Mark {
+    pub(super) fn is_item(self) -> bool {
+        self != Self::Plain
+    }
+}
+
+/// A paragraph or one item of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) mark: Mark,
+    pub(super) section: Section,
+    pub(super) sentences: Vec<Sentence>,
+}
+
+/// A part of a line, and which turns of phrase are in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sentence {
+    start: usize,
+    end: usize,
+    pub(super) cues: CueSet,
+}
+
+impl Line {
+    fn of(text: String, mark: Mark, section: Section) -> Self {
+        let sentences = spans(&text)
+            .into_iter()
+            .map(|(start, end)| Sentence { start, end, cues: cues::of(&text[start..end]) })
+            .collect();
+        Self { text, mark, section, sentences }
+    }
+
+    pub(super) fn sentence(&self, sentence: &Sentence) -> &str {
+        &self.text[sentence.start..sentence.end]
+    }
+
+    /// Its sentences with their turns of phrase.
+    pub(super) fn said(&self) -> impl DoubleEndedIterator<Item = (&str, CueSet)> {
+        self.sentences.iter().map(|sentence| (self.sentence(sentence), sentence.cues))
+    }
+}
+
+/// Splits a message into what it says.
+pub(super) fn lines(text: &str) -> Vec<Line> {
+    let mut reading = Reading::default();
+    for line in text.lines() {
+        reading.take(line);
+    }
+    reading.flush();
+    reading.lines
+}
+
+/// A message while it is split.
+#[derive(Default)]
+struct Reading {
+    lines: Vec<Line>,
+    section: Section,
+    /// A heading that is no heading of markdown holds for the list below it.
+    is_loose: bool,
+    paragraph: Option<(String, Mark)>,
+    fence: Option<String>,
+    was_blank: bool,
+}
+
+impl Reading {
+    fn take(&mut self, line: &str) {
+        let trimmed = line.trim();
+        if let Some(open) = &self.fence {
+            if trimmed.starts_with(open.as_str()) && trimmed.trim_matches(['`', '~']).is_empty() {
+                self.fence = None;
+            }
+            return;
+        }
+        if let Some(open) = dump::fence_of(trimmed) {
+            self.flush();
+            self.fence = Some(open.to_owned());
+            return;
+        }
+        if trimmed.is_empty() {
+            self.flush();
+            self.was_blank = true;
+            return;
+        }
+        let is_indented_code = self.was_blank && line.starts_with("    ") && mark_of(trimmed).0 == Mark::Plain;
+        let is_quote = trimmed.starts_with('>') || trimmed.starts_with("<!--");
+        if is_quote || is_indented_code || dump::is_table(trimmed) {
+            self.flush();
+            return;
+        }
+        self.say(trimmed);
+        self.was_blank = false;
+    }
+
+    fn say(&mut self, trimmed: &str) {
+        if let Some(title) = markdown_heading(trimmed) {
+            self.flush();
+            self.section = Section::of(&title);
+            self.is_loose = false;
+            return;
+        }
+        let (mark, rest) = mark_of(trimmed);
+        let text = without_emphasis(rest);
+        if mark == Mark::Plain {
+            match &mut self.paragraph {
+                Some((paragraph, _)) => {
+                    paragraph.push(' ');
+                    paragraph.push_str(&text);
+                }
+                None => self.paragraph = Some((text, mark)),
+            }
+            if self.paragraph.as_ref().is_some_and(|(paragraph, _)| is_loose_heading(paragraph)) {
+                self.flush();
+            }
+            return;
+        }
+        self.flush();
+        self.paragraph = Some((text, mark));
+    }
+
+    fn flush(&mut self) {
+        let Some((text, mark)) = self.paragraph.take() else { return };
+        if mark == Mark::Plain {
+            if is_loose_heading(&text) {
+                self.section = Section::of(text.trim_end_matches(':'));
+                self.is_loose = true;
+                return;
+            }
+            // A paragraph ends what a loose heading began; a label such as `Next: …` holds for its own line.
+            if self.is_loose {
+                self.section = Section::Other;
+                self.is_loose = false;
+            }
+        }
+        let (section, said) = labelled(&text).unwrap_or((self.section, text.as_str()));
+        if !dump::is_dump(said) {
+            self.lines.push(Line::of(said.to_owned(), mark, section));
+        }
+    }
+}
+
+fn markdown_heading(line: &str) -> Option<String> {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    if (1..=6).contains(&level) && line[level..].starts_with(' ') {
+        return Some(without_emphasis(line[level..].trim().trim_end_matches(':')));
+    }
+    let bold = line.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"));
+    let bold = bold.filter(|title| !title.contains("**") && title.split_whitespace().count() <= 8);
+    bold.map(|title| title.trim_end_matches(':').to_owned())
+}
+
+/// A short line that ends in a colon: what follows is its list.
+fn is_loose_heading(text: &str) -> bool {
+    text.ends_with(':') && text.split_whitespace().count() <= 9 && !text[..text.len() - 1].contains(". ")
+}
+
+/// `Decision: …`, `Next step — …`: a heading and its text in one line.
+fn labelled(text: &str) -> Option<(Section, &str)> {
+    let (at, length) = [": ", " — ", " – ", " - "]
+        .iter()
+        .filter_map(|mark| text.find(mark).map(|at| (at, mark.len())))
+        .min()
+        .filter(|(at, _)| *at <= 40)?;
+    let label = &text[..at];
+    if label.split_whitespace().count() > 4 {
+        return None;
+    }
+    let section = Section::of_label(label);
+    (section != Section::Other).then(|| (section, text[at + length..].trim()))
+}
+
+/// What stands before an item, and the item.
+fn mark_of(line: &str) -> (Mark, &str) {
+    if let Some(rest) = line.strip_prefix(['-', '*', '+', '•', '–', '→', '☐', '☑', '✓', '✔', '✗', '◦', '▪'])
+    {
+        let first = line.chars().next().unwrap_or_default();
+        if rest.starts_with(' ') || !first.is_ascii() {
+            let rest = rest.trim_start();
+            let (mark, rest) = boxed(rest);
+            let mark = match first {
+                '☐' => Mark::Unchecked,
+                '☑' | '✓' | '✔' => Mark::Checked,
+                _ => mark,
+            };
+            return (mark, rest);
+        }
+    }
+    for (sign, mark) in
+        [("✅", Mark::Checked), ("⏳", Mark::Unchecked), ("🔲", Mark::Unchecked), ("⬜", Mark::Unchecked)]
+    {
+        if let Some(rest) = line.strip_prefix(sign) {
+            return (mark, rest.trim_start());
+        }
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    if (1..=2).contains(&digits) {
+        let rest = &line[digits..];
+        if let Some(rest) = rest.strip_prefix(['.', ')']).filter(|rest| rest.starts_with(' ')) {
+            let (mark, rest) = boxed(rest.trim_start());
+            return (if mark == Mark::Bullet { Mark::Numbered } else { mark }, rest);
+        }
+    }
+    if line.starts_with('[') {
+        let (mark, rest) = boxed(line);
+        if mark != Mark::Bullet {
+            return (mark, rest);
+        }
+    }
+    (Mark::Plain, line)
+}
+
+fn boxed(text: &str) -> (Mark, &str) {
+    for (sign, mark) in
+        [("[ ]", Mark::Unchecked), ("[x]", Mark::Checked), ("[X]", Mark::Checked), ("✅", Mark::Checked)]
+    {
+        if let Some(rest) = text.strip_prefix(sign) {
+            return (mark, rest.trim_start());
+        }
+    }
+    (Mark::Bullet, text)
+}
+
+/// Text without the marks of bold; backticks stay, they make paths and names readable.
+pub(super) fn without_emphasis(text: &str) -> String {
+    text.replace("**", "").replace("__", "\u{1}").replace('\u{1}', "__").replace('\u{2019}', "'")
+}
+
+/// Where the sentences of a text are.
+pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let (mut start, mut in_code) = (0, false);
+    for (at, next) in text.char_indices() {
+        if next == '`' {
+            in_code = !in_code;
+        }
+        let is_wide = matches!(next, '。' | '！' | '？');
+        if in_code || at < start || !(is_wide || matches!(next, '.' | '!' | '?' | '…')) {
+            continue;
+        }
+        let end = at + next.len_utf8();
+        let rest = &text[end..];
+        let quoted = rest.len() - rest.trim_start_matches(['"', ')', '\'', '”', '*', '.', '!', '?']).len();
+        let after = &rest[quoted..];
+        let ends =
+            is_wide || after.is_empty() || (after.starts_with(char::is_whitespace) && begins(after.trim_start()));
+        if ends && !(next == '.' && is_abbreviation(&text[start..at])) {
+            push(text, start, end + quoted, &mut found);
+            start = end + quoted;
+        }
+    }
+    push(text, start, text.len(), &mut found);
+    found
+}
+
+fn begins(rest: &str) -> bool {
+    rest.starts_with(|c: char| !c.is_lowercase() || !c.is_ascii())
+}
+
+fn is_abbreviation(before: &str) -> bool {
+    const SHORT: &[&str] = &["e.g", "i.e", "etc", "vs", "cf", "approx", "no", "dr", "mr", "ms", "st", "fig", "resp"];
+    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    let number = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    number || SHORT.contains(&word.to_ascii_lowercase().as_str())
+}
+
+fn push(text: &str, start: usize, end: usize, found: &mut Vec<(usize, usize)>) {
+    let part = &text[start.min(text.len())..end.min(text.len())];
+    let trimmed = part.trim_start();
+    let start = start + part.len() - trimmed.len();
+    let trimmed = trimmed.trim_end();
+    if trimmed.chars().any(char::is_alphanumeric) {
+        found.push((start, start + trimmed.len()));
+    }
+}

@@ -1,0 +1,178 @@
+//! Addresses, documents and issues that were spoken of or fetched.
+
+use super::digest::{Digest, short};
+use super::{Deed, Item, Voice};
+use crate::transcript::Action;
+
+/// References that are told, the newest of them.
+const MANY: usize = 60;
+
+pub(super) fn references(digest: &Digest<'_>) -> Vec<Item> {
+    let mut found: Vec<Item> = Vec::new();
+    for step in &digest.story.steps {
+        let (text, voice) = match &step.deed {
+            Deed::Prompt { text, .. } => (text.as_str(), Voice::User),
+            Deed::Reply { text } => (text.as_str(), Voice::Agent),
+            Deed::Call { action: Action::Fetch { url }, .. } => (url.as_str(), Voice::Agent),
+            _ => continue,
+        };
+        let bounded = &text[..text.floor_char_boundary(48 * 1024)];
+        let named = addresses(bounded).into_iter().chain(issues(bounded)).chain(documents(bounded));
+        for text in named {
+            match found.iter_mut().find(|item| item.text == text) {
+                Some(known) if known.cites.len() < 4 => known.cites.push(step.key),
+                Some(_) => {}
+                None => found.push(Item { text, voice, at: step.at, cites: vec![step.key] }),
+            }
+        }
+        // A session of any size keeps the newest only.
+        if found.len() > MANY * 4 {
+            found.drain(..found.len() - MANY);
+        }
+    }
+    let extra = found.len().saturating_sub(MANY);
+    found.drain(..extra);
+    found
+}
+
+fn addresses(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for at in memchr::memmem::find_iter(text.as_bytes(), "://") {
+        let start = text[..at].bytes().rev().take(8).take_while(u8::is_ascii_alphanumeric).count();
+        let scheme = &text[at - start..at];
+        if !matches!(scheme, "http" | "https" | "ssh" | "s3" | "gs" | "doi") {
+            continue;
+        }
+        let rest = &text[at - start..];
+        let end = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | '|'))
+            .unwrap_or(rest.len());
+        let address = balanced(rest[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']));
+        let is_local = ["://localhost", "://127.0.0.1", "://0.0.0.0", "://example.com"]
+            .iter()
+            .any(|local| address.contains(local));
+        if address.len() > scheme.len() + 5 && !is_local {
+            found.push(short(address, 300));
+        }
+    }
+    found
+}
+
+/// Without a bracket that was opened before the address.
+fn balanced(address: &str) -> &str {
+    let mut end = address.len();
+    while address[..end].ends_with([')', ']', '}']) {
+        let last = address[..end].chars().next_back().unwrap_or_default();
+        let open = match last {
+            ')' => '(',
+            ']' => '[',
+            _ => '{',
+        };
+        if address[..end].matches(open).count() >= address[..end].matches(last).count() {
+            break;
+        }
+        end -= 1;
+    }
+    address[..end].trim_end_matches(['.', ',', ';', ':'])
+}
+
+/// `#123`, `owner/name#123`, `PROJ-123` where it is named as such.
+fn issues(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for at in memchr::memchr_iter(b'#', text.as_bytes()) {
+        let digits = text[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let before = &text[..at];
+        let repository = before
+            .rsplit(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/')))
+            .next()
+            .unwrap_or_default();
+        let is_plain = repository.is_empty() && !before.ends_with(['&', '#', '`']);
+        let after = text[at + 1 + digits..].chars().next();
+        let ends = after.is_none_or(|c| !c.is_alphanumeric() && c != '-' && c != '#');
+        if !(1..=6).contains(&digits) || !ends {
+            continue;
+        }
+        if is_plain && digits > 0 && is_named(before) {
+            found.push(text[at..=at + digits].to_owned());
+        } else if repository.matches('/').count() == 1 && repository.len() > 2 {
+            found.push(text[at - repository.len()..=at + digits].to_owned());
+        }
+    }
+    found.extend(tickets(text));
+    found
+}
+
+/// A number alone is an issue only where it is called one, or stands in brackets.
+fn is_named(before: &str) -> bool {
+    let tail = &before[before.ceil_char_boundary(before.len().saturating_sub(24))..];
+    let lower = tail.to_ascii_lowercase();
+    let word = lower.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    matches!(
+        word,
+        "issue"
+            | "issues"
+            | "pr"
+            | "prs"
+            | "pull"
+            | "request"
+            | "fixes"
+            | "closes"
+            | "resolves"
+            | "ticket"
+            | "bug"
+            | "see"
+            | "mr"
+            | "in"
+            | "and"
+            | "refs"
+            | "ref"
+            | "of"
+            | "like"
+            | "from"
+            | "per"
+            | "to"
+            | "address"
+            | "fix"
+            | "by"
+            | "on"
+            | "for"
+    ) || lower.ends_with('(')
+}
+
+/// `PROJ-123`.
+fn tickets(text: &str) -> Vec<String> {
+    const NOT: &[&str] = &[
+        "UTF", "ISO", "SHA", "RFC", "AES", "RSA", "HTTP", "GPT", "COVID", "CVE", "MD", "BASE", "TLS", "PEP", "US",
+        "EN", "AB", "A", "X", "UTC", "GMT",
+    ];
+    let mut found = Vec::new();
+    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
+        let Some((project, number)) = word.split_once('-') else { continue };
+        let is_project = (2..=10).contains(&project.len()) && project.bytes().all(|byte| byte.is_ascii_uppercase());
+        let is_number = (1..=6).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_ticket = is_project && is_number && !NOT.contains(&project);
+        let is_standard = matches!(project, "CVE" | "RFC" | "PEP") && number.starts_with(|c: char| c.is_ascii_digit());
+        if is_ticket || is_standard {
+            found.push(word.to_owned());
+        }
+    }
+    found
+}
+
+/// Documents: names with the endings that papers, notes and sheets have.
+fn documents(text: &str) -> Vec<String> {
+    const ENDINGS: &[&str] = &[".pdf", ".docx", ".doc", ".pptx", ".xlsx", ".odt", ".ipynb", ".rst", ".adoc", ".tex"];
+    let mut found = Vec::new();
+    let apart =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | '<' | '>' | ',' | '[' | ']' | '*');
+    for word in text.split(apart) {
+        let word = word.trim_end_matches(['.', ':', ';', '!', '?']).trim_start_matches('@');
+        if word.len() < 200
+            && !word.contains("://")
+            && ENDINGS.iter().any(|end| word.len() > end.len() + 1 && word.to_ascii_lowercase().ends_with(end))
+        {
+            found.push(word.to_owned());
+        }
+    }
+    found
+}

@@ -1,0 +1,171 @@
+//! What a prompt is to the task: the task itself, another one, a remark on it, or a nod.
+
+use std::collections::BTreeSet;
+
+use super::cues::Cue;
+use super::digest::Said;
+
+/// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
+const NODS: &str = "\
+    yes y yep yeah yup ya sure ok okay k kk fine good great nice perfect cool thanks thank you thx ty please pls \
+    go ahead on continue proceed do it that this lgtm looks sounds right correct agreed exactly awesome now then \
+    keep going carry resume approved no nope alright absolutely definitely of course and so hi hello hey there \
+    again try retry all well done love wow hmm ah oh got i see the with for me a am back much very work job works \
+    ja nein weiter bitte danke genau passt mach oui non merci vas-y continuez d'accord sí si vale gracias dale \
+    sigue continúa да нет ок давай продолжай спасибо sim não obrigado continua 好 好的 是 是的 继续 谢谢 可以 はい 続けて お願いします \
+    ありがとう 네 계속 좋아";
+
+/// Verbs with which a piece of work is ordered.
+const GOALS: &str = "\
+    implement build create write design refactor migrate port add investigate debug research draft plan prepare \
+    convert replace optimize optimise introduce develop rewrite analyze analyse review fix set make improve extend \
+    upgrade integrate automate document translate summarize summarise compare evaluate audit find figure reduce \
+    speed deploy configure split extract generate produce outline get support wire hook help move clean remove \
+    update change switch turn";
+
+/// Words that lead to the verb.
+const LEADS: &str = "\
+    please can could would you i we want need to let's lets let us now next then ok okay so actually instead hey \
+    hi hello just like i'd we'd i'm we're going should the task is goal your job first kindly help me new trying \
+    have must today";
+
+/// Words that point back: what they are said of is already there.
+const BACK: &str = "\
+    it that this these those them there same above its again your they one ones both too also";
+
+const STOP: &str = "\
+    with from into that this have will would could should when where what which your they them then than there \
+    these those about please want need make some like just also only does doing been were being using after before \
+    code file files instead actually let's add work";
+
+/// How a prompt stands to the task so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Says nothing of its own.
+    Nod,
+    /// Is about the task in force.
+    Remark,
+    /// Could stand alone as a piece of work.
+    Work,
+    /// Says that something else is to be done now.
+    Turn,
+}
+
+/// Judges a prompt by its own words.
+pub(super) fn kind(said: &Said) -> Kind {
+    if is_nod(&said.text) {
+        return Kind::Nod;
+    }
+    let turns = said.lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
+    let is_work = is_work(&said.text);
+    match (turns, is_work) {
+        (true, _) if words(&said.text).count() >= 4 && (is_work || is_strong_turn(&said.text)) => Kind::Turn,
+        (_, true) => Kind::Work,
+        _ => Kind::Remark,
+    }
+}
+
+/// Whether a prompt asks for nothing new.
+pub(super) fn is_nod(text: &str) -> bool {
+    let mut count = 0;
+    for word in words(text) {
+        count += 1;
+        if count > 8 || !is_in(NODS, &word) {
+            return is_choice(text);
+        }
+    }
+    true
+}
+
+/// `2`, `b)`: an answer to a question with options.
+pub(super) fn is_choice(text: &str) -> bool {
+    let text = text.trim().trim_matches(['.', ')', '(', '!', '#']);
+    text.len() <= 2 && !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// Turns that need no verb behind them to be meant.
+fn is_strong_turn(text: &str) -> bool {
+    const STRONG: &[&str] = &[
+        "new task",
+        "different task",
+        "another task",
+        "change of plan",
+        "change of direction",
+        "plans changed",
+        "priorities",
+        "switch gears",
+        "switching gears",
+        "shift gears",
+        "scrap ",
+        "drop everything",
+        "drop that",
+        "drop this",
+        "never mind",
+        "nevermind",
+        "forget ",
+        "pivot",
+        "put that aside",
+        "put this aside",
+        "changed my mind",
+        "on second thought",
+        "the goal is now",
+        "the task is now",
+        "new goal",
+        "something else",
+        "on hold",
+        "stop working on",
+        "more urgent",
+        "start over",
+        "shelve",
+        "let's focus on",
+        "what i really want",
+        "what i actually",
+        "no longer need",
+    ];
+    let head = text[..text.floor_char_boundary(240)].to_ascii_lowercase();
+    STRONG.iter().any(|turn| head.contains(turn))
+}
+
+/// Whether a prompt orders a piece of work that can be understood without what was said before.
+fn is_work(text: &str) -> bool {
+    // The sentence that orders need not be the first.
+    super::prose::spans(text).into_iter().take(6).any(|(start, end)| orders(&text[start..end])) || text.len() > 400
+}
+
+fn orders(sentence: &str) -> bool {
+    let all: Vec<String> = words(sentence).collect();
+    let Some(verb) = all.iter().take(12).position(|word| !is_in(LEADS, word)) else { return false };
+    let verb = if is_in(GOALS, &all[verb]) {
+        verb
+    } else {
+        // `help` and the like are leads as well as verbs.
+        let Some(at) = all.iter().take(verb).position(|word| is_in(GOALS, word)) else { return false };
+        at
+    };
+    let object = &all[verb + 1..];
+    object.len() >= 2 && !object.iter().take(6).any(|word| is_in(BACK, word))
+}
+
+/// Whether two texts speak of different things.
+pub(super) fn is_apart(one: &str, other: &str) -> bool {
+    let (one, other) = (stems(one), stems(other));
+    one.intersection(&other).count() < 2.min(other.len().max(1))
+}
+
+/// The beginnings of the words that carry the meaning.
+pub(super) fn stems(text: &str) -> BTreeSet<String> {
+    let bounded = &text[..text.floor_char_boundary(4000)];
+    let telling = |word: &String| word.chars().count() > 3 && !is_in(STOP, word);
+    words(bounded).filter(telling).map(|word| word.chars().take(6).collect()).collect()
+}
+
+/// Lower-case words.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '-' || c == '_'))
+        .map(|word| word.trim_matches(['\'', '-']).to_lowercase())
+        .filter(|word| !word.is_empty())
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}

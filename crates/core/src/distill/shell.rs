@@ -1,0 +1,122 @@
+//! Shell commands, as far as they can be read without a shell.
+
+/// The part of a command that says what is done: without changes of folder, environment, and what only shortens output.
+pub(super) fn essence(command: &str) -> String {
+    let bounded = &command[..command.floor_char_boundary(4096)];
+    let one_line = bounded.lines().next().unwrap_or_default();
+    let text = if bounded.contains("<<") { one_line } else { bounded };
+    let parts: Vec<&str> = split(text, &["&&", ";", "\n"]).into_iter().map(str::trim).collect();
+    let telling: Vec<&str> = parts.iter().copied().filter(|part| !is_setting(part)).collect();
+    let telling = if telling.is_empty() { parts } else { telling };
+    let cleaned: Vec<String> = telling.iter().map(|part| without_tail(part)).filter(|part| !part.is_empty()).collect();
+    cleaned.join(" && ")
+}
+
+/// The simple commands of a line, each as words.
+pub(super) fn commands(command: &str) -> Vec<Vec<String>> {
+    let bounded = &command[..command.floor_char_boundary(8192)];
+    let text = if bounded.contains("<<") { bounded.lines().next().unwrap_or_default() } else { bounded };
+    let parts = split(text, &["&&", "||", ";", "|", "\n"]);
+    parts.into_iter().map(|part| words(without_environment(part.trim()))).filter(|words| !words.is_empty()).collect()
+}
+
+fn is_setting(part: &str) -> bool {
+    let first = part.split_whitespace().next().unwrap_or_default();
+    part.is_empty() || matches!(first, "cd" | "export" | "set" | "source" | "." | "pushd" | "popd" | "clear" | "sleep")
+}
+
+fn without_tail(part: &str) -> String {
+    let mut stages = split(part, &["|"]);
+    while stages.len() > 1 {
+        let first = stages.last().and_then(|stage| stage.split_whitespace().next()).unwrap_or_default();
+        if !matches!(first, "tail" | "head" | "cat" | "less" | "more" | "tee" | "grep" | "rg" | "sed" | "awk" | "sort")
+        {
+            break;
+        }
+        stages.pop();
+    }
+    let text = stages.join("|");
+    let text = without_environment(text.trim());
+    let kept: Vec<&str> = text.split_whitespace().filter(|word| !is_redirection(word)).collect();
+    kept.join(" ")
+}
+
+fn is_redirection(word: &str) -> bool {
+    matches!(word, "2>&1" | "2>/dev/null" | ">/dev/null" | "&>/dev/null" | "1>&2")
+}
+
+/// Without `NAME=value` and programs that only start another one.
+fn without_environment(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        let is_variable = word
+            .split_once('=')
+            .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        if !(is_variable || matches!(word, "sudo" | "env" | "time" | "nice" | "command" | "exec")) {
+            return rest;
+        }
+        let after = rest[word.len()..].trim_start();
+        if after.is_empty() {
+            return rest;
+        }
+        rest = after;
+    }
+}
+
+/// Splits outside of quotes, at the longest separator that fits.
+fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let (mut start, mut quote) = (0, None);
+    let mut chars = text.char_indices();
+    while let Some((at, next)) = chars.next() {
+        match quote {
+            Some(open) if next == open => quote = None,
+            Some(_) => {}
+            None if matches!(next, '\'' | '"' | '`') => quote = Some(next),
+            None if next == '\\' => {
+                chars.next();
+            }
+            None => {
+                let Some(found) = separators.iter().find(|mark| text[at..].starts_with(**mark)) else { continue };
+                if at < start || (*found == "|" && text[at..].starts_with("||")) {
+                    continue;
+                }
+                parts.push(&text[start..at]);
+                start = at + found.len();
+            }
+        }
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts
+}
+
+/// The words of a simple command, quotes taken off.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut word, mut is_open, mut quote) = (String::new(), false, None);
+    for next in text.chars() {
+        match quote {
+            Some(open) if next == open => quote = None,
+            Some(_) => word.push(next),
+            None if matches!(next, '\'' | '"') => {
+                quote = Some(next);
+                is_open = true;
+            }
+            None if next.is_whitespace() => {
+                if is_open {
+                    words.push(std::mem::take(&mut word));
+                    is_open = false;
+                }
+            }
+            None => {
+                word.push(next);
+                is_open = true;
+            }
+        }
+    }
+    if is_open {
+        words.push(word);
+    }
+    words
+}

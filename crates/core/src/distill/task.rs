@@ -1,0 +1,127 @@
+//! The goal in force: the first request, unless a later one changed it.
+
+use super::digest::{Digest, Said, short};
+use super::heading::Section;
+use super::request::{self, Kind};
+use super::{Item, cues::Cue};
+
+/// The longest task, in characters.
+const LONG: usize = 1500;
+
+/// The task and the step that it was given in.
+pub(super) struct Task {
+    pub(super) item: Item,
+    pub(super) step: usize,
+}
+
+/// The task in force.
+pub(super) fn task(digest: &Digest<'_>) -> Option<Task> {
+    let told = summarised(digest);
+    let mut current: Option<(&Said, Kind)> = None;
+    for prompt in digest.prompts() {
+        let kind = request::kind(prompt);
+        if kind == Kind::Nod {
+            continue;
+        }
+        current = match current {
+            None => Some((prompt, kind)),
+            Some(task) if replaces(digest, task, (prompt, kind)) => Some((prompt, kind)),
+            task => task,
+        };
+    }
+    match (current, told) {
+        // What a summary tells is older than every prompt behind it, and better than a remark.
+        (Some((prompt, kind)), Some(told)) if prompt.step > told.step && kind == Kind::Remark => Some(told),
+        (Some((prompt, _)), _) => Some(Task { item: asked(prompt), step: prompt.step }),
+        (None, told) => told,
+    }
+}
+
+/// Whether a request takes the place of the task.
+fn replaces(digest: &Digest<'_>, (task, task_kind): (&Said, Kind), (prompt, kind): (&Said, Kind)) -> bool {
+    match kind {
+        Kind::Nod | Kind::Remark => false,
+        Kind::Turn => true,
+        // A question at the beginning is not yet the task.
+        Kind::Work if task_kind == Kind::Remark => true,
+        Kind::Work => request::is_apart(&task.text, &prompt.text) && is_over(digest, prompt.step),
+    }
+}
+
+/// Whether the agent had said, when the prompt came, that it was done.
+fn is_over(digest: &Digest<'_>, step: usize) -> bool {
+    let Some(reply) = digest.replies().rfind(|reply| reply.step < step) else { return false };
+    let mut said = reply.lines.iter().flat_map(super::prose::Line::said);
+    let is_done = said.any(|(_, cues)| cues.has(Cue::Finished));
+    let goes_on = reply.lines.iter().any(|line| line.section == Section::Next || line.section == Section::Remaining)
+        || reply.lines.last().is_some_and(|line| line.said().any(|(_, cues)| cues.any(&[Cue::Next, Cue::Left])));
+    is_done && !goes_on
+}
+
+/// The words of a request; of a long one the sentences that ask come first.
+fn asked(prompt: &Said) -> Item {
+    let mut item = prompt.item("");
+    item.text = short(&prompt.text, usize::MAX / 16);
+    if item.text.chars().count() > LONG {
+        item.text = condensed(prompt);
+    }
+    item
+}
+
+fn condensed(prompt: &Said) -> String {
+    const ASKS: &[&str] = &[
+        "want",
+        "need",
+        "please",
+        "goal",
+        "task",
+        "can you",
+        "could you",
+        "should",
+        "let's",
+        "must",
+        "build",
+        "implement",
+        "fix",
+        "write",
+        "add",
+    ];
+    let sentences: Vec<&str> = prompt.lines.iter().flat_map(|line| line.said().map(|(text, _)| text)).collect();
+    let asks = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        ASKS.iter().any(|word| lower.contains(word))
+    };
+    // The first sentences say what it is about; behind them, what asks has precedence over what tells.
+    let mut chosen: Vec<usize> = (0..sentences.len().min(2)).collect();
+    chosen.extend((2..sentences.len()).filter(|index| asks(sentences[*index])));
+    chosen.extend((2..sentences.len()).filter(|index| !asks(sentences[*index])));
+    let (mut length, mut kept) = (0, Vec::new());
+    for index in chosen {
+        length += sentences[index].chars().count() + 1;
+        if length > LONG && !kept.is_empty() {
+            break;
+        }
+        kept.push(index);
+    }
+    kept.sort_unstable();
+    short(&kept.into_iter().map(|index| sentences[index]).collect::<Vec<_>>().join(" "), LONG)
+}
+
+/// What a summary says that the goal is, where no prompt from before it is there.
+fn summarised(digest: &Digest<'_>) -> Option<Task> {
+    let first = digest.prompts().find(|prompt| !request::is_nod(&prompt.text)).map_or(usize::MAX, |prompt| prompt.step);
+    let summaries = digest.said.iter().filter(|said| said.is_summary && said.step < first);
+    for summary in summaries {
+        let goal = summary.lines.iter().find(|line| line.section == Section::Goal).or_else(|| summary.lines.first());
+        if let Some(goal) = goal {
+            return Some(Task { item: summary.item(&goal.text), step: summary.step });
+        }
+    }
+    None
+}
+
+/// What the user asked for, in order, a line each.
+pub(super) fn requests(digest: &Digest<'_>) -> Vec<Item> {
+    let asked = digest.prompts().filter(|prompt| !request::is_nod(&prompt.text));
+    asked.map(|prompt| Item { text: short(&prompt.text, 240), ..prompt.item("") }).collect()
+}

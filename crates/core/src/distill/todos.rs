@@ -1,0 +1,96 @@
+//! TODO and FIXME that this session put into files, and that are still there.
+
+use std::collections::BTreeMap;
+
+use super::changes::{self, Touch, What};
+use super::digest::{Digest, short};
+use super::{Item, Voice};
+use crate::transcript::EntryKey;
+
+const MARKS: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];
+
+/// Added marks, a line each: `src/a.rs: TODO handle the empty list`.
+pub(super) fn todos(digest: &Digest<'_>) -> Vec<Item> {
+    let mut open: BTreeMap<(String, String), (EntryKey, usize)> = BTreeMap::new();
+    let touches = changes::touches(digest);
+    for touch in &touches {
+        let call = &digest.calls[touch.call];
+        let gone = removed(touch, &open);
+        for key in gone {
+            open.remove(&key);
+        }
+        for text in added(touch) {
+            open.entry((touch.path.clone(), text)).or_insert((call.key, touch.call));
+        }
+    }
+    let root = changes::root(digest);
+    let mut found: Vec<(usize, Item)> = Vec::new();
+    for ((path, text), (key, index)) in open {
+        let now = digest.workspace.files.iter().find(|file| changes::relative(&file.path, &root) == path);
+        let is_gone =
+            now.is_some_and(|file| !file.exists || file.text.as_ref().is_some_and(|now| !now.contains(&text)));
+        if !is_gone {
+            let call = &digest.calls[index];
+            let text = short(&format!("{path}: {text}"), 240);
+            found.push((index, Item { text, voice: Voice::Agent, at: call.at, cites: vec![key] }));
+        }
+    }
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, item)| item).collect()
+}
+
+fn added(touch: &Touch<'_>) -> Vec<String> {
+    match &touch.what {
+        What::Whole(text) | What::Add(text) => marked(text, &touch.path),
+        What::Hunks(hunks) => {
+            let new = hunks.iter().flat_map(|hunk| {
+                let old = marked(&hunk.old, &touch.path);
+                marked(&hunk.new, &touch.path).into_iter().filter(move |text| !old.contains(text))
+            });
+            new.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn removed(touch: &Touch<'_>, open: &BTreeMap<(String, String), (EntryKey, usize)>) -> Vec<(String, String)> {
+    let of_file = open.keys().filter(|(path, _)| *path == touch.path);
+    match &touch.what {
+        What::Whole(_) | What::Add(_) | What::Delete => of_file.cloned().collect(),
+        What::Hunks(hunks) => {
+            let is_gone = |text: &str| hunks.iter().any(|hunk| hunk.old.contains(text) && !hunk.new.contains(text));
+            of_file.filter(|(_, text)| is_gone(text)).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The marks of a text, each from the mark to the end of its line.
+fn marked(text: &str, path: &str) -> Vec<String> {
+    let bounded = &text[..text.floor_char_boundary(512 * 1024)];
+    let is_prose = [".md", ".txt", ".rst", ".adoc"].iter().any(|end| path.ends_with(end));
+    let mut found = Vec::new();
+    for mark in MARKS {
+        for at in memchr::memmem::find_iter(bounded.as_bytes(), mark) {
+            let text = mark_at(bounded, at, mark, is_prose).filter(|text| !found.contains(text));
+            found.extend(text);
+        }
+    }
+    found
+}
+
+fn mark_at(text: &str, at: usize, mark: &str, is_prose: bool) -> Option<String> {
+    let start = text[..at].rfind('\n').map_or(0, |start| start + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    let before = &text[start..at];
+    // The word in a string or in a name is no mark.
+    let in_comment =
+        ["//", "#", "/*", "--", "<!--", ";", "%", "*", "\"\"\"", "'''"].iter().any(|open| before.contains(open));
+    let rest = text[at + mark.len()..end].trim_end_matches("*/").trim_end_matches("-->").trim_end();
+    let is_word = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+        && !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let is_quoted = before.matches('"').count() % 2 == 1 || before.matches('`').count() % 2 == 1;
+    let says = rest.chars().filter(|c| c.is_alphabetic()).count() > 2;
+    ((in_comment || is_prose) && is_word && !is_quoted && says)
+        .then(|| text[at..at + mark.len() + rest.len()].to_owned())
+}

@@ -1,0 +1,195 @@
+//! The user's own words in a prompt: without what a harness wrapped around them and without what was pasted.
+
+use std::collections::BTreeSet;
+
+use super::dump;
+
+/// Blocks whose content is what the user said.
+const WRAPPERS: &[&str] = &[
+    "command-args",
+    "user-message",
+    "user-prompt",
+    "user-query",
+    "user-request",
+    "user_input",
+    "user_message",
+    "user_prompt",
+    "user_query",
+    "user_request",
+];
+
+/// Blocks of one word that harnesses write; others of one word may be markup that the user talks about.
+const INJECTED: &[&str] = &["attachment", "attachments", "cwd", "env", "environment", "reminder", "system"];
+
+/// Lines with which a harness begins a message of its own.
+const NOTICES: &[&str] = &[
+    "[image #",
+    "[image: ",
+    "[request interrupted",
+    "[user interrupted",
+    "caveat: the messages below",
+    "# agents.md instructions for",
+    "the user has attached",
+    "this session is being continued from a previous conversation",
+];
+
+/// Commands of clients that say nothing about the work.
+const HOUSEKEEPING: &[&str] = &[
+    "agents",
+    "bug",
+    "clear",
+    "compact",
+    "compress",
+    "config",
+    "context",
+    "copy",
+    "cost",
+    "diff",
+    "doctor",
+    "exit",
+    "export",
+    "fork",
+    "help",
+    "hooks",
+    "ide",
+    "init",
+    "login",
+    "logout",
+    "mcp",
+    "memory",
+    "model",
+    "models",
+    "new",
+    "permissions",
+    "quit",
+    "rename",
+    "resume",
+    "rewind",
+    "session",
+    "settings",
+    "share",
+    "stats",
+    "status",
+    "theme",
+    "tools",
+    "undo",
+    "usage",
+    "vim",
+];
+
+/// A message is looked at as far as this; what is longer was pasted.
+const ENOUGH: usize = 48 * 1024;
+
+/// What the user said, paragraphs kept; empty where a message has no words of the user.
+pub(super) fn own(text: &str) -> String {
+    let text = clipped(text).replace('\u{2019}', "'").replace("\r\n", "\n");
+    let text = crate::plain::plain(&text);
+    let text = without_command(without_blocks(&text).trim());
+    let text = without_notices(&text);
+    dump::without(&text).trim().to_owned()
+}
+
+/// The beginning and the end: what was pasted stands between them.
+pub(super) fn clipped(text: &str) -> String {
+    if text.len() <= ENOUGH {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(ENOUGH / 2);
+    let tail = text.ceil_char_boundary(text.len() - ENOUGH / 2);
+    format!("{}\n\n{}", &text[..head], &text[tail..])
+}
+
+fn without_notices(text: &str) -> String {
+    let mut kept = Vec::new();
+    let mut quoting = false;
+    for line in text.lines() {
+        let start = line.trim_start().to_ascii_lowercase();
+        if start.starts_with("--- content from referenced files") {
+            quoting = true;
+        }
+        if !quoting && !NOTICES.iter().any(|notice| start.starts_with(notice)) {
+            kept.push(line);
+        }
+        if start.starts_with("--- end of content") {
+            quoting = false;
+        }
+    }
+    kept.join("\n")
+}
+
+/// A client's own command is no request; what is said behind the name of a user's command is.
+fn without_command(text: &str) -> String {
+    if text.starts_with('!') && text.len() > 1 && !text.contains('\n') {
+        return String::new();
+    }
+    let Some(rest) = text.strip_prefix('/') else { return text.to_owned() };
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    match is_name {
+        false => text.to_owned(),
+        true if HOUSEKEEPING.contains(&name) => String::new(),
+        true => arguments.trim().to_owned(),
+    }
+}
+
+/// Takes out `<tag>…</tag>` blocks that no user types.
+fn without_blocks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut unclosed: BTreeSet<&str> = BTreeSet::new();
+    let mut rest = text;
+    while let Some(start) = memchr::memchr(b'<', rest.as_bytes()) {
+        let Some((name, end)) = tag(&rest[start..]).filter(|(name, _)| !unclosed.contains(name)) else {
+            out.push_str(&rest[..=start]);
+            rest = &rest[start + 1..];
+            continue;
+        };
+        let body = &rest[start + end..];
+        let Some(closing) = closing(body, name) else {
+            unclosed.insert(name);
+            out.push_str(&rest[..start + end]);
+            rest = body;
+            continue;
+        };
+        out.push_str(&rest[..start]);
+        let after = &body[closing..];
+        rest = after.find('>').map_or("", |end| &after[end + 1..]);
+        if WRAPPERS.contains(&name) {
+            out.push_str(&without_blocks(&body[..closing]));
+        } else if !is_foreign(name) {
+            // Markup that the user talks about stays as it was said.
+            let whole = text.len() - rest.len();
+            let from = text.len() - body.len() - end;
+            out.push_str(&text[from..whole]);
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The name of the tag that a text begins with, and where the tag ends.
+fn tag(text: &str) -> Option<(&str, usize)> {
+    let rest = &text[1..];
+    let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_')?;
+    let name = &rest[..length];
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let end = rest[length..].bytes().take(400).position(|byte| byte == b'>')?;
+    let on_one_line = !rest[length..length + end].contains('\n');
+    (starts_well && on_one_line).then_some((name, 1 + length + end + 1))
+}
+
+fn closing(body: &str, name: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = body[from..].find("</") {
+        let start = from + at;
+        if body[start + 2..].strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('>')) {
+            return Some(start);
+        }
+        from = start + 2;
+    }
+    None
+}
+
+fn is_foreign(name: &str) -> bool {
+    let is_shouted = name.len() > 3 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    is_shouted || name.contains(['-', '_']) || INJECTED.contains(&name)
+}
