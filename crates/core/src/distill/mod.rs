@@ -35,6 +35,8 @@ mod story;
 mod symbols;
 mod task;
 mod testrun;
+#[cfg(test)]
+mod tests;
 mod todos;
 mod words;
 mod workspace;

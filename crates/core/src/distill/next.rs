@@ -26,6 +26,7 @@ pub(super) fn next(digest: &Digest<'_>, progress: &Progress) -> Option<Item> {
         .or_else(|| progress.remaining.first().cloned())
         .or_else(|| agreed(digest))
         .or_else(|| offered(digest))
+        .or_else(|| cut_short(digest))
         .or_else(|| last_words(digest))
 }
 
@@ -41,9 +42,17 @@ fn unanswered(digest: &Digest<'_>) -> Option<Item> {
     Some(item)
 }
 
+/// The prompt of a turn that ended without a reply.
+fn cut_short(digest: &Digest<'_>) -> Option<Item> {
+    let prompt = digest.last_prompt().filter(|prompt| !request::is_nod(&prompt.text))?;
+    let is_answered = digest.replies().next_back().is_some_and(|reply| reply.step == digest.last);
+    (!is_answered).then(|| prompt.item(&prompt.text))
+}
+
 /// What the agent said, in its last turn, that it would do.
 fn announced(digest: &Digest<'_>) -> Option<Item> {
-    digest.last_turn().rev().find_map(in_reply)
+    // What an earlier reply of the turn announced was done before this one.
+    digest.last_turn().next_back().and_then(in_reply)
 }
 
 fn in_reply(reply: &Said) -> Option<Item> {

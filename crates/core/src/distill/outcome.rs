@@ -90,9 +90,10 @@ pub(super) fn reason(text: &str) -> Option<String> {
 }
 
 fn plain_line(text: &str) -> Option<String> {
-    let bounded = &text[..text.floor_char_boundary(2000)];
+    // What went wrong is said last.
+    let bounded = &text[text.ceil_char_boundary(text.len().saturating_sub(2000))..];
     let is_telling = |line: &&str| line.chars().any(char::is_alphabetic) && told_code(line).is_none();
-    bounded.lines().map(str::trim).find(is_telling).map(str::to_owned)
+    bounded.lines().map(str::trim).rfind(is_telling).map(str::to_owned)
 }
 
 fn strip_wrapping(line: &str) -> &str {

@@ -123,5 +123,9 @@ fn summarised(digest: &Digest<'_>) -> Option<Task> {
 /// What the user asked for, in order, a line each.
 pub(super) fn requests(digest: &Digest<'_>) -> Vec<Item> {
     let asked = digest.prompts().filter(|prompt| !request::is_nod(&prompt.text));
-    asked.map(|prompt| Item { text: short(&prompt.text, 240), ..prompt.item("") }).collect()
+    let mut requests: Vec<Item> =
+        asked.map(|prompt| Item { text: short(&prompt.text, 240), ..prompt.item("") }).collect();
+    // A compaction may repeat the prompts that it keeps.
+    super::progress::dedup(&mut requests);
+    requests
 }
