@@ -108,11 +108,18 @@ fn offer_of(reply: &Said) -> Option<Item> {
     said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))
 }
 
+/// Whether a sentence says that something is to be.
+fn wants(text: &str) -> bool {
+    let wanting = ["should", "will", "would", "can", "could", "ought", "must", "need", "needs"];
+    request::words(text).any(|word| wanting.contains(&word.as_str()))
+}
+
 /// The last sentence of the last reply, where it is no report of what is over and no courtesy.
 fn last_words(digest: &Digest<'_>) -> Option<Item> {
     let reply = digest.last_turn().next_back()?;
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let (text, cues) = said.find(|(_, cues)| !cues.has(Cue::Courtesy))?;
-    let says_more = !cues.has(Cue::Finished) && !text.ends_with('?') && request::words(text).count() > 3;
+    let is_over = cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
+    let says_more = !is_over && !text.ends_with('?') && request::words(text).count() > 3;
     says_more.then(|| reply.item(text))
 }

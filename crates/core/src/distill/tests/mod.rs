@@ -9,6 +9,7 @@ mod questions;
 mod task;
 mod telling;
 mod testruns;
+mod wordings;
 
 use super::Item;
 

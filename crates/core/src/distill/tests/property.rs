@@ -82,7 +82,7 @@ fn told() -> impl Strategy<Value = Telling> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn every_story_has_one_brief(told in told()) {
