@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::digest::{Call, Digest, short};
 use super::role::{self, Role};
-use super::{ErrorSeen, FailedApproach, Item, Voice, outcome, shell, testrun};
+use super::{ErrorSeen, FailedApproach, Item, Voice, outcome, shell};
 use crate::transcript::{Action, Change, EntryKey, Status};
 
 /// One thing that failed at least once.
@@ -51,7 +51,7 @@ fn is_telling(call: &Call<'_>) -> bool {
     let head = ended.text[..ended.text.floor_char_boundary(400)].to_ascii_lowercase();
     let unknown =
         ["no such tool", "unknown tool", "tool not found", "unsupported call", "is not available in this session"];
-    role::of(call.action) != Role::Look
+    call.role != Role::Look
         && ended.status != Status::Interrupted
         && !unknown.iter().any(|notice| head.contains(notice))
 }
@@ -74,7 +74,7 @@ impl Solved {
             for path in changed(call.action) {
                 solved.same.insert(format!("change {path}"), index);
             }
-            let role = role::of(call.action);
+            let role = call.role;
             if role != Role::Look {
                 solved.last_work = Some(index);
             }
@@ -106,7 +106,7 @@ fn fate(digest: &Digest<'_>, last: usize, solved: &Solved) -> Fate {
     let Action::Run { command, .. } = call.action else {
         return given_up(solved.last_work.is_some_and(|index| index > last));
     };
-    if role::of(call.action) != Role::Check {
+    if call.role != Role::Check {
         return given_up(solved.last_work.is_some_and(|index| index > last));
     }
     let (family, targets) = role::family(command);
@@ -161,17 +161,12 @@ impl Attempt {
         if refused.iter().any(|words| head.contains(words)) {
             return Some("the user refused it".to_owned());
         }
-        let report = match call.action {
-            Action::Run { command, .. } => testrun::of(command, &ended.text).filter(|report| report.failed > 0),
-            _ => None,
-        };
-        let reason = outcome::reason(&ended.text);
-        match (report, reason) {
-            (Some(report), Some(reason)) => Some(short(&format!("{}: {reason}", report.told()), 300)),
-            (Some(report), None) => Some(report.told()),
-            (None, Some(reason)) => Some(reason),
-            (None, None) => ended.exit_code.map(|code| format!("exit code {code}")),
+        let report = call.report.as_ref().filter(|report| report.failed > 0);
+        if let Some(report) = report {
+            let cause = outcome::cause(&ended.text).map(|cause| format!(": {cause}")).unwrap_or_default();
+            return Some(short(&format!("{}{cause}", report.told()), 300));
         }
+        outcome::reason(&ended.text).or_else(|| ended.exit_code.map(|code| format!("exit code {code}")))
     }
 
     fn told(&self, digest: &Digest<'_>) -> Option<Item> {

@@ -24,6 +24,7 @@ pub(super) fn blockers(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<Item> {
 /// What was called a blocker, and nobody called solved later.
 fn in_words(digest: &Digest<'_>) -> Vec<Item> {
     let mut found = Vec::new();
+    let last_turn = digest.last_prompt().map_or(0, |prompt| prompt.step);
     for said in &digest.said {
         for line in &said.lines {
             if line.section == Section::Blockers {
@@ -35,14 +36,21 @@ fn in_words(digest: &Digest<'_>) -> Vec<Item> {
             if said.is_summary || line.section == Section::Done {
                 continue;
             }
-            let blocks = line
-                .said()
-                .filter(|(text, cues)| cues.has(Cue::Blocked) && !cues.has(Cue::Solved) && !text.ends_with('?'));
+            let blocks = line.said().filter(|(text, cues)| {
+                let is_meant = cues.has(Cue::Blocked) && !cues.has(Cue::Solved) && !text.ends_with('?');
+                is_meant && (said.step >= last_turn || !complains(text))
+            });
             let open = blocks.filter(|(text, _)| !digest.is_settled_later(said.step, text));
             found.extend(open.map(|(text, _)| said.item(text)));
         }
     }
     found
+}
+
+/// `Still fails` was said of a moment; later moments tell for themselves.
+fn complains(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["still ", "keeps ", "remains ", "stuck"].iter().any(|word| lower.contains(word))
 }
 
 /// The limit or the error of the service with which the session ended.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::digest::{Digest, short};
-use super::{CommandRun, outcome, shell, testrun};
+use super::testrun::Report;
+use super::{CommandRun, outcome, shell};
 use crate::transcript::Action;
 
 /// Commands that are told, the newest of them.
@@ -38,7 +39,7 @@ pub(super) fn commands(digest: &Digest<'_>) -> Vec<CommandRun> {
         run.failures += usize::from(call.failed);
         run.failed = call.failed;
         run.exit_code = call.ended.and_then(|ended| ended.exit_code.or_else(|| outcome::told_code(&ended.text)));
-        run.tests = call.ended.and_then(|ended| testrun::of(command, &ended.text)).map(|report| report.told());
+        run.tests = call.report.as_ref().map(Report::told);
         run.at = call.at.or(run.at);
         run.cites.extend(call.cites());
         let extra = run.cites.len().saturating_sub(CITED);

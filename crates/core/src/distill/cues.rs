@@ -1,5 +1,6 @@
 //! Turns of phrase that tell what a sentence is, found in one pass over it.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
@@ -94,7 +95,7 @@ static PHRASES: LazyLock<(Option<AhoCorasick>, Vec<Cue>)> = LazyLock::new(|| {
 /// What is in a sentence.
 pub(super) fn of(sentence: &str) -> CueSet {
     let mut set = 0;
-    for (cue, _, _) in found(sentence) {
+    for (cue, _, _) in found(&unquoted(sentence)) {
         set |= 1 << cue as u8;
     }
     CueSet(set)
@@ -102,7 +103,28 @@ pub(super) fn of(sentence: &str) -> CueSet {
 
 /// Where the first phrase of a kind begins and ends.
 pub(super) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
-    found(sentence).filter(|(cue, _, _)| *cue == wanted).map(|(_, start, end)| (start, end)).min()
+    found(&unquoted(sentence)).filter(|(cue, _, _)| *cue == wanted).map(|(_, start, end)| (start, end)).min()
+}
+
+/// A sentence with what it quotes blanked out: others said that, or it is code. Offsets stay what they are.
+fn unquoted(sentence: &str) -> Cow<'_, str> {
+    let mut blank: Option<String> = None;
+    for (open, close) in [('"', '"'), ('`', '`'), ('“', '”')] {
+        let mut from = 0;
+        while let Some((start, end)) = quotation(sentence, from, open, close) {
+            let text = blank.get_or_insert_with(|| sentence.to_owned());
+            text.replace_range(start..end, &" ".repeat(end - start));
+            from = end + close.len_utf8();
+        }
+    }
+    blank.map_or(Cow::Borrowed(sentence), Cow::Owned)
+}
+
+/// What stands between the next pair of quotation marks.
+fn quotation(text: &str, from: usize, open: char, close: char) -> Option<(usize, usize)> {
+    let start = from + text.get(from..)?.find(open)? + open.len_utf8();
+    let end = start + text[start..].find(close)?;
+    Some((start, end))
 }
 
 fn found(sentence: &str) -> impl Iterator<Item = (Cue, usize, usize)> {

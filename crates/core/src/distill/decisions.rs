@@ -1,5 +1,7 @@
 //! What was settled, and why: in the user's and the agent's words, and the user's picks among options.
 
+use std::collections::BTreeMap;
+
 use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
@@ -12,12 +14,13 @@ const MANY: usize = 60;
 pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     let mut found: Vec<(usize, Decision)> = Vec::new();
     let mut before: Option<&Said> = None;
+    let first = digest.prompts().next().map(|prompt| prompt.step);
     for said in &digest.said {
         if said.is_user() {
             found.extend(before.and_then(|reply| picked(reply, said)).map(|decision| (said.step, decision)));
         }
         for line in &said.lines {
-            let made = in_line(said, line);
+            let made = in_line(said, first == Some(said.step), line);
             found.extend(made.into_iter().map(|decision| (said.step, decision)));
         }
         before = (!said.is_user() && !said.is_summary).then_some(said).or(before.filter(|_| !said.is_user()));
@@ -31,26 +34,28 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     decisions
 }
 
-fn in_line(said: &Said, line: &Line) -> Vec<Decision> {
+fn in_line(said: &Said, is_first: bool, line: &Line) -> Vec<Decision> {
     match line.section {
         Section::Decisions | Section::Constraints if !line.text.ends_with('?') => vec![decision(said, &line.text)],
         Section::Questions | Section::Failed | Section::Done if !said.is_user() => Vec::new(),
         _ if said.is_summary => Vec::new(),
         _ => {
-            let made = line.said().filter(|(text, cues)| is_decision(said, text, *cues));
+            let made = line.said().filter(|(text, cues)| is_decision(said, is_first, text, *cues));
             made.map(|(text, _)| decision(said, text)).collect()
         }
     }
 }
 
-fn is_decision(said: &Said, text: &str, cues: CueSet) -> bool {
+fn is_decision(said: &Said, is_first: bool, text: &str, cues: CueSet) -> bool {
     let words = request::words(text).count();
     if text.ends_with('?') || !(3..=90).contains(&words) {
         return false;
     }
     if said.is_user() {
-        return is_rule(text, cues)
-            || (cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast]) && !cues.has(Cue::Hedge));
+        // In the first request, one thing in place of another is the task itself.
+        let is_contrast = cues.has(Cue::Contrast) && !is_first;
+        let settles = cues.any(&[Cue::Decided, Cue::Chooses]) || is_contrast || orders(text);
+        return is_rule(text, cues) || (settles && !cues.has(Cue::Hedge));
     }
     if cues.any(&[Cue::Hedge, Cue::Open]) {
         return false;
@@ -59,7 +64,19 @@ fn is_decision(said: &Said, text: &str, cues: CueSet) -> bool {
     cues.has(Cue::Decided) && (is_own || cues.any(&[Cue::Reason, Cue::Contrast]) || starts_settled(text))
         || cues.has(Cue::Chooses) && is_own && cues.any(&[Cue::Reason, Cue::Contrast])
         || cues.has(Cue::Chooses) && chooses_itself(text)
-        || cues.has(Cue::Contrast) && is_own && cues.any(&[Cue::Reason, Cue::Decided])
+        || cues.has(Cue::Contrast) && (is_own && cues.any(&[Cue::Reason, Cue::Decided]) || begins_choice(text))
+}
+
+/// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
+fn orders(text: &str) -> bool {
+    let verb = request::words(text).find(|word| {
+        !matches!(
+            word.as_str(),
+            "please" | "just" | "ok" | "okay" | "and" | "then" | "so" | "actually" | "yes" | "no" | "but" | "also"
+        )
+    });
+    let verbs = "use keep stick prefer leave skip drop avoid stay pick choose take adopt defer name call treat";
+    verb.is_some_and(|verb| verbs.split(' ').any(|known| known == verb))
 }
 
 /// What the user forbids or demands, of the work and not of this moment.
@@ -110,49 +127,21 @@ fn is_own(text: &str) -> bool {
                 | "we'd"
         )
     });
-    named
-        || request::words(&lower).next().is_some_and(|word| {
-            matches!(
-                word.as_str(),
-                "keeping"
-                    | "using"
-                    | "going"
-                    | "sticking"
-                    | "staying"
-                    | "chose"
-                    | "decided"
-                    | "settled"
-                    | "opted"
-                    | "went"
-                    | "picked"
-                    | "kept"
-                    | "deferring"
-                    | "agreed"
-                    | "switching"
-                    | "adopting"
-                    | "defaulting"
-                    | "deliberately"
-                    | "intentionally"
-            )
-        })
+    named || begins_choice(text)
+}
+
+/// `Keeping …`, `Chose …`: a choice told without saying whose.
+fn begins_choice(text: &str) -> bool {
+    let first = "keeping using going sticking staying chose decided settled opted went picked kept deferring agreed \
+        switching switched adopting defaulting deliberately intentionally choosing preferring leaving used replaced dropped";
+    request::words(text).next().is_some_and(|word| first.split(' ').any(|known| known == word))
 }
 
 fn starts_settled(text: &str) -> bool {
+    let starts = "decided|decision|the decision|design decision|agreed|settled|final|chosen|consensus|out of scope|\
+        conclusion|the choice|rejected|verdict|the verdict|policy|convention|the rule|ruled out|approved|signed off";
     let lower = text.to_ascii_lowercase();
-    [
-        "decided",
-        "decision",
-        "the decision",
-        "agreed",
-        "settled",
-        "final",
-        "chosen",
-        "consensus",
-        "out of scope",
-        "conclusion",
-    ]
-    .iter()
-    .any(|start| lower.starts_with(start))
+    starts.split('|').any(|start| lower.starts_with(start))
 }
 
 /// Choices that are meant as such even without a reason.
@@ -326,16 +315,17 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
 
 /// The same decision said again is one, with all its places.
 fn dedup(decisions: &mut Vec<Decision>) {
-    let mut kept: Vec<(String, Decision)> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut kept: Vec<Decision> = Vec::new();
     for decision in decisions.drain(..) {
         let key = request::words(&decision.what.text).collect::<Vec<_>>().join(" ");
-        match kept.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, known)) => {
-                known.what.cites.extend(decision.what.cites);
-                known.reason = known.reason.take().or(decision.reason);
-            }
-            None => kept.push((key, decision)),
+        if let Some(same) = known.get(&key).and_then(|index| kept.get_mut(*index)) {
+            same.what.cites.extend(decision.what.cites);
+            same.reason = same.reason.take().or(decision.reason);
+        } else {
+            known.insert(key, kept.len());
+            kept.push(decision);
         }
     }
-    decisions.extend(kept.into_iter().map(|(_, decision)| decision));
+    *decisions = kept;
 }

@@ -1,9 +1,11 @@
 //! A story prepared for the extractors: words as sentences, calls with what became of them. Made once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cues::Cue;
 use super::prose::{self, Line};
+use super::role::{self, Role};
+use super::testrun::{self, Report};
 use super::{Deed, Ended, Item, Step, Story, Voice, Workspace, outcome, request, shell, words};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
@@ -21,8 +23,7 @@ pub(super) struct Digest<'a> {
     pub(super) calls: Vec<Call<'a>>,
     /// The index of the last step that is a prompt, a reply or a call.
     pub(super) last: usize,
-    /// Sentences that settle something: the step, and what they speak of.
-    settling: Vec<(usize, BTreeSet<String>)>,
+    settled: Settled,
 }
 
 /// A message.
@@ -46,6 +47,9 @@ pub(super) struct Call<'a> {
     pub(super) action: &'a Action,
     pub(super) ended: Option<&'a Ended>,
     pub(super) failed: bool,
+    pub(super) role: Role,
+    /// What it came to, where it ran tests and said so.
+    pub(super) report: Option<Report>,
     /// What is done, so that the same thing done again can be told.
     pub(super) deed: String,
 }
@@ -66,16 +70,13 @@ impl<'a> Digest<'a> {
             }
             last = index;
         }
-        let settling = settling(&said);
-        Self { story, workspace, said, calls, last, settling }
+        let settled = Settled::of(&said);
+        Self { story, workspace, said, calls, last, settled }
     }
 
     /// Whether later words settle what a text speaks of.
     pub(super) fn is_settled_later(&self, step: usize, text: &str) -> bool {
-        let stems = request::stems(text);
-        let needed = 2.min(stems.len());
-        let from = self.settling.partition_point(|(at, _)| *at <= step);
-        needed > 0 && self.settling[from..].iter().any(|(_, later)| later.intersection(&stems).count() >= needed)
+        self.settled.has(step, &request::stems(text))
     }
 
     /// Whether there is a call between two steps.
@@ -129,8 +130,13 @@ impl Said {
 
 impl<'a> Call<'a> {
     fn of(index: usize, step: &Step, tool: &'a str, action: &'a Action, ended: Option<&'a Ended>) -> Self {
-        let failed = ended.is_some_and(|ended| outcome::has_failed(action, ended));
-        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, deed: deed(tool, action) }
+        let report = match (action, ended) {
+            (Action::Run { command, .. }, Some(ended)) => testrun::of(command, &ended.text),
+            _ => None,
+        };
+        let failed = ended.is_some_and(|ended| outcome::has_failed(action, ended, report.as_ref()));
+        let (role, deed) = (role::of(action), deed(tool, action));
+        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, role, report, deed }
     }
 
     pub(super) fn cites(&self) -> Vec<EntryKey> {
@@ -167,19 +173,47 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What settles something, so that a question is not searched for in all that came after it.
-fn settling(said: &[Said]) -> Vec<(usize, BTreeSet<String>)> {
-    let mut found = Vec::new();
-    for said in said.iter().filter(|said| !said.is_summary) {
-        for (text, cues) in said.lines.iter().flat_map(Line::said) {
-            let settles =
-                cues.any(&[Cue::Solved, Cue::Decided]) || (said.is_user() && cues.any(&[Cue::Chooses, Cue::Contrast]));
-            if settles && !cues.any(&[Cue::Open, Cue::Blocked]) {
-                found.push((said.step, request::stems(text)));
+/// The sentences that settle something, by what they speak of: a question is not searched for in all that came after.
+#[derive(Default)]
+struct Settled {
+    /// The step of each sentence.
+    steps: Vec<usize>,
+    by_stem: BTreeMap<String, Vec<usize>>,
+}
+
+impl Settled {
+    fn of(said: &[Said]) -> Self {
+        let mut settled = Self::default();
+        for said in said.iter().filter(|said| !said.is_summary) {
+            for (text, cues) in said.lines.iter().flat_map(Line::said) {
+                let settles = cues.any(&[Cue::Solved, Cue::Decided])
+                    || (said.is_user() && cues.any(&[Cue::Chooses, Cue::Contrast]));
+                if !settles || cues.any(&[Cue::Open, Cue::Blocked]) {
+                    continue;
+                }
+                for stem in request::stems(text) {
+                    settled.by_stem.entry(stem).or_default().push(settled.steps.len());
+                }
+                settled.steps.push(said.step);
             }
         }
+        settled
     }
-    found
+
+    /// Whether a sentence after a step shares two words with these, or all of them where there are fewer.
+    fn has(&self, step: usize, stems: &BTreeSet<String>) -> bool {
+        let from = self.steps.partition_point(|at| *at <= step);
+        let mut shared: Vec<usize> = Vec::new();
+        for sentences in stems.iter().filter_map(|stem| self.by_stem.get(stem)) {
+            shared.extend(&sentences[sentences.partition_point(|sentence| *sentence < from)..]);
+        }
+        shared.sort_unstable();
+        match stems.len() {
+            0 => false,
+            1 => !shared.is_empty(),
+            _ => shared.windows(2).any(|pair| pair[0] == pair[1]),
+        }
+    }
 }
 
 /// The same for a thing that is tried again in the same way.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::{self, What};
+use super::changes::{self, Touch, What};
 use super::digest::Digest;
 use super::{Drift, FileNow, Item, Voice};
 use crate::time::Timestamp;
@@ -13,11 +13,11 @@ const SLACK: i64 = 5_000;
 /// Files and commits that are told.
 const MANY: usize = 60;
 
-pub(super) fn drift(digest: &Digest<'_>) -> Drift {
+pub(super) fn drift(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Drift {
     let ended = digest.story.header.updated_at;
     let log = digest.workspace.git.iter().flat_map(|git| &git.log);
     let since = log.filter(|commit| ended.is_some_and(|end| commit.at > end.plus_millis(999)));
-    Drift { commits: since.take(MANY).cloned().collect(), files: files(digest) }
+    Drift { commits: since.take(MANY).cloned().collect(), files: files(digest, touches) }
 }
 
 /// What the session knew of a file, the last time it had to do with it.
@@ -29,23 +29,23 @@ struct Seen<'a> {
     key: crate::transcript::EntryKey,
 }
 
-fn files(digest: &Digest<'_>) -> Vec<Item> {
+fn files(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item> {
     let root = changes::root(digest);
-    let mut seen: BTreeMap<String, Seen<'_>> = BTreeMap::new();
-    for touch in changes::touches(digest) {
+    let mut seen: BTreeMap<&str, Seen<'_>> = BTreeMap::new();
+    for touch in touches {
         let call = &digest.calls[touch.call];
         let (text, is_deleted) = match touch.what {
             What::Whole(text) | What::Add(text) => (Some(text), false),
             What::Delete => (None, true),
-            What::Read => (seen.get(&touch.path).and_then(|seen| seen.text), false),
+            What::Read => (seen.get(touch.path.as_str()).and_then(|seen| seen.text), false),
             _ => (None, false),
         };
-        seen.insert(touch.path, Seen { at: call.over_at(), text, is_deleted, key: call.key });
+        seen.insert(&touch.path, Seen { at: call.over_at(), text, is_deleted, key: call.key });
     }
     let mut found = Vec::new();
     for file in &digest.workspace.files {
         let path = changes::relative(&file.path, &root);
-        let Some(seen) = seen.get(&path) else { continue };
+        let Some(seen) = seen.get(path.as_str()) else { continue };
         let Some(what) = changed(digest, file, seen) else { continue };
         found.push(Item {
             text: format!("{path}: {what}"),

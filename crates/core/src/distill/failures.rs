@@ -1,5 +1,7 @@
 //! Approaches that were tried and given up: calls that failed, and what the words tell of them.
 
+use std::collections::BTreeSet;
+
 use super::attempts::{self, Attempt};
 use super::cues::Cue;
 use super::digest::{Digest, Said, short};
@@ -18,13 +20,8 @@ pub(super) fn failures(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedA
         }
     }
     found.sort_by_key(|approach| approach.what.cites.iter().copied().max());
-    let mut seen: Vec<String> = Vec::new();
-    found.retain(|approach| {
-        let key = request::words(&approach.what.text).collect::<Vec<_>>().join(" ");
-        let is_new = !seen.contains(&key);
-        seen.push(key);
-        is_new
-    });
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    found.retain(|approach| seen.insert(request::words(&approach.what.text).collect::<Vec<_>>().join(" ")));
     let extra = found.len().saturating_sub(MANY);
     found.drain(..extra);
     found

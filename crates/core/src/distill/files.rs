@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::{self, What};
+use super::changes::{Touch, What};
 use super::digest::Digest;
+use super::role::Role;
 use super::symbols::Symbols;
 use super::{FileChange, FileTouched, TestState, testrun};
 use crate::transcript::{Action, EntryKey};
@@ -25,8 +26,7 @@ struct State {
 }
 
 /// The most recently touched first.
-pub(super) fn files(digest: &Digest<'_>) -> Vec<FileTouched> {
-    let touches = changes::touches(digest);
+pub(super) fn files(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<FileTouched> {
     let mut states: BTreeMap<&str, State> = BTreeMap::new();
     for (order, touch) in touches.iter().enumerate() {
         let call = &digest.calls[touch.call];
@@ -45,7 +45,7 @@ pub(super) fn files(digest: &Digest<'_>) -> Vec<FileTouched> {
     }
     let mut states: Vec<(&str, State)> = states.into_iter().collect();
     states.sort_by_key(|(_, state)| std::cmp::Reverse(state.order));
-    let mut symbols = Symbols::of(digest, &touches);
+    let mut symbols = Symbols::of(digest, touches);
     let runs = Runs::of(digest);
     let (mut changed, mut read) = (0, 0);
     states.retain(|(_, state)| {
@@ -112,7 +112,7 @@ impl<'a> Runs<'a> {
         let mut newest = Vec::new();
         for call in digest.calls.iter().rev() {
             let (Action::Run { command, .. }, Some(ended)) = (call.action, call.ended) else { continue };
-            if !testrun::is_test(command) {
+            if call.role != Role::Check || !testrun::is_test(command) {
                 continue;
             }
             newest.push((command.as_str(), ended.text.as_str(), call.failed));

@@ -35,6 +35,8 @@ mod story;
 mod symbols;
 mod task;
 mod testrun;
+#[cfg(test)]
+mod tests;
 mod todos;
 mod words;
 mod workspace;
@@ -58,6 +60,7 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
     let task = task::task(&digest);
     let progress = progress::progress(&digest, task.as_ref().map_or(0, |task| task.step));
     let attempts = attempts::attempts(&digest);
+    let touches = changes::touches(&digest);
     let header = &story.header;
     Brief {
         agent: header.agent,
@@ -79,8 +82,8 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
         decisions: decisions::decisions(&digest),
         failed: failures::failures(&digest, &attempts),
         blockers: blockers::blockers(&digest, &attempts),
-        questions: questions::questions(&digest),
-        files: files::files(&digest),
+        questions: questions::questions(&digest, &touches),
+        files: files::files(&digest, &touches),
         commands: commands::commands(&digest),
         errors: attempts::errors(&digest, &attempts),
         references: references::references(&digest),
@@ -88,7 +91,7 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
         limit: limit::limit(&digest),
         git: workspace.git.clone(),
         commits: commits::commits(&digest),
-        drift: drift::drift(&digest),
+        drift: drift::drift(&digest, &touches),
     }
 }
 

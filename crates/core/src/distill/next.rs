@@ -26,6 +26,7 @@ pub(super) fn next(digest: &Digest<'_>, progress: &Progress) -> Option<Item> {
         .or_else(|| progress.remaining.first().cloned())
         .or_else(|| agreed(digest))
         .or_else(|| offered(digest))
+        .or_else(|| cut_short(digest))
         .or_else(|| last_words(digest))
 }
 
@@ -41,9 +42,17 @@ fn unanswered(digest: &Digest<'_>) -> Option<Item> {
     Some(item)
 }
 
+/// The prompt of a turn that ended without a reply.
+fn cut_short(digest: &Digest<'_>) -> Option<Item> {
+    let prompt = digest.last_prompt().filter(|prompt| !request::is_nod(&prompt.text))?;
+    let is_answered = digest.replies().next_back().is_some_and(|reply| reply.step == digest.last);
+    (!is_answered).then(|| prompt.item(&prompt.text))
+}
+
 /// What the agent said, in its last turn, that it would do.
 fn announced(digest: &Digest<'_>) -> Option<Item> {
-    digest.last_turn().rev().find_map(in_reply)
+    // What an earlier reply of the turn announced was done before this one.
+    digest.last_turn().next_back().and_then(in_reply)
 }
 
 fn in_reply(reply: &Said) -> Option<Item> {
@@ -99,11 +108,18 @@ fn offer_of(reply: &Said) -> Option<Item> {
     said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))
 }
 
+/// Whether a sentence says that something is to be.
+fn wants(text: &str) -> bool {
+    let wanting = ["should", "will", "would", "can", "could", "ought", "must", "need", "needs"];
+    request::words(text).any(|word| wanting.contains(&word.as_str()))
+}
+
 /// The last sentence of the last reply, where it is no report of what is over and no courtesy.
 fn last_words(digest: &Digest<'_>) -> Option<Item> {
     let reply = digest.last_turn().next_back()?;
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let (text, cues) = said.find(|(_, cues)| !cues.has(Cue::Courtesy))?;
-    let says_more = !cues.has(Cue::Finished) && !text.ends_with('?') && request::words(text).count() > 3;
+    let is_over = cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
+    let says_more = !is_over && !text.ends_with('?') && request::words(text).count() > 3;
     says_more.then(|| reply.item(text))
 }

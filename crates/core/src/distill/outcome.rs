@@ -1,14 +1,15 @@
 //! Whether a call failed, and in which words its outcome says why.
 
 use super::digest::short;
-use super::{Ended, dump, shell, testrun};
+use super::testrun::Report;
+use super::{Ended, dump, shell};
 use crate::transcript::{Action, Status};
 
 /// How many bytes of an outcome's ends are looked at.
 const ENDS: usize = 6 * 1024;
 
 /// Whether a call failed, also where its agent does not say so.
-pub(super) fn has_failed(action: &Action, ended: &Ended) -> bool {
+pub(super) fn has_failed(action: &Action, ended: &Ended, report: Option<&Report>) -> bool {
     let Action::Run { command, .. } = action else { return ended.status != Status::Done };
     let code = ended.exit_code.or_else(|| told_code(&ended.text));
     if let Some(code) = code {
@@ -19,7 +20,6 @@ pub(super) fn has_failed(action: &Action, ended: &Ended) -> bool {
         return true;
     }
     // A pipe hides the exit code of what it cuts short.
-    let report = testrun::of(command, &ended.text);
     if let Some(report) = report {
         return report.failed > 0;
     }
@@ -68,6 +68,17 @@ fn last_words(text: &str) -> bool {
 
 /// The line of an outcome that says why, in one line of bounded length.
 pub(super) fn reason(text: &str) -> Option<String> {
+    let line = telling(text).map(|(_, line)| line).or_else(|| plain_line(text))?;
+    Some(short(strip_wrapping(&line), 240))
+}
+
+/// The line that names the cause, where one does: a summary of a test run is none.
+pub(super) fn cause(text: &str) -> Option<String> {
+    telling(text).filter(|(weight, _)| *weight >= 60).map(|(_, line)| short(strip_wrapping(&line), 240))
+}
+
+/// The line that tells most, and how much it tells.
+fn telling(text: &str) -> Option<(i32, String)> {
     let head = &text[..text.floor_char_boundary(ENDS.min(text.len()))];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(ENDS))..];
     let mut best: Option<(i32, String)> = None;
@@ -85,14 +96,14 @@ pub(super) fn reason(text: &str) -> Option<String> {
             break;
         }
     }
-    let line = best.map(|(_, line)| line).or_else(|| plain_line(text))?;
-    Some(short(strip_wrapping(&line), 240))
+    best
 }
 
 fn plain_line(text: &str) -> Option<String> {
-    let bounded = &text[..text.floor_char_boundary(2000)];
+    // What went wrong is said last.
+    let bounded = &text[text.ceil_char_boundary(text.len().saturating_sub(2000))..];
     let is_telling = |line: &&str| line.chars().any(char::is_alphabetic) && told_code(line).is_none();
-    bounded.lines().map(str::trim).find(is_telling).map(str::to_owned)
+    bounded.lines().map(str::trim).rfind(is_telling).map(str::to_owned)
 }
 
 fn strip_wrapping(line: &str) -> &str {
@@ -192,5 +203,6 @@ fn is_noise(lower: &str) -> bool {
         "note: ",
         "warning:",
     ];
-    NOISE.iter().any(|noise| lower.contains(noise)) || lower.starts_with("test ") && lower.ends_with("ok")
+    NOISE.iter().any(|noise| lower.contains(noise))
+        || lower.starts_with("test ") && (lower.ends_with("ok") || lower.ends_with("failed"))
 }

@@ -9,7 +9,14 @@ pub(super) const DECIDED: &str = "\
     resolved to | standardize on | standardise on | standardized on | standardised on | standardizing on | \
     standardising on | locked in | lock in | signed off on | is settled | was settled | has been decided | \
     out of scope | not in scope | consensus is | consensus: | we're standardising | we're standardizing | \
-    made the call | making the call | we determined | final answer";
+    made the call | making the call | we determined | final answer | chose | choosing | it is then | \
+    so that's what | wins here | wins because | is the winner | we're dropping | the way to go | we're keeping | \
+    we are keeping | we'll be using | preferring | preferred over | ditching | we're moving to | we are moving to | \
+    favouring | favoring | approved | greenlit | we're sticking | convention: | policy: | rule: | from now on | \
+    the choice is | the choice was | choice: | we've decided | i've decided | ended up with | ended up using | \
+    called it | conclude that | verdict: | stays in | stays the | are staying with | the agreed | agreement is | \
+    we resolved | not doing | won't do | will not do | we'll go without | decide on | decided against | \
+    decided on | settle for | we standardised | we standardized | took the decision | the call: | call:";
 
 pub(super) const CHOOSES: &str = "\
     let's use | let us use | let's go with | let's go for | let's stick | let's keep | let's do | let's take | \
@@ -23,13 +30,17 @@ pub(super) const CHOOSES: &str = "\
     we are going to use | we're using | we are using | we use | i'll use | i will use | i'm using | i am using | \
     i'll keep | i will keep | i'll stick | i'll go with | i'll go for | i'll leave | i'll avoid | i'll skip | \
     i'll store | i won't | i will not | i'm not going to | i used | i kept | i left | i'm keeping | \
-    i'm going with | i've chosen | i've kept | i've used | i've gone with | keeping the | keep the | keep it | \
-    keep using | leave the | leave it | use the | using | i prefer | i'd prefer | we prefer | prefer | i'd rather | \
-    i would rather | rather not | choose | pick the | option a | option b | option c | option d | option 1 | \
-    option 2 | option 3 | option 4 | the first option | the second option | the third option | approach a | \
-    approach b | approach 1 | approach 2 | the former | the latter | adopt | adopting | switch to | switching to | \
-    switched to | replace it with | defer | deferring | postpone | for now we | for now, we | skip the | drop the | \
-    move to | standard is | default to | defaulting to";
+    i'm going with | i've chosen | i've kept | i've used | i've gone with | keeping the | keep it | keep using | \
+    leave it | i prefer | i'd prefer | we prefer | i'd rather | i would rather | rather not | pick the | option a | \
+    option b | option c | option d | option 1 | option 2 | option 3 | option 4 | the first option | \
+    the second option | the third option | approach a | approach b | approach 1 | approach 2 | the former | \
+    the latter | adopting | switch to | switching to | switched to | replace it with | deferring | postpone | \
+    for now we | for now, we | standard is | default to | defaulting to | let's call | let's name | let's treat | \
+    let's support | let's only | let's just | let's write | let's run | let's cap | let's limit | let's set | \
+    use it | we'll support | we'll only | we'll treat | we'll name | we'll call | we'll cap | we'll set | \
+    we'll run | we'll write | we'll move | we'll put | i'll set | i'll cap | i'll treat | i'll put | i'll only | \
+    i'll model | i'll represent | i'm leaving | i'm dropping | i'm skipping | i'm deferring | so skip | so use | \
+    so keep | so drop | so leave | so stick | then use | then keep | so go with | just use | just keep";
 
 pub(super) const FORBIDS: &str = "\
     don't | do not | dont | never | must not | mustn't | shouldn't | should not | may not | cannot use | \
@@ -66,22 +77,25 @@ pub(super) const NEXT: &str = "\
     from there | moving on to | move on to | on to | turn to | turning to | then i'll | then i will | after that | \
     following that | once that is done | once that's done | tomorrow | when i'm back | when we resume | \
     when you're back | when you resume | to continue | proceed to | proceed with | proceeding to | \
-    proceeding with | coming up";
+    proceeding with | coming up | after this | once this is | once it's | immediately after | first up | \
+    what i'd do next | i'd do next | remaining step | the plan from here | going forward, i | where i left off | \
+    left off at | resume from | carry on with | get back to | go back to";
 
 pub(super) const ANNOUNCES: &str = "\
     i'll | i will | i'm going to | i am going to | i'm about to | i am about to | let me | we'll | we will | \
     we should now | now to | going to | about to | i plan to | i intend to | i want to | plan is to | plan to | \
     i need to | i still need to | we need to | we still need to | i can now | now i | now let's | let's | time to | \
     i'd suggest | i suggest | i recommend | i'd recommend | i propose | i should | we should | you should | \
-    you can now | needs to be | i have to | we have to | ready to";
+    you can now | needs to be | i have to | we have to | ready to | needs to | is to | has to be | have to be | \
+    should get | would be to | need to be | needs wiring | needs trimming | to finish";
 
 pub(super) const LEFT: &str = "\
     remaining | remains to | remains is | what remains | still need | still needs | still have to | still has to | \
     still to do | still missing | still open | left to do | what's left | what is left | is left | are left | \
     left is | only thing left | one thing left | to be done | not yet | yet to | haven't | hasn't been | have not | \
-    has not been | outstanding | pending | isn't done | not done | unfinished | half done | halfway | todo | \
-    to do | to-do | has yet | have yet | needs doing | not finished | not implemented | unimplemented | \
-    isn't wired | not wired";
+    has not been | outstanding | isn't done | not done | unfinished | half done | halfway | to-do | has yet | \
+    have yet | needs doing | not finished | not implemented | unimplemented | isn't wired | not wired | \
+    still requires | missing piece | open point | left off | left over | leftover";
 
 pub(super) const FINISHED: &str = "\
     done | finished | completed | complete | implemented | i've | i have | added | fixed | created | wrote | \
@@ -102,22 +116,30 @@ pub(super) const FAILED: &str = "\
     ran into | blew up | crashed | deadlocked | timed out | too slow | made no difference | had no effect | \
     to no avail | without success | unsuccessful | hit a wall | ruled out | undone | undid | scrapped | ditched | \
     discarded | threw away | wasn't enough | was not enough | not enough | couldn't get | could not get | \
-    never worked | regressed | not possible";
+    never worked | regressed | not possible | no good | backfired | fell apart | not workable | couldn't | \
+    could not | doesn't compile | did not compile | didn't compile | doesn't build | failing with | fails with | \
+    errored | rejected by | kept failing | didn't fix | did not fix | didn't solve | did not solve | flaky | \
+    leaked | hung | hangs | corrupted | segfault | out of memory | ran out of | not compatible | doesn't scale | \
+    did not scale | was wrong | wrong approach | a mistake";
 
 pub(super) const TRIED: &str = "\
     tried | trying | attempted | attempt | first approach | initial approach | previous approach | that approach | \
-    this approach | the approach | experimented | my first | earlier i | i started with | the idea of | \
-    i initially | we initially | at first | abandoned | reverted | rolled back | backed out | gave up on | \
-    dead end | scrapped | ditched | discarded | ruled out | undid | workaround";
+    experimented | my first | earlier i | i started with | the idea of | i initially | we initially | at first | \
+    abandoned | reverted | rolled back | backed out | gave up on | dead end | scrapped | ditched | discarded | \
+    ruled out | undid | approach of | approach with | approach using | going through | first i | first tried | \
+    experiment with | the experiment | experimenting | switching to | switched to | the switch to | using | \
+    went with | a naive | naive | wrapping | patching | pinning | swapping | widening | the idea was | i had";
 
 pub(super) const BLOCKED: &str = "\
     blocked by | blocked on | blocked until | i'm blocked | we're blocked | is blocked | are blocked | blocker | \
     is blocking | blocks us | can't proceed | cannot proceed | can't continue | cannot continue | can't go on | \
-    unable to proceed | unable to continue | waiting for | waiting on | need access | needs access | \
-    don't have access | do not have access | no access to | missing credentials | need credentials | \
-    needs credentials | stuck on | stuck at | i'm stuck | we're stuck | until you | until someone | still fails | \
-    still failing | keeps failing | still broken | still red | remains broken | permission denied | not resolved | \
-    unresolved | no idea why | depends on a fix | held up by";
+    unable to proceed | unable to continue | waiting on | need access | needs access | don't have access | \
+    do not have access | no access to | missing credentials | need credentials | needs credentials | stuck on | \
+    stuck at | i'm stuck | we're stuck | until someone | still fails | still failing | keeps failing | \
+    still broken | still red | remains broken | unresolved | no idea why | depends on a fix | held up by | \
+    waiting for access | waiting for approval | waiting for credentials | waiting for the vendor | needs approval | \
+    need approval | needs sign-off | no permission | lacks permission | can't be tested until | can't test until | \
+    cannot be merged until | cannot be deployed until | can't deploy until | can't merge until";
 
 pub(super) const OPEN: &str = "\
     open question | open questions | unclear whether | unclear if | unclear how | it's unclear | it is unclear | \
@@ -132,7 +154,13 @@ pub(super) const OPEN: &str = "\
     still open whether | wonder whether | wondering whether | wondering if | i wonder | figure out whether | \
     figure out how | figure out if | find out whether | find out if | ask the team | check with | don't know yet | \
     do not know yet | don't know whether | don't know if | we don't know | up to you | your call | worth deciding | \
-    jury is still out | open issue is | unresolved question | needs clarification | need clarification";
+    jury is still out | open issue is | unresolved question | needs clarification | need clarification | \
+    never settled | never decided | didn't settle | haven't settled | still undecided | remains undecided | \
+    remains unclear | still unclear | not clear whether | not clear if | not clear how | not clear which | \
+    no decision yet | no answer yet | needs an answer | need an answer | question for later | question for you | \
+    pending question | unanswered | we'd need to know | need to find out | needs input | need input | \
+    want your opinion | what do you think | your preference | awaiting a decision | hasn't been decided | \
+    has not been decided | not been decided | left open | leave open | leaving open";
 
 pub(super) const COURTESY: &str = "\
     let me know | feel free | happy to | hope this helps | hope that helps | anything else | if you'd like | \
@@ -142,15 +170,14 @@ pub(super) const COURTESY: &str = "\
     how can i help | what would you like | you're welcome";
 
 pub(super) const TASK: &str = "\
-    todo | to-do | fixme | action item | follow up | follow-up | remember to | don't forget | do not forget | \
-    remind me | someone should | somebody should | someone needs to | somebody needs to | assigned to | assign | \
-    is responsible for | will take care of | takes care of | take care of | owner: | by friday | by monday | \
-    by tuesday | by wednesday | by thursday | by tomorrow | by next week | before the release | before release | \
-    before merging | before we merge | before we ship | before shipping | later we | at some point | \
-    needs to send | will send | will review | will write | will check | will draft | will update | \
-    need to remember | we need to | i need to | you need to | make a note | note to self | circle back | \
-    needs follow-up | in a follow-up | separate pr | separate ticket | file an issue | open an issue | \
-    open a ticket | create a ticket";
+    to-do | fixme | action item | follow up | follow-up | remember to | don't forget | do not forget | remind me | \
+    someone should | somebody should | someone needs to | somebody needs to | assigned to | is responsible for | \
+    will take care of | takes care of | owner: | by monday | by tuesday | by wednesday | by thursday | \
+    by tomorrow | by next week | before the release | before release | before merging | before we merge | \
+    before we ship | before shipping | later we | at some point | needs to send | will send | will review | \
+    will write | will check | will draft | will update | need to remember | we need to | make a note | \
+    note to self | circle back | needs follow-up | in a follow-up | separate pr | separate ticket | file an issue | \
+    open an issue | open a ticket | create a ticket | by friday | todo: | to do: | to-do:";
 
 pub(super) const TURNS: &str = "\
     new task | another task | different task | next task | new goal | the goal is now | the task is now | \

@@ -1,5 +1,7 @@
 //! What is done, what is being done, and what is left: from the newest plan, else from the work and the replies.
 
+use std::collections::BTreeSet;
+
 use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
@@ -212,11 +214,9 @@ pub(super) fn running(digest: &Digest<'_>) -> Option<Item> {
 
 /// Leaves out what was said before, word for word or nearly so.
 pub(super) fn dedup(items: &mut Vec<Item>) {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     items.retain(|item| {
         let key = request::words(&item.text).collect::<Vec<_>>().join(" ");
-        let is_new = !key.is_empty() && !seen.contains(&key);
-        seen.push(key);
-        is_new
+        !key.is_empty() && seen.insert(key)
     });
 }

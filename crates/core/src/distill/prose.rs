@@ -73,6 +73,8 @@ struct Reading {
     section: Section,
     /// A heading that is no heading of markdown holds for the list below it.
     is_loose: bool,
+    /// Whether the section has had a list: what follows a list is no part of it.
+    has_items: bool,
     paragraph: Option<(String, Mark)>,
     fence: Option<String>,
     was_blank: bool,
@@ -111,7 +113,7 @@ impl Reading {
         if let Some(title) = markdown_heading(trimmed) {
             self.flush();
             self.section = Section::of(&title);
-            self.is_loose = false;
+            (self.is_loose, self.has_items) = (false, false);
             return;
         }
         let (mark, rest) = mark_of(trimmed);
@@ -138,14 +140,16 @@ impl Reading {
         if mark == Mark::Plain {
             if is_loose_heading(&text) {
                 self.section = Section::of(text.trim_end_matches(':'));
-                self.is_loose = true;
+                (self.is_loose, self.has_items) = (true, false);
                 return;
             }
             // A paragraph ends what a loose heading began; a label such as `Next: …` holds for its own line.
-            if self.is_loose {
+            if self.is_loose || self.has_items {
                 self.section = Section::Other;
-                self.is_loose = false;
+                (self.is_loose, self.has_items) = (false, false);
             }
+        } else {
+            self.has_items = true;
         }
         let (section, said) = labelled(&text).unwrap_or((self.section, text.as_str()));
         if !dump::is_dump(said) {

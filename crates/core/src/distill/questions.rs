@@ -1,5 +1,6 @@
 //! Questions that nobody answered, and what was left as TODO in the code.
 
+use super::changes::Touch;
 use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said};
 use super::heading::Section;
@@ -10,7 +11,7 @@ use super::{Item, todos};
 /// Questions that are told, the newest of them.
 const MANY: usize = 40;
 
-pub(super) fn questions(digest: &Digest<'_>) -> Vec<Item> {
+pub(super) fn questions(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item> {
     let mut found = Vec::new();
     for (index, said) in digest.said.iter().enumerate() {
         if said.is_user() {
@@ -19,7 +20,7 @@ pub(super) fn questions(digest: &Digest<'_>) -> Vec<Item> {
             asked_by_agent(digest, index, said, &mut found);
         }
     }
-    found.extend(todos::todos(digest));
+    found.extend(todos::todos(digest, touches));
     dedup(&mut found);
     let extra = found.len().saturating_sub(MANY);
     found.drain(..extra);
@@ -92,13 +93,28 @@ fn is_question(text: &str, cues: CueSet, is_pending: bool) -> bool {
 
 /// Whether a prompt answers a question.
 fn answers(prompt: &Said, question: &str, is_last: bool, n_questions: usize) -> bool {
+    let is_choice = request::is_choice(&prompt.text);
     if request::is_nod(&prompt.text) {
-        return is_last || n_questions == 1;
+        // A nod says neither where nor how.
+        return (is_last || n_questions == 1) && (is_choice || !asks_which(question));
     }
     let shares = !request::stems(question).is_disjoint(&request::stems(&prompt.text));
     let n_said: usize = prompt.lines.iter().map(|line| line.sentences.len()).sum();
-    let is_on_topic = !matches!(request::kind(prompt), Kind::Turn | Kind::Work);
-    shares || (n_questions == 1 && is_on_topic) || (n_questions > 1 && n_said >= n_questions && is_on_topic)
+    let is_reply = !matches!(request::kind(prompt), Kind::Turn | Kind::Work) && !is_order(&prompt.text);
+    shares || (is_reply && (n_questions == 1 || n_said >= n_questions))
+}
+
+fn asks_which(question: &str) -> bool {
+    const WORDS: &[&str] = &["which", "what", "how", "when", "where", "who", "whose", "why"];
+    request::words(question).take(3).any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether a prompt goes on with something else: an order, or a question in return.
+fn is_order(text: &str) -> bool {
+    let orders = "run show commit push open check look read list print rerun test lint explain tell try continue fix \
+        rename revert undo format delete please can could now also add update remove clean start stop merge rebase";
+    let first = request::words(text).next().unwrap_or_default();
+    text.ends_with('?') || orders.split(' ').any(|order| order == first)
 }
 
 /// Questions of the user: those that no reply followed, and what the user called open.

@@ -149,7 +149,7 @@ fn tickets(text: &str) -> Vec<String> {
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
         let Some((project, number)) = word.split_once('-') else { continue };
         let is_project = (2..=10).contains(&project.len()) && project.bytes().all(|byte| byte.is_ascii_uppercase());
-        let is_number = (1..=6).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = (2..=6).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
         let is_ticket = is_project && is_number && !NOT.contains(&project);
         let is_standard = matches!(project, "CVE" | "RFC" | "PEP") && number.starts_with(|c: char| c.is_ascii_digit());
         if is_ticket || is_standard {

@@ -9,7 +9,7 @@ use super::digest::Said;
 const NODS: &str = "\
     yes y yep yeah yup ya sure ok okay k kk fine good great nice perfect cool thanks thank you thx ty please pls \
     go ahead on continue proceed do it that this lgtm looks sounds right correct agreed exactly awesome now then \
-    keep going carry resume approved no nope alright absolutely definitely of course and so hi hello hey there \
+    keep going carry resume approved no nope alright absolutely definitely of course and so hi hello hallo hola bonjour moin hey there \
     again try retry all well done love wow hmm ah oh got i see the with for me a am back much very work job works \
     ja nein weiter bitte danke genau passt mach oui non merci vas-y continuez d'accord sí si vale gracias dale \
     sigue continúa да нет ок давай продолжай спасибо sim não obrigado continua 好 好的 是 是的 继续 谢谢 可以 はい 続けて お願いします \

@@ -44,8 +44,8 @@ fn is_look(words: &[String]) -> bool {
     let program = words[0].rsplit('/').next().unwrap_or_default();
     match program {
         "ls" | "cat" | "head" | "tail" | "find" | "grep" | "rg" | "which" | "pwd" | "wc" | "stat" | "file" | "tree"
-        | "echo" | "cd" | "fd" | "less" | "diff" | "test" | "[" | "type" | "true" | "printenv" | "env" | "ps"
-        | "pgrep" | "df" | "du" | "date" | "whoami" | "sort" | "uniq" | "nl" => true,
+        | "echo" | "cd" | "fd" | "less" | "diff" | "test" | "[" | "sleep" | "type" | "true" | "printenv" | "env"
+        | "ps" | "pgrep" | "df" | "du" | "date" | "whoami" | "sort" | "uniq" | "nl" => true,
         "sed" => !words.iter().any(|word| word.starts_with("-i")),
         "git" => words.get(1).is_some_and(|sub| {
             matches!(

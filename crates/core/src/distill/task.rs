@@ -40,7 +40,14 @@ pub(super) fn task(digest: &Digest<'_>) -> Option<Task> {
 /// Whether a request takes the place of the task.
 fn replaces(digest: &Digest<'_>, (task, task_kind): (&Said, Kind), (prompt, kind): (&Said, Kind)) -> bool {
     match kind {
-        Kind::Nod | Kind::Remark => false,
+        // In a language whose verbs are not known, length tells a request from a greeting.
+        Kind::Remark => {
+            task_kind == Kind::Remark
+                && request::words(&task.text).count() <= 2
+                && request::words(&prompt.text).count() >= 5
+                && !prompt.text.ends_with('?')
+        }
+        Kind::Nod => false,
         Kind::Turn => true,
         // A question at the beginning is not yet the task.
         Kind::Work if task_kind == Kind::Remark => true,
@@ -123,5 +130,9 @@ fn summarised(digest: &Digest<'_>) -> Option<Task> {
 /// What the user asked for, in order, a line each.
 pub(super) fn requests(digest: &Digest<'_>) -> Vec<Item> {
     let asked = digest.prompts().filter(|prompt| !request::is_nod(&prompt.text));
-    asked.map(|prompt| Item { text: short(&prompt.text, 240), ..prompt.item("") }).collect()
+    let mut requests: Vec<Item> =
+        asked.map(|prompt| Item { text: short(&prompt.text, 240), ..prompt.item("") }).collect();
+    // A compaction may repeat the prompts that it keeps.
+    super::progress::dedup(&mut requests);
+    requests
 }

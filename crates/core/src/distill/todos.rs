@@ -10,10 +10,9 @@ use crate::transcript::EntryKey;
 const MARKS: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];
 
 /// Added marks, a line each: `src/a.rs: TODO handle the empty list`.
-pub(super) fn todos(digest: &Digest<'_>) -> Vec<Item> {
+pub(super) fn todos(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item> {
     let mut open: BTreeMap<(String, String), (EntryKey, usize)> = BTreeMap::new();
-    let touches = changes::touches(digest);
-    for touch in &touches {
+    for touch in touches {
         let call = &digest.calls[touch.call];
         let gone = removed(touch, &open);
         for key in gone {

@@ -28,6 +28,8 @@ const NOTICES: &[&str] = &[
     "[request interrupted",
     "[user interrupted",
     "caveat: the messages below",
+    "command exited with code",
+    "ran `",
     "# agents.md instructions for",
     "the user has attached",
     "this session is being continued from a previous conversation",

@@ -1,0 +1,103 @@
+use super::telling::telling;
+
+/// What a message leaves as decisions.
+fn by_user(text: &str) -> Vec<(String, Option<String>)> {
+    let told =
+        telling().user("Build the thing, please, for everybody here.").agent("Working.").user(text).agent("Noted.");
+    told.brief().decisions.into_iter().map(|decision| (decision.what.text, decision.reason)).collect()
+}
+
+fn by_agent(text: &str) -> Vec<(String, Option<String>)> {
+    let told = telling().user("Build the thing").agent(text);
+    told.brief().decisions.into_iter().map(|decision| (decision.what.text, decision.reason)).collect()
+}
+
+#[test]
+fn users_settle_things_in_many_words() {
+    for text in [
+        "Let's use Postgres instead of SQLite because we need concurrent writers.",
+        "We decided to keep the v1 API.",
+        "Go with the second variant.",
+        "I'd rather have a single binary.",
+        "Don't add any new dependencies.",
+        "Never push to main directly.",
+        "The public API must stay backwards compatible.",
+        "Please make sure everything works on Windows.",
+        "No third-party crates in core.",
+        "We'll stick with REST for now.",
+        "Settled: tabs, not spaces.",
+        "I prefer snake_case for the columns.",
+        "We agreed on a 30 day retention.",
+        "Use only the standard library.",
+        "Decision: ship without the importer.",
+    ] {
+        assert_eq!(by_user(text).len(), 1, "{text}: {:?}", by_user(text));
+    }
+}
+
+#[test]
+fn agents_settle_things_in_many_words() {
+    for text in [
+        "I'll keep the old endpoint since two clients still call it.",
+        "I decided to store amounts as integers to avoid rounding.",
+        "I went with a BTreeMap rather than a HashMap so that the order is stable.",
+        "We're going with option B because it needs no migration.",
+        "**Decision:** use ULIDs for ids.",
+        "## Decisions\n- Cache keys carry the tenant id",
+        "Chose argon2 over bcrypt, since it resists GPUs.",
+        "For the queue I opted for Redis streams.",
+        "I'm sticking with the existing logger.",
+        "I deliberately left the retry out because the caller retries.",
+    ] {
+        assert_eq!(by_agent(text).len(), 1, "{text}: {:?}", by_agent(text));
+    }
+}
+
+#[test]
+fn reasons_are_split_off() {
+    let made = by_agent("I'll keep the old endpoint since two clients still call it.");
+    assert_eq!(made, [("I'll keep the old endpoint".to_owned(), Some("two clients still call it".to_owned()))]);
+    let made = by_user("Let's use Postgres instead of SQLite because we need concurrent writers.");
+    assert_eq!(made[0].1.as_deref(), Some("we need concurrent writers"));
+}
+
+#[test]
+fn what_is_not_settled_is_no_decision() {
+    for text in [
+        "Should we use Postgres or SQLite?",
+        "We could use Postgres, or maybe keep SQLite.",
+        "The parser uses a table of tokens.",
+        "You must not call this function twice.",
+        "HashMap iteration order is never guaranteed.",
+        "Let me look at the tests.",
+        "I used grep to find the callers.",
+        "```\n// we decided to use X because of Y\n```",
+        "> We decided to rewrite everything in Zig because it is fun.",
+        "The docs say: don't use this in production.",
+    ] {
+        assert!(by_agent(text).is_empty(), "{text}: {:?}", by_agent(text));
+    }
+    for text in ["It doesn't work", "I don't know why", "what do you mean?", "ok", "don't worry about it"] {
+        assert!(by_user(text).is_empty(), "{text}: {:?}", by_user(text));
+    }
+}
+
+#[test]
+fn a_pick_among_options_is_a_decision() {
+    let told = telling()
+        .user("Add a cache")
+        .agent("Which one?\n\n1. In memory\n2. Redis\n3. On disk\n\nWhich of these do you prefer?")
+        .user("2")
+        .agent("Fine.");
+    let brief = told.brief();
+    assert!(brief.decisions[0].what.text.starts_with("Redis"), "{:?}", brief.decisions[0].what.text);
+    assert_eq!(brief.decisions[0].what.cites.len(), 2);
+}
+
+#[test]
+fn a_plain_answer_settles_the_question() {
+    let told = telling().user("Add a cache").agent("Should the cache survive restarts?").user("no").agent("Fine.");
+    assert_eq!(told.brief().decisions[0].what.text, "Should the cache survive restarts? — no");
+    let told = telling().user("Add a cache").agent("Shall I continue?").user("yes").agent("Fine.");
+    assert!(told.brief().decisions.is_empty());
+}

@@ -1,0 +1,18 @@
+//! Briefs of short stories, extractor by extractor.
+
+mod decisions;
+mod failures;
+mod files;
+mod next;
+mod property;
+mod questions;
+mod task;
+mod telling;
+mod testruns;
+mod wordings;
+
+use super::Item;
+
+fn texts(items: &[Item]) -> Vec<&str> {
+    items.iter().map(|item| item.text.as_str()).collect()
+}
