@@ -66,10 +66,8 @@ impl Prompt {
             counter,
             show_command: &show,
         };
-        let rendered = resume_prompt_from(material, &options).map_err(|small| {
-            CommandError::new(ErrorKind::CannotFit, small)
-                .hint("allow more with `--tokens N`")
-        })?;
+        let rendered = resume_prompt_from(material, &options)
+            .map_err(|small| CommandError::new(ErrorKind::CannotFit, small).hint("allow more with `--tokens N`"))?;
         Ok(Self { rendered, budget, counter })
     }
 }

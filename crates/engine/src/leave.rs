@@ -62,11 +62,7 @@ pub fn leave(context: &Context, leaving: &Leaving<'_>) -> Result<LeftBrief, Leav
     leave_on(&mut RealDisk, context, leaving)
 }
 
-pub(crate) fn leave_on(
-    disk: &mut dyn Disk,
-    context: &Context,
-    leaving: &Leaving<'_>,
-) -> Result<LeftBrief, LeaveError> {
+pub(crate) fn leave_on(disk: &mut dyn Disk, context: &Context, leaving: &Leaving<'_>) -> Result<LeftBrief, LeaveError> {
     let plan = Plan::make(context, leaving)?;
     let mut left = LeftBrief {
         file: plan.block.as_ref().map(|block| block.file.clone()),

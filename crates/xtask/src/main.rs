@@ -1,10 +1,10 @@
 //! `cargo xtask`: what a contributor and CI run.
 
 mod bench;
-mod recall;
 mod conformance;
 mod docs;
 mod lint;
+mod recall;
 mod test;
 
 use std::error::Error;

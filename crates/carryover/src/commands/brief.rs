@@ -102,7 +102,10 @@ fn sections(brief: &Brief) -> Vec<(&'static str, Vec<Line>)> {
         ("Action items", items(&brief.action_items)),
         ("Files", brief.files.iter().map(of_file).collect()),
         ("Commands", brief.commands.iter().map(of_command).collect()),
-        ("Errors", brief.errors.iter().map(|one| with(&one.what, one.resolution.as_ref().map(|by| &by.text))).collect()),
+        (
+            "Errors",
+            brief.errors.iter().map(|one| with(&one.what, one.resolution.as_ref().map(|by| &by.text))).collect(),
+        ),
         ("References", items(&brief.references)),
         ("Limit", brief.limit.iter().map(|limit| of_item(&limit.what)).collect()),
         ("Changed since", items(&brief.drift.files)),

@@ -77,7 +77,7 @@ pub(crate) fn cmd_handoff(
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let distilled = distilled(context, &session, options)?;
     let name = session.agent.facts().name;
-    let prompt = Prompt::of_session(&distilled, name, args.taker(), args.tokens.or(context.config.handoff.tokens))?;
+    let prompt = Prompt::of_session(&distilled, name, args.taker(), args.tokens)?;
     let delivery = Delivery {
         source: session.agent.facts().id.to_owned(),
         session: session.found.id.0.clone(),

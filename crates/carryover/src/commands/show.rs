@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use carryover_engine::context::Context;
 use carryover_core::render::uasf;
+use carryover_engine::context::Context;
 use carryover_engine::{read, remember_messages, story};
 use clap::{Args, ValueEnum};
 

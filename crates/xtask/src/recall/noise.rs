@@ -27,19 +27,12 @@ const OUTPUTS: &[&str] = &[
 ];
 
 /// Words of noise by which a false finding is known.
-pub(super) const FALSE: [&str; 8] = [
-    "NoiseAlpha",
-    "NoiseBeta",
-    "NoiseGamma",
-    "NoiseDelta",
-    "NoiseEpsilon",
-    "NoiseZeta",
-    "noise_eta",
-    "NoiseTheta",
-];
+pub(super) const FALSE: [&str; 8] =
+    ["NoiseAlpha", "NoiseBeta", "NoiseGamma", "NoiseDelta", "NoiseEpsilon", "NoiseZeta", "noise_eta", "NoiseTheta"];
 
 /// Small talk that is neither a task nor an answer to anything.
-const TALK: &[&str] = &["thanks!", "nice", "hm, let me think about it for a second", "go on", "sounds good", "continue"];
+const TALK: &[&str] =
+    &["thanks!", "nice", "hm, let me think about it for a second", "go on", "sounds good", "continue"];
 
 /// What an agent says while it works.
 const WORKING: &[&str] = &[

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::corpus::{
-    ANSWERS, CHOICES, DECISIONS, Dice, Half, NEXT, QUESTIONS, REASONS, REBASES, STEPS, SUBJECTS, TASKS, THINGS, key, say,
+    ANSWERS, CHOICES, DECISIONS, Dice, Half, NEXT, QUESTIONS, REASONS, REBASES, STEPS, SUBJECTS, TASKS, THINGS, key,
+    say,
 };
 use super::noise;
 
@@ -59,10 +60,22 @@ const FILES: [&str; 12] = [
 const FAILING: [(&str, &str, &str); 6] = [
     ("make amberlint", "amberlint", "make: *** [amberlint] Error 2\nlint: 4 problems in build/rules.mk"),
     ("npm run cobaltbuild", "cobaltbuild", "error TS2304: Cannot find name 'Cobalt'.\n    at build (tools/build.ts:4)"),
-    ("cargo test indigo_roundtrip", "indigo_roundtrip", "test indigo_roundtrip ... FAILED\n\nfailures:\n    indigo_roundtrip\n\ntest result: FAILED. 3 passed; 1 failed; 0 ignored"),
-    ("pytest tests/test_scarlet.py", "test_scarlet", "E   AssertionError: assert 3 == 4\n=========== 1 failed, 7 passed in 0.41s ==========="),
+    (
+        "cargo test indigo_roundtrip",
+        "indigo_roundtrip",
+        "test indigo_roundtrip ... FAILED\n\nfailures:\n    indigo_roundtrip\n\ntest result: FAILED. 3 passed; 1 failed; 0 ignored",
+    ),
+    (
+        "pytest tests/test_scarlet.py",
+        "test_scarlet",
+        "E   AssertionError: assert 3 == 4\n=========== 1 failed, 7 passed in 0.41s ===========",
+    ),
     ("docker build -t viridian .", "viridian", "ERROR: failed to solve: base image viridian:edge not found"),
-    ("go test ./magenta/...", "magenta", "--- FAIL: TestMagenta (0.00s)\n    magenta_test.go:9: got nil\nFAIL\tproject/magenta\t0.01s"),
+    (
+        "go test ./magenta/...",
+        "magenta",
+        "--- FAIL: TestMagenta (0.00s)\n    magenta_test.go:9: got nil\nFAIL\tproject/magenta\t0.01s",
+    ),
 ];
 
 impl Session {
@@ -123,7 +136,8 @@ impl Maker {
         if self.dice.roll(3) == 0 {
             let rebase = say(self.dice.wording(REBASES), things[1], "");
             self.user(rebase);
-            self.session.planted.old_task = Some(std::mem::replace(&mut self.session.planted.task, key(things[1]).to_owned()));
+            self.session.planted.old_task =
+                Some(std::mem::replace(&mut self.session.planted.task, key(things[1]).to_owned()));
             self.look_around();
         }
     }
@@ -151,10 +165,18 @@ impl Maker {
         for (index, choice) in choices.iter().enumerate() {
             self.change_files(index);
             let decision = say(self.dice.wording(DECISIONS), choice, reasons[index]);
-            if self.dice.roll(2) == 0 { self.user(decision) } else { self.agent(decision) }
+            if self.dice.roll(2) == 0 {
+                self.user(decision)
+            } else {
+                self.agent(decision)
+            }
             self.session.planted.decisions.push(key(choice).to_owned());
             let which = failing.swap_remove(self.dice.roll(failing.len()));
-            if index < 2 { self.fail_and_mend(which) } else if index == 2 { self.fail_for_good(which) }
+            if index < 2 {
+                self.fail_and_mend(which)
+            } else if index == 2 {
+                self.fail_for_good(which)
+            }
             if index == 1 {
                 self.answered_question(subjects[0]);
             }
@@ -173,7 +195,12 @@ impl Maker {
         for file in &FILES[round * 3..round * 3 + 3] {
             let path = format!("/project/{file}");
             if self.dice.roll(2) == 0 {
-                self.call("Write", json!({ "file_path": path, "content": format!("// {file}\n") }), "File created", false);
+                self.call(
+                    "Write",
+                    json!({ "file_path": path, "content": format!("// {file}\n") }),
+                    "File created",
+                    false,
+                );
             } else {
                 let input = json!({ "file_path": path, "old_string": "a", "new_string": "b" });
                 self.call("Edit", input, "The file has been updated.", false);
@@ -244,7 +271,8 @@ impl File<'_> {
     /// Files lie in the project.
     fn placed(&self, input: &Value) -> Value {
         let mut input = input.clone();
-        if let Some(path) = input.get("file_path").and_then(Value::as_str).and_then(|path| path.strip_prefix("/project/"))
+        if let Some(path) =
+            input.get("file_path").and_then(Value::as_str).and_then(|path| path.strip_prefix("/project/"))
         {
             input["file_path"] = json!(self.project.join(path));
         }
