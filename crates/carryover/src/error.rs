@@ -165,7 +165,7 @@ impl From<ResumeError> for CommandError {
 impl From<UndoError> for CommandError {
     fn from(error: UndoError) -> Self {
         let kind = match &error {
-            UndoError::Nothing | UndoError::NotFound(_) => ErrorKind::NotFound,
+            UndoError::Nothing | UndoError::NotFound(_) | UndoError::Ambiguous { .. } => ErrorKind::NotFound,
             _ => ErrorKind::Io,
         };
         let used = matches!(error, UndoError::Used(_));
