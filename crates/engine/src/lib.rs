@@ -13,6 +13,7 @@ pub mod context;
 mod digest;
 mod disk;
 pub mod doctor;
+pub mod drift;
 mod file;
 mod journal;
 mod lineage;

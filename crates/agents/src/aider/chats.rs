@@ -32,12 +32,25 @@ pub(super) struct Chat {
     pub(super) strict: bool,
     /// The user said something to the model.
     pub(super) spoken: bool,
+    /// How it begins, behind what the client says of itself.
+    pub(super) opening: Opening,
     /// The first prompt.
     prompt: Option<String>,
     pub(super) model: Option<String>,
     pub(super) version: Option<String>,
     /// The client may have been told to take every question of its own for answered.
     pub(super) permission: Permission,
+}
+
+/// Who speaks first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Opening {
+    #[default]
+    None,
+    /// The user, to the model or to the client.
+    Asked,
+    /// Lines come first that neither the client nor the user marked as theirs, which no client writes.
+    Unasked,
 }
 
 /// What we wrote down about a chat that we carried over.
@@ -68,6 +81,7 @@ impl Chat {
             // Where the client's output goes on over several lines, the first has no blanks.
             Kind::Console(text) if !self.spoken => self.announce(text),
             Kind::User(text) if self.counts(line) => self.say(text),
+            Kind::Text if self.opening == Opening::None => self.opening = Opening::Unasked,
             _ => {}
         }
     }
@@ -91,6 +105,9 @@ impl Chat {
     }
 
     fn say(&mut self, text: &str) {
+        if self.opening == Opening::None {
+            self.opening = Opening::Asked;
+        }
         if !self.is_ours() && wire::is_command(text) {
             return;
         }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::chats::{self, Chat};
+use super::chats::{self, Chat, Opening};
 use super::clock;
 use super::read::{ahead, started_at};
 use crate::{AgentError, Env, Found, Liveness, Source, Store};
@@ -48,11 +48,13 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     for path in files(&store.root) {
         let chats = chats::chats(&path)?;
         let known = chats.iter().any(|chat| chat.started.is_some());
+        // Answers without questions: the marks of what the user says have changed.
+        let answers_only = !chats.iter().any(|chat| chat.spoken);
         let newest = chats.iter().rposition(|chat| chat.spoken);
         let place = Place { path: &path, resolved: chats::resolved(&path), ahead: ahead(&path) };
         for (index, chat) in chats.iter().enumerate() {
-            let listed = if known { chat.spoken } else { true };
-            if listed && found(place.look(chat, !known && !chat.spoken, Some(index) == newest)).is_break() {
+            let drifted = !chat.spoken && (!known || (answers_only && chat.opening == Opening::Unasked));
+            if (chat.spoken || drifted) && found(place.look(chat, drifted, Some(index) == newest)).is_break() {
                 return Ok(());
             }
         }

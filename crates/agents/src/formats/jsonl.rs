@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -47,9 +47,22 @@ fn open(path: &Path, from: u64) -> io::Result<Box<dyn Read + Send>> {
         file.seek(SeekFrom::Start(from))?;
         return Ok(Box::new(file));
     }
-    let mut decoder = zstd::stream::read::Decoder::new(file)?;
+    let mut decoder = Named { reader: zstd::stream::read::Decoder::new(file)?, path: path.to_owned() };
     io::copy(&mut (&mut decoder).take(from), &mut io::sink())?;
     Ok(Box::new(decoder))
+}
+
+/// A reader whose errors name the file: those of a decoder do not.
+struct Named<R> {
+    reader: R,
+    path: PathBuf,
+}
+
+impl<R: Read> Read for Named<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
+        self.reader.read(buffer).map_err(named)
+    }
 }
 
 pub fn is_compressed(path: &Path) -> bool {
@@ -369,6 +382,16 @@ mod tests {
         let (lines, end) = collect(&path, end);
         assert_eq!(lines, [(9, "{3}".to_owned())]);
         assert_eq!(end, 12);
+    }
+
+    #[test]
+    fn a_compressed_log_that_was_cut_off_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl.zst");
+        let whole = zstd::encode_all(&b"{1}\n{2}\n"[..], 0).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 4]).unwrap();
+        let error = scan(&path, 0, |_| Some(()), |()| ControlFlow::Continue(())).unwrap_err();
+        assert!(error.to_string().contains("log.jsonl.zst"), "{error}");
     }
 
     #[test]

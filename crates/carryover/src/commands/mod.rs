@@ -11,6 +11,7 @@ mod resume;
 mod show;
 mod undo;
 
+use carryover_core::plain::plain;
 use carryover_engine::context::Context;
 use clap::Subcommand;
 
@@ -40,7 +41,15 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
         Command::Completions(args) => completions::cmd_completions(ui, args),
         Command::Config(args) => config::cmd_config(ui, &surroundings::environment()?, args),
         // It is there to tell what is wrong, the configuration included.
-        Command::Doctor(_) => run_in(ui, &surroundings::context_whatever_the_config()?, cli),
+        Command::Doctor(_) => run_in(ui, &surroundings::context_whatever_the_config()?.0, cli),
+        // What they do depends little on it, and taking back must not depend on it at all.
+        Command::Undo(_) | Command::Info(_) | Command::Demo(_) => {
+            let (context, broken) = surroundings::context_whatever_the_config()?;
+            if let Some(error) = broken {
+                ui.warning(format_args!("{}; going on without it", plain(&error.to_string())))?;
+            }
+            run_in(ui, &context, cli)
+        }
         _ => run_in(ui, &surroundings::context()?, cli),
     }
 }

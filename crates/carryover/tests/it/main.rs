@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod stores;
 mod support;
 mod test_completions;
 mod test_config;
 mod test_demo;
 mod test_detect;
 mod test_doctor;
+mod test_drift;
 mod test_info;
 mod test_list;
 mod test_resume;

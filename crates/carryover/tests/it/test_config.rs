@@ -96,3 +96,12 @@ fn our_folder_can_be_moved() {
     [HOME]/elsewhere/config.toml
     ");
 }
+
+#[test]
+fn stores_of_an_agent_that_is_not_known_are_no_key() {
+    let env = TestEnv::new();
+    let said = env.run(&["config", "get", "stores.nope"]);
+    assert_eq!(said.code, Some(64), "{said}");
+    assert!(said.stderr.starts_with("error: unknown key `stores.nope`"), "{said}");
+    env.run(&["config", "get", "stores.codex"]).success();
+}
