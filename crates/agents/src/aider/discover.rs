@@ -46,18 +46,23 @@ pub(super) fn is_history(path: &Path) -> bool {
 /// Tells every chat of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     for path in files(&store.root) {
-        let chats = chats::chats(&path)?;
-        let known = chats.iter().any(|chat| chat.started.is_some());
-        let newest = chats.iter().rposition(|chat| chat.spoken);
-        let place = Place { path: &path, resolved: chats::resolved(&path), ahead: ahead(&path) };
-        for (index, chat) in chats.iter().enumerate() {
-            let listed = if known { chat.spoken } else { true };
-            if listed && found(place.look(chat, !known && !chat.spoken, Some(index) == newest)).is_break() {
+        for chat in chats_in(&path)? {
+            if found(chat).is_break() {
                 return Ok(());
             }
         }
     }
     Ok(())
+}
+
+/// The chats of one file.
+pub(super) fn chats_in(path: &Path) -> Result<Vec<Found>, AgentError> {
+    let chats = chats::chats(path)?;
+    let known = chats.iter().any(|chat| chat.started.is_some());
+    let newest = chats.iter().rposition(|chat| chat.spoken);
+    let place = Place { path, resolved: chats::resolved(path), ahead: ahead(path) };
+    let listed = chats.iter().enumerate().filter(|(_, chat)| chat.spoken || !known);
+    Ok(listed.map(|(index, chat)| place.look(chat, !known && !chat.spoken, Some(index) == newest)).collect())
 }
 
 /// What is the same for all chats of a file.

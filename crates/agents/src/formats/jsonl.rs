@@ -330,6 +330,23 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
+/// The beginning of a line shortly before the end of a log; 0 where it has to be read from its beginning.
+pub fn near_end(path: &Path) -> io::Result<u64> {
+    const NEAR: [u64; 3] = [64 << 10, 1 << 20, 16 << 20];
+    if is_compressed(path) {
+        return Ok(0);
+    }
+    let size = fs_err::metadata(path)?.len();
+    for near in NEAR.into_iter().filter(|near| *near < size) {
+        // More than half of it, so that it is not one long record's end.
+        let whole = tail(path, near)?.len() as u64;
+        if whole > near / 2 {
+            return Ok(size - whole);
+        }
+    }
+    Ok(0)
+}
+
 /// A digest of a file's beginning, by which one that was replaced is noticed.
 pub fn head_digest(path: &Path, read: u64) -> io::Result<u64> {
     let bytes = head(path, read.min(512))?;
