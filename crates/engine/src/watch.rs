@@ -157,10 +157,6 @@ impl<'c> Watcher<'c> {
     fn look_around(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
         let before = self.agents();
         self.look_for_stores(report)?;
-        let agents = self.agents();
-        if agents != before {
-            report(Event::Watching { agents })?;
-        }
         let changed = self.eyes.look().into_iter().collect();
         self.sort(Mail { changed, ..Mail::default() });
         self.look_after(|session| session.active_at.is_some());
@@ -168,7 +164,8 @@ impl<'c> Watcher<'c> {
         if let Err(error) = self.write_state() {
             self.trouble(None, &error, report)?;
         }
-        ControlFlow::Continue(())
+        let agents = self.agents();
+        if agents == before { ControlFlow::Continue(()) } else { report(Event::Watching { agents }) }
     }
 
     /// Finds stores that were not there before. Those that are kept with the work come last, for they are found by what

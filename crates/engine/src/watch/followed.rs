@@ -65,7 +65,9 @@ impl Followed {
     /// Takes what is now known of it; whether there is something to read.
     pub(super) fn update(&mut self, found: Found, stamps: Stamps) -> bool {
         // A file of many sessions changes for each of them.
-        let mine = found.source.key.is_none() || self.active_at.is_some() || self.found.updated_at != found.updated_at;
+        let is_alone = found.source.key.is_none();
+        let is_recent = !self.read && found.updated_at.is_some_and(|at| at >= self.news.since);
+        let mine = is_alone || is_recent || self.active_at.is_some() || self.found.updated_at != found.updated_at;
         let changed = self.stamps != stamps || !self.read;
         self.found = found;
         self.stamps = stamps;
