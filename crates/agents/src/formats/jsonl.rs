@@ -361,6 +361,25 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn near_the_end_is_the_beginning_of_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let check = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            near_end(&path).unwrap()
+        };
+        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(200_000));
+        assert_eq!(check("{}\n"), 0);
+        assert_eq!(check(&long.repeat(2)), 0);
+        let lines = "{\"some\":1}\n".repeat(20_000);
+        let at = check(&lines);
+        assert!(at > 0 && lines.len() as u64 - at <= 64 << 10 && at.is_multiple_of(11), "{at}");
+        // A long record at the end is not all that is wanted.
+        let at = check(&format!("{}{long}", lines.repeat(5)));
+        assert!(at > 0 && at < 1_100_000 && at.is_multiple_of(11), "{at}");
+    }
+
     fn collect(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {
         let mut lines = Vec::new();
         let parse = |line: Line<'_>| {

@@ -181,6 +181,25 @@ fn the_limit_of_every_agent_is_told_once_and_in_time() {
     }
 }
 
+/// A watcher looks at one file, a listing at all of them; they must not tell different things.
+#[test]
+fn one_file_is_listed_as_the_whole_store_is() {
+    for case in cases() {
+        let world = World::new();
+        let path = world.write(case.path, &text(&case.before));
+        let agent = by_name(case.agent).unwrap();
+        let store = agent.stores(&world.context.env).remove(0);
+        let mut listed = Vec::new();
+        let told = agent.discover(&store, &mut |found| {
+            listed.push(found);
+            ControlFlow::Continue(())
+        });
+        told.unwrap();
+        assert_eq!(agent.sessions_in(&store, &path).unwrap(), listed, "{}", case.agent);
+        assert_eq!(listed.len(), 1);
+    }
+}
+
 #[test]
 fn a_limit_in_a_database_is_told_once() {
     let world = World::new();
