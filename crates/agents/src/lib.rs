@@ -22,7 +22,7 @@ mod version;
 pub use agent::{Agent, Bookmark, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
 pub use env::{Env, Os};
 pub use error::AgentError;
-pub use facts::{Base, Facts, ModelWindow, PathRule};
+pub use facts::{Base, Facts, Limits, ModelWindow, PathRule, Track, fits};
 pub use plan::{
     Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, WritePlan,
     WriteRequest, WrittenAs,

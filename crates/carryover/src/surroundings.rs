@@ -70,6 +70,12 @@ fn user_home(vars: &BTreeMap<String, String>) -> Result<PathBuf, CommandError> {
     home.map(PathBuf::from).ok_or_else(missing)
 }
 
+/// A clock for commands that run on; one that was set stands still.
+pub(crate) fn clock(context: &Context) -> impl Fn() -> Timestamp + 'static {
+    let (start, vars) = (context.env.now, context.env.vars.clone());
+    move || now(&vars).unwrap_or(start)
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
 fn now(vars: &BTreeMap<String, String>) -> Result<Timestamp, CommandError> {
     match vars.get(CARRYOVER_NOW) {

@@ -28,6 +28,7 @@ pub mod select;
 pub mod session;
 pub mod story;
 pub mod undo;
+pub mod watch;
 
 pub use cache::remember_messages;
 

@@ -46,20 +46,26 @@ pub(super) fn is_history(path: &Path) -> bool {
 /// Tells every chat of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     for path in files(&store.root) {
-        let chats = chats::chats(&path)?;
-        let known = chats.iter().any(|chat| chat.started.is_some());
-        // Answers without questions: the marks of what the user says have changed.
-        let answers_only = !chats.iter().any(|chat| chat.spoken);
-        let newest = chats.iter().rposition(|chat| chat.spoken);
-        let place = Place { path: &path, resolved: chats::resolved(&path), ahead: ahead(&path) };
-        for (index, chat) in chats.iter().enumerate() {
-            let drifted = !chat.spoken && (!known || (answers_only && chat.opening == Opening::Unasked));
-            if (chat.spoken || drifted) && found(place.look(chat, drifted, Some(index) == newest)).is_break() {
+        for chat in chats_in(&path)? {
+            if found(chat).is_break() {
                 return Ok(());
             }
         }
     }
     Ok(())
+}
+
+/// The chats of one file.
+pub(super) fn chats_in(path: &Path) -> Result<Vec<Found>, AgentError> {
+    let chats = chats::chats(path)?;
+    let known = chats.iter().any(|chat| chat.started.is_some());
+    // Answers without questions: the marks of what the user says have changed.
+    let answers_only = !chats.iter().any(|chat| chat.spoken);
+    let newest = chats.iter().rposition(|chat| chat.spoken);
+    let place = Place { path, resolved: chats::resolved(path), ahead: ahead(path) };
+    let drifted = |chat: &Chat| !chat.spoken && (!known || (answers_only && chat.opening == Opening::Unasked));
+    let listed = chats.iter().enumerate().filter(|(_, chat)| chat.spoken || drifted(chat));
+    Ok(listed.map(|(index, chat)| place.look(chat, drifted(chat), Some(index) == newest)).collect())
 }
 
 /// What is the same for all chats of a file.

@@ -24,8 +24,8 @@ use std::path::Path;
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header};
 
 use crate::{
-    Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
+    TargetView, WritePlan, WriteRequest, Writer,
 };
 
 /// Aider, 0.86.
@@ -38,6 +38,8 @@ static FACTS: Facts = Facts {
     binaries: &["aider"],
     packages: &["aider-chat"],
     stores: &[PathRule { on: &[], base: Base::Project, path: &[] }],
+    tracks: &[&[".aider.chat.history*.md"]],
+    limits: Limits::Worded,
     // It reads those files only that its configuration names.
     instruction_files: &[],
     versions_seen: ("0.86.2", "0.86.2"),
@@ -72,6 +74,10 @@ impl Agent for Aider {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        discover::chats_in(file)
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

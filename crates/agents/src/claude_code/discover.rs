@@ -38,6 +38,13 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
+/// The session in one file. Titles that older clients keep in other files are for a listing to find.
+pub(super) fn session_in(store: &Store, file: &Path) -> io::Result<Option<Found>> {
+    let Some(Seen { mut found, .. }) = look(file)? else { return Ok(None) };
+    found.live = running(&store.root).of(&found.id);
+    Ok(Some(found))
+}
+
 fn discover_project(
     folder: &Path,
     running: &Running,

@@ -35,6 +35,11 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     Ok(())
 }
 
+/// The session in one file. What it was reverted from is for a listing to find.
+pub(super) fn session_in(store: &Store, file: &Path) -> Result<Option<Found>, AgentError> {
+    look_at(file, &[file.to_owned()], &store.root, &titles::all(&store.root))
+}
+
 /// One file for each session: those that it was reverted from are part of it.
 fn current_files(files: &[PathBuf]) -> Vec<&PathBuf> {
     let mut sessions: BTreeMap<Option<&str>, Vec<&PathBuf>> = BTreeMap::new();

@@ -48,7 +48,7 @@ pub(super) fn session_id(path: &Path) -> Option<SessionId> {
 }
 
 /// Looks at the two ends of a session's events; one in which nothing was said is no session.
-fn look(path: &Path) -> Option<Found> {
+pub(super) fn look(path: &Path) -> Option<Found> {
     let metadata = fs_err::metadata(path).ok()?;
     let mut ends = Ends::default();
     ends.take(&jsonl::head(path, END).ok()?);

@@ -25,8 +25,8 @@ use std::path::Path;
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// Copilot CLI, 1.0.
@@ -42,6 +42,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("COPILOT_HOME"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".copilot"] },
     ],
+    tracks: &[&["session-state", "*", "events.jsonl"]],
+    limits: Limits::Recorded,
     instruction_files: &["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", "GEMINI.md"],
     versions_seen: ("1.0.102", "1.0.102"),
     // What the client itself records as `context_token_limit`.
@@ -69,6 +71,14 @@ impl Agent for CopilotCli {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::look(file).into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        read::near_end(source)
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

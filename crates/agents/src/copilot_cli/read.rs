@@ -39,6 +39,12 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     Ok(Bookmark::Appended { offset: end, head: digest(path, end)? })
 }
 
+/// A bookmark shortly before the end.
+pub(super) fn near_end(source: &Source) -> Result<Bookmark, AgentError> {
+    let offset = jsonl::near_end(&source.path)?;
+    Ok(Bookmark::Appended { offset, head: digest(&source.path, offset)? })
+}
+
 /// Where to start: at the bookmark, or anew where the file was written again. A rewind does that, and leaves the
 /// beginning as it was.
 fn resume_point(path: &Path, from: &Bookmark, sink: &mut dyn Sink) -> Result<u64, AgentError> {

@@ -343,6 +343,23 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
+/// The beginning of a line shortly before the end of a log; 0 where it has to be read from its beginning.
+pub fn near_end(path: &Path) -> io::Result<u64> {
+    const NEAR: [u64; 3] = [64 << 10, 1 << 20, 16 << 20];
+    if is_compressed(path) {
+        return Ok(0);
+    }
+    let size = fs_err::metadata(path)?.len();
+    for near in NEAR.into_iter().filter(|near| *near < size) {
+        // More than half of it, so that it is not one long record's end.
+        let whole = tail(path, near)?.len() as u64;
+        if whole > near / 2 {
+            return Ok(size - whole);
+        }
+    }
+    Ok(0)
+}
+
 /// A digest of a file's beginning, by which one that was replaced is noticed.
 pub fn head_digest(path: &Path, read: u64) -> io::Result<u64> {
     let bytes = head(path, read.min(512))?;
@@ -356,6 +373,25 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+
+    #[test]
+    fn near_the_end_is_the_beginning_of_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let check = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            near_end(&path).unwrap()
+        };
+        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(200_000));
+        assert_eq!(check("{}\n"), 0);
+        assert_eq!(check(&long.repeat(2)), 0);
+        let lines = "{\"some\":1}\n".repeat(20_000);
+        let at = check(&lines);
+        assert!(at > 0 && lines.len() as u64 - at <= 64 << 10 && at.is_multiple_of(11), "{at}");
+        // A long record at the end is not all that is wanted.
+        let at = check(&format!("{}{long}", lines.repeat(5)));
+        assert!(at > 0 && at < 1_100_000 && at.is_multiple_of(11), "{at}");
+    }
 
     fn collect(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {
         let mut lines = Vec::new();

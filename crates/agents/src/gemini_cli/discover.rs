@@ -47,6 +47,15 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     Ok(())
 }
 
+/// The session in one file.
+pub(super) fn session_in(store: &Store, file: &Path) -> Option<Found> {
+    let mut session = is_session(file).then(|| look(file)).flatten()?;
+    let folder = file.parent().and_then(Path::parent);
+    let project = folder.and_then(|folder| project::of_folder(&Register::of(&store.root), folder));
+    session.project = project.or(session.project);
+    Some(session)
+}
+
 fn is_session(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let ends = name.ends_with(".jsonl") || name.ends_with(".json");

@@ -17,12 +17,15 @@ use crate::{AgentError, Found, Liveness, Source, Store};
 /// How many messages of a session are looked at to see that its format is known.
 const LOOKED_AT: i64 = 3;
 
+/// How many sessions of a database may be in use at a time.
+const CHANGED_LAST: i64 = 16;
+
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
     for path in databases(&store.root)? {
-        all.extend(sqlite::look(&path, &mut |connection| sessions(connection, &path))?);
+        all.extend(sqlite::look(&path, &mut |connection| sessions(connection, &path, -1))?);
     }
     known.extend(all.iter().map(|found| found.id.0.clone()));
     for (path, session) in folders::sessions(&store.root, &known)? {
@@ -39,6 +42,19 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         }
     }
     Ok(())
+}
+
+/// The sessions in one database that changed last. A session of the older form is one file.
+pub(super) fn sessions_in(store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+    if file.extension().is_none_or(|end| end != "json") {
+        return sqlite::look(file, &mut |connection| sessions(connection, file, CHANGED_LAST));
+    }
+    let mut found = Vec::new();
+    discover(store, &mut |session| {
+        found.extend(Some(session).filter(|session| session.source.path == file));
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
 }
 
 /// The databases of a store: each release channel has its own. A store may be one database, too.
@@ -62,14 +78,15 @@ pub(super) fn databases(root: &Path) -> Result<Vec<PathBuf>, AgentError> {
     Ok(found)
 }
 
-fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>> {
+/// The sessions that changed last, so many of them; all where the number is negative.
+fn sessions(connection: &Connection, path: &Path, limit: i64) -> rusqlite::Result<Vec<Found>> {
     let shape = Shape::of(connection)?;
     if !shape.has_sessions {
         return Ok(unknown(connection, path)?.into_iter().collect());
     }
-    let query = session_query(connection, shape.top)?;
+    let query = session_query(connection, &format!("{} LIMIT ?1", shape.top))?;
     let mut query = connection.prepare(&query)?;
-    let sessions: Vec<Session> = query.query_map([], session_of)?.collect::<rusqlite::Result<_>>()?;
+    let sessions: Vec<Session> = query.query_map([limit], session_of)?.collect::<rusqlite::Result<_>>()?;
     let mut found = Vec::new();
     for session in sessions {
         // A session in which nothing was said yet is none.

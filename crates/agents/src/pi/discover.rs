@@ -59,7 +59,7 @@ pub(super) fn is_session(head: &[u8]) -> bool {
 }
 
 /// Looks at the two ends of a file; a file without any message is no session.
-fn look(path: &Path) -> Option<Found> {
+pub(super) fn look(path: &Path) -> Option<Found> {
     let metadata = fs_err::metadata(path).ok()?;
     let mut ends = Ends::default();
     ends.take(&jsonl::head(path, HEAD).ok()?);

@@ -23,9 +23,10 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
+use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// pi, 0.73 to 0.87.
@@ -41,6 +42,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("PI_CODING_AGENT_DIR"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".pi", "agent"] },
     ],
+    tracks: &[&["sessions", "*", "*.jsonl"]],
+    limits: Limits::Worded,
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("0.73.1", "0.87.1"),
     windows: &[
@@ -64,6 +67,15 @@ impl Agent for Pi {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::look(file).into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let offset = jsonl::near_end(&source.path)?;
+        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

@@ -35,6 +35,11 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     Ok(())
 }
 
+/// The session in one file.
+pub(super) fn session_in(file: &Path) -> Option<Found> {
+    session_id(file).and_then(|id| look(file, id))
+}
+
 /// The session that a file of this name holds; the client looks at no others.
 fn session_id(path: &Path) -> Option<SessionId> {
     let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;

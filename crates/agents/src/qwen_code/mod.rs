@@ -22,9 +22,10 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
+use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// Qwen Code, 0.15 to 0.24.
@@ -41,6 +42,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("QWEN_HOME"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".qwen"] },
     ],
+    tracks: &[&["projects", "*", "chats", "*.jsonl"]],
+    limits: Limits::Worded,
     instruction_files: &["QWEN.md", "AGENTS.md"],
     versions_seen: ("0.15.10", "0.24.4"),
     windows: &[
@@ -65,6 +68,15 @@ impl Agent for QwenCode {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::session_in(file).into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let offset = jsonl::near_end(&source.path)?;
+        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

@@ -10,6 +10,7 @@ mod list;
 mod resume;
 mod show;
 mod undo;
+mod watch;
 
 use carryover_core::plain::plain;
 use carryover_engine::context::Context;
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Resume(resume::ResumeArgs),
     Undo(undo::UndoArgs),
+    Watch(watch::WatchArgs),
     Info(info::InfoArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
@@ -63,6 +65,7 @@ fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError>
         Command::Show(args) => show::cmd_show(ui, context, globals, args),
         Command::Resume(args) => resume::cmd_resume(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
+        Command::Watch(args) => watch::cmd_watch(ui, context, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),

@@ -17,6 +17,8 @@ mod test_show;
 mod test_streams;
 mod test_undo;
 mod test_usage;
+#[cfg(unix)]
+mod test_watch;
 
 /// A file that is not named above would never run.
 #[test]
