@@ -117,9 +117,9 @@ impl Replay {
     fn look_for_a_new_beginning(&mut self, list: &[Message], line: &Entry) {
         let mut said = list.iter().filter(|message| is_spoken(&message.entries)).peekable();
         if said.peek().is_none() {
-            let emptied = self.emptied.get_or_insert_with(|| {
-                Box::new(Emptied { items: self.items.clone(), current: self.current.clone() })
-            });
+            let emptied = self
+                .emptied
+                .get_or_insert_with(|| Box::new(Emptied { items: self.items.clone(), current: self.current.clone() }));
             emptied.items.push(Item { id: None, entries: vec![line.clone()] });
         } else if let Some(emptied) = self.emptied.take()
             && said.any(|message| emptied.current.contains_key(&message.id))

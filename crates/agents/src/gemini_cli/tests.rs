@@ -285,6 +285,20 @@ fn an_older_file_is_one_object() {
 }
 
 #[test]
+fn what_an_older_client_wrote_is_read_as_it_resumes_it() {
+    insta::assert_snapshot!(live_context(&read(&fixture("0.20.0-document.json"))), @r#"
+    user prompt: What is in a.txt
+    agent reasoning: Look into it
+    agent reply: Let me look.
+    agent call: run_shell_command { "command": "cat a.txt", "description": "x" }
+    agent outcome: Failed 0 images: Command rejected because it could not be parsed safely
+    agent reply: It says hello.
+    user prompt: And more?
+    agent reply: Second answer.
+    "#);
+}
+
+#[test]
 fn sessions_are_listed_once_and_empty_ones_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let chats = folder.path().join("tmp/repo/chats");
