@@ -1,7 +1,9 @@
 //! A client in a terminal of its own, as a person uses it: for what its other interfaces do not offer.
 
 use std::io::{Read, Write};
+use std::iter::Peekable;
 use std::process::{Child, ChildStdin, Stdio};
+use std::str::Chars;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -176,16 +178,19 @@ fn plain(bytes: &[u8]) -> String {
         }
         match letters.next() {
             Some('[') => drop(letters.by_ref().find(|letter| ('@'..='~').contains(letter))),
-            // Titles and the like, which end with a bell or with an escape and a stroke.
-            Some(']' | 'P' | '_') => {
-                if letters.by_ref().find(|letter| matches!(letter, '\u{7}' | '\u{1b}')) == Some('\u{1b}') {
-                    letters.next_if_eq(&'\\');
-                }
-            }
+            Some(']' | 'P' | '_') => skip_string(&mut letters),
             _ => {}
         }
     }
     plain
+}
+
+/// Titles and the like end with a bell, or with an escape and a stroke.
+fn skip_string(letters: &mut Peekable<Chars<'_>>) {
+    let end = letters.find(|letter| matches!(letter, '\u{7}' | '\u{1b}'));
+    if end == Some('\u{1b}') {
+        letters.next_if_eq(&'\\');
+    }
 }
 
 #[cfg(test)]

@@ -73,6 +73,11 @@ impl<'a> TerminalDriver<'a> {
     }
 }
 
+/// Whether a line of a list that may be numbered begins so.
+fn begins(line: &str, text: &str) -> bool {
+    line.trim_start_matches(|letter: char| letter == '#' || letter.is_ascii_digit()).starts_with(text)
+}
+
 fn quit(mut terminal: Terminal) -> Result<(), ClientError> {
     terminal.settle();
     terminal.enter("/quit")?;
@@ -106,14 +111,14 @@ impl Driver for TerminalDriver<'_> {
         }
         terminal.wait_for(choice)?;
         terminal.settle();
-        let is_chosen = |text: String| text.rsplit(chosen).next().is_some_and(|text| text.starts_with(PROMPT));
-        for _ in 0..MOST_STEPS {
-            // Records of outcomes stand in the list, too, without a text.
-            if is_chosen(terminal.text()) {
-                break;
-            }
+        let is_prompt = |text: String| text.rsplit(chosen).next().is_some_and(|chosen| begins(chosen, PROMPT));
+        let mut steps = 0;
+        // Records of outcomes stand in the list, too, without a text.
+        while !is_prompt(terminal.text()) && steps < MOST_STEPS {
             terminal.press(UP)?;
+            terminal.wait_for(&chosen.to_string())?;
             terminal.settle();
+            steps += 1;
         }
         terminal.press("\r")?;
         terminal.wait_for(confirmation)?;
