@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_mins(3);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a command may take before it is entered again.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A running client; it is ended when dropped.
 pub struct Terminal {
@@ -60,11 +60,18 @@ impl Terminal {
         Ok(Self { program: launch.label(), child, stdin, shown, seen: 0 })
     }
 
-    /// Presses a key twice, as fast as a person does.
-    pub fn press_twice(&mut self, key: &str) -> Result<(), ClientError> {
-        self.press(key)?;
-        thread::sleep(Duration::from_millis(200));
-        self.write(key)
+    /// Presses a key twice, as fast as a person does, for something that is shown then. A busy client may take the two for
+    /// one, or for one and another, so it is done again where nothing happens.
+    pub fn press_twice_for(&mut self, key: &str, awaited: &str) -> Result<(), ClientError> {
+        for gap in [200, 300, 100, 400, 250] {
+            self.press(key)?;
+            thread::sleep(Duration::from_millis(gap));
+            self.write(key)?;
+            if self.shows(awaited, PATIENCE) {
+                return Ok(());
+            }
+        }
+        self.wait_for(awaited)
     }
 
     /// Presses keys, and leaves the client the time that a person would.

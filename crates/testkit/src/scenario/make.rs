@@ -260,7 +260,7 @@ fn crash_at_request(
 }
 
 /// Clients write their records a moment after the command that they tell of has begun.
-const SETTLED: Duration = Duration::from_secs(2);
+pub(super) const SETTLED: Duration = Duration::from_secs(2);
 
 /// Waits until a command that the client runs has made this file, and the client has had time to write it down.
 pub(super) fn await_file(path: &Path) -> Result<(), ClientError> {

@@ -3,9 +3,11 @@
 //! Each step is a run of its own: what is done in the terminal is done by keys, and what is shown tells that it is done.
 
 use std::path::Path;
+use std::thread;
 
+use super::Prompt;
 use super::headless::HeadlessDriver;
-use super::{Prompt, make::Driver};
+use super::make::{Driver, SETTLED};
 use crate::client::{Agent, Client, ClientError, Sandbox, Setup, Terminal};
 
 const ESCAPE: &str = "\u{1b}";
@@ -68,7 +70,10 @@ impl<'a> TerminalDriver<'a> {
     fn open(&mut self) -> Result<Terminal, ClientError> {
         let mut terminal = Terminal::start(&self.headless.in_terminal()?)?;
         terminal.wait_for(self.screen.ready)?;
+        // The session is loaded behind the interface; before it is there, a command finds nothing.
+        terminal.wait_for(PROMPT)?;
         terminal.settle();
+        thread::sleep(SETTLED);
         Ok(terminal)
     }
 }
@@ -107,7 +112,7 @@ impl Driver for TerminalDriver<'_> {
         let Screen { ready, rewind, choice, chosen, confirmation, .. } = self.screen;
         match rewind {
             Some(command) => terminal.command(command, choice)?,
-            None => terminal.press_twice(ESCAPE)?,
+            None => terminal.press_twice_for(ESCAPE, choice)?,
         }
         terminal.wait_for(choice)?;
         terminal.settle();
