@@ -49,7 +49,10 @@ static FACTS: Facts = Facts {
     limits: Limits::Worded,
     instruction_files: &["GEMINI.md"],
     versions_seen: ("0.61.0", "0.61.0"),
-    windows: &[ModelWindow { prefix: "gemini-", tokens: 1_048_576 }],
+    windows: &[
+        ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
+        ModelWindow { prefix: "gemma-4-", tokens: 256_000 },
+    ],
     windows_as_of: "2026-11-15",
     default_window: 1_048_576,
 };

@@ -31,6 +31,38 @@ use crate::{
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
 
+/// What the client itself takes for the windows of models, from the table of tokens in 0.24.4; `default_window` is its
+/// default.
+const WINDOWS: &[ModelWindow] = &[
+    ModelWindow { prefix: "qwen3-coder-plus", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen3-coder-flash", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen3.", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen-plus-latest", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen-flash-latest", tokens: 1_000_000 },
+    ModelWindow { prefix: "coder-model", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen", tokens: 262_144 },
+    ModelWindow { prefix: "gemini-", tokens: 1_000_000 },
+    ModelWindow { prefix: "gpt-5", tokens: 272_000 },
+    ModelWindow { prefix: "gpt-", tokens: 131_072 },
+    ModelWindow { prefix: "claude-opus-4-6", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-4-7", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-4-8", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-5", tokens: 1_000_000 },
+    ModelWindow { prefix: "deepseek-v4", tokens: 1_000_000 },
+    ModelWindow { prefix: "deepseek-flash", tokens: 1_000_000 },
+    ModelWindow { prefix: "deepseek", tokens: 131_072 },
+    ModelWindow { prefix: "glm-", tokens: 202_752 },
+    ModelWindow { prefix: "glm-5.", tokens: 1_000_000 },
+    ModelWindow { prefix: "glm-5.0", tokens: 202_752 },
+    ModelWindow { prefix: "glm-5.1", tokens: 202_752 },
+    ModelWindow { prefix: "glm-6", tokens: 1_000_000 },
+    ModelWindow { prefix: "minimax-m3", tokens: 1_000_000 },
+    ModelWindow { prefix: "minimax-m2.5", tokens: 196_608 },
+    ModelWindow { prefix: "kimi-k3", tokens: 1_000_000 },
+    ModelWindow { prefix: "kimi-", tokens: 262_144 },
+    ModelWindow { prefix: "seed-oss", tokens: 524_288 },
+];
+
 static FACTS: Facts = Facts {
     id: "qwen-code",
     name: "Qwen Code",
@@ -46,15 +78,9 @@ static FACTS: Facts = Facts {
     limits: Limits::Worded,
     instruction_files: &["QWEN.md", "AGENTS.md"],
     versions_seen: ("0.15.10", "0.24.4"),
-    windows: &[
-        ModelWindow { prefix: "qwen3-coder", tokens: 1_000_000 },
-        ModelWindow { prefix: "coder-model", tokens: 1_000_000 },
-        ModelWindow { prefix: "qwen", tokens: 256_000 },
-        ModelWindow { prefix: "gpt-5", tokens: 272_000 },
-        ModelWindow { prefix: "claude-", tokens: 200_000 },
-    ],
+    windows: WINDOWS,
     windows_as_of: "2026-11-15",
-    default_window: 128_000,
+    default_window: 200_000,
 };
 
 impl Agent for QwenCode {

@@ -23,10 +23,11 @@ impl Abilities {
     pub fn of(agent: Agent) -> Self {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
-            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
+            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::GeminiCli | Agent::QwenCode => {
+                &[Compact, Rewind, Interrupt, Picture]
+            }
             Agent::Aider | Agent::Openclaw => &[],
-            Agent::QwenCode | Agent::CopilotCli => &[Compact, Picture],
-            Agent::GeminiCli => &[Picture],
+            Agent::CopilotCli => &[Compact, Picture],
         })
     }
 

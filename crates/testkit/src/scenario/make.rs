@@ -20,6 +20,7 @@ use super::headless::HeadlessDriver;
 use super::opencode::OpencodeDriver;
 use super::pi::PiDriver;
 use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
+use super::terminal::TerminalDriver;
 use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
 use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
 use crate::model::{Hold, Kind, ModelServer, Turn};
@@ -139,6 +140,7 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
         Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Pi => Box::new(PiDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Aider => Box::new(AiderDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::GeminiCli | Agent::QwenCode => Box::new(TerminalDriver::new(client, sandbox, &setup, server.port())),
         Agent::Opencode => Box::new(OpencodeDriver::start(client, sandbox, &setup, server.port())?),
         _ => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
     };
@@ -198,9 +200,13 @@ fn play(
             driver.turn(prompt)
         }
         Step::Compact { summary } => {
-            let element = if dialect.source.agent == Agent::QwenCode { "state_snapshot" } else { "summary" };
+            let agent = dialect.source.agent;
+            let is_snapshot = matches!(agent, Agent::GeminiCli | Agent::QwenCode);
+            let element = if is_snapshot { "state_snapshot" } else { "summary" };
             let text = format!("<analysis>It went well.</analysis>\n<{element}>\nSo far: {summary}\n</{element}>");
-            server.script(Kind::Compaction, [Turn::text(text)]);
+            // One client has its model look over the summary once more.
+            let times = if agent == Agent::GeminiCli { 2 } else { 1 };
+            server.script(Kind::Compaction, vec![Turn::text(text); times]);
             driver.compact()
         }
         Step::Rewind => driver.rewind(),
@@ -254,7 +260,7 @@ fn crash_at_request(
 }
 
 /// Clients write their records a moment after the command that they tell of has begun.
-const SETTLED: Duration = Duration::from_secs(2);
+pub(super) const SETTLED: Duration = Duration::from_secs(2);
 
 /// Waits until a command that the client runs has made this file, and the client has had time to write it down.
 pub(super) fn await_file(path: &Path) -> Result<(), ClientError> {

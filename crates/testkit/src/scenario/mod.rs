@@ -19,6 +19,7 @@ mod pi;
 mod picture;
 mod project;
 mod story;
+mod terminal;
 mod tools;
 
 pub use abilities::{Abilities, Ability};

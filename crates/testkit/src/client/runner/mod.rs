@@ -56,6 +56,11 @@ pub(super) trait Runner: Sync {
 
     fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String>;
 
+    /// What opens a session in the client's own interface.
+    fn opening(&self, session_id: &str) -> Vec<String> {
+        words(&["--resume", session_id])
+    }
+
     /// Whether the client's own listing shows a session; `None` where it has none.
     fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError>;
 
