@@ -23,9 +23,11 @@ impl Abilities {
     pub fn of(agent: Agent) -> Self {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
-            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
+            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::CopilotCli => {
+                &[Compact, Rewind, Interrupt, Picture]
+            }
             Agent::Aider | Agent::Openclaw => &[],
-            Agent::QwenCode | Agent::CopilotCli => &[Compact, Picture],
+            Agent::QwenCode => &[Compact, Picture],
             Agent::GeminiCli => &[Picture],
         })
     }
