@@ -7,6 +7,7 @@ mod blocks;
 mod dialect;
 mod discover;
 mod edits;
+mod numbered;
 mod outcome;
 mod read;
 mod record;

@@ -12,6 +12,7 @@ use super::Pi;
 use crate::{Agent, Bookmark, Source};
 
 const ALL: &[&str] = &[
+    "0.27.9-compact.jsonl",
     "0.73.1-tools.jsonl",
     "0.73.1-limit.jsonl",
     "0.87.1-tools.jsonl",
@@ -82,6 +83,14 @@ fn a_compaction_keeps_what_it_names() {
     let transcript = read(&fixture("0.87.1-compact.jsonl"));
     assert_eq!(transcript.rejected, []);
     assert_eq!(transcript.header.title.as_deref(), Some("Named by me"));
+    insta::assert_snapshot!(live_context(&transcript));
+}
+
+/// The client of that version, and 0.87.1 when it opens the file, send the same.
+#[test]
+fn records_without_names_follow_one_another() {
+    let transcript = read(&fixture("0.27.9-compact.jsonl"));
+    assert_eq!(transcript.rejected, []);
     insta::assert_snapshot!(live_context(&transcript));
 }
 

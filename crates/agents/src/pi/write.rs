@@ -144,7 +144,9 @@ impl<'a> Page<'a> {
         let id = id.unwrap_or_else(|| self.name());
         if value["type"] == "compaction" {
             value["firstKeptEntryId"] = json!(id);
-            value.as_object_mut().map(|record| record.remove("systemMessage"));
+            if let Some(record) = value.as_object_mut() {
+                record.retain(|field, _| !matches!(field.as_str(), "systemMessage" | "firstKeptEntryIndex"));
+            }
         }
         if let Some(message) = value.get_mut("message") {
             self.blocks.know(message);
