@@ -7,6 +7,7 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Header, SessionId};
 
+use super::history;
 use super::record;
 use super::workspace::Workspace;
 use crate::formats::line::Line;
@@ -18,6 +19,9 @@ const END: u64 = 20 << 10;
 
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    if history::discover(&store.root, found).is_break() {
+        return Ok(());
+    }
     let sessions = store.root.join("session-state");
     if !sessions.is_dir() {
         return Ok(());

@@ -7,6 +7,7 @@ mod assets;
 mod dialect;
 mod discover;
 mod events;
+mod history;
 mod outcome;
 mod read;
 mod record;
@@ -66,7 +67,7 @@ impl Agent for CopilotCli {
         let text = String::from_utf8_lossy(head);
         let first = text.lines().find(|line| !line.trim().is_empty())?;
         let ours = first.contains("\"session.start\"") && first.contains("\"copilotVersion\"");
-        ours.then(|| Source { path: path.to_path_buf(), key: None })
+        (ours || history::is_history(head)).then(|| Source { path: path.to_path_buf(), key: None })
     }
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {

@@ -16,25 +16,37 @@ use crate::{AgentError, Found, Liveness, Source, Store};
 const HEAD: u64 = 40 << 10;
 const TAIL: u64 = 24 << 10;
 
-/// Tells every session of a store.
+/// Tells every session of a store: each project has a folder, or the store is one for all.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let sessions = store.root.join("sessions");
     if !sessions.is_dir() {
+        // Whatever else lies in such a folder is not the client's.
+        let is_ours = |path: &Path| jsonl::head(path, HEAD).is_ok_and(|head| is_session(&head));
+        let _ = tell(&store.root, is_ours, found);
         return Ok(());
     }
     for folder in fs_err::read_dir(&sessions)? {
-        // A folder that vanished or may not be read costs its own sessions only.
-        let Ok(files) = fs_err::read_dir(folder?.path()) else { continue };
-        let files = files.filter_map(Result::ok).map(|entry| entry.path());
-        for path in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
-            if let Some(session) = look(&path)
-                && found(session).is_break()
-            {
-                return Ok(());
-            }
+        if tell(&folder?.path(), |_| true, found).is_break() {
+            return Ok(());
         }
     }
     Ok(())
+}
+
+/// Tells the sessions of one folder; one that vanished or may not be read costs its own sessions only.
+fn tell(
+    folder: &Path,
+    is_ours: impl Fn(&Path) -> bool,
+    found: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Ok(files) = fs_err::read_dir(folder) else { return ControlFlow::Continue(()) };
+    let files = files.filter_map(Result::ok).map(|entry| entry.path());
+    for path in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl") && is_ours(path)) {
+        if let Some(session) = look(&path) {
+            found(session)?;
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// The folder that a project's sessions are kept in.

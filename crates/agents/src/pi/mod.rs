@@ -7,9 +7,11 @@ mod blocks;
 mod dialect;
 mod discover;
 mod edits;
+mod numbered;
 mod outcome;
 mod read;
 mod record;
+mod settings;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
@@ -23,13 +25,15 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
+use settings::Settings;
+
 use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
     WritePlan, WriteRequest, Writer,
 };
 
-/// pi, 0.73 to 0.87.
+/// pi, 0.27 to 0.87.
 pub(crate) struct Pi;
 
 static FACTS: Facts = Facts {
@@ -45,12 +49,41 @@ static FACTS: Facts = Facts {
     tracks: &[&["sessions", "*", "*.jsonl"]],
     limits: Limits::Worded,
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
-    versions_seen: ("0.73.1", "0.87.1"),
+    versions_seen: ("0.27.9", "0.87.1"),
+    // The client's own table, in its package `pi-ai`: what the vendors' own providers give.
     windows: &[
         ModelWindow { prefix: "claude-", tokens: 200_000 },
-        ModelWindow { prefix: "gpt-5", tokens: 272_000 },
+        ModelWindow { prefix: "claude-fable-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-4-6", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-4-7", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-4-8", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-sonnet-4-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-sonnet-4-6", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-sonnet-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "deepseek-flash", tokens: 1_000_000 },
+        ModelWindow { prefix: "deepseek-v4", tokens: 1_000_000 },
+        ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
+        ModelWindow { prefix: "glm-4.7", tokens: 204_800 },
+        ModelWindow { prefix: "glm-5", tokens: 200_000 },
+        ModelWindow { prefix: "glm-5.2", tokens: 1_000_000 },
+        ModelWindow { prefix: "glm-5.3", tokens: 1_000_000 },
+        ModelWindow { prefix: "gpt-4.1", tokens: 1_047_576 },
+        ModelWindow { prefix: "gpt-5", tokens: 400_000 },
+        ModelWindow { prefix: "gpt-5-chat", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.2-chat", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.3-chat", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.3-codex-spark", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.4", tokens: 272_000 },
+        ModelWindow { prefix: "gpt-5.4-mini", tokens: 400_000 },
+        ModelWindow { prefix: "gpt-5.4-nano", tokens: 400_000 },
+        ModelWindow { prefix: "gpt-5.5", tokens: 272_000 },
+        ModelWindow { prefix: "gpt-5.6", tokens: 272_000 },
         ModelWindow { prefix: "gpt-6", tokens: 272_000 },
-        ModelWindow { prefix: "gemini-", tokens: 1_000_000 },
+        ModelWindow { prefix: "grok-4", tokens: 500_000 },
+        ModelWindow { prefix: "o1", tokens: 200_000 },
+        ModelWindow { prefix: "o3", tokens: 200_000 },
+        ModelWindow { prefix: "o4-mini", tokens: 200_000 },
     ],
     windows_as_of: "2026-11-15",
     default_window: 128_000,
@@ -59,6 +92,10 @@ static FACTS: Facts = Facts {
 impl Agent for Pi {
     fn facts(&self) -> &'static Facts {
         &FACTS
+    }
+
+    fn stores(&self, env: &Env) -> Vec<Store> {
+        settings::stores(FACTS.store_candidates(env), env)
     }
 
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
@@ -99,7 +136,7 @@ impl Agent for Pi {
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        settings(store)?.default_model
+        Settings::of(&store.root).default_model
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -111,17 +148,4 @@ impl Writer for Pi {
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
         write::plan(request, target)
     }
-}
-
-/// The model that a new session would use.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct WireSettings {
-    default_provider: Option<String>,
-    default_model: Option<String>,
-}
-
-fn settings(store: &Store) -> Option<WireSettings> {
-    let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
-    serde_json::from_str(&text).ok()
 }

@@ -25,14 +25,11 @@ impl Loss {
 }
 
 /// Which targets lose what, and why; a target that is not here holds everything.
-const LOSSES: &[(Agent, &[Loss], &str)] = &[
-    (Agent::CopilotCli, &[Loss::OutcomeImages], "after a resume it sends none of its own, either"),
-    (
-        Agent::Aider,
-        &[Loss::Structure, Loss::Images],
-        "its history is text of the user and of the model, and nothing else",
-    ),
-];
+const LOSSES: &[(Agent, &[Loss], &str)] = &[(
+    Agent::Aider,
+    &[Loss::Structure, Loss::Images],
+    "its history is text of the user and of the model, and nothing else",
+)];
 
 /// What a target loses.
 pub fn losses(agent: Agent) -> &'static [Loss] {

@@ -23,11 +23,14 @@ impl Abilities {
     pub fn of(agent: Agent) -> Self {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
-            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode | Agent::GeminiCli | Agent::QwenCode => {
-                &[Compact, Rewind, Interrupt, Picture]
-            }
+            Agent::ClaudeCode
+            | Agent::Codex
+            | Agent::Pi
+            | Agent::Opencode
+            | Agent::CopilotCli
+            | Agent::GeminiCli
+            | Agent::QwenCode => &[Compact, Rewind, Interrupt, Picture],
             Agent::Aider | Agent::Openclaw => &[],
-            Agent::CopilotCli => &[Compact, Picture],
         })
     }
 

@@ -13,11 +13,11 @@ use crate::client::{Agent, Ask, Client, ClientError, Launch, Running, Sandbox, S
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) struct HeadlessDriver<'a> {
-    client: &'a Client,
-    sandbox: &'a Sandbox,
-    setup: &'a Setup,
-    port: u16,
-    session_id: String,
+    pub(super) client: &'a Client,
+    pub(super) sandbox: &'a Sandbox,
+    pub(super) setup: &'a Setup,
+    pub(super) port: u16,
+    pub(super) session_id: String,
     /// Whether the client knows the session by now.
     begun: bool,
 }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::aider::AiderDriver;
 use super::claude_code::ClaudeCodeDriver;
 use super::codex::CodexDriver;
+use super::copilot_cli::CopilotDriver;
 use super::dialect::{Answers, Dialect};
 use super::headless::HeadlessDriver;
 use super::opencode::OpencodeDriver;
@@ -139,6 +140,7 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
         Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Pi => Box::new(PiDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::CopilotCli => Box::new(CopilotDriver::new(client, sandbox, &setup, server.port())),
         Agent::Aider => Box::new(AiderDriver::start(client, sandbox, &setup, server.port())?),
         Agent::GeminiCli | Agent::QwenCode => Box::new(TerminalDriver::new(client, sandbox, &setup, server.port())),
         Agent::Opencode => Box::new(OpencodeDriver::start(client, sandbox, &setup, server.port())?),

@@ -9,6 +9,7 @@ mod aider;
 mod catalog;
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod dialect;
 mod fact;
 mod further;

@@ -3,7 +3,7 @@
 pub(crate) mod aider;
 mod claude_code;
 mod codex;
-mod copilot_cli;
+pub(crate) mod copilot_cli;
 mod gemini_cli;
 mod openclaw;
 mod opencode;
