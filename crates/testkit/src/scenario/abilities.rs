@@ -24,7 +24,9 @@ impl Abilities {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
             Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
-            Agent::Aider | Agent::Openclaw => &[],
+            // What it compacts, it compacts in memory; a picture is a file of the chat, and is not in its history.
+            Agent::Aider => &[Interrupt],
+            Agent::Openclaw => &[],
             Agent::QwenCode | Agent::CopilotCli => &[Compact, Picture],
             Agent::GeminiCli => &[Picture],
         })
