@@ -48,11 +48,13 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     for path in files(&store.root) {
         let chats = chats::chats(&path)?;
         let known = chats.iter().any(|chat| chat.started.is_some());
-        let newest = chats.iter().rposition(|chat| chat.spoken);
+        let newest = chats::find(&chats, None).and_then(|session| session.first());
         let place = Place { path: &path, resolved: chats::resolved(&path), ahead: ahead(&path) };
-        for (index, chat) in chats.iter().enumerate() {
-            let listed = if known { chat.spoken } else { true };
-            if listed && found(place.look(chat, !known && !chat.spoken, Some(index) == newest)).is_break() {
+        for session in chats::sessions(&chats) {
+            let [chat, ..] = session else { continue };
+            let spoken = session.iter().any(|chat| chat.spoken);
+            let listed = if known { spoken } else { true };
+            if listed && found(place.look(session, chat, !known && !spoken, Some(chat) == newest)).is_break() {
                 return Ok(());
             }
         }
@@ -68,7 +70,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn look(&self, chat: &Chat, drifted: bool, newest: bool) -> Found {
+    fn look(&self, session: &[Chat], chat: &Chat, drifted: bool, newest: bool) -> Found {
         let started_at = started_at(chat, self.ahead);
         // Of the other chats it is only known when they began.
         let modified = if newest || started_at.is_none() { clock::modified(self.path) } else { None };
@@ -81,8 +83,8 @@ impl Place<'_> {
             started_at,
             updated_at: modified.or(started_at),
             messages: None,
-            bytes: chat.end - chat.offset,
-            model: chat.model.clone(),
+            bytes: session.iter().map(|chat| chat.end - chat.offset).sum(),
+            model: session.iter().rev().find_map(|chat| chat.model.clone()),
             live: Liveness::Unknown,
             drifted,
         }

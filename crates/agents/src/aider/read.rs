@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Entry, EntryKey, Fact, Header, TitleRank};
 
-use super::chats::{self, Chat};
+use super::chats::{self, Chat, Past};
 use super::record::{self, Around};
 use super::stretch::Stretches;
 use super::wire::WireLine;
@@ -40,23 +40,25 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     if again && sink.retract(BEGINNING).is_break() {
         return Ok(*from);
     }
-    let chat = match (chats::find(&chats, source.key.as_deref()), &source.key) {
-        (Some(chat), _) => chat,
+    let session = match (chats::find(&chats, source.key.as_deref()), &source.key) {
+        (Some(session), _) => session,
         (None, None) => return Ok(bookmark),
         (None, Some(_)) => {
             let reason = "it does not hold that chat any more";
             return Err(AgentError::NotASession { agent: FACTS.name, path: path.to_path_buf(), reason });
         }
     };
-    if begin(path, chat, !again, sink).is_continue() {
-        let first = if chat.restored { 0 } else { chat.offset };
-        let live = chats.iter().filter(|other| other.offset >= first && other.offset <= chat.offset);
+    let (Some(chat), Some(last)) = (session.first(), session.last()) else { return Ok(bookmark) };
+    if begin(path, chat, last, !again, sink).is_continue() {
+        let first = if chat.past == Past::Nothing { chat.offset } else { 0 };
+        let live = chats.iter().filter(|other| other.offset >= first && other.offset <= last.offset);
         hand_over(path, &live.collect::<Vec<_>>(), sink)?;
     }
     Ok(bookmark)
 }
 
-fn begin(path: &Path, chat: &Chat, first_time: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
+/// Tells of the session that begins with a chat and goes on in the last.
+fn begin(path: &Path, chat: &Chat, last: &Chat, first_time: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
     if first_time {
         sink.learn(Fact::File(path.to_path_buf()))?;
     }
@@ -71,13 +73,13 @@ fn begin(path: &Path, chat: &Chat, first_time: bool, sink: &mut dyn Sink) -> Con
         // Not as a first prompt, of which the first would stay when a file with one more chat is read again.
         sink.learn(Fact::Title(TitleRank::Generated, title.to_owned()))?;
     }
-    if let Some(model) = &chat.model {
+    if let Some(model) = &last.model {
         sink.learn(Fact::Model(model.clone()))?;
     }
-    if let Some(version) = &chat.version {
+    if let Some(version) = &last.version {
         sink.learn(Fact::ClientVersion(version.clone()))?;
     }
-    sink.learn(Fact::Permission(chat.permission))
+    sink.learn(Fact::Permission(last.permission))
 }
 
 /// When a chat began; in one that we wrote it stands exactly.

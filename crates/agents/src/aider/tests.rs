@@ -144,6 +144,32 @@ fn chats_of_one_file_are_listed_apart() {
 }
 
 #[test]
+fn a_file_that_we_wrote_is_one_session_however_often_it_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.1234abcd.md");
+    let ours = "\n# aider chat started at 2026-11-15 04:00:00\n\n> Carried over by carryover from codex, begun \
+                2026-11-15T04:00:00.000Z  \n\n#### first  \n\nfirst reply\n\n";
+    let chat = |time: &str, words: &str, said: &str| {
+        format!("\n# aider chat started at {time}\n\n> Aider v0.86.2  \n{words}\n#### {said}  \n\nreply to {said}\n\n")
+    };
+    let restored = "> Restored previous conversation history.  \n";
+    let second = chat("2026-11-15 05:00:00", restored, "second");
+    let third = chat("2026-11-15 06:00:00", restored, "third");
+    let other = chat("2026-11-15 07:00:00", "", "other");
+    std::fs::write(&path, format!("{ours}{second}{third}{other}")).unwrap();
+    let listed = found(folder.path());
+    let titles: Vec<Option<&str>> = listed.iter().map(|found| found.title.as_deref()).collect();
+    assert_eq!(titles, [Some("first"), Some("other")]);
+    for key in ["2026-11-15 04:00:00", "2026-11-15 06:00:00"] {
+        let transcript = read_chat(&path, Some(key));
+        assert_eq!(transcript.header.session, listed[0].id);
+        assert_eq!(transcript.n_messages(), 6);
+        assert_eq!(transcript.header.client_version.as_deref(), Some("0.86.2"));
+    }
+    assert_eq!(read_chat(&path, Some("2026-11-15 07:00:00")).n_messages(), 2);
+}
+
+#[test]
 fn a_chat_that_is_gone_is_an_error() {
     let source = Source { path: fixture("0.86.2-edit.md"), key: Some("2020-01-01 00:00:00".to_owned()) };
     let read = Aider.read(&source, &Bookmark::Start, &mut TranscriptBuilder::new("aider"));
