@@ -11,10 +11,12 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Entry, EntryKey, Fact, Header, TitleRank};
 
 use super::chats::{self, Chat, Past};
+use super::log::{self, Heard, Joined};
 use super::record::{self, Around};
 use super::stretch::Stretches;
 use super::wire::WireLine;
 use super::{FACTS, clock};
+use crate::formats::git::Repository;
 use crate::formats::jsonl;
 use crate::{AgentError, Bookmark, Sink, Source};
 
@@ -52,15 +54,29 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     if begin(path, chat, last, !again, sink).is_continue() {
         let first = if chat.past == Past::Nothing { chat.offset } else { 0 };
         let live = chats.iter().filter(|other| other.offset >= first && other.offset <= last.offset);
-        hand_over(path, &live.collect::<Vec<_>>(), sink)?;
+        hand_over_all(path, &live.collect::<Vec<_>>(), last, sink)?;
     }
     Ok(bookmark)
+}
+
+/// Hands over the live chats, with what only the log of requests holds, where there is one.
+fn hand_over_all(path: &Path, live: &[&Chat], last: &Chat, sink: &mut dyn Sink) -> Result<(), AgentError> {
+    let log = log::beside(path);
+    let Some(since) = last.started.as_deref().filter(|_| log.is_file()) else { return hand_over(path, live, sink) };
+    let mut heard = Heard::default();
+    hand_over(path, live, &mut heard)?;
+    let mut joined = Joined::new(&log, since, &heard, sink);
+    hand_over(path, live, &mut joined)?;
+    // The verdict of a sink that wants no more is of no use at the end.
+    let _ = joined.until(usize::MAX);
+    Ok(())
 }
 
 /// Tells of the session that begins with a chat and goes on in the last.
 fn begin(path: &Path, chat: &Chat, last: &Chat, first_time: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
     if first_time {
         sink.learn(Fact::File(path.to_path_buf()))?;
+        sink.learn(Fact::File(log::beside(path)))?;
     }
     sink.learn(Fact::Session(chats::id(&chats::resolved(path), &chat.key)))?;
     if let Some(project) = path.parent() {
@@ -106,10 +122,14 @@ fn hand_over(path: &Path, live: &[&Chat], sink: &mut dyn Sink) -> Result<(), Age
 /// The entries of one stretch, read again.
 pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
     let text = raw(header, key)?;
+    if key.file == log::PLACE {
+        return Ok(vec![log::entry(&text, key)]);
+    }
     let Some(path) = header.files.get(usize::from(key.file)) else { return Ok(Vec::new()) };
     let chats = chats::chats(path)?;
     let Some(chat) = chats.iter().rev().find(|chat| chat.offset <= key.offset) else { return Ok(Vec::new()) };
-    let around = Around { chat, going_on: false, after_summary: false };
+    let repository = path.parent().and_then(Repository::at);
+    let around = Around { chat, going_on: false, after_summary: false, repository: repository.as_ref() };
     Ok(record::entries(&text, EntryKey { part: 0, ..key }, around))
 }
 

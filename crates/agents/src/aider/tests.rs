@@ -103,6 +103,46 @@ fn a_chat_that_an_editor_has_trimmed_is_read_all_the_same() {
     insta::assert_snapshot!(live_context(&read(&fixture("hand-written.md"))));
 }
 
+#[test]
+fn what_the_client_added_to_a_chat_is_read_from_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.md");
+    std::fs::copy(fixture("0.86.2-logged.md"), &path).unwrap();
+    assert!(!live_context(&read(&path)).contains("the tests say 42"));
+    let log = folder.path().join(".aider.llm.history");
+    std::fs::copy(fixture("0.86.2-logged.llm.history"), &log).unwrap();
+    insta::assert_snapshot!(live_context(&read(&path)));
+    // Another chat went on in the same log.
+    let more = "TO LLM 2026-11-15T09:00:00\n-------\nUSER Fix add, please.\n-------\nUSER Elsewhere\n\
+                LLM RESPONSE 2026-11-15T09:00:01\nASSISTANT Something else.\n";
+    let text = fs_err::read_to_string(&log).unwrap();
+    std::fs::write(&log, format!("{text}{more}")).unwrap();
+    assert!(!live_context(&read(&path)).contains("Elsewhere"));
+    for cut in (0..text.len()).step_by(101).filter(|cut| text.is_char_boundary(*cut)) {
+        std::fs::write(&log, &text[..cut]).unwrap();
+        assert!(read(&path).n_messages() >= 7, "cut at {cut}");
+    }
+}
+
+#[test]
+fn what_the_client_committed_is_told_beside_the_context() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.md");
+    std::fs::copy(fixture("0.86.2-logged.md"), &path).unwrap();
+    let without = live_context(&read(&path));
+    let repository = fixture("0.86.2-logged-repository").display().to_string();
+    std::fs::write(folder.path().join(".git"), format!("gitdir: {repository}\n")).unwrap();
+    let transcript = read(&path);
+    assert_eq!(live_context(&transcript), without);
+    let mut told = Vec::new();
+    for entry in &transcript.entries {
+        let Body::Call(call) = &entry.body else { continue };
+        assert!(Aider.reload(&transcript.header, entry.key).unwrap().contains(entry));
+        told.push(Aider.action(call, None));
+    }
+    insta::assert_debug_snapshot!(told);
+}
+
 fn found(folder: &Path) -> Vec<Found> {
     let mut all = Vec::new();
     let store = Store { root: folder.to_path_buf() };

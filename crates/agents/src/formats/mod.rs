@@ -1,5 +1,6 @@
 //! Storage mechanics that agents share. No vendor's name occurs here.
 
+pub mod git;
 pub mod ids;
 pub mod jsonl;
 pub mod line;
