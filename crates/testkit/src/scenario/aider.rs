@@ -45,7 +45,9 @@ pub(super) struct AiderDriver {
 
 impl AiderDriver {
     pub(super) fn start(client: &Client, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<Self, ClientError> {
-        let launch = sandbox.launch(client, setup, port)?.args(base_args()).args(["--no-fancy-input"]);
+        // With a log of its requests, which holds what its history does not.
+        let own = ["--no-fancy-input", "--llm-history-file=.aider.llm.history"];
+        let launch = sandbox.launch(client, setup, port)?.args(base_args()).args(own);
         Ok(Self { running: Some(launch.start_typing()?), history: sandbox.project.join(HISTORY) })
     }
 
