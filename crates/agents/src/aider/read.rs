@@ -62,7 +62,9 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
 /// Hands over the live chats, with what only the log of requests holds, where there is one.
 fn hand_over_all(path: &Path, live: &[&Chat], last: &Chat, sink: &mut dyn Sink) -> Result<(), AgentError> {
     let log = log::beside(path);
-    let Some(since) = last.started.as_deref().filter(|_| log.is_file()) else { return hand_over(path, live, sink) };
+    // What we wrote was sent to nobody yet, and what it was written from may be in the same log.
+    let logged = !last.is_ours() && log.is_file();
+    let Some(since) = last.started.as_deref().filter(|_| logged) else { return hand_over(path, live, sink) };
     let mut heard = Heard::default();
     hand_over(path, live, &mut heard)?;
     let mut joined = Joined::new(&log, since, &heard, sink);

@@ -112,6 +112,13 @@ fn what_the_client_added_to_a_chat_is_read_from_its_log() {
     let log = folder.path().join(".aider.llm.history");
     std::fs::copy(fixture("0.86.2-logged.llm.history"), &log).unwrap();
     insta::assert_snapshot!(live_context(&read(&path)));
+    let ours = folder.path().join(".aider.chat.history.1234abcd.md");
+    let carried = "> Carried over by carryover from aider, begun 2026-11-15T06:04:20.000Z  ";
+    let written =
+        format!("# aider chat started at 2026-11-15 06:04:20\n\n{carried}\n\n#### And now?  \n\nAll is done.\n");
+    std::fs::write(&ours, written).unwrap();
+    assert_eq!(read(&ours).n_messages(), 2);
+    assert!(!live_context(&read(&ours)).contains("Hook"), "nobody has sent it yet");
     // Another chat went on in the same log.
     let more = "TO LLM 2026-11-15T09:00:00\n-------\nUSER Fix add, please.\n-------\nUSER Elsewhere\n\
                 LLM RESPONSE 2026-11-15T09:00:01\nASSISTANT Something else.\n";
