@@ -24,8 +24,7 @@ pub(super) struct Chat {
     pub(super) started: Option<String>,
     /// Names it among the chats of its file.
     pub(super) key: String,
-    /// The client loaded everything before it.
-    pub(super) restored: bool,
+    pub(super) past: Past,
     /// We wrote it.
     pub(super) ours: Option<Ours>,
     /// Its lines still have the two blanks at their end. Editors like to remove them.
@@ -51,6 +50,17 @@ pub(super) enum Opening {
     Asked,
     /// Lines come first that neither the client nor the user marked as theirs, which no client writes.
     Unasked,
+}
+
+/// What a chat knows of the chats before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Past {
+    #[default]
+    Nothing,
+    /// The client loaded everything before it.
+    Restored,
+    /// The same, and what it loaded is one session, which goes on here.
+    Continued,
 }
 
 /// What we wrote down about a chat that we carried over.
@@ -89,7 +99,7 @@ impl Chat {
     /// What the client says before the first prompt.
     fn announce(&mut self, text: &str) {
         if text == wire::RESTORED {
-            self.restored = true;
+            self.past = Past::Restored;
         } else if let Some(rest) = text.strip_prefix(wire::CARRIED) {
             let begun = rest.split_whitespace().last().and_then(Timestamp::parse);
             self.ours = Some(Ours { begun, title: None });
@@ -134,6 +144,7 @@ pub(super) fn chats(path: &Path) -> io::Result<Vec<Chat>> {
     })?;
     chats.extend(reading.finish());
     name(&mut chats);
+    join(&mut chats);
     Ok(chats)
 }
 
@@ -176,11 +187,28 @@ fn name(chats: &mut [Chat]) {
     }
 }
 
-/// The chat that a source means: the one it names, or the last in which something was said.
-pub(super) fn find<'a>(chats: &'a [Chat], key: Option<&str>) -> Option<&'a Chat> {
+/// A file that we wrote holds one session: whoever restores it goes on with that, in a chat of its own.
+fn join(chats: &mut [Chat]) {
+    let mut ours = false;
+    for chat in chats {
+        if ours && chat.past == Past::Restored {
+            chat.past = Past::Continued;
+        }
+        ours = chat.is_ours() || chat.past == Past::Continued;
+    }
+}
+
+/// The chats of each session, in their order.
+pub(super) fn sessions(chats: &[Chat]) -> impl Iterator<Item = &[Chat]> {
+    chats.chunk_by(|_, next| next.past == Past::Continued)
+}
+
+/// The chats of the session that a source means: the one it names, or the last in which something was said.
+pub(super) fn find<'a>(chats: &'a [Chat], key: Option<&str>) -> Option<&'a [Chat]> {
+    let spoken = |session: &&[Chat]| session.iter().any(|chat| chat.spoken);
     match key {
-        Some(key) => chats.iter().find(|chat| chat.key == key),
-        None => chats.iter().rev().find(|chat| chat.spoken).or(chats.last()),
+        Some(key) => sessions(chats).find(|session| session.iter().any(|chat| chat.key == key)),
+        None => sessions(chats).filter(spoken).last().or_else(|| sessions(chats).last()),
     }
 }
 

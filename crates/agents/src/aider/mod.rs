@@ -5,8 +5,10 @@
 
 mod chats;
 mod clock;
+mod commits;
 mod dialect;
 mod discover;
+mod log;
 mod read;
 mod record;
 mod stretch;
@@ -93,8 +95,8 @@ impl Agent for Aider {
     }
 
     /// The model has no tools here: it writes its edits into its replies, and the client carries them out.
-    fn action(&self, _call: &Call, _outcome: Option<&str>) -> Action {
-        Action::Other
+    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
+        commits::action(call)
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

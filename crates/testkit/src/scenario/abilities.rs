@@ -30,7 +30,9 @@ impl Abilities {
             | Agent::CopilotCli
             | Agent::GeminiCli
             | Agent::QwenCode => &[Compact, Rewind, Interrupt, Picture],
-            Agent::Aider | Agent::Openclaw => &[],
+            // What it compacts, it compacts in memory; a picture is a file of the chat, and is not in its history.
+            Agent::Aider => &[Interrupt],
+            Agent::Openclaw => &[],
         })
     }
 

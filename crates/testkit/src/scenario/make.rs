@@ -213,15 +213,12 @@ fn play(
         }
         Step::Rewind => driver.rewind(),
         Step::Interrupt { prompt, action } => {
-            server.script(Kind::Main, [dialect.endless(action)]);
-            driver.interrupt(prompt, &sandbox.project.join(action.file()))
-        }
-        Step::Crash { prompt, action } if dialect.knows(action.what) => {
-            server.script(Kind::Main, [dialect.endless(action)]);
-            driver.crash(prompt, &sandbox.project.join(action.file()))
+            let sign = sandbox.project.join(action.file());
+            while_it_works(action, dialect, server, &sign, || driver.interrupt(prompt, &sign))
         }
         Step::Crash { prompt, action } => {
-            crash_at_request(prompt, driver, server, &sandbox.project.join(action.file()))
+            let sign = sandbox.project.join(action.file());
+            while_it_works(action, dialect, server, &sign, || driver.crash(prompt, &sign))
         }
         Step::Limit { prompt } => {
             let code = match dialect.source.agent {
@@ -236,13 +233,19 @@ fn play(
     }
 }
 
-/// A client that runs no commands dies while it waits for its model.
-fn crash_at_request(
-    prompt: &Prompt,
-    driver: &mut dyn Driver,
+/// Acts on a client whose command says with the file `sign` that it runs. A client that runs no commands is acted on
+/// while it waits for its model.
+fn while_it_works(
+    action: &Action,
+    dialect: &Dialect<'_>,
     server: &ModelServer,
     sign: &Path,
+    act: impl FnOnce() -> Result<(), ClientError>,
 ) -> Result<(), ClientError> {
+    if dialect.knows(action.what) {
+        server.script(Kind::Main, [dialect.endless(action)]);
+        return act();
+    }
     let hold = Hold::default();
     let before = server.requests(Kind::Main).len();
     server.script(Kind::Main, [Turn::text("Too late.").held(&hold)]);
@@ -255,9 +258,9 @@ fn crash_at_request(
             // Without the file the driver gives up by itself.
             drop(fs::write(sign, ""));
         });
-        let crashed = driver.crash(prompt, sign);
+        let acted = act();
         hold.release();
-        crashed
+        acted
     })
 }
 
