@@ -264,10 +264,22 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Names the images that the client keeps and will not send: those from before the last turns.
+    fn forget_images(&mut self) {
+        let roles: Vec<&str> =
+            self.lines.iter().map(|line| line.value["message"]["role"].as_str().unwrap_or("")).collect();
+        let pruned = pruned_before(&roles);
+        let images = self.lines[..pruned].iter().filter_map(|line| line.value["message"]["content"].as_array());
+        let images = images.flatten().filter(|block| block["type"] == "image").count();
+        let reason = "the client keeps it, and sends images of the last three turns only";
+        (0..images).for_each(|_| blocks::lose(&mut self.losses, "older image", reason));
+    }
+
     /// The lines of the file, and what they hold.
     pub(super) fn finish(mut self, session: &str) -> Written {
         self.write();
         self.settle();
+        self.forget_images();
         let started_at = self.request.started_at.to_string();
         let header =
             json!({ "type": "session", "version": 3, "id": session, "timestamp": started_at, "cwd": self.project });
@@ -282,6 +294,26 @@ impl<'a> Page<'a> {
         origins.sort_by_key(|written| written.entry);
         Written { bytes, origins, losses: self.losses, translated: self.blocks.translated }
     }
+}
+
+/// Where the last turns begin whose images are sent. A turn begins with a prompt, and counts once it was answered.
+fn pruned_before(roles: &[&str]) -> usize {
+    const SENT: usize = 3;
+    let mut turns = Vec::new();
+    let mut open: Option<(usize, bool)> = None;
+    // The prompt with which the user goes on ends the last turn.
+    for (index, role) in roles.iter().chain(&["user"]).enumerate() {
+        match (*role, &mut open) {
+            ("user", turn) => {
+                turns.extend(turn.filter(|(_, answered)| *answered).map(|(begin, _)| begin));
+                open = Some((index, false));
+            }
+            ("toolResult", turn @ None) => *turn = Some((index, false)),
+            ("assistant", Some((_, answered))) => *answered = true,
+            _ => {}
+        }
+    }
+    if turns.len() > SENT { turns[turns.len() - SENT] } else { 0 }
 }
 
 /// Whose record, in which file, and where.
@@ -302,4 +334,18 @@ fn usage(tokens: u64) -> Value {
 fn put(bytes: &mut Vec<u8>, value: &Value) {
     bytes.extend_from_slice(value.to_string().as_bytes());
     bytes.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_of_the_last_three_turns_are_sent() {
+        let turn = ["user", "assistant", "toolResult", "assistant"];
+        for (turns, expected) in [(1, 0), (3, 0), (4, 4), (6, 12)] {
+            assert_eq!(pruned_before(&turn.repeat(turns)), expected, "{turns}");
+        }
+        assert_eq!(pruned_before(&["user", "user", "assistant"]), 0);
+    }
 }
