@@ -13,6 +13,7 @@ mod error;
 mod facts;
 pub mod formats;
 mod gemini_cli;
+mod openclaw;
 mod opencode;
 mod pi;
 mod plan;
@@ -39,6 +40,7 @@ pub const AGENTS: &[&dyn Agent] = &[
     &pi::Pi,
     &copilot_cli::CopilotCli,
     &aider::Aider,
+    &openclaw::OpenClaw,
 ];
 
 /// The agent with that id or alias.
