@@ -27,8 +27,8 @@ use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome,
 
 use crate::formats::sqlite;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// The client as of 2026.9, and its older stores.
@@ -44,6 +44,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("OPENCLAW_STATE_DIR"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".openclaw"] },
     ],
+    tracks: &[&["agents", "*", "agent", "openclaw-agent.sqlite"], &["agents", "*", "sessions", "*.jsonl"]],
+    limits: Limits::Worded,
     instruction_files: &["AGENTS.md"],
     versions_seen: ("2026.9.6", "2026.9.6"),
     windows: &[

@@ -29,8 +29,8 @@ use settings::Settings;
 
 use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
+    TargetView, WritePlan, WriteRequest, Writer,
 };
 
 /// pi, 0.27 to 0.87.
