@@ -27,6 +27,23 @@ pub trait Agent: Send + Sync {
     /// Tells every session of a store, from heads, tails and indexes alone. No order is promised.
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError>;
 
+    /// The sessions in one file of a store, as `discover` would tell them: for a watcher, which knows the file that
+    /// changed. Where a file holds many, those that changed long ago may be left out.
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        let mut found = Vec::new();
+        self.discover(store, &mut |session| {
+            found.extend(Some(session).filter(|session| session.source.path == file));
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    /// A bookmark shortly before the end of a session, for who wants to know its last entries only.
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let _ = source;
+        Ok(Bookmark::Start)
+    }
+
     /// Reads a session from a bookmark on, up to its last whole record, and says where to go on later.
     ///
     /// Reading in two steps gives what reading at once gives.

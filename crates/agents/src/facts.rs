@@ -33,6 +33,19 @@ pub struct ModelWindow {
     pub tokens: u64,
 }
 
+/// Where in a store sessions are written: the names of folders from its root on and, last, of the files. A `*` stands for
+/// any letters. Of a database, its own name is meant.
+pub type Track = &'static [&'static str];
+
+/// How a client writes down that it ran into a rate or usage limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limits {
+    /// As such: a status, a kind or a name in the record says it, in every version that was seen.
+    Recorded,
+    /// Some version, or some limit, has nothing but the client's own error text.
+    Worded,
+}
+
 /// An agent as data.
 #[derive(Debug)]
 pub struct Facts {
@@ -46,6 +59,9 @@ pub struct Facts {
     /// Packages whose manifest tells the version of an installed client.
     pub packages: &'static [&'static str],
     pub stores: &'static [PathRule],
+    /// What to watch in a store.
+    pub tracks: &'static [Track],
+    pub limits: Limits,
     /// Files in a project from which it takes instructions.
     pub instruction_files: &'static [&'static str],
     /// The client versions that were read in the laboratory, oldest and newest.
@@ -101,5 +117,26 @@ impl Facts {
         let fits = |window: &&ModelWindow| model.is_some_and(|model| model.starts_with(window.prefix));
         let best = self.windows.iter().filter(fits).max_by_key(|window| window.prefix.len());
         best.map_or(self.default_window, |window| window.tokens)
+    }
+}
+
+/// Whether a name fits one element of a track.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((before, after)) => {
+            name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+        }
+        None => pattern == name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        assert!(fits("*", "anything") && fits("a*.md", "a.md") && fits("a*.md", "abc.md") && fits("a", "a"));
+        assert!(!fits("a*.md", "b.md") && !fits("ab*ba", "aba") && !fits("a", "ab"));
     }
 }

@@ -13,6 +13,7 @@ mod error;
 mod facts;
 pub mod formats;
 mod gemini_cli;
+mod openclaw;
 mod opencode;
 mod pi;
 mod plan;
@@ -23,7 +24,7 @@ mod version;
 pub use agent::{Agent, Bookmark, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
 pub use env::{Env, Os};
 pub use error::AgentError;
-pub use facts::{Base, Facts, ModelWindow, PathRule, UNKNOWN_RESUME_BUDGET};
+pub use facts::{Base, Facts, Limits, ModelWindow, PathRule, Track, UNKNOWN_RESUME_BUDGET, fits};
 pub use plan::{
     Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, WritePlan,
     WriteRequest, WrittenAs,
@@ -41,6 +42,7 @@ pub const AGENTS: &[&dyn Agent] = &[
     &pi::Pi,
     &copilot_cli::CopilotCli,
     &aider::Aider,
+    &openclaw::OpenClaw,
 ];
 
 /// The agent with that id or alias.

@@ -58,8 +58,10 @@ fn among(
     let shown = &candidates[..candidates.len().min(SHOWN)];
     let lines: Vec<String> = SessionTable::new(context, shown, &ids, ui.width().saturating_sub(4)).lines().collect();
     if globals.yes && !candidates.is_empty() {
-        announce(ui, context, &candidates[0], "newest of several that fit")?;
-        return Ok(candidates.swap_remove(0));
+        let newest = candidates.iter().enumerate().max_by_key(|(_, session)| session.found.updated_at);
+        let newest = newest.map_or(0, |(index, _)| index);
+        announce(ui, context, &candidates[newest], "newest of several that fit")?;
+        return Ok(candidates.swap_remove(newest));
     }
     if !ui.interactive() {
         return Err(CommandError::from(SelectError::Ambiguous { words, candidates }).details(lines));

@@ -155,6 +155,7 @@ impl From<ResumeError> for CommandError {
             ResumeError::CannotFit { .. } => Some("allow more with `--tokens N` if the target's model takes more"),
             ResumeError::NoProject(_) => Some("name a folder that exists with `--project`"),
             ResumeError::NoWriter(_) => Some("run `carryover detect` to see which agents can take sessions"),
+            ResumeError::Empty => Some("if something was said in it, its format has changed: run `carryover doctor`"),
             _ => None,
         };
         hint.into_iter().fold(Self::new(kind, error), Self::hint)
@@ -164,7 +165,7 @@ impl From<ResumeError> for CommandError {
 impl From<UndoError> for CommandError {
     fn from(error: UndoError) -> Self {
         let kind = match &error {
-            UndoError::Nothing | UndoError::NotFound(_) => ErrorKind::NotFound,
+            UndoError::Nothing | UndoError::NotFound(_) | UndoError::Ambiguous { .. } => ErrorKind::NotFound,
             _ => ErrorKind::Io,
         };
         let used = matches!(error, UndoError::Used(_));

@@ -16,6 +16,7 @@ mod quantity;
 mod session_row;
 mod shell;
 mod short_id;
+mod signals;
 mod surroundings;
 mod ui;
 mod view;

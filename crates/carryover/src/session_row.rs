@@ -99,7 +99,7 @@ pub(crate) fn from_home(context: &Context, path: &Path) -> String {
 }
 
 /// Cuts by columns: some characters take two.
-fn cut(text: &str, room: usize) -> String {
+pub(crate) fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }

@@ -11,6 +11,7 @@ const SHORTEST: usize = 8;
 /// Tells how much of an id is needed among these sessions.
 ///
 /// Ids that begin with the time share their first characters within a minute, so eight are not always enough.
+#[derive(Default)]
 pub(crate) struct ShortIds {
     ids: BTreeSet<String>,
 }
@@ -18,6 +19,11 @@ pub(crate) struct ShortIds {
 impl ShortIds {
     pub(crate) fn of(sessions: &[Listed]) -> Self {
         Self { ids: sessions.iter().map(|session| session.found.id.0.clone()).collect() }
+    }
+
+    /// One more session to be told from.
+    pub(crate) fn add(&mut self, id: &str) {
+        self.ids.insert(id.to_owned());
     }
 
     /// The beginning of an id that no other id here shares.

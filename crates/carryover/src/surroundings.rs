@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::{Env, Os};
 use carryover_core::time::Timestamp;
-use carryover_engine::config;
+use carryover_engine::config::{self, Config, ConfigError};
 use carryover_engine::context::{self, Context};
 
 use crate::error::{CommandError, ErrorKind};
@@ -26,13 +26,16 @@ pub(crate) fn context() -> Result<Context, CommandError> {
     Ok(Context::open(env, working_directory()?, seed)?)
 }
 
-/// The same, with the defaults where the configuration is broken.
-pub(crate) fn context_whatever_the_config() -> Result<Context, CommandError> {
+/// The same, with the defaults where the configuration is broken, and in what way it is.
+pub(crate) fn context_whatever_the_config() -> Result<(Context, Option<ConfigError>), CommandError> {
     let env = environment()?;
     let seed = seed(&env.vars)?;
     let home = context::home(&env);
-    let config = config::load(&home, &env.home).unwrap_or_default();
-    Ok(Context::with(env, config, home, working_directory()?, seed))
+    let (config, broken) = match config::load(&home, &env.home) {
+        Ok(config) => (config, None),
+        Err(error) => (Config::default(), Some(error)),
+    };
+    Ok((Context::with(env, config, home, working_directory()?, seed), broken))
 }
 
 /// Looks at this process alone.
@@ -65,6 +68,12 @@ fn user_home(vars: &BTreeMap<String, String>) -> Result<PathBuf, CommandError> {
     let home = vars.get(name).filter(|value| !value.is_empty());
     let missing = || CommandError::new(ErrorKind::Io, format!("{name} is not set, so there is no home to look in"));
     home.map(PathBuf::from).ok_or_else(missing)
+}
+
+/// A clock for commands that run on; one that was set stands still.
+pub(crate) fn clock(context: &Context) -> impl Fn() -> Timestamp + 'static {
+    let (start, vars) = (context.env.now, context.env.vars.clone());
+    move || now(&vars).unwrap_or(start)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]

@@ -128,6 +128,14 @@ impl Ui {
         self.out.write_all(b"\n")
     }
 
+    /// Writes data as one line of JSON, for output that never ends.
+    pub(crate) fn write_json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(value)?;
+        self.out.write_all(escape_c1(&text).as_bytes())?;
+        self.out.write_all(b"\n")?;
+        self.out.flush()
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()?;
         self.err.flush()

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::file;
 
 pub use edit::{set, unset};
-pub use keys::{Key, Kind, keys, schema};
+pub use keys::{Key, Kind, LONGEST_INTERVAL, keys, schema};
 
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -28,6 +28,7 @@ pub struct Config {
     /// More places to look for stores, by agent id.
     pub stores: BTreeMap<String, Vec<PathBuf>>,
     pub resume: ResumeConfig,
+    pub watch: WatchConfig,
 }
 
 /// Defaults of `resume`.
@@ -38,6 +39,16 @@ pub struct ResumeConfig {
     pub target: Option<String>,
     /// The token budget, where the command names none.
     pub tokens: Option<u64>,
+}
+
+/// Defaults of `watch`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WatchConfig {
+    /// Agents to watch; empty means those that are looked at.
+    pub agents: Vec<String>,
+    /// Seconds between two snapshots.
+    pub interval: Option<u64>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -112,6 +123,8 @@ fn read(path: &Path) -> Result<toml_edit::DocumentMut, ConfigError> {
 pub fn get(config: &Config, key: &str) -> Option<String> {
     match key {
         "agents" => Some(config.agents.join(",")).filter(|agents| !agents.is_empty()),
+        "watch.agents" => Some(config.watch.agents.join(",")).filter(|agents| !agents.is_empty()),
+        "watch.interval" => config.watch.interval.map(|seconds| seconds.to_string()),
         "resume.target" => config.resume.target.clone(),
         "resume.tokens" => config.resume.tokens.map(|tokens| tokens.to_string()),
         _ => {

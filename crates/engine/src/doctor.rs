@@ -9,6 +9,7 @@ use carryover_agents::{AGENTS, Agent, Version};
 
 use crate::client;
 use crate::context::Context;
+use crate::drift::drifts;
 use crate::read;
 use crate::session::{Filter, Listed, list_among, stores};
 
@@ -80,13 +81,16 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
         tell(Severity::Error, format!("its sessions could not be read: {error}"));
     }
     let places = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
-    tell(Severity::Fine, format!("{} sessions in {places}", listing.sessions.len()));
-    let drifted = listing.sessions.iter().filter(|session| session.found.drifted).count();
-    if drifted > 0 {
-        tell(Severity::Warning, format!("{drifted} sessions have a format that carryover does not know"));
+    tell(Severity::Fine, format!("{} in {places}", counted(listing.sessions.len(), "session")));
+    for drift in drifts(&listing) {
+        findings.push(Finding::new(Some(facts.id), Severity::Warning, drift.to_string()).hint(drift.advice()));
     }
     listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
     findings.extend(listing.sessions.iter().take(READ).filter_map(examine_session));
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Clients are read by the newest form that we know, which an even newer one may have left.
@@ -103,7 +107,8 @@ fn examine_session(session: &Listed) -> Option<Finding> {
         Ok(transcript) => {
             let first = transcript.rejected.first()?;
             let (count, offset, reason) = (transcript.rejected.len(), first.key.offset, first.reason);
-            let message = format!("session {name}: {count} records left out, the first at byte {offset} ({reason})");
+            let records = counted(count, "record");
+            let message = format!("session {name}: {records} left out, the first at byte {offset} ({reason})");
             Some(Finding::new(agent, Severity::Warning, message))
         }
     }

@@ -14,6 +14,7 @@ pub mod context;
 mod digest;
 mod disk;
 pub mod doctor;
+pub mod drift;
 mod file;
 pub mod handoff;
 mod journal;
@@ -32,6 +33,7 @@ pub mod session;
 pub mod story;
 pub mod undo;
 pub mod workspace;
+pub mod watch;
 
 pub use cache::remember_messages;
 

@@ -14,7 +14,6 @@ use crate::{project, read};
 
 /// Shorter words are never taken for the beginning of an id.
 const MIN_PREFIX: usize = 4;
-const MAX_CANDIDATES: usize = 10;
 const HEAD: u64 = 64 << 10;
 
 /// What was given on the command line.
@@ -83,10 +82,21 @@ pub(crate) fn select_among(
     if let Some(selected) = by_id(&listing, words)? {
         return Ok(selected);
     }
-    if let Some(path) = as_path(words, &context.cwd, &context.env.home) {
-        return by_path(agents, query.agent, &path, &here()).map(|session| Selected { session, why: None });
+    let path = as_path(words, &context.cwd, &context.env.home);
+    let Some(named) = path.map(|path| by_path(agents, query.agent, &path, &here())) else {
+        return by_title(&listing, words);
+    };
+    let titled = by_title(&listing, words);
+    match named {
+        Ok(session) => Ok(Selected { session, why: None }),
+        // A file that merely has the name of what was worked on is not what is meant.
+        Err(SelectError::NotRecognised(_) | SelectError::Agent(_))
+            if !is_separated(words) && matches!(titled, Ok(_) | Err(SelectError::Ambiguous { .. })) =>
+        {
+            titled
+        }
+        Err(error) => Err(error),
     }
-    by_title(&listing, words)
 }
 
 fn newest_here(
@@ -132,7 +142,7 @@ fn one_of(fitting: &[&Listed], words: &str) -> Result<Selected, SelectError> {
         [one] => Ok(Selected { session: (*one).clone(), why: None }),
         several => Err(SelectError::Ambiguous {
             words: words.to_owned(),
-            candidates: several.iter().take(MAX_CANDIDATES).map(|session| (*session).clone()).collect(),
+            candidates: several.iter().map(|session| (*session).clone()).collect(),
         }),
     }
 }
@@ -144,8 +154,12 @@ fn as_path(words: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
         None => cwd.join(words),
     };
     let ends = [".jsonl", ".zst", ".json"].iter().any(|end| words.ends_with(end));
-    let separated = !words.contains(' ') && words.contains(std::path::is_separator);
-    (path.is_file() || ends || separated).then_some(path)
+    (path.is_file() || ends || is_separated(words)).then_some(path)
+}
+
+/// Words with a separator are meant as a path, whether something is there or not.
+fn is_separated(words: &str) -> bool {
+    !words.contains(' ') && words.contains(std::path::is_separator)
 }
 
 fn by_path(

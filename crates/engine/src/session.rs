@@ -33,6 +33,8 @@ pub struct Filter {
 pub struct Listing {
     pub sessions: Vec<Listed>,
     pub failures: Vec<(&'static dyn Agent, AgentError)>,
+    /// Sessions whose format has changed, newest first, whatever project they are of: that may not be known.
+    pub drifted: Vec<Listed>,
 }
 
 /// Lists sessions from heads, tails and indexes alone.
@@ -49,7 +51,7 @@ pub fn covered(context: &Context) -> Vec<&'static dyn Agent> {
 
 pub(crate) fn list_among(agents: &[&'static dyn Agent], context: &Context, filter: &Filter) -> Listing {
     let mut here = Here::of(context.project(filter.project.as_deref()));
-    let mut listing = Listing { sessions: Vec::new(), failures: Vec::new() };
+    let mut listing = Listing { sessions: Vec::new(), failures: Vec::new(), drifted: Vec::new() };
     let wanted = |agent: &&&'static dyn Agent| is_wanted(**agent, context, filter);
     let in_projects = |agent: &&&'static dyn Agent| agent.facts().keeps_sessions_in_projects();
     for agent in agents.iter().filter(wanted).filter(|agent| !in_projects(agent)) {
@@ -61,11 +63,13 @@ pub(crate) fn list_among(agents: &[&'static dyn Agent], context: &Context, filte
         let context = knowing_projects(agents, context, filter, &listing);
         there.for_each(|agent| discover(*agent, &context, &mut here, &mut listing));
     }
-    if filter.project.is_some() {
-        listing.sessions.retain(|session| session.here);
-    }
     listing.sessions.sort_by_key(|session| (!session.here, Reverse(session.found.updated_at)));
     once_each(&mut listing.sessions);
+    listing.drifted = listing.sessions.iter().filter(|session| session.found.drifted).cloned().collect();
+    if filter.project.is_some() {
+        // One whose project cannot be told any more may be this one's: nothing to show would be a lie.
+        listing.sessions.retain(|session| session.here || (session.found.drifted && session.found.project.is_none()));
+    }
     fill_messages(context, &mut listing.sessions);
     listing
 }

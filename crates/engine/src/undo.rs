@@ -27,6 +27,8 @@ pub enum UndoError {
     Nothing,
     #[error("no resume is known by `{0}`")]
     NotFound(String),
+    #[error("`{prefix}` fits {} resumes", fitting.len())]
+    Ambiguous { prefix: String, fitting: Vec<Undoable> },
     #[error("{} has been changed since it was written: somebody has gone on there", .0.display())]
     Used(PathBuf),
     #[error("{0}")]
@@ -70,14 +72,18 @@ pub fn undo(context: &Context, id: Option<&str>, force: bool) -> Result<Undone, 
 /// The resumes that can still be taken back, newest first.
 pub fn undoable(context: &Context) -> Vec<Undoable> {
     let journals = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
-    journals
-        .map(|journal| Undoable {
+    journals.map(Undoable::from).collect()
+}
+
+impl From<Journal> for Undoable {
+    fn from(journal: Journal) -> Self {
+        Self {
             id: journal.id,
             source: journal.source.agent,
             target: journal.target.agent,
             session: journal.target.session.0,
-        })
-        .collect()
+        }
+    }
 }
 
 /// The resumes that were cut short; none while one is under way.
@@ -122,8 +128,11 @@ fn choose(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
     };
     let fitting: Vec<Journal> = open.filter(|journal| !id.is_empty() && journal.id.starts_with(id)).collect();
     let exact = fitting.iter().position(|journal| journal.id == id);
-    let index = exact.or((fitting.len() == 1).then_some(0));
-    let found = index.and_then(|index| fitting.into_iter().nth(index));
+    if exact.is_none() && fitting.len() > 1 {
+        let fitting = fitting.into_iter().map(Undoable::from).collect();
+        return Err(UndoError::Ambiguous { prefix: id.to_owned(), fitting });
+    }
+    let found = fitting.into_iter().nth(exact.unwrap_or(0));
     found.ok_or_else(|| UndoError::NotFound(id.to_owned()))
 }
 

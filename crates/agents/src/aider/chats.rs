@@ -24,20 +24,43 @@ pub(super) struct Chat {
     pub(super) started: Option<String>,
     /// Names it among the chats of its file.
     pub(super) key: String,
-    /// The client loaded everything before it.
-    pub(super) restored: bool,
+    pub(super) past: Past,
     /// We wrote it.
     pub(super) ours: Option<Ours>,
     /// Its lines still have the two blanks at their end. Editors like to remove them.
     pub(super) strict: bool,
     /// The user said something to the model.
     pub(super) spoken: bool,
+    /// How it begins, behind what the client says of itself.
+    pub(super) opening: Opening,
     /// The first prompt.
     prompt: Option<String>,
     pub(super) model: Option<String>,
     pub(super) version: Option<String>,
     /// The client may have been told to take every question of its own for answered.
     pub(super) permission: Permission,
+}
+
+/// Who speaks first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Opening {
+    #[default]
+    None,
+    /// The user, to the model or to the client.
+    Asked,
+    /// Lines come first that neither the client nor the user marked as theirs, which no client writes.
+    Unasked,
+}
+
+/// What a chat knows of the chats before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Past {
+    #[default]
+    Nothing,
+    /// The client loaded everything before it.
+    Restored,
+    /// The same, and what it loaded is one session, which goes on here.
+    Continued,
 }
 
 /// What we wrote down about a chat that we carried over.
@@ -68,6 +91,7 @@ impl Chat {
             // Where the client's output goes on over several lines, the first has no blanks.
             Kind::Console(text) if !self.spoken => self.announce(text),
             Kind::User(text) if self.counts(line) => self.say(text),
+            Kind::Text if self.opening == Opening::None => self.opening = Opening::Unasked,
             _ => {}
         }
     }
@@ -75,7 +99,7 @@ impl Chat {
     /// What the client says before the first prompt.
     fn announce(&mut self, text: &str) {
         if text == wire::RESTORED {
-            self.restored = true;
+            self.past = Past::Restored;
         } else if let Some(rest) = text.strip_prefix(wire::CARRIED) {
             let begun = rest.split_whitespace().last().and_then(Timestamp::parse);
             self.ours = Some(Ours { begun, title: None });
@@ -91,6 +115,9 @@ impl Chat {
     }
 
     fn say(&mut self, text: &str) {
+        if self.opening == Opening::None {
+            self.opening = Opening::Asked;
+        }
         if !self.is_ours() && wire::is_command(text) {
             return;
         }
@@ -117,6 +144,7 @@ pub(super) fn chats(path: &Path) -> io::Result<Vec<Chat>> {
     })?;
     chats.extend(reading.finish());
     name(&mut chats);
+    join(&mut chats);
     Ok(chats)
 }
 
@@ -159,11 +187,28 @@ fn name(chats: &mut [Chat]) {
     }
 }
 
-/// The chat that a source means: the one it names, or the last in which something was said.
-pub(super) fn find<'a>(chats: &'a [Chat], key: Option<&str>) -> Option<&'a Chat> {
+/// A file that we wrote holds one session: whoever restores it goes on with that, in a chat of its own.
+fn join(chats: &mut [Chat]) {
+    let mut ours = false;
+    for chat in chats {
+        if ours && chat.past == Past::Restored {
+            chat.past = Past::Continued;
+        }
+        ours = chat.is_ours() || chat.past == Past::Continued;
+    }
+}
+
+/// The chats of each session, in their order.
+pub(super) fn sessions(chats: &[Chat]) -> impl Iterator<Item = &[Chat]> {
+    chats.chunk_by(|_, next| next.past == Past::Continued)
+}
+
+/// The chats of the session that a source means: the one it names, or the last in which something was said.
+pub(super) fn find<'a>(chats: &'a [Chat], key: Option<&str>) -> Option<&'a [Chat]> {
+    let spoken = |session: &&[Chat]| session.iter().any(|chat| chat.spoken);
     match key {
-        Some(key) => chats.iter().find(|chat| chat.key == key),
-        None => chats.iter().rev().find(|chat| chat.spoken).or(chats.last()),
+        Some(key) => sessions(chats).find(|session| session.iter().any(|chat| chat.key == key)),
+        None => sessions(chats).filter(spoken).last().or_else(|| sessions(chats).last()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::chats::{self, Chat};
+use super::chats::{self, Chat, Opening};
 use super::clock;
 use super::read::{ahead, started_at};
 use crate::{AgentError, Env, Found, Liveness, Source, Store};
@@ -46,18 +46,33 @@ pub(super) fn is_history(path: &Path) -> bool {
 /// Tells every chat of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     for path in files(&store.root) {
-        let chats = chats::chats(&path)?;
-        let known = chats.iter().any(|chat| chat.started.is_some());
-        let newest = chats.iter().rposition(|chat| chat.spoken);
-        let place = Place { path: &path, resolved: chats::resolved(&path), ahead: ahead(&path) };
-        for (index, chat) in chats.iter().enumerate() {
-            let listed = if known { chat.spoken } else { true };
-            if listed && found(place.look(chat, !known && !chat.spoken, Some(index) == newest)).is_break() {
+        for chat in chats_in(&path)? {
+            if found(chat).is_break() {
                 return Ok(());
             }
         }
     }
     Ok(())
+}
+
+/// The chats of one file.
+pub(super) fn chats_in(path: &Path) -> Result<Vec<Found>, AgentError> {
+    let chats = chats::chats(path)?;
+    let known = chats.iter().any(|chat| chat.started.is_some());
+    // Answers without questions: the marks of what the user says have changed.
+    let answers_only = !chats.iter().any(|chat| chat.spoken);
+    let newest = chats::find(&chats, None).and_then(|session| session.first());
+    let place = Place { path, resolved: chats::resolved(path), ahead: ahead(path) };
+    let mut found = Vec::new();
+    for session in chats::sessions(&chats) {
+        let [chat, ..] = session else { continue };
+        let spoken = session.iter().any(|chat| chat.spoken);
+        let drifted = !spoken && (!known || (answers_only && chat.opening == Opening::Unasked));
+        if spoken || drifted {
+            found.push(place.look(session, chat, drifted, Some(chat) == newest));
+        }
+    }
+    Ok(found)
 }
 
 /// What is the same for all chats of a file.
@@ -68,7 +83,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn look(&self, chat: &Chat, drifted: bool, newest: bool) -> Found {
+    fn look(&self, session: &[Chat], chat: &Chat, drifted: bool, newest: bool) -> Found {
         let started_at = started_at(chat, self.ahead);
         // Of the other chats it is only known when they began.
         let modified = if newest || started_at.is_none() { clock::modified(self.path) } else { None };
@@ -81,8 +96,8 @@ impl Place<'_> {
             started_at,
             updated_at: modified.or(started_at),
             messages: None,
-            bytes: chat.end - chat.offset,
-            model: chat.model.clone(),
+            bytes: session.iter().map(|chat| chat.end - chat.offset).sum(),
+            model: session.iter().rev().find_map(|chat| chat.model.clone()),
             live: Liveness::Unknown,
             drifted,
         }

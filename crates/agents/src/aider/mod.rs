@@ -5,8 +5,10 @@
 
 mod chats;
 mod clock;
+mod commits;
 mod dialect;
 mod discover;
+mod log;
 mod read;
 mod record;
 mod stretch;
@@ -24,8 +26,8 @@ use std::path::Path;
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header};
 
 use crate::{
-    Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
+    TargetView, WritePlan, WriteRequest, Writer,
 };
 
 /// Aider, 0.86.
@@ -39,6 +41,8 @@ static FACTS: Facts = Facts {
     start: &["aider", "--read", "{file}"],
     packages: &["aider-chat"],
     stores: &[PathRule { on: &[], base: Base::Project, path: &[] }],
+    tracks: &[&[".aider.chat.history*.md"]],
+    limits: Limits::Worded,
     // It reads those files only that its configuration names.
     instruction_files: &[],
     versions_seen: ("0.86.2", "0.86.2"),
@@ -77,6 +81,10 @@ impl Agent for Aider {
         discover::discover(store, found)
     }
 
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        discover::chats_in(file)
+    }
+
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         read::read(source, from, sink)
     }
@@ -90,8 +98,8 @@ impl Agent for Aider {
     }
 
     /// The model has no tools here: it writes its edits into its replies, and the client carries them out.
-    fn action(&self, _call: &Call, _outcome: Option<&str>) -> Action {
-        Action::Other
+    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
+        commits::action(call)
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

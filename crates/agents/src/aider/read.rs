@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Entry, EntryKey, Fact, Header, TitleRank};
 
-use super::chats::{self, Chat};
+use super::chats::{self, Chat, Past};
+use super::log::{self, Heard, Joined};
 use super::record::{self, Around};
 use super::stretch::Stretches;
 use super::wire::WireLine;
 use super::{FACTS, clock};
+use crate::formats::git::Repository;
 use crate::formats::jsonl;
 use crate::{AgentError, Bookmark, Sink, Source};
 
@@ -40,25 +42,43 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     if again && sink.retract(BEGINNING).is_break() {
         return Ok(*from);
     }
-    let chat = match (chats::find(&chats, source.key.as_deref()), &source.key) {
-        (Some(chat), _) => chat,
+    let session = match (chats::find(&chats, source.key.as_deref()), &source.key) {
+        (Some(session), _) => session,
         (None, None) => return Ok(bookmark),
         (None, Some(_)) => {
             let reason = "it does not hold that chat any more";
             return Err(AgentError::NotASession { agent: FACTS.name, path: path.to_path_buf(), reason });
         }
     };
-    if begin(path, chat, !again, sink).is_continue() {
-        let first = if chat.restored { 0 } else { chat.offset };
-        let live = chats.iter().filter(|other| other.offset >= first && other.offset <= chat.offset);
-        hand_over(path, &live.collect::<Vec<_>>(), sink)?;
+    let (Some(chat), Some(last)) = (session.first(), session.last()) else { return Ok(bookmark) };
+    if begin(path, chat, last, !again, sink).is_continue() {
+        let first = if chat.past == Past::Nothing { chat.offset } else { 0 };
+        let live = chats.iter().filter(|other| other.offset >= first && other.offset <= last.offset);
+        hand_over_all(path, &live.collect::<Vec<_>>(), last, sink)?;
     }
     Ok(bookmark)
 }
 
-fn begin(path: &Path, chat: &Chat, first_time: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
+/// Hands over the live chats, with what only the log of requests holds, where there is one.
+fn hand_over_all(path: &Path, live: &[&Chat], last: &Chat, sink: &mut dyn Sink) -> Result<(), AgentError> {
+    let log = log::beside(path);
+    // What we wrote was sent to nobody yet, and what it was written from may be in the same log.
+    let logged = !last.is_ours() && log.is_file();
+    let Some(since) = last.started.as_deref().filter(|_| logged) else { return hand_over(path, live, sink) };
+    let mut heard = Heard::default();
+    hand_over(path, live, &mut heard)?;
+    let mut joined = Joined::new(&log, since, &heard, sink);
+    hand_over(path, live, &mut joined)?;
+    // The verdict of a sink that wants no more is of no use at the end.
+    let _ = joined.until(usize::MAX);
+    Ok(())
+}
+
+/// Tells of the session that begins with a chat and goes on in the last.
+fn begin(path: &Path, chat: &Chat, last: &Chat, first_time: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
     if first_time {
         sink.learn(Fact::File(path.to_path_buf()))?;
+        sink.learn(Fact::File(log::beside(path)))?;
     }
     sink.learn(Fact::Session(chats::id(&chats::resolved(path), &chat.key)))?;
     if let Some(project) = path.parent() {
@@ -71,13 +91,13 @@ fn begin(path: &Path, chat: &Chat, first_time: bool, sink: &mut dyn Sink) -> Con
         // Not as a first prompt, of which the first would stay when a file with one more chat is read again.
         sink.learn(Fact::Title(TitleRank::Generated, title.to_owned()))?;
     }
-    if let Some(model) = &chat.model {
+    if let Some(model) = &last.model {
         sink.learn(Fact::Model(model.clone()))?;
     }
-    if let Some(version) = &chat.version {
+    if let Some(version) = &last.version {
         sink.learn(Fact::ClientVersion(version.clone()))?;
     }
-    sink.learn(Fact::Permission(chat.permission))
+    sink.learn(Fact::Permission(last.permission))
 }
 
 /// When a chat began; in one that we wrote it stands exactly.
@@ -104,10 +124,14 @@ fn hand_over(path: &Path, live: &[&Chat], sink: &mut dyn Sink) -> Result<(), Age
 /// The entries of one stretch, read again.
 pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
     let text = raw(header, key)?;
+    if key.file == log::PLACE {
+        return Ok(vec![log::entry(&text, key)]);
+    }
     let Some(path) = header.files.get(usize::from(key.file)) else { return Ok(Vec::new()) };
     let chats = chats::chats(path)?;
     let Some(chat) = chats.iter().rev().find(|chat| chat.offset <= key.offset) else { return Ok(Vec::new()) };
-    let around = Around { chat, going_on: false, after_summary: false };
+    let repository = path.parent().and_then(Repository::at);
+    let around = Around { chat, going_on: false, after_summary: false, repository: repository.as_ref() };
     Ok(record::entries(&text, EntryKey { part: 0, ..key }, around))
 }
 

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use carryover_core::transcript::{Body, Entry, EntryKey, Failure, FailureKind, Note, Origin, Part, Reasoning};
 
 use super::chats::Chat;
-use super::wire;
+use super::{commits, wire};
+use crate::formats::git::Repository;
 
 /// What the client puts around the thoughts of a model that tells them, and what some models put there themselves.
 const THINKING: [(&str, &str); 2] = [
@@ -21,13 +22,15 @@ pub(super) struct Around<'a> {
     pub(super) going_on: bool,
     /// What stands before it is a summary.
     pub(super) after_summary: bool,
+    /// Where the client commits what it edits.
+    pub(super) repository: Option<&'a Repository>,
 }
 
 /// The entries of a stretch: what the user, the client or the model said in one go.
 pub(super) fn entries(text: &str, key: EntryKey, around: Around<'_>) -> Vec<Entry> {
     let bodies = match who(text, around.chat) {
         Who::User => vec![user(&wire::user_text(text), around)],
-        Who::Client => vec![console(&wire::console_text(text), around)],
+        Who::Client => console(&wire::console_text(text), around),
         Who::Model => model(text, around),
     };
     let entry = |(part, (origin, body)): (usize, (Origin, Body))| Entry {
@@ -71,7 +74,7 @@ fn user(said: &str, around: Around<'_>) -> (Origin, Body) {
     if let Some(summary) = said.strip_prefix(wire::SUMMARY) {
         return (Origin::Agent, Body::Summary(text(summary.trim_start_matches('\n'))));
     }
-    match said.strip_prefix("<hook>\n").and_then(|said| said.strip_suffix("\n</hook>")) {
+    match said.strip_prefix(wire::HOOK).and_then(|said| said.strip_suffix("\n</hook>")) {
         Some(told) => (Origin::Hook, Body::Prompt(text(told))),
         None => (Origin::User, Body::Prompt(text(said))),
     }
@@ -81,7 +84,14 @@ fn opaque(kind: &'static str) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
 }
 
-fn console(said: &str, around: Around<'_>) -> (Origin, Body) {
+fn console(said: &str, around: Around<'_>) -> Vec<(Origin, Body)> {
+    match commits::bodies(said, around.repository) {
+        Some(bodies) => bodies.map(|body| (Origin::Harness, body)).to_vec(),
+        None => vec![told(said, around)],
+    }
+}
+
+fn told(said: &str, around: Around<'_>) -> (Origin, Body) {
     if let Some(thoughts) = said.strip_prefix(wire::THOUGHTS).filter(|_| around.chat.is_ours()) {
         let text = thoughts.trim_start_matches('\n').to_owned();
         return (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text, sealed: false })));
@@ -139,6 +149,11 @@ fn model(said: &str, around: Around<'_>) -> Vec<(Origin, Body)> {
     let reasoning = reasoning.map(|reasoning| Body::Reasoning(Box::new(reasoning)));
     let reply = (!reply.is_empty()).then(|| Body::Reply(text(reply)));
     reasoning.into_iter().chain(reply).map(|body| (Origin::Agent, body)).collect()
+}
+
+/// What the model said, without what it thought.
+pub(super) fn spoken(said: &str) -> &str {
+    thoughts(said).1
 }
 
 /// What the model thought, which the client does not send again, and what it said.

@@ -12,6 +12,7 @@ use super::read::{ahead, started_at};
 use super::record::{self, Around};
 use super::wire::{self, Kind, WireLine};
 use crate::Sink;
+use crate::formats::git::Repository;
 use crate::formats::jsonl;
 
 /// Some lines of one voice.
@@ -37,6 +38,7 @@ pub(super) struct Stretches<'a> {
     /// The user has said something in this chat.
     begun: bool,
     after_summary: bool,
+    repository: Option<Repository>,
     sink: &'a mut dyn Sink,
 }
 
@@ -44,7 +46,8 @@ impl<'a> Stretches<'a> {
     /// Begins at an offset of the file; `live` are the chats that count, in their order.
     pub(super) fn new(path: &Path, live: &'a [&'a Chat], behind: u64, sink: &'a mut dyn Sink) -> io::Result<Self> {
         let (file, ahead) = (File::open(path)?, ahead(path));
-        Ok(Self { file, live, ahead, at: 0, open: None, behind, begun: false, after_summary: false, sink })
+        let repository = path.parent().and_then(Repository::at);
+        Ok(Self { file, live, ahead, at: 0, open: None, behind, begun: false, after_summary: false, repository, sink })
     }
 
     /// Takes in a line; lines come in their order.
@@ -143,8 +146,12 @@ impl<'a> Stretches<'a> {
             self.sink.reject(Rejected { key, reason: "not UTF-8, or too long" })?;
             return self.put(opaque(key, "text"));
         };
-        let around =
-            Around { chat: self.chat(), going_on: self.at + 1 == self.live.len(), after_summary: self.after_summary };
+        let around = Around {
+            chat: self.chat(),
+            going_on: self.at + 1 == self.live.len(),
+            after_summary: self.after_summary,
+            repository: self.repository.as_ref(),
+        };
         let entries = record::entries(&text, key, around);
         self.after_summary = entries.iter().any(|entry| matches!(entry.body, Body::Summary(_)));
         entries.into_iter().try_for_each(|entry| self.put(entry))

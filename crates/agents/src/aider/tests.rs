@@ -103,6 +103,53 @@ fn a_chat_that_an_editor_has_trimmed_is_read_all_the_same() {
     insta::assert_snapshot!(live_context(&read(&fixture("hand-written.md"))));
 }
 
+#[test]
+fn what_the_client_added_to_a_chat_is_read_from_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.md");
+    std::fs::copy(fixture("0.86.2-logged.md"), &path).unwrap();
+    assert!(!live_context(&read(&path)).contains("the tests say 42"));
+    let log = folder.path().join(".aider.llm.history");
+    std::fs::copy(fixture("0.86.2-logged.llm.history"), &log).unwrap();
+    insta::assert_snapshot!(live_context(&read(&path)));
+    let ours = folder.path().join(".aider.chat.history.1234abcd.md");
+    let carried = "> Carried over by carryover from aider, begun 2026-11-15T06:04:20.000Z  ";
+    let written =
+        format!("# aider chat started at 2026-11-15 06:04:20\n\n{carried}\n\n#### And now?  \n\nAll is done.\n");
+    std::fs::write(&ours, written).unwrap();
+    assert_eq!(read(&ours).n_messages(), 2);
+    assert!(!live_context(&read(&ours)).contains("Hook"), "nobody has sent it yet");
+    // Another chat went on in the same log.
+    let more = "TO LLM 2026-11-15T09:00:00\n-------\nUSER Fix add, please.\n-------\nUSER Elsewhere\n\
+                LLM RESPONSE 2026-11-15T09:00:01\nASSISTANT Something else.\n";
+    let text = fs_err::read_to_string(&log).unwrap();
+    std::fs::write(&log, format!("{text}{more}")).unwrap();
+    assert!(!live_context(&read(&path)).contains("Elsewhere"));
+    for cut in (0..text.len()).step_by(101).filter(|cut| text.is_char_boundary(*cut)) {
+        std::fs::write(&log, &text[..cut]).unwrap();
+        assert!(read(&path).n_messages() >= 7, "cut at {cut}");
+    }
+}
+
+#[test]
+fn what_the_client_committed_is_told_beside_the_context() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.md");
+    std::fs::copy(fixture("0.86.2-logged.md"), &path).unwrap();
+    let without = live_context(&read(&path));
+    let repository = fixture("0.86.2-logged-repository").display().to_string();
+    std::fs::write(folder.path().join(".git"), format!("gitdir: {repository}\n")).unwrap();
+    let transcript = read(&path);
+    assert_eq!(live_context(&transcript), without);
+    let mut told = Vec::new();
+    for entry in &transcript.entries {
+        let Body::Call(call) = &entry.body else { continue };
+        assert!(Aider.reload(&transcript.header, entry.key).unwrap().contains(entry));
+        told.push(Aider.action(call, None));
+    }
+    insta::assert_debug_snapshot!(told);
+}
+
 fn found(folder: &Path) -> Vec<Found> {
     let mut all = Vec::new();
     let store = Store { root: folder.to_path_buf() };
@@ -141,6 +188,32 @@ fn chats_of_one_file_are_listed_apart() {
         let transcript = read_chat(&path, found.source.key.as_deref());
         assert_eq!((&transcript.header.session, &transcript.header.title), (&found.id, &found.title));
     }
+}
+
+#[test]
+fn a_file_that_we_wrote_is_one_session_however_often_it_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".aider.chat.history.1234abcd.md");
+    let ours = "\n# aider chat started at 2026-11-15 04:00:00\n\n> Carried over by carryover from codex, begun \
+                2026-11-15T04:00:00.000Z  \n\n#### first  \n\nfirst reply\n\n";
+    let chat = |time: &str, words: &str, said: &str| {
+        format!("\n# aider chat started at {time}\n\n> Aider v0.86.2  \n{words}\n#### {said}  \n\nreply to {said}\n\n")
+    };
+    let restored = "> Restored previous conversation history.  \n";
+    let second = chat("2026-11-15 05:00:00", restored, "second");
+    let third = chat("2026-11-15 06:00:00", restored, "third");
+    let other = chat("2026-11-15 07:00:00", "", "other");
+    std::fs::write(&path, format!("{ours}{second}{third}{other}")).unwrap();
+    let listed = found(folder.path());
+    let titles: Vec<Option<&str>> = listed.iter().map(|found| found.title.as_deref()).collect();
+    assert_eq!(titles, [Some("first"), Some("other")]);
+    for key in ["2026-11-15 04:00:00", "2026-11-15 06:00:00"] {
+        let transcript = read_chat(&path, Some(key));
+        assert_eq!(transcript.header.session, listed[0].id);
+        assert_eq!(transcript.n_messages(), 6);
+        assert_eq!(transcript.header.client_version.as_deref(), Some("0.86.2"));
+    }
+    assert_eq!(read_chat(&path, Some("2026-11-15 07:00:00")).n_messages(), 2);
 }
 
 #[test]

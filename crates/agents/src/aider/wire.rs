@@ -28,6 +28,8 @@ pub(super) const CLEARED: [&str; 2] = ["All chat history cleared.", "All files d
 
 /// The first words of the client's that we put into a chat that we write.
 pub(super) const CARRIED: &str = "Carried over by carryover";
+/// What a hook brought along with the user's words, in a chat that we wrote.
+pub(super) const HOOK: &str = "<hook>\n";
 /// Thoughts in a chat that we wrote: shown to whoever opens the file, and never sent.
 pub(super) const THOUGHTS: &str = "Thoughts:";
 /// The title in a chat that we wrote.

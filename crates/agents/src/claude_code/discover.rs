@@ -11,8 +11,8 @@ use carryover_core::transcript::{Body, Header, SessionId};
 use super::read::OwnFile;
 use super::record;
 use super::wire::WireRecord;
-use crate::formats::jsonl;
 use crate::formats::line::Line;
+use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
 /// How much of each end is looked at: more only where the first look meets no whole record of the conversation.
@@ -36,6 +36,13 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         }
     }
     failed.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// The session in one file. Titles that older clients keep in other files are for a listing to find.
+pub(super) fn session_in(store: &Store, file: &Path) -> io::Result<Option<Found>> {
+    let Some(Seen { mut found, .. }) = look(file)? else { return Ok(None) };
+    found.live = running(&store.root).of(&found.id);
+    Ok(Some(found))
 }
 
 fn discover_project(
@@ -91,6 +98,7 @@ fn look(path: &Path) -> io::Result<Option<Seen>> {
     if seen_whole && !ends.spoken && ends.unknown == 0 {
         return Ok(None);
     }
+    let drifted = ends.has_drifted();
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
     let found = Found {
@@ -106,7 +114,7 @@ fn look(path: &Path) -> io::Result<Option<Seen>> {
         bytes: metadata.len(),
         model: ends.header.model,
         live: Liveness::Unknown,
-        drifted: ends.known == 0 && ends.unknown > 0,
+        drifted,
     };
     Ok(Some(Seen { found, leaf: ends.leaf }))
 }
@@ -146,7 +154,16 @@ impl Ends {
             }
         }
         ends.timed |= ends.chained;
+        if ends.has_drifted() && size > ENDS[0] {
+            let timed = ends.timed;
+            ends = Self { timed, ..Self::default() };
+            ends.take(&jsonl::head(path, drift::DOUBT)?, &own);
+        }
         Ok(ends)
+    }
+
+    fn has_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
     }
 
     fn take(&mut self, bytes: &[u8], own: &OwnFile) {

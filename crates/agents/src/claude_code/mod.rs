@@ -24,9 +24,10 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part, Permission};
 
+use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// Claude Code, 1.0 to 2.1.
@@ -43,6 +44,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("CLAUDE_CONFIG_DIR"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".claude"] },
     ],
+    tracks: &[&["projects", "*", "*.jsonl"]],
+    limits: Limits::Worded,
     instruction_files: &["CLAUDE.md"],
     versions_seen: ("1.0.128", "2.1.325"),
     windows: &[ModelWindow { prefix: "claude-", tokens: 200_000 }],
@@ -75,6 +78,15 @@ impl Agent for ClaudeCode {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::session_in(store, file)?.into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let offset = jsonl::near_end(&source.path)?;
+        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

@@ -11,8 +11,8 @@ use carryover_core::transcript::{Body, Entry, Fact, Origin, SessionId};
 use super::base::{self, Base};
 use super::meta::WireMeta;
 use super::{item, record, rollout, titles};
-use crate::formats::jsonl;
 use crate::formats::line::Line;
+use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
 /// How much of a file's beginning and end is looked at.
@@ -33,6 +33,11 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         }
     }
     Ok(())
+}
+
+/// The session in one file. What it was reverted from is for a listing to find.
+pub(super) fn session_in(store: &Store, file: &Path) -> Result<Option<Found>, AgentError> {
+    look_at(file, &[file.to_owned()], &store.root, &titles::all(&store.root))
 }
 
 /// One file for each session: those that it was reverted from are part of it.
@@ -66,8 +71,9 @@ struct Glimpse {
     model: Option<String>,
     project: Option<PathBuf>,
     updated_at: Option<Timestamp>,
-    n_lines: usize,
-    known: bool,
+    n_known: usize,
+    n_unknown: usize,
+    spoken: bool,
 }
 
 fn look_at(
@@ -84,12 +90,16 @@ fn look_at(
     if (glimpse.meta.is_none() || glimpse.title.is_none()) && metadata.len() > GLANCE {
         glimpse = Glimpse::of_head(&jsonl::head(path, LONG_GLANCE)?);
     }
+    if glimpse.has_drifted() && metadata.len() > GLANCE {
+        glimpse = Glimpse::of_head(&jsonl::head(path, drift::DOUBT)?);
+    }
     let of_head = glimpse.updated_at.take();
     glimpse.take_tail(&jsonl::tail(path, GLANCE)?);
     if glimpse.meta.as_ref().is_some_and(|meta| meta.base.is_some()) {
         // Without its base it cannot be read, but that is no reason to hide it.
         glimpse.look_back(base::chain(path, files).unwrap_or_default())?;
     }
+    let drifted = glimpse.has_drifted();
     let meta = glimpse.meta.unwrap_or_default();
     let Some(id) = meta.id.or_else(|| rollout::session_in(path).map(str::to_owned)) else { return Ok(None) };
     if meta.is_hidden || meta.parent.is_some() {
@@ -108,7 +118,7 @@ fn look_at(
         bytes: metadata.len(),
         model: glimpse.model,
         live: liveness(root, &id),
-        drifted: glimpse.n_lines > 0 && !glimpse.known,
+        drifted,
         id: SessionId(id),
         source: Source { path: path.to_owned(), key: None },
     }))
@@ -128,8 +138,7 @@ impl Glimpse {
         let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         glimpse.meta = WireMeta::parse(first);
         if glimpse.meta.is_some() {
-            glimpse.known = true;
-            glimpse.n_lines = 1;
+            glimpse.n_known = 1;
         }
         for line in jsonl::lines(head) {
             glimpse.take(line.trim_ascii_end());
@@ -138,6 +147,23 @@ impl Glimpse {
             }
         }
         glimpse
+    }
+
+    fn has_drifted(&self) -> bool {
+        drift::has_drifted(self.n_known, self.n_unknown, self.spoken)
+    }
+
+    fn count(&mut self, bytes: &[u8], parsed: &record::Parsed) {
+        // Items that we do not know have names that none of ours has.
+        let is_new = |body: &Body| matches!(body, Body::Opaque(kind) if kind.starts_with("item."));
+        let all_new = !parsed.entries.is_empty() && parsed.entries.iter().all(|entry| is_new(&entry.body));
+        if record::is_known_kind(bytes) && parsed.rejected.is_none() && !all_new {
+            self.n_known += 1;
+        } else {
+            self.n_unknown += 1;
+        }
+        let silent = |body: &Body| matches!(body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_));
+        self.spoken |= parsed.entries.iter().any(|entry| !silent(&entry.body));
     }
 
     /// The files that a session was reverted from tell how it began, and when. Nearest first, so that the oldest
@@ -165,10 +191,9 @@ impl Glimpse {
         if bytes.is_empty() {
             return;
         }
-        self.n_lines += 1;
-        self.known |= record::is_known_kind(bytes);
         let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
         let Some(parsed) = record::parse(line, 0, false) else { return };
+        self.count(bytes, &parsed);
         for fact in parsed.facts {
             match fact {
                 Fact::Model(model) => self.model = Some(model),

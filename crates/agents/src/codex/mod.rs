@@ -31,8 +31,8 @@ use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome,
 
 use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// Codex CLI, 0.20 to 0.166.
@@ -49,6 +49,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("CODEX_HOME"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".codex"] },
     ],
+    tracks: &[&["sessions", "*", "*", "*", "rollout-*.jsonl"]],
+    limits: Limits::Recorded,
     instruction_files: &["AGENTS.md"],
     versions_seen: ("0.20.0", "0.166.0"),
     // What the client itself records as `model_context_window`.
@@ -70,6 +72,15 @@ impl Agent for Codex {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::session_in(store, file)?.into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let offset = jsonl::near_end(&source.path)?;
+        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

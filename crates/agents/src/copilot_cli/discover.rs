@@ -7,10 +7,11 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Header, SessionId};
 
+use super::history;
 use super::record;
 use super::workspace::Workspace;
-use crate::formats::jsonl;
 use crate::formats::line::Line;
+use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
 /// How much of each end is looked at.
@@ -18,6 +19,9 @@ const END: u64 = 20 << 10;
 
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    if history::discover(&store.root, found).is_break() {
+        return Ok(());
+    }
     let sessions = store.root.join("session-state");
     if !sessions.is_dir() {
         return Ok(());
@@ -48,17 +52,20 @@ pub(super) fn session_id(path: &Path) -> Option<SessionId> {
 }
 
 /// Looks at the two ends of a session's events; one in which nothing was said is no session.
-fn look(path: &Path) -> Option<Found> {
+pub(super) fn look(path: &Path) -> Option<Found> {
     let metadata = fs_err::metadata(path).ok()?;
     let mut ends = Ends::default();
     ends.take(&jsonl::head(path, END).ok()?);
     if metadata.len() > END {
         ends.take(&jsonl::tail(path, END.min(metadata.len() - END)).ok()?);
     }
-    if ends.known > 0 && !ends.spoken && metadata.len() <= END {
-        return None;
+    let whole = metadata.len() <= END;
+    if !whole && ends.has_drifted() {
+        ends = Ends::default();
+        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
     }
-    if ends.known == 0 && ends.unknown == 0 {
+    let drifted = ends.has_drifted();
+    if ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
         return None;
     }
     let workspace = Workspace::beside(path).unwrap_or_default();
@@ -78,7 +85,7 @@ fn look(path: &Path) -> Option<Found> {
         bytes: metadata.len(),
         model: ends.header.model,
         live: liveness(path),
-        drifted: ends.known == 0,
+        drifted,
     })
 }
 
@@ -92,6 +99,10 @@ struct Ends {
 }
 
 impl Ends {
+    fn has_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         for line in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes: line, length: line.len() as u64, unterminated: false };
@@ -103,7 +114,8 @@ impl Ends {
 
     fn take_line(&mut self, line: Line<'_>) {
         let Some(parsed) = record::parse(line, 0) else { return };
-        if parsed.known && parsed.rejected.is_none() {
+        let is_new = |body: &Body| matches!(body, Body::Opaque(kind) if is_new_talk(kind));
+        if parsed.known && parsed.rejected.is_none() && !parsed.entries.iter().all(|entry| is_new(&entry.body)) {
             self.known += 1;
         } else {
             self.unknown += 1;
@@ -118,6 +130,12 @@ impl Ends {
             self.header.learn(fact);
         }
     }
+}
+
+/// An event of the families in which things are said that says nothing to us: where nothing else does, it was renamed.
+fn is_new_talk(kind: &str) -> bool {
+    let talks = ["user.", "assistant."].iter().any(|family| kind.starts_with(family));
+    talks && !matches!(kind, "assistant.turn_start" | "assistant.turn_end")
 }
 
 /// A client that has the session open keeps a file named by its process beside the events. A crash leaves it behind;

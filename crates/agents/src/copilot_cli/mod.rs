@@ -7,6 +7,7 @@ mod assets;
 mod dialect;
 mod discover;
 mod events;
+mod history;
 mod outcome;
 mod read;
 mod record;
@@ -25,8 +26,8 @@ use std::path::Path;
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// Copilot CLI, 1.0.
@@ -43,6 +44,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("COPILOT_HOME"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".copilot"] },
     ],
+    tracks: &[&["session-state", "*", "events.jsonl"]],
+    limits: Limits::Recorded,
     instruction_files: &["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", "GEMINI.md"],
     versions_seen: ("1.0.102", "1.0.102"),
     // What the client itself records as `context_token_limit`.
@@ -67,11 +70,19 @@ impl Agent for CopilotCli {
         let text = String::from_utf8_lossy(head);
         let first = text.lines().find(|line| !line.trim().is_empty())?;
         let ours = first.contains("\"session.start\"") && first.contains("\"copilotVersion\"");
-        ours.then(|| Source { path: path.to_path_buf(), key: None })
+        (ours || history::is_history(head)).then(|| Source { path: path.to_path_buf(), key: None })
     }
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::look(file).into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        read::near_end(source)
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

@@ -7,21 +7,24 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
 
 use super::assets::Assets;
-use super::discover;
 use super::record::{self, Parsed};
 use super::workspace::Workspace;
+use super::{discover, history};
 use crate::formats::jsonl;
 use crate::formats::line::Line;
 use crate::{AgentError, Bookmark, Sink, Source};
 
 /// What the client answers a call with that has no outcome when it resumes.
-const INTERRUPTED: &str = "Tool execution was interrupted before a result was recorded. Its effects may be absent, \
+pub(super) const INTERRUPTED: &str = "Tool execution was interrupted before a result was recorded. Its effects may be absent, \
     partial, or already complete, and other tools may have completed successfully. Check the current state before \
     retrying; do not assume success or replay this operation blindly.";
 
 /// Reads from a bookmark on.
 pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
     let path = source.path.as_path();
+    if history::is_document(path) {
+        return history::read(path, from, sink);
+    }
     let start = resume_point(path, from, sink)?;
     if begin(path, start, sink).is_break() {
         return Ok(*from);
@@ -37,6 +40,12 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
         hand_over(parsed, session.as_ref(), sink)
     })?;
     Ok(Bookmark::Appended { offset: end, head: digest(path, end)? })
+}
+
+/// A bookmark shortly before the end.
+pub(super) fn near_end(source: &Source) -> Result<Bookmark, AgentError> {
+    let offset = jsonl::near_end(&source.path)?;
+    Ok(Bookmark::Appended { offset, head: digest(&source.path, offset)? })
 }
 
 /// Where to start: at the bookmark, or anew where the file was written again. A rewind does that, and leaves the
@@ -99,6 +108,9 @@ fn hand_over(parsed: Parsed, session: Option<&SessionId>, sink: &mut dyn Sink) -
 /// The entries of one record, read again.
 pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
     let text = raw(header, key)?;
+    if history::document(&header.files, key) {
+        return Ok(history::entries(&text, key).unwrap_or_default());
+    }
     let line = Line { offset: key.offset, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
     let mut entries = record::parse(line, key.file).map(|parsed| parsed.entries).unwrap_or_default();
     if let Some(path) = header.files.get(usize::from(key.file)) {

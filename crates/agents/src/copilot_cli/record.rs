@@ -366,7 +366,7 @@ pub(super) fn title(rank: TitleRank, text: &str) -> Option<Fact> {
     (!text.is_empty()).then_some(Fact::Title(rank, text))
 }
 
-fn first_prompt(parts: &[Part]) -> Option<Fact> {
+pub(super) fn first_prompt(parts: &[Part]) -> Option<Fact> {
     let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
     // Long prompts are named by their beginning, and that needs no look at the rest.
     title(TitleRank::FirstPrompt, &text[..text.floor_char_boundary(2_000)])

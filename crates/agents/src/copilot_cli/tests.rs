@@ -8,8 +8,10 @@ use carryover_core::live::{self, Alive};
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Entry, Origin, Part, Place, TitleRank, Transcript, TranscriptBuilder, text_of};
 
+use serde_json::json;
+
 use super::CopilotCli;
-use crate::{Agent, Bookmark, Source, Store};
+use crate::{Agent, Bookmark, Found, Source, Store};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/copilot_cli/fixtures").join(name)
@@ -59,6 +61,51 @@ fn line(entry: &Entry) -> String {
         body => text_of(body.parts()),
     };
     one_line(&format!("{who} {}: {what}", entry.body.kind()), 110)
+}
+
+/// As the code of 0.0.340 writes it.
+#[test]
+fn a_document_of_the_first_versions_is_read() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("history-session-state");
+    fs_err::create_dir_all(&folder).unwrap();
+    let id = "5c0a3c0e-6f7e-4f6f-9d55-2f1a7a0a1b11";
+    let path = folder.join(format!("session_{id}_1758700000000.json"));
+    let call =
+        json!({ "id": "c1", "type": "function", "function": { "name": "bash", "arguments": "{\"command\":\"ls\"}" } });
+    let picture = json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA" } });
+    let messages = json!([
+        { "role": "system", "content": "You are" },
+        { "role": "user", "content": [{ "type": "text", "text": "look\n\n<reminder>x</reminder>" }, picture] },
+        { "role": "assistant", "content": "I look.", "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c1", "content": "a.txt" },
+        { "role": "assistant", "content": "Done, 日本." },
+    ]);
+    let document = json!({
+        "sessionId": id, "startTime": "2025-09-24T07:46:40.000Z", "chatMessages": messages, "timeline": [],
+        "selectedModel": "claude-sonnet-4",
+    });
+    fs_err::write(&path, serde_json::to_string_pretty(&document).unwrap()).unwrap();
+    let store = Store { root: home.path().to_path_buf() };
+    let mut listed = Vec::new();
+    let mut tell = |found: Found| {
+        listed.push((found.id.0, found.title, found.drifted));
+        ControlFlow::Continue(())
+    };
+    CopilotCli.discover(&store, &mut tell).unwrap();
+    assert_eq!(listed, [(id.to_owned(), Some("look".to_owned()), false)]);
+    let head = fs_err::read(&path).unwrap();
+    assert!(CopilotCli.recognise(&path, &head).is_some());
+    let transcript = read(&path);
+    assert_eq!(transcript.rejected, []);
+    assert_eq!(transcript.header.model.as_deref(), Some("claude-sonnet-4"));
+    insta::assert_snapshot!(live_context(&transcript), @r#"
+    user prompt: look
+    agent reply: I look.
+    agent call: bash {"command":"ls"}
+    agent outcome: Done 0 images: a.txt
+    agent reply: Done, 日本.
+    "#);
 }
 
 #[test]

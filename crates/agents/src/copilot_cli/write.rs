@@ -1,7 +1,6 @@
 //! Planning a session folder that the client's own resume loads.
 //!
-//! The client's own `sessions import` would lose images in outcomes, reasoning and times, and makes its own id; the
-//! events that it writes are the ones that are written here.
+//! The client has a command of its own for that, `sessions import`, which holds less: `README.md` tells what.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -135,6 +134,10 @@ fn natives<'a>(request: &'a WriteRequest<'_>) -> BTreeMap<Record<'a>, Value> {
         let record = record_of(carried);
         let Some(raw) = carried.native.as_deref().filter(|_| !cut.contains(&record)) else { continue };
         let Ok(mut value) = serde_json::from_str::<Value>(raw) else { continue };
+        if value.get("type").is_none() {
+            // A message of the first versions, which knew no events.
+            continue;
+        }
         let is_compaction = matches!(carried.entry.body, Body::Summary(_));
         if is_compaction && !only_prompts(request, index, true) {
             continue;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -47,9 +47,22 @@ fn open(path: &Path, from: u64) -> io::Result<Box<dyn Read + Send>> {
         file.seek(SeekFrom::Start(from))?;
         return Ok(Box::new(file));
     }
-    let mut decoder = zstd::stream::read::Decoder::new(file)?;
+    let mut decoder = Named { reader: zstd::stream::read::Decoder::new(file)?, path: path.to_owned() };
     io::copy(&mut (&mut decoder).take(from), &mut io::sink())?;
     Ok(Box::new(decoder))
+}
+
+/// A reader whose errors name the file: those of a decoder do not.
+struct Named<R> {
+    reader: R,
+    path: PathBuf,
+}
+
+impl<R: Read> Read for Named<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
+        self.reader.read(buffer).map_err(named)
+    }
 }
 
 pub fn is_compressed(path: &Path) -> bool {
@@ -330,6 +343,23 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
+/// The beginning of a line shortly before the end of a log; 0 where it has to be read from its beginning.
+pub fn near_end(path: &Path) -> io::Result<u64> {
+    const NEAR: [u64; 3] = [64 << 10, 1 << 20, 16 << 20];
+    if is_compressed(path) {
+        return Ok(0);
+    }
+    let size = fs_err::metadata(path)?.len();
+    for near in NEAR.into_iter().filter(|near| *near < size) {
+        // More than half of it, so that it is not one long record's end.
+        let whole = tail(path, near)?.len() as u64;
+        if whole > near / 2 {
+            return Ok(size - whole);
+        }
+    }
+    Ok(0)
+}
+
 /// A digest of a file's beginning, by which one that was replaced is noticed.
 pub fn head_digest(path: &Path, read: u64) -> io::Result<u64> {
     let bytes = head(path, read.min(512))?;
@@ -343,6 +373,25 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+
+    #[test]
+    fn near_the_end_is_the_beginning_of_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let check = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            near_end(&path).unwrap()
+        };
+        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(200_000));
+        assert_eq!(check("{}\n"), 0);
+        assert_eq!(check(&long.repeat(2)), 0);
+        let lines = "{\"some\":1}\n".repeat(20_000);
+        let at = check(&lines);
+        assert!(at > 0 && lines.len() as u64 - at <= 64 << 10 && at.is_multiple_of(11), "{at}");
+        // A long record at the end is not all that is wanted.
+        let at = check(&format!("{}{long}", lines.repeat(5)));
+        assert!(at > 0 && at < 1_100_000 && at.is_multiple_of(11), "{at}");
+    }
 
     fn collect(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {
         let mut lines = Vec::new();
@@ -369,6 +418,16 @@ mod tests {
         let (lines, end) = collect(&path, end);
         assert_eq!(lines, [(9, "{3}".to_owned())]);
         assert_eq!(end, 12);
+    }
+
+    #[test]
+    fn a_compressed_log_that_was_cut_off_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl.zst");
+        let whole = zstd::encode_all(&b"{1}\n{2}\n"[..], 0).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 4]).unwrap();
+        let error = scan(&path, 0, |_| Some(()), |()| ControlFlow::Continue(())).unwrap_err();
+        assert!(error.to_string().contains("log.jsonl.zst"), "{error}");
     }
 
     #[test]

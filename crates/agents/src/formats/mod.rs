@@ -1,5 +1,7 @@
 //! Storage mechanics that agents share. No vendor's name occurs here.
 
+pub mod drift;
+pub mod git;
 pub mod ids;
 pub mod jsonl;
 pub mod line;

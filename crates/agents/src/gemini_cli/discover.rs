@@ -10,8 +10,8 @@ use carryover_core::transcript::{Body, Header, Origin, SessionId};
 use super::project::{self, Register};
 use super::record::{self, Change, Message, Parsed};
 use super::wire::WireSession;
-use crate::formats::jsonl;
 use crate::formats::line::Line;
+use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
 /// How much of the beginning is looked at; the first record can hold a tree of the project.
@@ -47,6 +47,15 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     Ok(())
 }
 
+/// The session in one file.
+pub(super) fn session_in(store: &Store, file: &Path) -> Option<Found> {
+    let mut session = is_session(file).then(|| look(file)).flatten()?;
+    let folder = file.parent().and_then(Path::parent);
+    let project = folder.and_then(|folder| project::of_folder(&Register::of(&store.root), folder));
+    session.project = project.or(session.project);
+    Some(session)
+}
+
 fn is_session(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let ends = name.ends_with(".jsonl") || name.ends_with(".json");
@@ -80,7 +89,12 @@ fn look(path: &Path) -> Option<Found> {
         }
     }
     let whole = metadata.len() <= HEAD;
-    if ends.is_sub_agent || (ends.known > 0 && !ends.spoken && whole) || (ends.known == 0 && ends.unknown == 0) {
+    if !whole && !is_document && ends.has_drifted() {
+        ends = Ends::default();
+        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
+    }
+    let drifted = ends.has_drifted();
+    if ends.is_sub_agent || ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
         return None;
     }
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
@@ -100,7 +114,7 @@ fn look(path: &Path) -> Option<Found> {
         bytes: metadata.len(),
         model: header.model,
         live: Liveness::Unknown,
-        drifted: ends.known == 0,
+        drifted,
     })
 }
 
@@ -115,6 +129,10 @@ struct Ends {
 }
 
 impl Ends {
+    fn has_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         for bytes in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
@@ -147,16 +165,17 @@ impl Ends {
     }
 
     fn take_record(&mut self, parsed: Parsed) {
-        if parsed.known {
-            self.known += 1;
-        } else {
-            self.unknown += 1;
-        }
         let messages: &[Message] = match &parsed.change {
             Change::Message(message) => std::slice::from_ref(message),
             Change::Messages(list) => list,
             Change::Nothing | Change::RewindTo(_) => &[],
         };
+        let hollow = messages.iter().filter(|message| is_hollow(message)).count();
+        if parsed.known && (hollow == 0 || hollow < messages.len()) {
+            self.known += 1;
+        } else {
+            self.unknown += hollow.max(1);
+        }
         let entries = messages.iter().flat_map(|message| &message.entries).chain(&parsed.entry);
         for entry in entries {
             let said = !matches!(entry.body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_));
@@ -169,6 +188,14 @@ impl Ends {
             self.header.learn(fact);
         }
     }
+}
+
+/// A message of a kind that we do not know, or without anything in it: its fields may have other names now.
+fn is_hollow(message: &Message) -> bool {
+    message
+        .entries
+        .iter()
+        .all(|entry| matches!(&entry.body, Body::Opaque(kind) if !matches!(&**kind, "info" | "warning")))
 }
 
 fn is_sub_agent(line: &[u8]) -> bool {

@@ -28,8 +28,8 @@ use std::path::Path;
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// Gemini CLI, 0.61.
@@ -46,9 +46,14 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("GEMINI_CLI_HOME"), path: &[".gemini"] },
         PathRule { on: &[], base: Base::Home, path: &[".gemini"] },
     ],
+    tracks: &[&["tmp", "*", "chats", "session-*"]],
+    limits: Limits::Worded,
     instruction_files: &["GEMINI.md"],
     versions_seen: ("0.61.0", "0.61.0"),
-    windows: &[ModelWindow { prefix: "gemini-", tokens: 1_048_576 }],
+    windows: &[
+        ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
+        ModelWindow { prefix: "gemma-4-", tokens: 256_000 },
+    ],
     windows_as_of: "2026-11-15",
     default_window: 1_048_576,
     resume_budget: crate::UNKNOWN_RESUME_BUDGET,
@@ -69,6 +74,10 @@ impl Agent for GeminiCli {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::session_in(store, file).into_iter().collect())
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

@@ -14,7 +14,7 @@ use super::failure;
 use super::record::Message;
 
 /// One record in the order of things.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Item {
     /// The id of a message that is part of the conversation.
     id: Option<String>,
@@ -29,6 +29,16 @@ pub(super) struct Replay {
     current: BTreeMap<String, usize>,
     /// Whether what is gone is kept whole.
     keeps_past: bool,
+    /// What there was before everything was set to nothing.
+    emptied: Option<Box<Emptied>>,
+}
+
+/// A client that resumes a session in the minute in which it began writes its beginning into the same file once more, and
+/// only then what it resumed: for a moment there is nothing, and then all of it again.
+#[derive(Debug)]
+struct Emptied {
+    items: Vec<Item>,
+    current: BTreeMap<String, usize>,
 }
 
 impl Replay {
@@ -38,11 +48,16 @@ impl Replay {
 
     /// A record that is no message.
     pub(super) fn note(&mut self, entry: Entry) {
-        self.items.push(Item { id: None, entries: vec![entry] });
+        let item = Item { id: None, entries: vec![entry] };
+        if let Some(emptied) = &mut self.emptied {
+            emptied.items.push(item.clone());
+        }
+        self.items.push(item);
     }
 
     /// A message: new, or in the place of the one with its id.
     pub(super) fn message(&mut self, message: Message) {
+        self.emptied = None;
         match self.current.get(&message.id).copied() {
             // Behind the last message there are notes only: it may as well stand where it was written last.
             Some(index) if self.items[index + 1..].iter().all(|item| item.id.is_none()) => {
@@ -61,6 +76,7 @@ impl Replay {
 
     /// Takes back the message with an id and all behind it; one that is not known takes back everything.
     pub(super) fn rewind_to(&mut self, id: &str, line: Entry) {
+        self.emptied = None;
         let from = self.current.get(id).copied().unwrap_or(0);
         let gone: BTreeSet<usize> = self.current.values().copied().filter(|index| *index >= from).collect();
         let marks = self.take_back(&gone, &line, false).unwrap_or_else(|| {
@@ -74,6 +90,7 @@ impl Replay {
     pub(super) fn set(&mut self, list: Vec<Message>, line: Entry) {
         let mut list = unique(list);
         mark_summary(&mut list);
+        self.look_for_a_new_beginning(&list, &line);
         let places: Vec<Option<usize>> = list.iter().map(|message| self.current.get(&message.id).copied()).collect();
         let in_order = places.iter().flatten().is_sorted();
         let stays: BTreeSet<usize> = places.iter().flatten().copied().collect();
@@ -94,6 +111,22 @@ impl Replay {
             vec![line]
         });
         self.merge(list, &places, marks);
+    }
+
+    /// What was there before everything was emptied comes back where the list has it again.
+    fn look_for_a_new_beginning(&mut self, list: &[Message], line: &Entry) {
+        let mut said = list.iter().filter(|message| is_spoken(&message.entries)).peekable();
+        if said.peek().is_none() {
+            let emptied = self
+                .emptied
+                .get_or_insert_with(|| Box::new(Emptied { items: self.items.clone(), current: self.current.clone() }));
+            emptied.items.push(Item { id: None, entries: vec![line.clone()] });
+        } else if let Some(emptied) = self.emptied.take()
+            && said.any(|message| emptied.current.contains_key(&message.id))
+        {
+            let Emptied { items, current } = *emptied;
+            (self.items, self.current) = (items, current);
+        }
     }
 
     /// A compaction, or something as thorough: nothing that was said before is still there under its name.
@@ -222,20 +255,31 @@ pub(super) struct Sign {
     kind: Cow<'static, str>,
 }
 
-/// The client writes what a call gave back twice: with the call, and in the record that the model was sent.
+/// The client writes what a call gave back twice: with the call, and in the record that the model was sent. The calls
+/// that have an outcome by now, turn by turn.
 #[derive(Default)]
-struct Again(BTreeSet<CallId>);
+struct Again(Vec<BTreeSet<CallId>>);
 
 impl Again {
     const KIND: &str = "outcome/again";
 
     fn kind(&mut self, entry: &Entry) -> Cow<'static, str> {
         match &entry.body {
-            Body::Outcome(outcome) if !self.0.insert(outcome.call.clone()) => Cow::Borrowed(Self::KIND),
-            Body::Compacted(_) => {
-                self.0.clear();
-                Cow::Borrowed("compaction")
+            _ if is_prompt(entry) => self.0.push(BTreeSet::new()),
+            Body::Outcome(outcome) if self.0.iter().any(|turn| turn.contains(&outcome.call)) => {
+                return Cow::Borrowed(Self::KIND);
             }
+            Body::Outcome(outcome) => match self.0.last_mut() {
+                Some(turn) => drop(turn.insert(outcome.call.clone())),
+                None => self.0.push(BTreeSet::from([outcome.call.clone()])),
+            },
+            // What was taken back may come once more.
+            Body::Rewound { turns } => self.0.truncate(self.0.len().saturating_sub(*turns as usize)),
+            Body::Compacted(_) => self.0.clear(),
+            _ => {}
+        }
+        match &entry.body {
+            Body::Compacted(_) => Cow::Borrowed("compaction"),
             Body::Opaque(kind) => kind.clone(),
             body => Cow::Borrowed(body.kind()),
         }

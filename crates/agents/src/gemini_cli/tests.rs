@@ -19,6 +19,7 @@ const FIXTURES: &[&str] = &[
     "0.61.0-tools-resumed.jsonl",
     "hand-classic-resumed.jsonl",
     "hand-hybrid-resumed.jsonl",
+    "hand-resumed-at-once.jsonl",
 ];
 
 fn fixture(name: &str) -> PathBuf {
@@ -115,6 +116,34 @@ fn a_prompt_that_met_a_limit_is_taken_back_and_not_forgotten() {
 fn written_by_hand_and_resumed() {
     insta::assert_snapshot!("hybrid", live_context(&read(&fixture("hand-hybrid-resumed.jsonl"))));
     insta::assert_snapshot!("classic", live_context(&read(&fixture("hand-classic-resumed.jsonl"))));
+}
+
+#[test]
+fn resumed_in_its_first_minute_a_session_begins_in_its_own_file_once_more() {
+    let transcript = read(&fixture("hand-resumed-at-once.jsonl"));
+    insta::assert_snapshot!(live_context(&transcript), @r#"
+    user prompt: look at a.txt
+    agent reasoning: Perhaps.
+    agent call: run_shell_command {"command":"cat a.txt"}
+    agent outcome: Done 0 images: Output: seven Process Group PGID: 7
+    agent reply: It says seven.
+    user prompt: and b.txt?
+    agent reply: Eight.
+    "#);
+    assert!(!kinds(&transcript).iter().any(|kind| kind == "rewind"), "{:?}", kinds(&transcript));
+}
+
+#[test]
+fn what_was_taken_back_may_come_once_more() {
+    let call = r#""type":"gemini","content":[{"functionCall":{"id":"c","name":"ls","args":{}}}]}"#;
+    let outcome = r#""type":"user","content":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"x"}}}]}"#;
+    let [first, second] = [1, 2].map(|turn| {
+        let prompt = format!(r#"{{"id":"u{turn}","type":"user","content":"go"}}"#);
+        [prompt, format!(r#"{{"id":"g{turn}",{call}"#), format!(r#"{{"id":"o{turn}",{outcome}"#)]
+    });
+    let lines = [first.as_slice(), &[r#"{"$rewindTo":"u1"}"#.to_owned()], &second].concat();
+    let transcript = read_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(live_context(&transcript).lines().count(), 3, "{}", live_context(&transcript));
 }
 
 #[test]
@@ -253,6 +282,20 @@ fn an_older_file_is_one_object() {
         let record = GeminiCli.record(&transcript.header, entry.key).unwrap();
         assert!(record.starts_with('{') && record.ends_with('}'));
     }
+}
+
+#[test]
+fn what_an_older_client_wrote_is_read_as_it_resumes_it() {
+    insta::assert_snapshot!(live_context(&read(&fixture("0.20.0-document.json"))), @r#"
+    user prompt: What is in a.txt
+    agent reasoning: Look into it
+    agent reply: Let me look.
+    agent call: run_shell_command { "command": "cat a.txt", "description": "x" }
+    agent outcome: Failed 0 images: Command rejected because it could not be parsed safely
+    agent reply: It says hello.
+    user prompt: And more?
+    agent reply: Second answer.
+    "#);
 }
 
 #[test]

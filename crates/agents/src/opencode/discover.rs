@@ -11,18 +11,21 @@ use super::folders;
 use super::kept::{Raw, Session, session_of, session_query};
 use super::read;
 use super::wire::WireInfo;
-use crate::formats::sqlite;
+use crate::formats::{drift, sqlite};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
 /// How many messages of a session are looked at to see that its format is known.
 const LOOKED_AT: i64 = 3;
+
+/// How many sessions of a database may be in use at a time.
+const CHANGED_LAST: i64 = 16;
 
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
     for path in databases(&store.root)? {
-        all.extend(sqlite::look(&path, &mut |connection| sessions(connection, &path))?);
+        all.extend(sqlite::look(&path, &mut |connection| sessions(connection, &path, -1))?);
     }
     known.extend(all.iter().map(|found| found.id.0.clone()));
     for (path, session) in folders::sessions(&store.root, &known)? {
@@ -39,6 +42,19 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         }
     }
     Ok(())
+}
+
+/// The sessions in one database that changed last. A session of the older form is one file.
+pub(super) fn sessions_in(store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+    if file.extension().is_none_or(|end| end != "json") {
+        return sqlite::look(file, &mut |connection| sessions(connection, file, CHANGED_LAST));
+    }
+    let mut found = Vec::new();
+    discover(store, &mut |session| {
+        found.extend(Some(session).filter(|session| session.source.path == file));
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
 }
 
 /// The databases of a store: each release channel has its own. A store may be one database, too.
@@ -62,15 +78,19 @@ pub(super) fn databases(root: &Path) -> Result<Vec<PathBuf>, AgentError> {
     Ok(found)
 }
 
-fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>> {
-    let query = session_query(connection, "WHERE parent_id IS NULL ORDER BY time_updated DESC")?;
+/// The sessions that changed last, so many of them; all where the number is negative.
+fn sessions(connection: &Connection, path: &Path, limit: i64) -> rusqlite::Result<Vec<Found>> {
+    let shape = Shape::of(connection)?;
+    if !shape.has_sessions {
+        return Ok(unknown(connection, path)?.into_iter().collect());
+    }
+    let query = session_query(connection, &format!("{} LIMIT ?1", shape.top))?;
     let mut query = connection.prepare(&query)?;
-    let sessions: Vec<Session> = query.query_map([], session_of)?.collect::<rusqlite::Result<_>>()?;
-    let newer = !sqlite::columns(connection, "session_message")?.is_empty();
+    let sessions: Vec<Session> = query.query_map([limit], session_of)?.collect::<rusqlite::Result<_>>()?;
     let mut found = Vec::new();
     for session in sessions {
         // A session in which nothing was said yet is none.
-        if let Some(drifted) = drifted(connection, &session.id, newer)? {
+        if let Some(drifted) = drifted(connection, &session.id, &shape)? {
             let source = Source { path: path.to_owned(), key: Some(session.id.clone()) };
             found.push(told(session, source, drifted));
         }
@@ -78,13 +98,61 @@ fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>
     Ok(found)
 }
 
+/// Which of the tables that we read are there, with the columns that we read.
+struct Shape {
+    has_sessions: bool,
+    has_messages: bool,
+    /// Clients to come keep messages in a table of another shape.
+    newer: bool,
+    /// Leaves out the sessions of sub-agents, newest first.
+    top: &'static str,
+}
+
+impl Shape {
+    fn of(connection: &Connection) -> rusqlite::Result<Self> {
+        let has = |table: &str, wanted: &[&str]| {
+            let there = sqlite::columns(connection, table)?;
+            Ok::<_, rusqlite::Error>(wanted.iter().all(|name| there.iter().any(|there| there == name)))
+        };
+        let is_usual = has("session", &["parent_id", "time_updated"])?;
+        Ok(Self {
+            has_sessions: has("session", &["id"])?,
+            has_messages: has("message", &["id", "session_id", "time_created", "data"])?
+                && has("part", &["id", "message_id", "data"])?,
+            newer: !sqlite::columns(connection, "session_message")?.is_empty(),
+            top: if is_usual { "WHERE parent_id IS NULL ORDER BY time_updated DESC" } else { "" },
+        })
+    }
+}
+
+/// A database that holds something, but no table of sessions, is told as one session, which has drifted. One that the
+/// client has only just made is empty, and one of another name is not the client's.
+fn unknown(connection: &Connection, path: &Path) -> rusqlite::Result<Option<Found>> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+    let tables: Vec<String> =
+        connection.prepare(query)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for table in tables.iter().filter(|table| !table.contains("migration") && name.starts_with("opencode")) {
+        let query = format!("SELECT EXISTS (SELECT 1 FROM \"{}\")", table.replace('"', "\"\""));
+        if connection.query_row(&query, [], |row| row.get(0))? {
+            let source = Source { path: path.to_owned(), key: None };
+            return Ok(Some(told(Session { id: name, ..Session::default() }, source, true)));
+        }
+    }
+    Ok(None)
+}
+
 /// Whether what a session holds is of a kind that we do not know; `None` where it holds nothing.
-fn drifted(connection: &Connection, session: &str, newer: bool) -> rusqlite::Result<Option<bool>> {
-    let query = "SELECT CASE WHEN octet_length(data) <= 16384 THEN data END FROM message
+fn drifted(connection: &Connection, session: &str, shape: &Shape) -> rusqlite::Result<Option<bool>> {
+    if !shape.has_messages {
+        return Ok(Some(true));
+    }
+    let query = "SELECT CASE WHEN octet_length(data) <= 16384 THEN data END, id FROM message
                  WHERE session_id = ?1 ORDER BY time_created DESC LIMIT ?2";
     let mut query = connection.prepare_cached(query)?;
     let mut rows = query.query(rusqlite::params![session, LOOKED_AT])?;
     let (mut known, mut looked_at) = (false, false);
+    let mut parts = Parts::default();
     while let Some(row) = rows.next()? {
         looked_at = true;
         known |= match row.get_ref(0)?.as_bytes_or_null() {
@@ -93,14 +161,51 @@ fn drifted(connection: &Connection, session: &str, newer: bool) -> rusqlite::Res
             Ok(Some(data)) => is_known(data),
             Err(_) => false,
         };
+        parts.look(connection, &row.get(1)?)?;
     }
-    if looked_at || !newer {
-        return Ok(looked_at.then_some(!known));
+    if looked_at || !shape.newer {
+        return Ok(looked_at.then_some(!known || parts.have_drifted()));
     }
-    // Clients to come keep messages in a table of another shape.
     let query = "SELECT 1 FROM session_message WHERE session_id = ?1 LIMIT 1";
     let other: Option<i64> = connection.prepare_cached(query)?.query_row([session], |row| row.get(0)).optional()?;
     Ok(other.map(|_| true))
+}
+
+/// The kinds of the parts that messages are made of.
+#[derive(Default)]
+struct Parts {
+    known: usize,
+    unknown: usize,
+    spoken: bool,
+}
+
+impl Parts {
+    fn look(&mut self, connection: &Connection, message: &rusqlite::types::Value) -> rusqlite::Result<()> {
+        #[derive(serde::Deserialize)]
+        struct WireKind<'a> {
+            #[serde(borrow, rename = "type")]
+            kind: std::borrow::Cow<'a, str>,
+        }
+        let query =
+            "SELECT CASE WHEN octet_length(data) <= 16384 THEN data END FROM part WHERE message_id = ?1 LIMIT 8";
+        let mut query = connection.prepare_cached(query)?;
+        let mut rows = query.query([message])?;
+        while let Some(row) = rows.next()? {
+            let Ok(data) = row.get_ref(0)?.as_bytes_or_null() else { continue };
+            let kind = data.map(serde_json::from_slice::<WireKind<'_>>);
+            match kind.as_ref().map(|kind| kind.as_ref().map_or("", |part| &*part.kind)) {
+                // Too long to be looked at here.
+                None | Some("text" | "reasoning" | "tool" | "file" | "compaction" | "subtask") => self.spoken = true,
+                Some("step-start" | "step-finish" | "snapshot" | "patch" | "agent" | "retry") => self.known += 1,
+                Some(_) => self.unknown += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn have_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
+    }
 }
 
 fn is_known(data: &[u8]) -> bool {

@@ -32,8 +32,8 @@ use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome,
 
 use crate::formats::sqlite;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Env, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
+    TargetView, WritePlan, WriteRequest, Writer,
 };
 
 /// The client as of 1.18, and its older stores.
@@ -50,6 +50,8 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("XDG_DATA_HOME"), path: &["opencode"] },
         PathRule { on: &[], base: Base::Home, path: &[".local", "share", "opencode"] },
     ],
+    tracks: &[&["*.db"], &["storage", "session", "*", "*.json"]],
+    limits: Limits::Recorded,
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("1.18.33", "1.18.33"),
     windows: &[
@@ -96,6 +98,14 @@ impl Agent for OpenCode {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        discover::sessions_in(store, file)
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        read::near_end(source)
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

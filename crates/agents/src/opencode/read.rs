@@ -34,6 +34,18 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     })
 }
 
+/// A bookmark a few messages before the end.
+pub(super) fn near_end(source: &Source) -> Result<Bookmark, AgentError> {
+    const FEW: usize = 8;
+    open(source, &mut |kept, _| {
+        let Some(session) = kept.session()? else { return Ok(None) };
+        let heads = kept.heads()?;
+        let fates = thread::fates(kept, &session, &heads)?;
+        let count = heads.len().saturating_sub(FEW);
+        Ok(Some(Bookmark::Rows { count: count as u64, digest: digests(&session, &heads, &fates)[count] }))
+    })
+}
+
 /// The entries of one message, read again.
 pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
     open(&source_of(header), &mut |kept, _| {
@@ -133,13 +145,7 @@ impl Pour<'_> {
     fn pour(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
         let heads = self.kept.heads()?;
         let fates = thread::fates(self.kept, self.session, &heads)?;
-        let mut digest = ids::digest(&self.session.id);
-        let digests: Vec<u64> = std::iter::once(digest)
-            .chain(heads.iter().zip(&fates).map(|(head, fate)| {
-                digest = fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()));
-                digest
-            }))
-            .collect();
+        let digests = digests(self.session, &heads, &fates);
         let mark = |count: usize| Bookmark::Rows { count: count as u64, digest: digests[count] };
         let start = match self.start(from, &digests) {
             ControlFlow::Continue(start) => start,
@@ -207,6 +213,16 @@ impl Pour<'_> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// What a reader had read before each message, and at the end.
+fn digests(session: &Session, heads: &[Head], fates: &[thread::Fate]) -> Vec<u64> {
+    let mut digest = ids::digest(&session.id);
+    let after = heads.iter().zip(fates).map(|(head, fate)| {
+        digest = fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()));
+        digest
+    });
+    std::iter::once(ids::digest(&session.id)).chain(after).collect()
 }
 
 /// The title that a session got; the client gives each one with a date to begin with.

@@ -8,33 +8,45 @@ use carryover_core::transcript::{Body, Header, SessionId};
 
 use super::edits::Edits;
 use super::record;
-use crate::formats::jsonl;
 use crate::formats::line::Line;
+use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
 /// The client's own prompt stands before the first one of the user's.
 const HEAD: u64 = 40 << 10;
 const TAIL: u64 = 24 << 10;
 
-/// Tells every session of a store.
+/// Tells every session of a store: each project has a folder, or the store is one for all.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let sessions = store.root.join("sessions");
     if !sessions.is_dir() {
+        // Whatever else lies in such a folder is not the client's.
+        let is_ours = |path: &Path| jsonl::head(path, HEAD).is_ok_and(|head| is_session(&head));
+        let _ = tell(&store.root, is_ours, found);
         return Ok(());
     }
     for folder in fs_err::read_dir(&sessions)? {
-        // A folder that vanished or may not be read costs its own sessions only.
-        let Ok(files) = fs_err::read_dir(folder?.path()) else { continue };
-        let files = files.filter_map(Result::ok).map(|entry| entry.path());
-        for path in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
-            if let Some(session) = look(&path)
-                && found(session).is_break()
-            {
-                return Ok(());
-            }
+        if tell(&folder?.path(), |_| true, found).is_break() {
+            return Ok(());
         }
     }
     Ok(())
+}
+
+/// Tells the sessions of one folder; one that vanished or may not be read costs its own sessions only.
+fn tell(
+    folder: &Path,
+    is_ours: impl Fn(&Path) -> bool,
+    found: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Ok(files) = fs_err::read_dir(folder) else { return ControlFlow::Continue(()) };
+    let files = files.filter_map(Result::ok).map(|entry| entry.path());
+    for path in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl") && is_ours(path)) {
+        if let Some(session) = look(&path) {
+            found(session)?;
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// The folder that a project's sessions are kept in.
@@ -59,7 +71,7 @@ pub(super) fn is_session(head: &[u8]) -> bool {
 }
 
 /// Looks at the two ends of a file; a file without any message is no session.
-fn look(path: &Path) -> Option<Found> {
+pub(super) fn look(path: &Path) -> Option<Found> {
     let metadata = fs_err::metadata(path).ok()?;
     let mut ends = Ends::default();
     ends.take(&jsonl::head(path, HEAD).ok()?);
@@ -67,7 +79,12 @@ fn look(path: &Path) -> Option<Found> {
         ends.take(&jsonl::tail(path, TAIL.min(metadata.len() - HEAD)).ok()?);
     }
     let whole = metadata.len() <= HEAD;
-    if ends.known + ends.unknown == 0 || (ends.known > 0 && !ends.spoken && whole) {
+    if !whole && ends.has_drifted() {
+        ends = Ends::default();
+        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
+    }
+    let drifted = ends.has_drifted();
+    if ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
         return None;
     }
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
@@ -86,7 +103,7 @@ fn look(path: &Path) -> Option<Found> {
         bytes: metadata.len(),
         model: header.model,
         live: Liveness::Unknown,
-        drifted: ends.known == 0,
+        drifted,
     })
 }
 
@@ -106,6 +123,10 @@ struct Ends {
 }
 
 impl Ends {
+    fn has_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         for bytes in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
@@ -117,7 +138,9 @@ impl Ends {
 
     fn take_line(&mut self, line: Line<'_>) {
         let Some(parsed) = record::parse(line, 0, &Edits::default()) else { return };
-        if parsed.known {
+        // A message without anything in it may be one whose fields have other names now.
+        let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if matches!(&**kind, "message" | "message/user" | "message/assistant"));
+        if parsed.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body)) {
             self.known += 1;
         } else {
             self.unknown += 1;

@@ -7,9 +7,11 @@ mod blocks;
 mod dialect;
 mod discover;
 mod edits;
+mod numbered;
 mod outcome;
 mod read;
 mod record;
+mod settings;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
@@ -23,12 +25,15 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
+use settings::Settings;
+
+use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
+    TargetView, WritePlan, WriteRequest, Writer,
 };
 
-/// pi, 0.73 to 0.87.
+/// pi, 0.27 to 0.87.
 pub(crate) struct Pi;
 
 static FACTS: Facts = Facts {
@@ -42,13 +47,44 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("PI_CODING_AGENT_DIR"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".pi", "agent"] },
     ],
+    tracks: &[&["sessions", "*", "*.jsonl"]],
+    limits: Limits::Worded,
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
-    versions_seen: ("0.73.1", "0.87.1"),
+    versions_seen: ("0.27.9", "0.87.1"),
+    // The client's own table, in its package `pi-ai`: what the vendors' own providers give.
     windows: &[
         ModelWindow { prefix: "claude-", tokens: 200_000 },
-        ModelWindow { prefix: "gpt-5", tokens: 272_000 },
+        ModelWindow { prefix: "claude-fable-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-4-6", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-4-7", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-4-8", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-opus-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-sonnet-4-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-sonnet-4-6", tokens: 1_000_000 },
+        ModelWindow { prefix: "claude-sonnet-5", tokens: 1_000_000 },
+        ModelWindow { prefix: "deepseek-flash", tokens: 1_000_000 },
+        ModelWindow { prefix: "deepseek-v4", tokens: 1_000_000 },
+        ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
+        ModelWindow { prefix: "glm-4.7", tokens: 204_800 },
+        ModelWindow { prefix: "glm-5", tokens: 200_000 },
+        ModelWindow { prefix: "glm-5.2", tokens: 1_000_000 },
+        ModelWindow { prefix: "glm-5.3", tokens: 1_000_000 },
+        ModelWindow { prefix: "gpt-4.1", tokens: 1_047_576 },
+        ModelWindow { prefix: "gpt-5", tokens: 400_000 },
+        ModelWindow { prefix: "gpt-5-chat", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.2-chat", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.3-chat", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.3-codex-spark", tokens: 128_000 },
+        ModelWindow { prefix: "gpt-5.4", tokens: 272_000 },
+        ModelWindow { prefix: "gpt-5.4-mini", tokens: 400_000 },
+        ModelWindow { prefix: "gpt-5.4-nano", tokens: 400_000 },
+        ModelWindow { prefix: "gpt-5.5", tokens: 272_000 },
+        ModelWindow { prefix: "gpt-5.6", tokens: 272_000 },
         ModelWindow { prefix: "gpt-6", tokens: 272_000 },
-        ModelWindow { prefix: "gemini-", tokens: 1_000_000 },
+        ModelWindow { prefix: "grok-4", tokens: 500_000 },
+        ModelWindow { prefix: "o1", tokens: 200_000 },
+        ModelWindow { prefix: "o3", tokens: 200_000 },
+        ModelWindow { prefix: "o4-mini", tokens: 200_000 },
     ],
     windows_as_of: "2026-11-15",
     default_window: 128_000,
@@ -61,12 +97,25 @@ impl Agent for Pi {
         &FACTS
     }
 
+    fn stores(&self, env: &Env) -> Vec<Store> {
+        settings::stores(FACTS.store_candidates(env), env)
+    }
+
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
         discover::is_session(head).then(|| Source { path: path.to_path_buf(), key: None })
     }
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::look(file).into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let offset = jsonl::near_end(&source.path)?;
+        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
@@ -90,7 +139,7 @@ impl Agent for Pi {
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        settings(store)?.default_model
+        Settings::of(&store.root).default_model
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -102,17 +151,4 @@ impl Writer for Pi {
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
         write::plan(request, target)
     }
-}
-
-/// The model that a new session would use.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct WireSettings {
-    default_provider: Option<String>,
-    default_model: Option<String>,
-}
-
-fn settings(store: &Store) -> Option<WireSettings> {
-    let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
-    serde_json::from_str(&text).ok()
 }

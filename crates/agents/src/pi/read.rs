@@ -8,6 +8,7 @@ use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header};
 use serde_json::{Value, json};
 
 use super::edits::{Edit, Edits};
+use super::numbered::Numbers;
 use super::record::{self, Parsed};
 use crate::formats::jsonl;
 use crate::formats::line::Line;
@@ -36,7 +37,14 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     if !edits.is_empty() && sink.learn(Fact::File(path.to_path_buf())).is_break() {
         return Ok(*from);
     }
-    let end = jsonl::scan(path, start, |line| record::parse(line, 0, &edits), |parsed| hand_over(parsed, sink))?;
+    let mut numbers = Numbers::of(path, start)?;
+    let parse = |line: Line<'_>| record::parse(line, 0, &edits);
+    let end = jsonl::scan(path, start, parse, |mut parsed| {
+        if let Some(numbers) = &mut numbers {
+            numbers.place(&mut parsed);
+        }
+        hand_over(parsed, sink)
+    })?;
     Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
 }
 

@@ -24,7 +24,12 @@ pub(super) struct Parsed {
     pub rejected: Option<&'static str>,
     /// Of a kind that we know.
     pub known: bool,
+    /// The first record that a compaction keeps, in a file whose records have numbers only.
+    pub first_kept: Option<u64>,
 }
+
+/// Why a line is none of the client's records; it skips such lines.
+pub(super) const NO_RECORD: &str = "not a JSON object";
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse(line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> {
@@ -37,7 +42,7 @@ pub(super) fn parse(line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> 
         Ok(record) => Some(Reading { line: line.bytes, key, record: &record }.parsed(edits)),
         Err(_) if line.unterminated => None,
         Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
-        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
+        Err(_) => Some(Parsed::rejected(key, NO_RECORD)),
     }
 }
 
@@ -53,7 +58,7 @@ impl Parsed {
     fn rejected(key: EntryKey, reason: &'static str) -> Self {
         let body = Body::Opaque(Cow::Borrowed("rejected"));
         let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
-        Self { key, facts: Vec::new(), entries: vec![entry], rejected: Some(reason), known: false }
+        Self { key, facts: Vec::new(), entries: vec![entry], rejected: Some(reason), known: false, first_kept: None }
     }
 
     pub(super) fn rejection(&self) -> Option<Rejected> {
@@ -87,7 +92,8 @@ impl Reading<'_, '_> {
             let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
             entries.push(Entry { key, at, origin, side: false, node, body });
         }
-        Parsed { key: self.key, facts, entries, rejected: None, known }
+        let first_kept = self.record.first_kept_entry_index;
+        Parsed { key: self.key, facts, entries, rejected: None, known, first_kept }
     }
 
     /// Everything but the first line is part of the tree; the oldest files have no names in it.

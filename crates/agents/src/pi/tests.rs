@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::live::{self, Alive};
@@ -9,9 +10,10 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Part, Transcript, TranscriptBuilder, text_of};
 
 use super::Pi;
-use crate::{Agent, Bookmark, Source};
+use crate::{Agent, Bookmark, Env, Found, Source};
 
 const ALL: &[&str] = &[
+    "0.27.9-compact.jsonl",
     "0.73.1-tools.jsonl",
     "0.73.1-limit.jsonl",
     "0.87.1-tools.jsonl",
@@ -83,6 +85,44 @@ fn a_compaction_keeps_what_it_names() {
     assert_eq!(transcript.rejected, []);
     assert_eq!(transcript.header.title.as_deref(), Some("Named by me"));
     insta::assert_snapshot!(live_context(&transcript));
+}
+
+/// The client of that version, and 0.87.1 when it opens the file, send the same.
+#[test]
+fn records_without_names_follow_one_another() {
+    let transcript = read(&fixture("0.27.9-compact.jsonl"));
+    assert_eq!(transcript.rejected, []);
+    insta::assert_snapshot!(live_context(&transcript));
+}
+
+#[test]
+fn sessions_are_found_in_a_folder_that_the_user_named() {
+    let home = tempfile::tempdir().unwrap();
+    let agent = home.path().join(".pi/agent");
+    let [usual, named] = [agent.join("sessions/--p--"), home.path().join("all")];
+    for folder in [&usual, &named] {
+        fs_err::create_dir_all(folder).unwrap();
+    }
+    fs_err::copy(fixture("0.73.1-tools.jsonl"), usual.join("a.jsonl")).unwrap();
+    fs_err::copy(fixture("0.87.1-tools.jsonl"), named.join("b.jsonl")).unwrap();
+    fs_err::write(named.join("notes.jsonl"), "{\"mine\":1}\n").unwrap();
+    let found = |vars: &[(&str, &str)]| {
+        let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let env = Env { home: home.path().to_path_buf(), vars: vars.collect(), ..super::write_tests::env() };
+        let mut files = Vec::new();
+        for store in Pi.stores(&env) {
+            let mut tell = |found: Found| {
+                files.push(found.source.path.file_name().unwrap().to_string_lossy().into_owned());
+                ControlFlow::Continue(())
+            };
+            Pi.discover(&store, &mut tell).unwrap();
+        }
+        files
+    };
+    assert_eq!(found(&[]), ["a.jsonl"]);
+    assert_eq!(found(&[("PI_CODING_AGENT_SESSION_DIR", "~/all")]), ["a.jsonl", "b.jsonl"]);
+    fs_err::write(agent.join("settings.json"), r#"{"sessionDir":"~/all"}"#).unwrap();
+    assert_eq!(found(&[]), ["a.jsonl", "b.jsonl"]);
 }
 
 #[test]

@@ -30,6 +30,9 @@ pub(super) struct WireRecord<'a> {
     pub summary: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub first_kept_entry_id: Option<Text<'a>>,
+    /// The same in files of version 1, by the number of its record.
+    #[serde(default)]
+    pub first_kept_entry_index: Option<u64>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub name: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]

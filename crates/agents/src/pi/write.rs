@@ -11,7 +11,8 @@ use carryover_core::transcript::{Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
 use super::blocks::{self, Blocks};
-use super::{discover, settings};
+use super::discover;
+use super::settings::{self, Settings};
 use crate::formats::ids::Ids;
 use crate::formats::relocate::Relocation;
 use crate::formats::turns;
@@ -26,12 +27,13 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let mut ids = Ids::new(request.seed);
     let session = ids.timed_uuid(request.started_at);
     let time = request.started_at.to_string().replace([':', '.'], "-");
-    let file = discover::folder(&target.store.root, project).join(format!("{time}_{session}.jsonl"));
+    let shared = settings::shared_folder(target.env, &target.store.root);
+    let folder = shared.unwrap_or_else(|| discover::folder(&target.store.root, project));
+    let file = folder.join(format!("{time}_{session}.jsonl"));
     let mut page = Page::new(request, project, ids);
     page.write();
-    if let Some(settings) = settings(target.store)
-        && let (Some(provider), Some(model)) = (settings.default_provider, settings.default_model)
-    {
+    let settings = Settings::of(&target.store.root);
+    if let (Some(provider), Some(model)) = (settings.default_provider, settings.default_model) {
         page.model(&provider, &model);
     }
     let translated = page.blocks.translated;
@@ -144,7 +146,9 @@ impl<'a> Page<'a> {
         let id = id.unwrap_or_else(|| self.name());
         if value["type"] == "compaction" {
             value["firstKeptEntryId"] = json!(id);
-            value.as_object_mut().map(|record| record.remove("systemMessage"));
+            if let Some(record) = value.as_object_mut() {
+                record.retain(|field, _| !matches!(field.as_str(), "systemMessage" | "firstKeptEntryIndex"));
+            }
         }
         if let Some(message) = value.get_mut("message") {
             self.blocks.know(message);

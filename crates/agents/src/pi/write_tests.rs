@@ -68,7 +68,7 @@ fn session() -> Vec<Carried> {
     ]
 }
 
-fn env() -> Env {
+pub(super) fn env() -> Env {
     Env {
         home: "/home/u".into(),
         vars: BTreeMap::new(),
@@ -81,6 +81,10 @@ fn env() -> Env {
 }
 
 fn plan(entries: &[Carried]) -> WritePlan {
+    plan_in(&env(), entries)
+}
+
+fn plan_in(env: &Env, entries: &[Carried]) -> WritePlan {
     let request = WriteRequest {
         entries,
         brief: None,
@@ -95,9 +99,8 @@ fn plan(entries: &[Carried]) -> WritePlan {
         tokens: 1234,
         seed: 7,
     };
-    let env = env();
     let store = Store { root: PathBuf::from("/home/u/.pi/agent") };
-    let target = TargetView { env: &env, store: &store, program: None, version: None };
+    let target = TargetView { env, store: &store, program: None, version: None };
     Pi.writer().unwrap().plan(&request, &target).unwrap()
 }
 
@@ -114,6 +117,13 @@ fn a_foreign_session_in_this_clients_shape() {
     assert!(file.starts_with("/home/u/.pi/agent/sessions/--home-u-my_repo--/2026-11-15T00-56-22-031Z_"), "{file}");
     insta::assert_snapshot!(String::from_utf8_lossy(bytes(&plan)).replace(PIXEL, "PIXEL"));
     insta::assert_debug_snapshot!(plan.losses);
+}
+
+#[test]
+fn a_folder_that_the_user_named_holds_the_sessions_of_all_projects() {
+    let vars = BTreeMap::from([("PI_CODING_AGENT_SESSION_DIR".to_owned(), "~/all".to_owned())]);
+    let plan = plan_in(&Env { vars, ..env() }, &session());
+    assert_eq!(plan.file.parent(), Some(Path::new("/home/u/all")));
 }
 
 #[test]

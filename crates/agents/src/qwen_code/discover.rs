@@ -8,8 +8,8 @@ use carryover_core::transcript::{Body, Header, SessionId};
 use serde::de::IgnoredAny;
 
 use super::record;
-use crate::formats::jsonl;
 use crate::formats::line::Line;
+use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Os, Source, Store};
 
 /// How much of each end is looked at.
@@ -33,6 +33,11 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         }
     }
     Ok(())
+}
+
+/// The session in one file.
+pub(super) fn session_in(file: &Path) -> Option<Found> {
+    session_id(file).and_then(|id| look(file, id))
 }
 
 /// The session that a file of this name holds; the client looks at no others.
@@ -86,7 +91,12 @@ fn look(path: &Path, id: SessionId) -> Option<Found> {
         ends.take(&jsonl::tail(path, END.min(metadata.len() - END)).ok()?);
     }
     let whole = metadata.len() <= END;
-    if ends.known + ends.unknown == 0 || (ends.known > 0 && !ends.spoken && whole) {
+    if !whole && ends.has_drifted() {
+        ends = Ends::default();
+        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
+    }
+    let drifted = ends.has_drifted();
+    if ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
         return None;
     }
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
@@ -104,7 +114,7 @@ fn look(path: &Path, id: SessionId) -> Option<Found> {
         bytes: metadata.len(),
         model: header.model,
         live: Liveness::Unknown,
-        drifted: ends.known == 0,
+        drifted,
     })
 }
 
@@ -118,6 +128,10 @@ struct Ends {
 }
 
 impl Ends {
+    fn has_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         for bytes in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
@@ -129,7 +143,9 @@ impl Ends {
 
     fn take_line(&mut self, line: Line<'_>) {
         let Some(parsed) = record::parse(line, 0) else { return };
-        if parsed.known {
+        // A message without anything in it may be one whose fields have other names now.
+        let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if kind == "empty");
+        if parsed.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body)) {
             self.known += 1;
         } else {
             self.unknown += 1;

@@ -22,13 +22,46 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
 
+use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, ModelWindow, PathRule, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
+    WritePlan, WriteRequest, Writer,
 };
 
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
+
+/// What the client itself takes for the windows of models, from the table of tokens in 0.24.4; `default_window` is its
+/// default.
+const WINDOWS: &[ModelWindow] = &[
+    ModelWindow { prefix: "qwen3-coder-plus", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen3-coder-flash", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen3.", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen-plus-latest", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen-flash-latest", tokens: 1_000_000 },
+    ModelWindow { prefix: "coder-model", tokens: 1_000_000 },
+    ModelWindow { prefix: "qwen", tokens: 262_144 },
+    ModelWindow { prefix: "gemini-", tokens: 1_000_000 },
+    ModelWindow { prefix: "gpt-5", tokens: 272_000 },
+    ModelWindow { prefix: "gpt-", tokens: 131_072 },
+    ModelWindow { prefix: "claude-opus-4-6", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-4-7", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-4-8", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-5", tokens: 1_000_000 },
+    ModelWindow { prefix: "deepseek-v4", tokens: 1_000_000 },
+    ModelWindow { prefix: "deepseek-flash", tokens: 1_000_000 },
+    ModelWindow { prefix: "deepseek", tokens: 131_072 },
+    ModelWindow { prefix: "glm-", tokens: 202_752 },
+    ModelWindow { prefix: "glm-5.", tokens: 1_000_000 },
+    ModelWindow { prefix: "glm-5.0", tokens: 202_752 },
+    ModelWindow { prefix: "glm-5.1", tokens: 202_752 },
+    ModelWindow { prefix: "glm-6", tokens: 1_000_000 },
+    ModelWindow { prefix: "minimax-m3", tokens: 1_000_000 },
+    ModelWindow { prefix: "minimax-m2.5", tokens: 196_608 },
+    ModelWindow { prefix: "kimi-k3", tokens: 1_000_000 },
+    ModelWindow { prefix: "kimi-", tokens: 262_144 },
+    ModelWindow { prefix: "seed-oss", tokens: 524_288 },
+];
 
 static FACTS: Facts = Facts {
     id: "qwen-code",
@@ -42,17 +75,13 @@ static FACTS: Facts = Facts {
         PathRule { on: &[], base: Base::Variable("QWEN_HOME"), path: &[] },
         PathRule { on: &[], base: Base::Home, path: &[".qwen"] },
     ],
+    tracks: &[&["projects", "*", "chats", "*.jsonl"]],
+    limits: Limits::Worded,
     instruction_files: &["QWEN.md", "AGENTS.md"],
     versions_seen: ("0.15.10", "0.24.4"),
-    windows: &[
-        ModelWindow { prefix: "qwen3-coder", tokens: 1_000_000 },
-        ModelWindow { prefix: "coder-model", tokens: 1_000_000 },
-        ModelWindow { prefix: "qwen", tokens: 256_000 },
-        ModelWindow { prefix: "gpt-5", tokens: 272_000 },
-        ModelWindow { prefix: "claude-", tokens: 200_000 },
-    ],
+    windows: WINDOWS,
     windows_as_of: "2026-11-15",
-    default_window: 128_000,
+    default_window: 200_000,
     resume_budget: crate::UNKNOWN_RESUME_BUDGET,
     counter: carryover_core::tokens::Counter::Padded,
 };
@@ -68,6 +97,15 @@ impl Agent for QwenCode {
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         discover::discover(store, found)
+    }
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        Ok(discover::session_in(file).into_iter().collect())
+    }
+
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let offset = jsonl::near_end(&source.path)?;
+        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {

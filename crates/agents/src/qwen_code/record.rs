@@ -32,6 +32,9 @@ pub(super) struct Parsed {
 /// How the client begins what it sends of its own; it is never the user's words.
 const BOILERPLATE: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
 
+/// How the names of system records begin that are no links of the chain.
+const BESIDE: &[&str] = &["session_artifact_", "session_sources_snapshot", "managed_session_"];
+
 /// With this, the client goes on behind a summary.
 const RESUMING: &str = "\n\nResume the prior task using the summary above.";
 
@@ -115,7 +118,7 @@ impl<'a> Reading<'_, 'a> {
             bodies.push(opaque("empty"));
         }
         let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
-        let node = record.uuid.as_deref().map(|uuid| Node {
+        let node = record.uuid.as_deref().filter(|_| !is_beside(record)).map(|uuid| Node {
             id: NodeId::of(uuid),
             parent: record.parent_uuid.as_deref().map(NodeId::of),
             group: None,
@@ -342,6 +345,12 @@ impl<'a> Reading<'_, 'a> {
             _ => Body::Note(Note::Usage),
         }
     }
+}
+
+/// Whether a record stands beside the conversation: the client neither goes on from it nor through it.
+fn is_beside(record: &WireRecord<'_>) -> bool {
+    let named = |subtype: &str| BESIDE.iter().any(|beginning| subtype.starts_with(beginning));
+    &*record.kind == "system" && record.subtype.as_deref().is_some_and(named)
 }
 
 /// What the record says of the session as a whole.

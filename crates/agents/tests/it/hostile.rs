@@ -13,7 +13,7 @@ fn prompt(agent: &dyn Agent) -> &'static [u8] {
         "codex" => br#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"still here"}]}}"#,
         "copilot-cli" => br#"{"type":"user.message","data":{"content":"still here"},"id":"u","timestamp":"2026-11-15T00:00:01.000Z","parentId":null}"#,
         "gemini-cli" => br#"{"id":"u","timestamp":"2026-11-15T00:00:01.000Z","type":"user","content":[{"text":"still here"}]}"#,
-        "pi" => br#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-15T00:00:01.000Z","message":{"role":"user","content":"still here","timestamp":1}}"#,
+        "openclaw" | "pi" => br#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-15T00:00:01.000Z","message":{"role":"user","content":"still here","timestamp":1}}"#,
         "qwen-code" => br#"{"uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:01.000Z","type":"user","message":{"role":"user","parts":[{"text":"still here"}]}}"#,
         "opencode" => br#"{"type":"text","text":"still here"}"#,
         _ => br#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"still here"},"uuid":"u","timestamp":"2026-11-15T00:00:01.000Z","sessionId":"s"}"#,

@@ -40,6 +40,7 @@ fn on_linux() {
     pi: /home/u/.pi/agent
     copilot-cli: /home/u/.copilot
     aider: /work
+    openclaw: /home/u/.openclaw
     ");
 }
 
@@ -54,6 +55,7 @@ fn on_macos() {
     pi: /Users/u/.pi/agent
     copilot-cli: /Users/u/.copilot
     aider: /work
+    openclaw: /Users/u/.openclaw
     ");
 }
 
@@ -68,6 +70,7 @@ fn on_windows() {
     pi: C:/Users/u/.pi/agent
     copilot-cli: C:/Users/u/.copilot
     aider: /work
+    openclaw: C:/Users/u/.openclaw
     ");
 }
 
@@ -78,6 +81,7 @@ fn variables_move_a_store_as_a_whole() {
         ("CODEX_HOME", "~/codex"),
         ("COPILOT_HOME", "/x/copilot"),
         ("GEMINI_CLI_HOME", "/x/gemini"),
+        ("OPENCLAW_STATE_DIR", "/x/openclaw"),
         ("PI_CODING_AGENT_DIR", "/x/pi"),
         ("QWEN_HOME", "/x/qwen"),
         ("XDG_DATA_HOME", "/x/data"),
@@ -91,5 +95,6 @@ fn variables_move_a_store_as_a_whole() {
     pi: /x/pi
     copilot-cli: /x/copilot
     aider: /work
+    openclaw: /x/openclaw
     ");
 }

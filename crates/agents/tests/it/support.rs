@@ -51,6 +51,11 @@ pub(crate) fn store(agent: &dyn Agent, lines: &[&[u8]]) -> Made {
         rows(&path, &lines.iter().map(|line| (&info[..], *line)).collect::<Vec<_>>());
         return Made { path, _folder: folder };
     }
+    if agent.facts().id == "openclaw" {
+        let path = folder.path().join(EVENTS);
+        events(&path, lines);
+        return Made { path, _folder: folder };
+    }
     let (name, first) = file_name(agent);
     let path = folder.path().join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -69,6 +74,9 @@ pub(crate) fn future(agent: &dyn Agent, root: &Path) {
     let lines = [r#"{"v":9,"kind":"turn","body":{}}"#, r#"{"v":9,"kind":"reply","body":{}}"#];
     if agent.facts().id == "opencode" {
         return rows(&root.join("opencode.db"), &lines.map(|line| (line.as_bytes(), line.as_bytes())));
+    }
+    if agent.facts().id == "openclaw" {
+        return events(&root.join(EVENTS), &lines.map(str::as_bytes));
     }
     let path = root.join(file_name(agent).0);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -92,6 +100,29 @@ fn rows(path: &Path, messages: &[(&[u8], &[u8])]) {
         connection.execute(sql, rusqlite::params![number, message]).unwrap();
         let sql = "INSERT INTO part VALUES ('prt_' || ?1, 'msg_' || ?1, 'ses_1', ?1, ?1, ?2)";
         connection.execute(sql, rusqlite::params![number, part]).unwrap();
+    }
+}
+
+/// Where a database of events is.
+const EVENTS: &str = "agents/main/agent/openclaw-agent.sqlite";
+
+/// A database of one session, a row for each event.
+fn events(path: &Path, lines: &[&[u8]]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA synchronous = OFF;
+             CREATE TABLE session_windows (session_id, session_key, model, created_at, updated_at);
+             CREATE TABLE session_nodes (session_key, current_session_id, label, display_name, spawned_by);
+             CREATE TABLE transcript_events (session_id, seq, event_json, created_at, event_zstd);
+             INSERT INTO session_windows VALUES ('s', 'agent:main:s', 'm', 1, 1);
+             INSERT INTO session_nodes VALUES ('agent:main:s', 's', NULL, NULL, NULL);",
+        )
+        .unwrap();
+    for (number, line) in lines.iter().enumerate() {
+        let sql = "INSERT INTO transcript_events VALUES ('s', ?1, ?2, ?1, NULL)";
+        connection.execute(sql, rusqlite::params![number, line]).unwrap();
     }
 }
 

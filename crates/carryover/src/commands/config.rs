@@ -1,6 +1,6 @@
 //! `carryover config`.
 
-use carryover_agents::Env;
+use carryover_agents::{AGENTS, Env};
 use carryover_engine::config::{self, Config};
 use carryover_engine::context;
 use clap::{Args, Subcommand};
@@ -110,8 +110,10 @@ fn line(ui: &mut Ui, key: &str, value: Option<String>, default: &str) -> Result<
 }
 
 fn get(ui: &mut Ui, config: &Config, key: &str) -> Result<(), CommandError> {
-    let table = key.split_once('.').map_or(key, |(table, _)| table);
-    let known = |name: &str| name == key || name.strip_suffix(".<agent>").is_some_and(|name| name == table);
+    let (table, agent) = key.split_once('.').unwrap_or((key, ""));
+    let is_agent = AGENTS.iter().any(|known| known.facts().id == agent);
+    let known =
+        |name: &str| name == key || (is_agent && name.strip_suffix(".<agent>").is_some_and(|name| name == table));
     if !config::keys().iter().any(|key| known(key.name)) {
         let names: Vec<&str> = config::keys().iter().map(|key| key.name).collect();
         return Err(CommandError::new(ErrorKind::Usage, format!("unknown key `{key}`"))

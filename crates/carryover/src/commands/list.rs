@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Agent, Liveness};
-use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
+use carryover_engine::drift::drifts;
 use carryover_engine::session::{self, Filter, Listed, Listing};
 use clap::Args;
 use serde::Serialize;
@@ -51,6 +51,7 @@ struct Row<'a> {
     bytes: u64,
     model: Option<&'a str>,
     live: Option<bool>,
+    drifted: bool,
 }
 
 pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Result<(), CommandError> {
@@ -67,7 +68,7 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     } else {
         table(ui, context, &listing.sessions, shown)?;
     }
-    warn_of_drift(ui, &listing.sessions)?;
+    warn_of_drift(ui, &listing)?;
     if listing.sessions.is_empty() {
         return nothing(ui, context, args, &listing);
     }
@@ -94,6 +95,7 @@ fn row(session: &Listed) -> Row<'_> {
             Liveness::NotLive => Some(false),
             Liveness::Unknown => None,
         },
+        drifted: found.drifted,
     }
 }
 
@@ -120,12 +122,9 @@ fn table(ui: &mut Ui, context: &Context, sessions: &[Listed], shown: usize) -> R
 }
 
 /// A session whose records we do not know is never an empty success.
-fn warn_of_drift(ui: &mut Ui, sessions: &[Listed]) -> Result<(), CommandError> {
-    for session in sessions.iter().filter(|session| session.found.drifted) {
-        let (name, id) = (session.agent.facts().name, one_line(&session.found.id.0, 60));
-        ui.warning(format_args!(
-            "{name} session {id} holds no record that carryover knows: its format has changed; see `carryover doctor`"
-        ))?;
+fn warn_of_drift(ui: &mut Ui, listing: &Listing) -> Result<(), CommandError> {
+    for drift in drifts(listing) {
+        ui.warning(format_args!("{}: {drift}; run `carryover doctor`", drift.agent.facts().name))?;
     }
     Ok(())
 }

@@ -13,7 +13,9 @@ mod list;
 mod resume;
 mod show;
 mod undo;
+mod watch;
 
+use carryover_core::plain::plain;
 use carryover_engine::context::Context;
 use clap::Subcommand;
 
@@ -33,6 +35,7 @@ pub(crate) enum Command {
     Capture(capture::CaptureArgs),
     Brief(brief::BriefArgs),
     Undo(undo::UndoArgs),
+    Watch(watch::WatchArgs),
     Info(info::InfoArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
@@ -46,7 +49,15 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
         Command::Completions(args) => completions::cmd_completions(ui, args),
         Command::Config(args) => config::cmd_config(ui, &surroundings::environment()?, args),
         // It is there to tell what is wrong, the configuration included.
-        Command::Doctor(_) => run_in(ui, &surroundings::context_whatever_the_config()?, cli),
+        Command::Doctor(_) => run_in(ui, &surroundings::context_whatever_the_config()?.0, cli),
+        // What they do depends little on it, and taking back must not depend on it at all.
+        Command::Undo(_) | Command::Info(_) | Command::Demo(_) => {
+            let (context, broken) = surroundings::context_whatever_the_config()?;
+            if let Some(error) = broken {
+                ui.warning(format_args!("{}; going on without it", plain(&error.to_string())))?;
+            }
+            run_in(ui, &context, cli)
+        }
         _ => run_in(ui, &surroundings::context()?, cli),
     }
 }
@@ -63,6 +74,7 @@ fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError>
         Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
+        Command::Watch(args) => watch::cmd_watch(ui, context, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),

@@ -65,6 +65,10 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     // The count is exact now; that a listing cannot tell it next time is no reason to fail here.
     drop(remember_messages(context, &session.found.source, transcript.n_messages() as u64));
+    if session.found.drifted {
+        let name = session.agent.facts().name;
+        ui.warning(format_args!("{name}: the format of this session has changed; run `carryover doctor`"))?;
+    }
     if !transcript.rejected.is_empty() {
         let count = transcript.rejected.len();
         ui.warning(format_args!("{count} records could not be read; `carryover doctor` tells where"))?;

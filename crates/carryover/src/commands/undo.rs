@@ -1,7 +1,7 @@
 //! `carryover undo`.
 
 use carryover_engine::context::Context;
-use carryover_engine::undo::{self, UndoError};
+use carryover_engine::undo::{self, UndoError, Undoable};
 use clap::Args;
 use serde::Serialize;
 
@@ -57,15 +57,13 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
     Ok(())
 }
 
-/// An id that is not known is answered with those that are.
+/// An id that is not known is answered with those that are, one that is too short with those that it fits.
 fn explain(context: &Context, error: UndoError) -> CommandError {
-    let unknown = matches!(error, UndoError::NotFound(_));
-    let error = CommandError::from(error);
-    if !unknown {
-        return error;
-    }
-    let known = undo::undoable(context);
-    error.details(
-        known.iter().map(|one| format!("{}  {} → {}  session {}", one.id, one.source, one.target, one.session)),
-    )
+    let known = match &error {
+        UndoError::NotFound(_) => undo::undoable(context),
+        UndoError::Ambiguous { fitting, .. } => fitting.clone(),
+        _ => Vec::new(),
+    };
+    let line = |one: &Undoable| format!("{}  {} → {}  session {}", one.id, one.source, one.target, one.session);
+    CommandError::from(error).details(known.iter().map(line))
 }

@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod stores;
 mod support;
 mod test_completions;
 mod test_config;
 mod test_demo;
 mod test_detect;
 mod test_doctor;
+mod test_drift;
 mod test_handoff;
 mod test_info;
 mod test_list;
@@ -16,6 +18,8 @@ mod test_show;
 mod test_streams;
 mod test_undo;
 mod test_usage;
+#[cfg(unix)]
+mod test_watch;
 
 /// A file that is not named above would never run.
 #[test]

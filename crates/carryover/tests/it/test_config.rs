@@ -10,6 +10,8 @@ fn without_a_file_the_defaults_hold() {
     stores.<agent>   (the agent's own folders)
     resume.target    (must be named)
     resume.tokens    (the window of the target's model)
+    watch.agents     (the agents that are looked at)
+    watch.interval   (30)
     --- stderr
     [HOME]/.carryover/config.toml (not there yet)
     ");
@@ -43,6 +45,8 @@ fn what_is_set_is_read_back() {
     stores.codex     /mnt/old,[HOME]/older
     resume.target    claude-code
     resume.tokens    (the window of the target's model)
+    watch.agents     (the agents that are looked at)
+    watch.interval   (30)
     --- stderr
     [HOME]/.carryover/config.toml
     ");
@@ -70,7 +74,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, watch.agents, watch.interval
     ");
 }
 
@@ -95,4 +99,13 @@ fn our_folder_can_be_moved() {
     --- stdout
     [HOME]/elsewhere/config.toml
     ");
+}
+
+#[test]
+fn stores_of_an_agent_that_is_not_known_are_no_key() {
+    let env = TestEnv::new();
+    let said = env.run(&["config", "get", "stores.nope"]);
+    assert_eq!(said.code, Some(64), "{said}");
+    assert!(said.stderr.starts_with("error: unknown key `stores.nope`"), "{said}");
+    env.run(&["config", "get", "stores.codex"]).success();
 }

@@ -6,8 +6,8 @@ fn a_sound_home_is_said_to_be_sound() {
     insta::assert_snapshot!(env.run(&["doctor"]), @"
     exit code 0
     --- stdout
-    fine     claude-code  1 sessions in [HOME]/.claude
-    fine     codex        1 sessions in [HOME]/.codex
+    fine     claude-code  1 session in [HOME]/.claude
+    fine     codex        1 session in [HOME]/.codex
     ");
     env.json("doctor", &["doctor"]);
 }
@@ -22,8 +22,8 @@ fn records_that_cannot_be_read_are_counted() {
     exit code 0
     --- stdout
     fine     claude-code  2 sessions in [HOME]/.claude
-    warning  claude-code  session aaaaaaaa: 1 records left out, the first at byte 0 (not a JSON object)
-    fine     codex        1 sessions in [HOME]/.codex
+    warning  claude-code  session aaaaaaaa: 1 record left out, the first at byte 0 (not a JSON object)
+    fine     codex        1 session in [HOME]/.codex
     ");
 }
 
@@ -38,8 +38,8 @@ fn a_broken_configuration_is_told_and_does_not_stop_it() {
                           did you mean `resume.tokens`?
     warning  carryover    [HOME]/.carryover can be read by others
                           chmod -R go= '[HOME]/.carryover'
-    fine     claude-code  1 sessions in [HOME]/.claude
-    fine     codex        1 sessions in [HOME]/.codex
+    fine     claude-code  1 session in [HOME]/.claude
+    fine     codex        1 session in [HOME]/.codex
     --- stderr
     error: something is wrong; it is told above
     ");

@@ -105,6 +105,6 @@ fn a_format_that_has_drifted_is_said_loudly() {
     AGENT        SESSION   WHEN     MESSAGES   SIZE  MODEL  TITLE
     claude-code  aaaaaaaa  1 h ago         –  520 B  –      (no title)
     --- stderr
-    warning: Claude Code session aaaaaaaa-c689-41e6-9587-86a6223f5251 holds no record that carryover knows: its format has changed; see `carryover doctor`
+    warning: Claude Code: the format has changed: 1 session in [HOME]/.claude holds nothing that carryover knows (seen: 20 × records that name no kind); run `carryover doctor`
     ");
 }

@@ -319,3 +319,28 @@ fn several_that_fit_are_listed() {
     ");
     env.run(&["show", CLAUDE, "--yes"]).success();
 }
+
+#[test]
+fn a_file_that_has_the_name_of_a_title_is_not_meant() {
+    let env = TestEnv::with_sessions();
+    env.write("calc/calc.py", "def mean(): pass");
+    let said = env.run(&["show", "calc.py"]).success();
+    assert!(said.stdout.contains("d3a03cdd"), "{said}");
+    let said = env.run(&["show", "./calc.py"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(said.stderr.contains("calc.py is not a session of any agent"), "{said}");
+    env.write("calc/other.py", "");
+    let said = env.run(&["show", "other.py"]);
+    assert!(said.stderr.contains("other.py is not a session of any agent"), "{said}");
+}
+
+#[test]
+fn yes_takes_the_newest_of_several() {
+    let env = TestEnv::with_sessions();
+    // Older ones of this project come before newer ones of others in a listing.
+    let text = include_str!("../../demo/claude-code.jsonl").replace("d3a03cdd", "d3a0ffff");
+    let text = text.replace("2026-11-15T", "2026-11-16T");
+    env.write(".claude/projects/-home-you-calc/d3a0ffff-c689-41e6-9587-86a6223f5251.jsonl", &text);
+    let said = env.run(&["show", "d3a0", "--yes"]).success();
+    assert!(said.stdout.contains("d3a0ffff"), "{said}");
+}

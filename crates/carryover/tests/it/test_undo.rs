@@ -51,3 +51,35 @@ fn a_session_that_was_used_stays() {
     env.run(&["undo", "--force"]).success();
     assert!(!std::path::Path::new(file).exists());
 }
+
+#[test]
+fn an_id_that_fits_several_is_answered_with_them() {
+    let env = TestEnv::with_sessions();
+    env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    let more = env.command(&["resume", CODEX, "--target", "claude-code"]).env("CARRYOVER_SEED", "1000001").output();
+    assert!(more.unwrap().status.success());
+    insta::assert_snapshot!(env.run(&["undo", "0"]), @"
+    exit code 2
+    --- stderr
+    error: `0` fits 2 resumes
+      00000001  codex → claude-code  session 00000000-0000-4000-8000-0000000f4242
+      00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
+    ");
+}
+
+#[test]
+fn a_broken_configuration_does_not_keep_a_resume_from_being_taken_back() {
+    let env = TestEnv::with_sessions();
+    let before = env.files();
+    env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    env.write(".carryover/config.toml", "[resume]\ntoken = 4\n");
+    let said = env.run(&["undo"]).success();
+    let warning = "warning: [HOME]/.carryover/config.toml: unknown key `resume.token`; going on without it\n";
+    assert!(said.stderr.starts_with(warning), "{said}");
+    assert_eq!(env.files(), before);
+    for command in ["info", "demo"] {
+        let said = env.run(&[command]).success();
+        assert!(said.stderr.starts_with(warning), "{said}");
+    }
+    assert_eq!(env.run(&["list"]).code, Some(64), "what depends on it does not go on");
+}

@@ -16,6 +16,7 @@ fn help_and_version_are_answers() {
       show         Show a session
       resume       Go on with a session in another agent
       undo         Take back what a resume wrote
+      watch        Watch sessions, and tell when one runs into a limit
       info         Tell what carryover knows of an agent
       doctor       Look for what is wrong, and change nothing
       demo         Show how it works, without any agent

@@ -47,9 +47,19 @@ impl Check<'_> {
                 let tokens = item.as_integer().and_then(|tokens| u64::try_from(tokens).ok());
                 self.config.resume.tokens = Some(tokens.filter(|tokens| *tokens > 0).ok_or_else(wrong)?);
             }
+            Kind::Seconds => {
+                let seconds = item.as_integer().and_then(|seconds| u64::try_from(seconds).ok());
+                let seconds = seconds.filter(|seconds| (1..=keys::LONGEST_INTERVAL).contains(seconds));
+                self.config.watch.interval = Some(seconds.ok_or_else(wrong)?);
+            }
             Kind::Agents => {
-                for name in strings(item).ok_or_else(wrong)? {
-                    self.config.agents.push(agent(self.path, dotted, name)?.to_owned());
+                let names = strings(item).ok_or_else(wrong)?.into_iter();
+                let ids = names.map(|name| agent(self.path, dotted, name).map(str::to_owned));
+                let ids = ids.collect::<Result<_, _>>()?;
+                if dotted == "agents" {
+                    self.config.agents = ids;
+                } else {
+                    self.config.watch.agents = ids;
                 }
             }
             Kind::Paths => {

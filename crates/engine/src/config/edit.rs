@@ -63,7 +63,7 @@ fn parse(path: &Path, key: &str, kind: Kind, text: &str) -> Result<Value, Config
             Ok(Value::Array(ids?.into_iter().collect::<Array>()))
         }
         Kind::Paths => Ok(Value::Array(words().collect::<Array>())),
-        Kind::Tokens => Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into()),
+        Kind::Seconds | Kind::Tokens => Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into()),
     }
 }
 

@@ -9,8 +9,12 @@ pub enum Kind {
     Agent,
     Agents,
     Paths,
+    Seconds,
     Tokens,
 }
+
+/// A day: a watcher that looks around less often watches no more.
+pub const LONGEST_INTERVAL: u64 = 86_400;
 
 /// One key.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +47,18 @@ const KEYS: &[Key] = &[
         default: "the window of the target's model",
         doc: "How many tokens a resumed session may have, where the command names no number.",
     },
+    Key {
+        name: "watch.agents",
+        kind: Kind::Agents,
+        default: "the agents that are looked at",
+        doc: "The agents to watch, where the command names none.",
+    },
+    Key {
+        name: "watch.interval",
+        kind: Kind::Seconds,
+        default: "30",
+        doc: "How many seconds pass between two snapshots of the watcher, and two looks for new stores.",
+    },
 ];
 
 /// Every key that the configuration knows.
@@ -57,6 +73,7 @@ impl Kind {
             Self::Agent => "the name of an agent",
             Self::Agents => "a list of agents' names",
             Self::Paths => "a list of folders",
+            Self::Seconds => "a number of seconds from 1 to 86400",
             Self::Tokens => "a whole number above zero",
         }
     }
@@ -67,6 +84,7 @@ impl Kind {
             Self::Agent => json!({ "type": "string", "enum": ids }),
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": LONGEST_INTERVAL }),
             Self::Tokens => json!({ "type": "integer", "minimum": 1 }),
         }
     }

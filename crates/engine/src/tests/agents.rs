@@ -239,9 +239,7 @@ fn rows_that_somebody_went_on_in_are_not_taken_back() {
         let before = world.tree();
         let report = carried(&mut world, &words_of(&path), target).unwrap();
         let rows = journal::all(&world.context).remove(0).rows;
-        let owner = importing::open(&rows[0].database);
-        let sql = "INSERT INTO message VALUES ('msg_later', ?1, 9999999999999, 1, '{\"role\":\"user\"}')";
-        owner.execute(sql, [&report.session.0]).unwrap();
+        importing::go_on(&rows, &report.session.0);
         assert!(matches!(undo(&world.context, None, false), Err(UndoError::Used(_))));
         undo(&world.context, None, true).unwrap();
         assert_eq!(world.tree(), before);
@@ -263,10 +261,7 @@ fn rows_that_were_changed_are_carried_as_they_are() {
     for (mut world, path, target) in with_commands() {
         let over = carried(&mut world, &words_of(&path), target).unwrap();
         let rows = journal::all(&world.context).remove(0).rows;
-        let owner = importing::open(&rows[0].database);
-        let sql = "UPDATE part SET data = json_set(data, '$.text', 'SOMETHING ELSE') WHERE session_id = ?1
-                   AND id = (SELECT max(id) FROM part WHERE session_id = ?1 AND json_extract(data, '$.type') = 'text')";
-        assert_eq!(owner.execute(sql, [&over.session.0]).unwrap(), 1);
+        importing::change(&rows, &over.session.0);
         let source = opened(&world, &words_of(&path)).agent;
         let back = carried(&mut world, &words_for(&over), source).unwrap();
         let (before, after) = (context_of(&world, &words_of(&path)), context_of(&world, &words_for(&back)));

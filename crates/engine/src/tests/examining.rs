@@ -28,8 +28,9 @@ fn what_is_wrong_is_told() {
     world.write("ours/resumes/abc.json", "{}");
     let warnings = told(&world, Severity::Warning);
     assert!(warnings[0].ends_with("abc.json cannot be read"), "{warnings:?}");
-    assert_eq!(warnings[1], "1 sessions have a format that carryover does not know");
-    assert_eq!(warnings[2].split(", ").next(), Some("session aaaa1111: 1 records left out"));
+    assert!(warnings[1].starts_with("the format has changed: 1 session in "), "{warnings:?}");
+    assert!(warnings[1].ends_with(".alpha holds nothing that carryover knows (seen: 1 × not JSON)"), "{warnings:?}");
+    assert_eq!(warnings[2].split(", ").next(), Some("session aaaa1111: 1 record left out"));
     let errors = told(&world, Severity::Error);
     assert!(errors[0].ends_with("unknown key `tokns`"), "{errors:?}");
     assert!(errors[1].starts_with("its sessions could not be read"));

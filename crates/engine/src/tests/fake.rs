@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carryover_agents::{
-    Agent, AgentError, Base, Bookmark, Carried, Facts, Found, Inverse, LinesOf, Liveness, Loss, ModelWindow, Op,
-    PathRule, ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan, WriteRequest, Writer, WrittenAs,
+    Agent, AgentError, Base, Bookmark, Carried, Facts, Found, Inverse, Limits, LinesOf, Liveness, Loss, ModelWindow,
+    Op, PathRule, ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan, WriteRequest, Writer, WrittenAs,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
@@ -33,6 +33,8 @@ const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule])
         start: &["fake-client", "{prompt}"],
         packages: &["fake-package"],
         stores: store,
+        tracks: &[&["sessions", "*.jsonl"]],
+        limits: Limits::Recorded,
         instruction_files: &[],
         versions_seen: ("1.0.0", "1.0.0"),
         windows: &[ModelWindow { prefix: "tiny", tokens: 50 }],

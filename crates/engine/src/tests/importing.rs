@@ -25,18 +25,80 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS message (id PRIMARY KEY, session_id, time_created, time_updated, data);
     CREATE TABLE IF NOT EXISTS part (id PRIMARY KEY, message_id, session_id, time_created, time_updated, data);";
 
-pub(super) fn open(database: &Path) -> Connection {
+/// The tables of a client that keeps a session as a list of events.
+const EVENTS: &str = "
+    CREATE TABLE IF NOT EXISTS session_nodes (session_key PRIMARY KEY, current_session_id, display_name);
+    CREATE TABLE IF NOT EXISTS session_windows (session_id PRIMARY KEY, session_key, created_at, updated_at);
+    CREATE TABLE IF NOT EXISTS transcript_events (session_id, seq, event_json, created_at, PRIMARY KEY (session_id, seq));";
+
+fn open(database: &Path, tables: &str) -> Connection {
     fs_err::create_dir_all(database.parent().unwrap()).unwrap();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(database, flags).unwrap();
     connection.execute_batch("PRAGMA synchronous = OFF").unwrap();
-    connection.execute_batch(TABLES).unwrap();
+    connection.execute_batch(tables).unwrap();
     connection
 }
 
+/// Whether a database is one of events.
+fn holds_events(rows: &[Rows]) -> bool {
+    rows.iter().any(|rows| rows.table == "transcript_events")
+}
+
+/// Goes on in a session, as its user would.
+pub(super) fn go_on(rows: &[Rows], session: &str) {
+    let events = holds_events(rows);
+    let owner = open(&rows[0].database, if events { EVENTS } else { TABLES });
+    let sql = if events {
+        "INSERT INTO transcript_events VALUES (?1, 9999, '{\"type\":\"custom\",\"id\":\"later\"}', 1)"
+    } else {
+        "INSERT INTO message VALUES ('msg_later', ?1, 9999999999999, 1, '{\"role\":\"user\"}')"
+    };
+    owner.execute(sql, [session]).unwrap();
+}
+
+/// Changes the last text of a session.
+pub(super) fn change(rows: &[Rows], session: &str) {
+    let events = holds_events(rows);
+    let owner = open(&rows[0].database, if events { EVENTS } else { TABLES });
+    let sql = if events {
+        "UPDATE transcript_events SET event_json = json_set(event_json, '$.message.content[0].text', 'SOMETHING ELSE')
+         WHERE session_id = ?1 AND seq = (SELECT max(seq) FROM transcript_events WHERE session_id = ?1
+         AND json_extract(event_json, '$.message.content[0].type') = 'text')"
+    } else {
+        "UPDATE part SET data = json_set(data, '$.text', 'SOMETHING ELSE') WHERE session_id = ?1
+         AND id = (SELECT max(id) FROM part WHERE session_id = ?1 AND json_extract(data, '$.type') = 'text')"
+    };
+    assert_eq!(owner.execute(sql, [session]).unwrap(), 1);
+}
+
+/// Takes in the files of an older client: an index, and one file of lines for each session.
+fn import_events(run: &Run, half: bool) {
+    let file = |end: &str| &run.files.iter().find(|(name, _)| name.ends_with(end)).unwrap().1;
+    let index: Value = serde_json::from_slice(file("sessions.json")).unwrap();
+    let (key, entry) = index.as_object().unwrap().iter().next().unwrap();
+    let id = entry["sessionId"].as_str().unwrap();
+    let mut connection = open(&run.inverse.rows[0].database, EVENTS);
+    let transaction = connection.transaction().unwrap();
+    let sql = "INSERT INTO session_nodes VALUES (?1, ?2, ?3)";
+    transaction.execute(sql, params![key, id, entry["displayName"].as_str()]).unwrap();
+    let sql = "INSERT INTO session_windows VALUES (?1, ?2, ?3, ?3)";
+    transaction.execute(sql, params![id, key, entry["updatedAt"].as_i64()]).unwrap();
+    let lines: Vec<&str> = std::str::from_utf8(file(".jsonl")).unwrap().lines().collect();
+    let count = if half { lines.len() / 2 } else { lines.len() };
+    for (seq, line) in lines[..count].iter().enumerate() {
+        let sql = "INSERT INTO transcript_events VALUES (?1, ?2, ?3, 1)";
+        transaction.execute(sql, params![id, seq, line]).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
 fn import(run: &Run, half: bool) {
+    if run.files.iter().any(|(name, _)| name.ends_with("sessions.json")) {
+        return import_events(run, half);
+    }
     let export: Value = serde_json::from_slice(&run.files[0].1).unwrap();
-    let mut connection = open(&run.inverse.rows[0].database);
+    let mut connection = open(&run.inverse.rows[0].database, TABLES);
     let transaction = connection.transaction().unwrap();
     let info = &export["info"];
     let id = info["id"].as_str().unwrap();

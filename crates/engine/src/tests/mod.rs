@@ -10,4 +10,5 @@ mod lineage;
 mod listing;
 mod resuming;
 mod undoing;
+mod watching;
 pub(crate) mod world;

@@ -89,7 +89,9 @@ fn resumes_are_named_by_the_beginning_of_their_id() {
     let second = world.try_resume(&mut crate::disk::RealDisk, "aaaa1111", &second).unwrap();
     let listed: Vec<String> = undoable(&world.context).into_iter().map(|one| one.id).collect();
     assert_eq!(listed, [second.undo_id.clone().unwrap(), first.undo_id.clone().unwrap()]);
-    assert!(matches!(undo(&world.context, Some("0"), false), Err(UndoError::NotFound(_))), "two begin with it");
+    assert!(
+        matches!(undo(&world.context, Some("0"), false), Err(UndoError::Ambiguous { fitting, .. }) if fitting.len() == 2)
+    );
     assert!(matches!(undo(&world.context, Some("zz"), false), Err(UndoError::NotFound(_))));
     undo(&world.context, first.undo_id.as_deref(), false).unwrap();
     assert!(matches!(undo(&world.context, first.undo_id.as_deref(), false), Err(UndoError::NotFound(_))));

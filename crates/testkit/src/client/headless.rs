@@ -65,6 +65,18 @@ impl Client {
         Ok(sandbox.launch(self, setup, port)?.args(args))
     }
 
+    /// The command line that opens a session in the client's own interface.
+    pub fn opening(
+        &self,
+        sandbox: &Sandbox,
+        setup: &Setup,
+        port: u16,
+        session_id: &str,
+    ) -> Result<Launch, ClientError> {
+        let args = runner(self.pin.agent).opening(session_id);
+        Ok(sandbox.launch(self, setup, port)?.args(args))
+    }
+
     /// How long one of its runs may take.
     pub fn limit(&self) -> Duration {
         runner(self.pin.agent).limit()

@@ -9,6 +9,7 @@ mod launch;
 mod node;
 pub(crate) mod runner;
 mod sandbox;
+mod terminal;
 
 pub use agent::{Agent, PINS, Pin};
 pub use dialog::Dialog;
@@ -18,3 +19,4 @@ pub use install::{Client, cache_folder};
 pub use launch::{Finished, Launch, RUN_LIMIT, Running};
 pub use runner::{Ask, Session};
 pub use sandbox::{Provider, Sandbox, Setup};
+pub use terminal::Terminal;

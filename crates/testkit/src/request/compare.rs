@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::loss::REMOVED;
 use super::{Item, ItemKind, Loss, items};
 use crate::scenario::{Expect, Fact, Nature};
 
@@ -61,6 +62,8 @@ pub struct Comparison {
     /// Facts that come earlier than one that they should follow.
     pub disordered: Vec<String>,
     pub images: (usize, usize),
+    /// Images in whose place the client says that it has left them out.
+    pub removed: usize,
     /// Facts of calls and outcomes that are in native calls and outcomes, of how many.
     pub native: (usize, usize),
     /// Calls without an outcome, outcomes without a call, ids used twice.
@@ -89,9 +92,14 @@ impl Comparison {
         let (there, of) = self.images;
         match there.cmp(&of) {
             Ordering::Equal => true,
-            Ordering::Less => lost.contains(&Loss::Images) || lost.contains(&Loss::OutcomeImages),
+            Ordering::Less => {
+                let told = lost.contains(&Loss::OldImages) && there + self.removed >= of;
+                told || lost.contains(&Loss::Images) || lost.contains(&Loss::OutcomeImages)
+            }
             // What the source's own client does not send again may still be in its store.
-            Ordering::Greater => self.lost_by_source.contains(&Loss::OutcomeImages),
+            Ordering::Greater => {
+                [Loss::OutcomeImages, Loss::OldImages].iter().any(|loss| self.lost_by_source.contains(loss))
+            }
         }
     }
 }
@@ -101,6 +109,7 @@ pub fn compare(request: &Value, truth: &Truth) -> Comparison {
     let mut comparison = Comparison {
         repeated: (repeated, truth.repeated),
         images: (count(&items, ItemKind::Image), truth.images),
+        removed: items.iter().map(|item| item.text.matches(REMOVED).count()).sum(),
         unpaired: unpaired(&items),
         calls: calls(&items),
         ..Comparison::default()

@@ -11,7 +11,12 @@ pub enum Loss {
     Images,
     /// Images stay in prompts, but not in outcomes.
     OutcomeImages,
+    /// Images stay where they are, and only those of the last turns are sent; each of the others leaves a mark.
+    OldImages,
 }
+
+/// What stands in the place of an image that is no longer sent.
+pub(super) const REMOVED: &str = "[image data removed - already processed by model]";
 
 impl Loss {
     /// For people.
@@ -20,18 +25,19 @@ impl Loss {
             Self::Structure => "calls and outcomes are text",
             Self::Images => "no images",
             Self::OutcomeImages => "no images in outcomes",
+            Self::OldImages => "no images from before the last three turns",
         }
     }
 }
 
 /// Which targets lose what, and why; a target that is not here holds everything.
 const LOSSES: &[(Agent, &[Loss], &str)] = &[
-    (Agent::CopilotCli, &[Loss::OutcomeImages], "after a resume it sends none of its own, either"),
     (
         Agent::Aider,
         &[Loss::Structure, Loss::Images],
         "its history is text of the user and of the model, and nothing else",
     ),
+    (Agent::Openclaw, &[Loss::OldImages], "it keeps older ones and sends none of its own, either"),
 ];
 
 /// What a target loses.

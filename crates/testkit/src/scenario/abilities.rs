@@ -23,10 +23,16 @@ impl Abilities {
     pub fn of(agent: Agent) -> Self {
         use Ability::{Compact, Interrupt, Picture, Rewind};
         Self(match agent {
-            Agent::ClaudeCode | Agent::Codex | Agent::Pi | Agent::Opencode => &[Compact, Rewind, Interrupt, Picture],
-            Agent::Aider | Agent::Openclaw => &[],
-            Agent::QwenCode | Agent::CopilotCli => &[Compact, Picture],
-            Agent::GeminiCli => &[Picture],
+            Agent::ClaudeCode
+            | Agent::Codex
+            | Agent::Pi
+            | Agent::Opencode
+            | Agent::CopilotCli
+            | Agent::GeminiCli
+            | Agent::QwenCode => &[Compact, Rewind, Interrupt, Picture],
+            // What it compacts, it compacts in memory; a picture is a file of the chat, and is not in its history.
+            Agent::Aider => &[Interrupt],
+            Agent::Openclaw => &[],
         })
     }
 

@@ -18,9 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// What the client writes after each answer of its model.
 const END_OF_ANSWER: &str = "> Tokens: ";
 
-/// What can be said in text alone. No edits: where it knows a file with a similar name, it takes that one.
+/// What the client writes when a turn is interrupted.
+const INTERRUPTED: &str = "> ^C";
+
+/// What can be said in text alone.
 pub(super) fn knows(what: What) -> bool {
-    what == What::Write
+    matches!(what, What::Write | What::Edit)
 }
 
 /// A block that the client applies to a file.
@@ -42,32 +45,51 @@ pub(super) struct AiderDriver {
 
 impl AiderDriver {
     pub(super) fn start(client: &Client, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<Self, ClientError> {
-        let launch = sandbox.launch(client, setup, port)?.args(base_args()).args(["--no-fancy-input"]);
+        // With a log of its requests, which holds what its history does not.
+        let own = ["--no-fancy-input", "--llm-history-file=.aider.llm.history"];
+        let launch = sandbox.launch(client, setup, port)?.args(base_args()).args(own);
         Ok(Self { running: Some(launch.start_typing()?), history: sandbox.project.join(HISTORY) })
     }
 
     fn say(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.type_line(&prompt.text)
+    }
+
+    fn type_line(&mut self, line: &str) -> Result<(), ClientError> {
         let ended = || ClientError::Ended { program: "aider".to_owned(), awaited: "a running session".to_owned() };
-        self.running.as_mut().ok_or_else(ended)?.type_line(&prompt.text)
+        self.running.as_mut().ok_or_else(ended)?.type_line(line)
     }
 
-    fn answers(&self) -> usize {
-        fs::read_to_string(&self.history).unwrap_or_default().matches(END_OF_ANSWER).count()
-    }
-}
-
-impl Driver for AiderDriver {
-    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        let before = self.answers();
-        self.say(prompt)?;
+    /// Says something and waits until its history has one more of these words.
+    fn say_until(
+        &mut self,
+        words: &str,
+        say: impl FnOnce(&mut Self) -> Result<(), ClientError>,
+    ) -> Result<(), ClientError> {
+        let before = self.count(words);
+        say(self)?;
         let deadline = Instant::now() + RUN_LIMIT;
-        while self.answers() == before {
+        while self.count(words) == before {
             if Instant::now() > deadline {
                 return Err(ClientError::TimedOut { program: "aider".to_owned(), limit: RUN_LIMIT });
             }
             thread::sleep(Duration::from_millis(100));
         }
         Ok(())
+    }
+
+    fn count(&self, words: &str) -> usize {
+        fs::read_to_string(&self.history).unwrap_or_default().matches(words).count()
+    }
+}
+
+impl Driver for AiderDriver {
+    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        if self.count(END_OF_ANSWER) > 0 {
+            // Where it has a file with a similar name in the chat, it takes that one for the one that is meant.
+            self.type_line("/drop")?;
+        }
+        self.say_until(END_OF_ANSWER, |driver| driver.say(prompt))
     }
 
     fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
@@ -85,8 +107,13 @@ impl Driver for AiderDriver {
         Ok(())
     }
 
-    fn interrupt(&mut self, _prompt: &Prompt, _runs: &Path) -> Result<(), ClientError> {
-        Ok(())
+    fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
+        self.say(prompt)?;
+        super::make::await_file(runs)?;
+        self.say_until(INTERRUPTED, |driver| {
+            driver.running.iter().for_each(Running::interrupt);
+            Ok(())
+        })
     }
 
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {

@@ -7,17 +7,17 @@ use uuid::Uuid;
 
 use super::project::PROMPT_PICTURE;
 use super::{Prompt, make::Driver};
-use crate::client::{Agent, Ask, Client, ClientError, Running, Sandbox, Session, Setup};
+use crate::client::{Agent, Ask, Client, ClientError, Launch, Running, Sandbox, Session, Setup};
 
 /// How long a client may go on trying after it was refused.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) struct HeadlessDriver<'a> {
-    client: &'a Client,
-    sandbox: &'a Sandbox,
-    setup: &'a Setup,
-    port: u16,
-    session_id: String,
+    pub(super) client: &'a Client,
+    pub(super) sandbox: &'a Sandbox,
+    pub(super) setup: &'a Setup,
+    pub(super) port: u16,
+    pub(super) session_id: String,
     /// Whether the client knows the session by now.
     begun: bool,
 }
@@ -34,6 +34,11 @@ impl<'a> HeadlessDriver<'a> {
         let running = self.client.asking(self.sandbox, self.setup, self.port, &ask)?.start()?;
         self.begun = true;
         Ok(running)
+    }
+
+    /// The session in the client's own interface.
+    pub(super) fn in_terminal(&self) -> Result<Launch, ClientError> {
+        self.client.opening(self.sandbox, self.setup, self.port, &self.session_id)
     }
 }
 

@@ -15,11 +15,13 @@ use serde_json::{Value, json};
 use super::aider::AiderDriver;
 use super::claude_code::ClaudeCodeDriver;
 use super::codex::CodexDriver;
+use super::copilot_cli::CopilotDriver;
 use super::dialect::{Answers, Dialect};
 use super::headless::HeadlessDriver;
 use super::opencode::OpencodeDriver;
 use super::pi::PiDriver;
 use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
+use super::terminal::TerminalDriver;
 use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
 use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
 use crate::model::{Hold, Kind, ModelServer, Turn};
@@ -138,7 +140,9 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
         Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
         Agent::Pi => Box::new(PiDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::CopilotCli => Box::new(CopilotDriver::new(client, sandbox, &setup, server.port())),
         Agent::Aider => Box::new(AiderDriver::start(client, sandbox, &setup, server.port())?),
+        Agent::GeminiCli | Agent::QwenCode => Box::new(TerminalDriver::new(client, sandbox, &setup, server.port())),
         Agent::Opencode => Box::new(OpencodeDriver::start(client, sandbox, &setup, server.port())?),
         _ => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
     };
@@ -198,22 +202,23 @@ fn play(
             driver.turn(prompt)
         }
         Step::Compact { summary } => {
-            let element = if dialect.source.agent == Agent::QwenCode { "state_snapshot" } else { "summary" };
+            let agent = dialect.source.agent;
+            let is_snapshot = matches!(agent, Agent::GeminiCli | Agent::QwenCode);
+            let element = if is_snapshot { "state_snapshot" } else { "summary" };
             let text = format!("<analysis>It went well.</analysis>\n<{element}>\nSo far: {summary}\n</{element}>");
-            server.script(Kind::Compaction, [Turn::text(text)]);
+            // One client has its model look over the summary once more.
+            let times = if agent == Agent::GeminiCli { 2 } else { 1 };
+            server.script(Kind::Compaction, vec![Turn::text(text); times]);
             driver.compact()
         }
         Step::Rewind => driver.rewind(),
         Step::Interrupt { prompt, action } => {
-            server.script(Kind::Main, [dialect.endless(action)]);
-            driver.interrupt(prompt, &sandbox.project.join(action.file()))
-        }
-        Step::Crash { prompt, action } if dialect.knows(action.what) => {
-            server.script(Kind::Main, [dialect.endless(action)]);
-            driver.crash(prompt, &sandbox.project.join(action.file()))
+            let sign = sandbox.project.join(action.file());
+            while_it_works(action, dialect, server, &sign, || driver.interrupt(prompt, &sign))
         }
         Step::Crash { prompt, action } => {
-            crash_at_request(prompt, driver, server, &sandbox.project.join(action.file()))
+            let sign = sandbox.project.join(action.file());
+            while_it_works(action, dialect, server, &sign, || driver.crash(prompt, &sign))
         }
         Step::Limit { prompt } => {
             let code = match dialect.source.agent {
@@ -228,13 +233,19 @@ fn play(
     }
 }
 
-/// A client that runs no commands dies while it waits for its model.
-fn crash_at_request(
-    prompt: &Prompt,
-    driver: &mut dyn Driver,
+/// Acts on a client whose command says with the file `sign` that it runs. A client that runs no commands is acted on
+/// while it waits for its model.
+fn while_it_works(
+    action: &Action,
+    dialect: &Dialect<'_>,
     server: &ModelServer,
     sign: &Path,
+    act: impl FnOnce() -> Result<(), ClientError>,
 ) -> Result<(), ClientError> {
+    if dialect.knows(action.what) {
+        server.script(Kind::Main, [dialect.endless(action)]);
+        return act();
+    }
     let hold = Hold::default();
     let before = server.requests(Kind::Main).len();
     server.script(Kind::Main, [Turn::text("Too late.").held(&hold)]);
@@ -247,14 +258,14 @@ fn crash_at_request(
             // Without the file the driver gives up by itself.
             drop(fs::write(sign, ""));
         });
-        let crashed = driver.crash(prompt, sign);
+        let acted = act();
         hold.release();
-        crashed
+        acted
     })
 }
 
 /// Clients write their records a moment after the command that they tell of has begun.
-const SETTLED: Duration = Duration::from_secs(2);
+pub(super) const SETTLED: Duration = Duration::from_secs(2);
 
 /// Waits until a command that the client runs has made this file, and the client has had time to write it down.
 pub(super) fn await_file(path: &Path) -> Result<(), ClientError> {

@@ -9,6 +9,7 @@ mod aider;
 mod catalog;
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod dialect;
 mod fact;
 mod further;
@@ -19,6 +20,7 @@ mod pi;
 mod picture;
 mod project;
 mod story;
+mod terminal;
 mod tools;
 
 pub use abilities::{Abilities, Ability};

@@ -29,6 +29,8 @@ pub(super) fn run(agent: Agent, command: &str) -> Option<Call> {
 pub(super) fn call(agent: Agent, action: &Action, path: &str) -> Option<Call> {
     let word = action.word(0);
     match action.what {
+        // It keeps the outcome of a call to a tool that it does not have, and not the call.
+        What::Unknown if agent == Agent::Openclaw => return None,
         What::Unknown => return Some(("time_machine", json!({"destination": word}))),
         // Without a tool for it, a model searches with a command; the tool of one fetches a program from the network first.
         What::Search if matches!(agent, Agent::Pi | Agent::Openclaw | Agent::Opencode) => {

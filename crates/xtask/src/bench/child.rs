@@ -12,7 +12,7 @@ use carryover_agents::{Bookmark, Source, Store};
 use carryover_core::transcript::TranscriptBuilder;
 use serde::de::IgnoredAny;
 
-use super::Result;
+use super::{Result, readers};
 
 /// What a run took.
 #[derive(Default)]
@@ -80,7 +80,11 @@ pub(super) fn main(what: &str, path: &Path) -> Result<()> {
         "skip" => skip(path)?,
         "read" => read(path)?,
         "list" => list(path)?,
-        _ => return Err(format!("no such work: {what}").into()),
+        _ => match what.split_once(':') {
+            Some(("read", agent)) => readers::read(agent, path)?,
+            Some(("floor", agent)) => readers::floor(agent, path)?,
+            _ => return Err(format!("no such work: {what}").into()),
+        },
     };
     let elapsed = start.elapsed();
     let peak = high_water(std::process::id());
@@ -93,7 +97,7 @@ pub(super) fn main(what: &str, path: &Path) -> Result<()> {
 }
 
 /// The floor: every line checked to be JSON, nothing kept.
-fn skip(path: &Path) -> Result<u64> {
+pub(super) fn skip(path: &Path) -> Result<u64> {
     let mut reader = BufReader::with_capacity(1 << 20, fs_err::File::open(path)?);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {

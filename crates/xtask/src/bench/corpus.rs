@@ -8,9 +8,26 @@ use serde_json::{Value, json};
 use super::Result;
 
 /// A small generator of numbers; quality does not matter, sameness does.
-struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn index(&mut self, below: u64) -> usize {
+        usize::try_from(self.roll(below)).unwrap_or(0)
+    }
+
+    pub(super) fn text(&mut self, bytes: usize) -> String {
+        let mut text = String::new();
+        while text.len() < bytes {
+            text.push_str(WORDS[self.index(WORDS.len() as u64)]);
+            text.push(if self.roll(9) == 0 { '\n' } else { ' ' });
+        }
+        text
+    }
+
     fn roll(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below
@@ -65,14 +82,8 @@ impl<W: Write> Session<W> {
         Ok(())
     }
 
-    fn text(&mut self, bytes: u64) -> String {
-        let mut text = String::new();
-        while (text.len() as u64) < bytes {
-            let word = usize::try_from(self.dice.roll(WORDS.len() as u64)).unwrap_or(0);
-            text.push_str(WORDS[word]);
-            text.push(if self.dice.roll(9) == 0 { '\n' } else { ' ' });
-        }
-        text
+    fn text(&mut self, bytes: usize) -> String {
+        self.dice.text(bytes)
     }
 
     fn chained(&mut self, mut value: Value) -> Result<()> {
@@ -116,7 +127,7 @@ impl<W: Write> Session<W> {
         let id = format!("toolu_{:08x}{call}", self.count);
         let command = self.text(80);
         self.said(&json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } }))?;
-        let size = [300, 2_000, 12_000][usize::try_from(self.dice.roll(3)).unwrap_or(0)];
+        let size = [300, 2_000, 12_000][self.dice.index(3)];
         let output = self.text(size);
         self.chained(json!({
             "type": "user",

@@ -5,35 +5,41 @@ use std::time::Duration;
 
 /// A figure with its limit.
 pub(crate) struct Figure {
-    name: &'static str,
+    name: String,
     measured: String,
     limit: String,
     pub(crate) holds: bool,
 }
 
 impl Figure {
-    pub(super) fn ratio(name: &'static str, measured: Duration, against: Duration, limit: f64) -> Self {
+    pub(super) fn ratio(
+        name: impl Into<String>,
+        measured: Duration,
+        against: Duration,
+        limit: f64,
+        than: &str,
+    ) -> Self {
         let ratio = measured.as_secs_f64() / against.as_secs_f64();
         Self {
-            name,
+            name: name.into(),
             measured: format!("{ratio:.2} × ({} ms against {} ms)", measured.as_millis(), against.as_millis()),
-            limit: format!("{limit:.1} × a validating skip"),
+            limit: format!("{limit:.1} × {than}"),
             holds: ratio <= limit,
         }
     }
 
-    pub(super) fn bytes(name: &'static str, measured: u64, limit: u64, said: &str) -> Self {
+    pub(super) fn bytes(name: impl Into<String>, measured: u64, limit: u64, said: &str) -> Self {
         Self {
-            name,
+            name: name.into(),
             measured: megabytes(measured),
             limit: format!("{} ({said})", megabytes(limit)),
             holds: measured <= limit,
         }
     }
 
-    pub(super) fn time(name: &'static str, measured: Duration, limit: Duration) -> Self {
+    pub(super) fn time(name: impl Into<String>, measured: Duration, limit: Duration) -> Self {
         let shown = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
-        Self { name, measured: shown(measured), limit: shown(limit), holds: measured <= limit }
+        Self { name: name.into(), measured: shown(measured), limit: shown(limit), holds: measured <= limit }
     }
 }
 

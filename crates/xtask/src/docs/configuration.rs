@@ -23,6 +23,10 @@ codex = [\"~/backup/codex\"]              # more places with sessions
 [resume]
 target = \"codex\"
 tokens = 150000
+
+[watch]
+agents = [\"claude-code\", \"codex\"]
+interval = 30
 ```
 
 | key | takes | without it |

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Ask, Look, Runner, Session, words};
+use serde_json::json;
+
+use super::{Ask, Look, Runner, Session, words, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::model::{FLAT_MODEL, SIDE_MODEL};
 
@@ -24,7 +26,9 @@ impl Runner for Aider {
 
     fn configure(&self, sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Result<(), ClientError> {
         fs_err::write(sandbox.home.join(".gitconfig"), "[user]\n\tname = Lab\n\temail = lab@example.invalid\n")?;
-        Ok(())
+        // It fetches the same list once more itself, unless it has one of today that is not empty.
+        let models = sandbox.home.join(".aider/caches/model_prices_and_context_window.json");
+        write_json(&models, &json!({"none": {}}))
     }
 
     fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {

@@ -1,9 +1,14 @@
 //! Gemini CLI in its prompt mode.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::{Ask, Look, Runner, Session, mcp_servers, words, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
+
+/// The model and the permission that every run has.
+const BASE: &[&str] = &["-m", "gemini-2.5-pro", "--yolo"];
 
 pub(super) struct GeminiCli;
 
@@ -15,6 +20,8 @@ impl Runner for GeminiCli {
             ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
             // It looks for a desktop to open a browser on otherwise.
             ("NO_BROWSER", "true".to_owned()),
+            // It starts itself once more otherwise, to be given more memory.
+            ("GEMINI_CLI_NO_RELAUNCH", "true".to_owned()),
         ]
     }
 
@@ -34,7 +41,7 @@ impl Runner for GeminiCli {
     }
 
     fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(&["-m", "gemini-2.5-pro", "--yolo"]);
+        let mut args = words(BASE);
         match ask.session {
             Session::New(id) => args.extend(words(&["--session-id", id])),
             Session::Named(id) => args.extend(words(&["--resume", id])),
@@ -45,6 +52,15 @@ impl Runner for GeminiCli {
         let image = image.map(|image| format!(" @{}", image.display())).unwrap_or_default();
         args.push(format!("--prompt={}{image}", ask.prompt));
         args
+    }
+
+    fn opening(&self, session_id: &str) -> Vec<String> {
+        words(&[BASE, &["--resume", session_id]].concat())
+    }
+
+    /// A bundle of this size takes its time on a busy machine.
+    fn limit(&self) -> Duration {
+        Duration::from_mins(3)
     }
 
     fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {

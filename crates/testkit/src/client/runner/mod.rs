@@ -3,7 +3,7 @@
 pub(crate) mod aider;
 mod claude_code;
 mod codex;
-mod copilot_cli;
+pub(crate) mod copilot_cli;
 mod gemini_cli;
 mod openclaw;
 mod opencode;
@@ -55,6 +55,11 @@ pub(super) trait Runner: Sync {
     }
 
     fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String>;
+
+    /// What opens a session in the client's own interface.
+    fn opening(&self, session_id: &str) -> Vec<String> {
+        words(&["--resume", session_id])
+    }
 
     /// Whether the client's own listing shows a session; `None` where it has none.
     fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError>;

@@ -8,6 +8,10 @@ use crate::model::SIDE_MODEL;
 
 pub(super) struct Opencode;
 
+/// At every start, and whatever it is told, the client fetches its plugin package into its configuration folder, unless
+/// the package seems to be there.
+const INSTALLED: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
+
 impl Runner for Opencode {
     fn env(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Vec<(&'static str, String)> {
         let switches = [
@@ -16,7 +20,9 @@ impl Runner for Opencode {
             "OPENCODE_DISABLE_LSP_DOWNLOAD",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS",
         ];
-        switches.into_iter().map(|switch| (switch, "1".to_owned())).collect()
+        let switches = switches.into_iter().map(|switch| (switch, "1".to_owned()));
+        // For whatever folder it may find besides its own.
+        switches.chain([("npm_config_offline", "true".to_owned())]).collect()
     }
 
     fn configure(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
@@ -39,7 +45,11 @@ impl Runner for Opencode {
             "permission": {"*": "allow"}, "autoupdate": false, "share": "disabled", "mcp": mcp,
             "compaction": {"auto": false, "prune": false},
         });
-        write_json(&sandbox.home.join(".config/opencode/opencode.json"), &config)
+        let folder = sandbox.home.join(".config/opencode");
+        write_json(&folder.join("opencode.json"), &config)?;
+        fs_err::create_dir_all(folder.join("node_modules"))?;
+        fs_err::write(folder.join("package-lock.json"), INSTALLED)?;
+        Ok(())
     }
 
     fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Qwen Code in its prompt mode.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::{Ask, Look, Runner, Session, mcp_servers, words, write_json};
@@ -13,6 +15,8 @@ impl Runner for QwenCode {
             ("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1")),
             ("OPENAI_API_KEY", "fake".to_owned()),
             ("OPENAI_MODEL", "fake-model".to_owned()),
+            // It starts itself once more otherwise, to be given more memory.
+            ("QWEN_CODE_NO_RELAUNCH", "true".to_owned()),
         ]
     }
 
@@ -24,7 +28,9 @@ impl Runner for QwenCode {
             "privacy": {"usageStatisticsEnabled": false},
             "telemetry": {"enabled": false},
             "memory": {"enableManagedAutoMemory": false, "enableManagedAutoDream": false},
-            "model": {"enableFollowupSuggestions": false, "generationConfig": {"modalities": {"image": true}}},
+            // In a terminal, a return would send off what it suggests.
+            "ui": {"enableFollowupSuggestions": false},
+            "model": {"generationConfig": {"modalities": {"image": true}}},
             "mcpServers": mcp_servers(setup),
         });
         write_json(&sandbox.home.join(".qwen/settings.json"), &settings)
@@ -41,6 +47,15 @@ impl Runner for QwenCode {
         let image = image.map(|image| format!(" @{}", image.display())).unwrap_or_default();
         args.push(format!("--prompt={}{image}", ask.prompt));
         args
+    }
+
+    fn opening(&self, session_id: &str) -> Vec<String> {
+        words(&["--yolo", "--resume", session_id])
+    }
+
+    /// A bundle of this size takes its time on a busy machine.
+    fn limit(&self) -> Duration {
+        Duration::from_mins(3)
     }
 
     fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {

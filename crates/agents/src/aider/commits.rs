@@ -1,0 +1,95 @@
+//! Edits that the client committed, as calls of its own.
+//!
+//! The model has no tools: it writes what it wants into its reply, and the client carries that out and commits it. What
+//! became of a file stands in the commit alone. The model is shown its reply and not the commit, so these calls are the
+//! client's: they tell what happened, and are no part of the context.
+
+use carryover_core::json::Json;
+use carryover_core::transcript::{Action, Body, Call, CallForm, CallId, Change, Hunk, Outcome, Part, Status};
+use serde::{Deserialize, Serialize};
+
+use crate::formats::git::{Changed, Repository};
+
+/// What such a call is called.
+const TOOL: &str = "commit";
+/// Lines around a change, by which its place is found again.
+const AROUND: usize = 3;
+
+/// The input of such a call.
+#[derive(Serialize, Deserialize)]
+struct WireCommit {
+    commit: String,
+    message: String,
+    changes: Vec<WireChange>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WireChange {
+    Added { path: String, content: String },
+    Changed { path: String, hunks: Vec<WireHunk> },
+    Deleted { path: String },
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireHunk {
+    old: String,
+    new: String,
+}
+
+/// The call and its outcome, where the client said that it committed and the commit is still there.
+pub(super) fn bodies(said: &str, repository: Option<&Repository>) -> Option<[Body; 2]> {
+    let (commit, message) = said.strip_prefix("Commit ")?.split_once(' ')?;
+    let changes = repository?.changes(commit)?.iter().map(change).collect();
+    let input = WireCommit { commit: commit.to_owned(), message: message.to_owned(), changes };
+    let input = Json::from_value(&serde_json::to_value(input).ok()?);
+    let id = CallId(format!("commit-{commit}").into());
+    let outcome =
+        Outcome { call: id.clone(), status: Status::Done, exit_code: None, parts: vec![Part::Text(said.to_owned())] };
+    let call = Call { id, tool: TOOL.to_owned(), input, form: CallForm::Function };
+    Some([Body::Call(Box::new(call)), Body::Outcome(Box::new(outcome))])
+}
+
+/// A file that is not text is named, and no more.
+fn change(changed: &Changed) -> WireChange {
+    let path = changed.path.clone();
+    let text = |bytes: &Option<Vec<u8>>| {
+        bytes.as_deref().map(|bytes| std::str::from_utf8(bytes).unwrap_or_default().to_owned())
+    };
+    match (text(&changed.old), text(&changed.new)) {
+        (_, None) => WireChange::Deleted { path },
+        (None, Some(content)) => WireChange::Added { path, content },
+        (Some(old), Some(new)) => WireChange::Changed { path, hunks: hunks(&old, &new) },
+    }
+}
+
+fn hunks(old: &str, new: &str) -> Vec<WireHunk> {
+    let diff = similar::TextDiff::from_lines(old, new);
+    let hunk = |group: Vec<similar::DiffOp>| {
+        let mut hunk = WireHunk { old: String::new(), new: String::new() };
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            if change.tag() != similar::ChangeTag::Insert {
+                hunk.old.push_str(change.value());
+            }
+            if change.tag() != similar::ChangeTag::Delete {
+                hunk.new.push_str(change.value());
+            }
+        }
+        hunk
+    };
+    diff.grouped_ops(AROUND).into_iter().map(hunk).collect()
+}
+
+/// What such a call means.
+pub(super) fn action(call: &Call) -> Action {
+    let Some(commit) = call.input.read::<WireCommit>().filter(|_| call.tool == TOOL) else { return Action::Other };
+    let hunk = |WireHunk { old, new }| Hunk { context: None, old, new, everywhere: false };
+    let change = |change| match change {
+        WireChange::Added { path, content } => Change::Add { path, content },
+        WireChange::Deleted { path } => Change::Delete { path },
+        WireChange::Changed { path, hunks } => {
+            Change::Update { path, moved_to: None, hunks: hunks.into_iter().map(hunk).collect() }
+        }
+    };
+    Action::Edit(commit.changes.into_iter().map(change).collect())
+}

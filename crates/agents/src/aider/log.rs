@@ -1,0 +1,283 @@
+//! What the client sent to its model, where it was told to keep that.
+//!
+//! The log has every request whole, one after the other. What commands and failed edits add to a chat stands in it and in
+//! no other file: it is taken from the last request of the chat, and put where the model saw it.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Origin, Part, Rejected, text_of};
+
+use super::{record, wire};
+use crate::Sink;
+use crate::formats::jsonl;
+use crate::formats::line::Line;
+
+/// Beside the history; the client writes it where it is told to, and this is the name that its own pages give it.
+const FILE: &str = ".aider.llm.history";
+/// The place of the log among the files of a session.
+pub(super) const PLACE: u16 = 1;
+
+const SENT: &str = "TO LLM ";
+const ANSWERED: &str = "LLM RESPONSE ";
+const BAR: &str = "-------";
+const USER: &str = "USER ";
+const MODEL: &str = "ASSISTANT ";
+
+/// How the messages begin that tell which files the user has opened. The next client reads files itself.
+const FILES: [&str; 4] = [
+    "I have *added these files",
+    "Here are some READ ONLY files",
+    "I am not sharing ",
+    "Don't try and edit any existing code",
+];
+
+/// Whether a message of the user's that is no prompt stands in the history all the same, or is none of the chat's.
+fn is_known(text: &str) -> bool {
+    let marks = FILES.iter().chain([&wire::SUMMARY, &wire::HOOK]);
+    wire::is_command(text) || marks.into_iter().any(|mark| text.starts_with(mark))
+}
+
+/// The log beside a history.
+pub(super) fn beside(history: &Path) -> PathBuf {
+    history.with_file_name(FILE)
+}
+
+/// What the user and the model said in a chat, as far as requests are known by it.
+#[derive(Default)]
+pub(super) struct Heard {
+    prompts: Vec<String>,
+    last_reply: Option<String>,
+}
+
+impl Sink for Heard {
+    fn learn(&mut self, _fact: Fact) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+        match &entry.body {
+            Body::Prompt(parts) if entry.origin == Origin::User => self.prompts.push(words(&text_of(parts))),
+            Body::Reply(parts) => self.last_reply = Some(words(&text_of(parts))),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn retract(&mut self, _from: EntryKey) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// A text without its white space, which the log does not keep as it was.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Something that the model saw and the history does not hold.
+#[derive(Debug, PartialEq, Eq)]
+struct Added {
+    /// After which prompt of the chat, and after how many replies to it.
+    after: (usize, usize),
+    key: EntryKey,
+    text: String,
+}
+
+/// A request with its answer.
+struct Exchange {
+    sent: u64,
+    answered: u64,
+    end: u64,
+}
+
+/// A message of a request.
+struct Message {
+    is_user: bool,
+    key: EntryKey,
+    text: String,
+}
+
+/// The exchanges since a local time.
+fn exchanges(log: &Path, since: &str) -> Vec<Exchange> {
+    let mut found: Vec<Exchange> = Vec::new();
+    let mut open = None;
+    let scanned = jsonl::scan(log, 0, mark, |(offset, is_answer, time)| {
+        if let Some(last) = found.last_mut() {
+            last.end = last.end.min(offset);
+        }
+        match (is_answer, open.take()) {
+            (true, Some(sent)) => found.push(Exchange { sent, answered: offset, end: u64::MAX }),
+            (false, _) if time.replacen('T', " ", 1).as_str() >= since => open = Some(offset),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    let Ok(end) = scanned else { return Vec::new() };
+    if let Some(last) = found.last_mut() {
+        last.end = last.end.min(end);
+    }
+    found
+}
+
+/// A line that begins a request or an answer; lines of messages begin with who said them.
+fn mark(line: Line<'_>) -> Option<(u64, bool, String)> {
+    let text = std::str::from_utf8(line.bytes).ok().filter(|_| !line.unterminated)?;
+    let (time, is_answer) = match (text.strip_prefix(SENT), text.strip_prefix(ANSWERED)) {
+        (Some(time), _) => (time, false),
+        (_, Some(time)) => (time, true),
+        _ => return None,
+    };
+    time.parse::<jiff::civil::DateTime>().ok()?;
+    Some((line.offset, is_answer, time.to_owned()))
+}
+
+/// The text of some lines that one voice said.
+fn said(lines: &str, voice: &str) -> String {
+    let line = |line| str::strip_prefix(line, voice).unwrap_or_default();
+    lines.lines().filter(|line| line.starts_with(voice)).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The messages of a request that begins at an offset.
+fn messages(text: &str, offset: u64) -> Vec<Message> {
+    let mut found = Vec::new();
+    let mut at = offset;
+    for block in text.split_inclusive(&format!("{BAR}\n")) {
+        let lines = block.strip_suffix(&format!("{BAR}\n")).unwrap_or(block);
+        let key = EntryKey { file: PLACE, offset: at, part: 0, length: u32::try_from(lines.len()).unwrap_or(0) };
+        at += block.len() as u64;
+        for (voice, is_user) in [(USER, true), (MODEL, false)] {
+            if lines.starts_with(voice) {
+                found.push(Message { is_user, key, text: said(lines, voice) });
+            }
+        }
+    }
+    found
+}
+
+/// The last request of a chat, known by what the model answered: other chats may have the same log.
+fn last_request(log: &Path, since: &str, heard: &Heard) -> Option<Vec<Message>> {
+    let last_reply = heard.last_reply.as_deref()?;
+    let text = |from: u64, to: u64| jsonl::record(log, from, to.checked_sub(from)?).ok();
+    let is_last = |exchange: &&Exchange| {
+        let answer = text(exchange.answered, exchange.end).map(|lines| said(&lines, MODEL));
+        answer.is_some_and(|answer| words(record::spoken(answer.trim_end())) == last_reply)
+    };
+    let exchanges = exchanges(log, since);
+    let last = exchanges.iter().rev().find(is_last)?;
+    let length = last.answered - last.sent;
+    (length <= jsonl::MAX_RECORD as u64).then_some(())?;
+    Some(messages(&text(last.sent, last.answered)?, last.sent))
+}
+
+/// Which messages are prompts of the chat: its last prompts are the last ones of the request, in their order.
+fn prompts(messages: &[Message], heard: &Heard) -> Vec<Option<usize>> {
+    let mut before = heard.prompts.as_slice();
+    let mut found = vec![None; messages.len()];
+    for (index, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.is_user) {
+        let said = words(&message.text);
+        let same = before.iter().rposition(|prompt| *prompt == said);
+        // The client may add to a prompt: what an address in it shows, or its own rules at the very end.
+        let begins = || before.last().filter(|prompt| said.starts_with(prompt.as_str())).map(|_| before.len() - 1);
+        found[index] = same.or_else(begins);
+        before = &before[..found[index].unwrap_or(before.len())];
+    }
+    found
+}
+
+/// What the model saw in a chat that the history does not hold. `since` is the local time at which the chat started.
+fn added(log: &Path, since: &str, heard: &Heard) -> Vec<Added> {
+    let messages = last_request(log, since, heard).unwrap_or_default();
+    let prompts = prompts(&messages, heard);
+    let mut after = None;
+    let mut found: Vec<Added> = Vec::new();
+    // Whether the message before is one that the client answers in the model's name.
+    let (mut of_client, mut of_files) = (false, false);
+    for (message, prompt) in messages.into_iter().zip(prompts) {
+        let answered = of_files || (of_client && message.text.trim_end_matches('.') == "Ok");
+        (of_client, of_files) = (false, false);
+        match (prompt, &mut after) {
+            (Some(prompt), _) => after = Some((prompt, 0)),
+            (None, Some((_, replies))) if !message.is_user => *replies += usize::from(!answered),
+            (None, Some(_)) if is_known(&message.text) => of_files = true,
+            (None, Some(after)) => {
+                of_client = true;
+                found.push(Added { after: *after, key: message.key, text: message.text });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The entry of a message, from its lines.
+pub(super) fn entry(lines: &str, key: EntryKey) -> Entry {
+    put_in(said(lines, USER), key)
+}
+
+fn put_in(text: String, key: EntryKey) -> Entry {
+    let body = Body::Prompt(vec![Part::Text(text)]);
+    Entry { key, at: None, origin: Origin::Hook, side: false, node: None, body }
+}
+
+/// Hands a chat on, with what the log adds to it.
+pub(super) struct Joined<'a> {
+    added: std::iter::Peekable<std::vec::IntoIter<Added>>,
+    /// How many prompts came, and how many replies to the last of them.
+    prompts: usize,
+    replies: usize,
+    sink: &'a mut dyn Sink,
+}
+
+impl<'a> Joined<'a> {
+    pub(super) fn new(log: &Path, since: &str, heard: &Heard, sink: &'a mut dyn Sink) -> Self {
+        let added = added(log, since, heard).into_iter().peekable();
+        Self { added, prompts: 0, replies: 0, sink }
+    }
+
+    /// Hands on what stands before so many replies to the last prompt.
+    pub(super) fn until(&mut self, replies: usize) -> ControlFlow<()> {
+        let Some(last) = self.prompts.checked_sub(1) else { return ControlFlow::Continue(()) };
+        while let Some(added) = self.added.next_if(|added| added.after <= (last, replies)) {
+            self.sink.put(0, put_in(added.text, added.key))?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Sink for Joined<'_> {
+    fn wants_the_past(&self) -> bool {
+        self.sink.wants_the_past()
+    }
+
+    fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
+        self.sink.learn(fact)
+    }
+
+    fn put(&mut self, revision: u64, entry: Entry) -> ControlFlow<()> {
+        match &entry.body {
+            Body::Prompt(_) if entry.origin == Origin::User => {
+                self.until(usize::MAX)?;
+                (self.prompts, self.replies) = (self.prompts + 1, 0);
+            }
+            Body::Compacted(_) => self.until(usize::MAX)?,
+            Body::Reply(_) => {
+                self.until(self.replies)?;
+                self.replies += 1;
+            }
+            _ => {}
+        }
+        self.sink.put(revision, entry)
+    }
+
+    fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
+        self.sink.retract(from)
+    }
+
+    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+        self.sink.reject(rejected)
+    }
+}

@@ -1,0 +1,122 @@
+//! The store of clients before 2026.7.2: one file for each session, and an index of them beside it.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::transcript::EntryKey;
+
+use super::kept::{Head, Kept, Raw, Session, Take, link, time, utf8};
+use super::wire::WireEntry;
+use crate::AgentError;
+use crate::formats::line::Line;
+use crate::formats::{ids, jsonl};
+
+/// The index of a folder of sessions.
+pub(super) const INDEX: &str = "sessions.json";
+
+/// Indexes grow with the clients' notes; one that is longer than this is no longer looked at.
+const LONGEST_INDEX: u64 = 64 << 20;
+
+/// A session in a file of its own.
+pub(super) struct Lines {
+    path: PathBuf,
+    session: Session,
+    heads: Vec<Head>,
+}
+
+impl Lines {
+    /// Looks through a file, up to its last whole line.
+    pub(super) fn open(path: &Path) -> Result<Self, AgentError> {
+        let mut heads = Vec::new();
+        let mut number = 0;
+        let parse = |line: Line<'_>| head(line);
+        jsonl::scan(path, 0, parse, |(key, raw)| {
+            number += 1;
+            let (link, _) = link(&raw, number);
+            let text = if let Raw::Text(text) = &raw { text.as_str() } else { "" };
+            heads.push(Head { key, place: number, stamp: ids::digest(text), link });
+            ControlFlow::Continue(())
+        })?;
+        Ok(Self { path: path.to_owned(), session: look(path)?, heads })
+    }
+
+    fn text(&self, key: EntryKey) -> Raw {
+        if u64::from(key.length) > jsonl::MAX_RECORD as u64 {
+            return Raw::Bad("the record is longer than 64 MiB");
+        }
+        match jsonl::record(&self.path, key.offset, u64::from(key.length)) {
+            Ok(text) => Raw::Text(text),
+            Err(_) => Raw::Bad("not UTF-8"),
+        }
+    }
+}
+
+/// A line that counts: one at the end that is not whole is still being written.
+fn head(line: Line<'_>) -> Option<(EntryKey, Raw)> {
+    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
+    let key = EntryKey { file: 0, offset: line.offset, part: 0, length };
+    if line.is_too_long() {
+        return Some((key, Raw::Bad("the record is longer than 64 MiB")));
+    }
+    let is_whole = || serde_json::from_slice::<serde::de::IgnoredAny>(line.bytes).is_ok();
+    (!line.unterminated || is_whole()).then(|| (key, utf8(line.bytes)))
+}
+
+/// What the first line and the index tell of a session.
+pub(super) fn look(path: &Path) -> Result<Session, AgentError> {
+    let head = jsonl::head(path, 16 << 10)?;
+    let mut session = Session::default();
+    if let Some(first) = jsonl::lines(&head).next().or(Some(&head[..])) {
+        session.begin(&utf8(first));
+    }
+    if session.id.is_empty() {
+        session.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    }
+    let index = path.parent().map(|folder| index(&folder.join(INDEX))).unwrap_or_default();
+    if let Some(entry) = index.get(&session.id) {
+        session.label.clone_from(&entry.label);
+        session.name.clone_from(&entry.display_name);
+        session.model.clone_from(&entry.model);
+        #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
+        let updated = entry.updated_at.and_then(|at| time(at as i64));
+        session.updated = updated;
+        session.parent.clone_from(&entry.spawned_by);
+    }
+    Ok(session)
+}
+
+/// The sessions that an index knows, by their ids; one that cannot be read knows none.
+pub(super) fn index(path: &Path) -> BTreeMap<String, WireEntry> {
+    let small = fs_err::metadata(path).is_ok_and(|metadata| metadata.len() <= LONGEST_INDEX);
+    let text = if small { fs_err::read_to_string(path).ok() } else { None };
+    let entries: BTreeMap<String, serde_json::Value> =
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let entries = entries.into_values().filter_map(|entry| serde_json::from_value::<WireEntry>(entry).ok());
+    entries.filter_map(|entry| Some((entry.session_id.clone()?, entry))).collect()
+}
+
+impl Kept for Lines {
+    fn session(&self) -> rusqlite::Result<Option<Session>> {
+        // The sub-agents of older clients are not told apart from other sessions by what the files say.
+        let parent = None;
+        Ok(Some(Session { parent, ..self.session.clone() }))
+    }
+
+    fn heads(&self) -> rusqlite::Result<Vec<Head>> {
+        Ok(self.heads.clone())
+    }
+
+    fn each(&self, heads: &[Head], take: &mut Take<'_>) -> rusqlite::Result<()> {
+        for head in heads {
+            if take(self.text(head.key)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw>> {
+        Ok(Some(self.text(key)))
+    }
+}

@@ -1,0 +1,91 @@
+//! How a call ended, and what the client's shell adds to what a command gave back.
+
+use carryover_core::transcript::{Outcome, Part, Status};
+
+use super::read::NO_RESULT;
+use super::wire::WireDetails;
+
+/// How a call ended.
+pub(super) struct Ended {
+    pub status: Status,
+    pub exit_code: Option<i32>,
+}
+
+impl Ended {
+    /// A command that fails is no error to the client; its code stands beside what it gave back, and at its end.
+    pub(super) fn of(details: &WireDetails, is_error: bool, parts: &[Part]) -> Self {
+        let exit_code = details.exit_code.filter(|code| *code != 0).or_else(|| exit_code(parts));
+        let killed = details.exit_signal.is_some() || matches!(details.status.as_deref(), Some("killed" | "aborted"));
+        let repaired = details.openclaw_synthetic_missing_tool_result == Some(true) || is_no_result(parts);
+        let failed = is_error || details.status.as_deref() == Some("failed") || exit_code.is_some();
+        let status = match (killed || repaired, failed) {
+            (true, _) => Status::Interrupted,
+            (false, true) => Status::Failed,
+            (false, false) => Status::Done,
+        };
+        Self { status, exit_code }
+    }
+}
+
+fn is_no_result(parts: &[Part]) -> bool {
+    last_text(parts) == Some(NO_RESULT)
+}
+
+/// The line in which the client tells how a command ended.
+fn told(code: i32) -> [String; 2] {
+    [format!("(Command exited with code {code})"), format!("Command exited with code {code}")]
+}
+
+/// The exit code in the last line of a failed command's outcome.
+fn exit_code(parts: &[Part]) -> Option<i32> {
+    let line = last_text(parts)?.lines().next_back()?;
+    let line = line.strip_prefix('(').and_then(|line| line.strip_suffix(')')).unwrap_or(line);
+    line.strip_prefix("Command exited with code ")?.parse().ok().filter(|code| *code != 0)
+}
+
+/// An outcome without the line that tells its exit code, which the outcome knows already.
+pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
+    let mut parts = outcome.parts.clone();
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.last_mut())
+        && let Some(rest) = told(code).iter().find_map(|line| text.strip_suffix(line.as_str()))
+    {
+        *text = rest.strip_suffix("\n\n").unwrap_or(rest).to_owned();
+    }
+    parts
+}
+
+/// The text with its exit code, as the client would have written it.
+pub(super) fn with_exit_code(text: &str, code: i32) -> String {
+    let [line, plain] = told(code);
+    match text {
+        _ if text.ends_with(&line) || text.ends_with(&plain) => text.to_owned(),
+        "" => line,
+        _ => format!("{text}\n\n{line}"),
+    }
+}
+
+fn last_text(parts: &[Part]) -> Option<&str> {
+    parts.iter().rev().find_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        Part::Blob(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use carryover_core::transcript::CallId;
+
+    use super::*;
+
+    #[test]
+    fn exit_codes_come_off_and_on() {
+        for text in ["no such file", "", "a\n"] {
+            let parts = vec![Part::Text(with_exit_code(text, 3))];
+            let ended = Ended::of(&WireDetails::default(), false, &parts);
+            assert_eq!((ended.exit_code, ended.status), (Some(3), Status::Failed));
+            let call = CallId("c".into());
+            let outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
+            assert_eq!(bare(&outcome), [Part::Text(text.to_owned())]);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Reading a session.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
+
+use super::branch::{self, Fate};
+use super::export::{self, Exported};
+use super::kept::{Head, Kept, Raw, Rows, Session};
+use super::lines::Lines;
+use super::record;
+use crate::formats::{ids, jsonl, sqlite};
+use crate::{AgentError, Bookmark, Sink, Source};
+
+/// What the client answers a call with that has no outcome.
+pub(super) const NO_RESULT: &str =
+    "[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.";
+
+const EVERYTHING: EntryKey = EntryKey { file: 0, offset: 0, part: 0, length: 0 };
+
+/// Reads from a bookmark on.
+pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    let mut begun = false;
+    open(source, &mut |kept, path| {
+        if begun && sink.retract(EVERYTHING).is_break() {
+            return Ok(Some(*from));
+        }
+        let is_first = !begun && *from == Bookmark::Start;
+        let from = if begun { &Bookmark::Start } else { from };
+        begun = true;
+        let Some(session) = kept.session()? else { return Ok(None) };
+        Pour { kept, session: &session, path, sink: &mut *sink, is_first }.pour(from).map(Some)
+    })
+}
+
+/// The entries of one record, read again.
+pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+    open(&source_of(header), &mut |kept, _| {
+        let Some(raw) = kept.record(key)? else { return Ok(None) };
+        let heads = kept.heads()?;
+        let fates = fates(&heads);
+        let found = heads.iter().zip(&fates).find(|(head, _)| head.key.offset == key.offset);
+        Ok(found.map(|(head, fate)| record::parse(&raw, head.key, fate).entries))
+    })
+    .map_err(|error| moved(error, key))
+}
+
+/// One record as the client wrote it.
+pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
+    let found = open(&source_of(header), &mut |kept, _| kept.record(key)).map_err(|error| moved(error, key))?;
+    match found {
+        Raw::Text(text) => Ok(text),
+        Raw::Bad(_) => Err(AgentError::Moved { path: source_of(header).path, offset: key.offset }),
+    }
+}
+
+fn moved(error: AgentError, key: EntryKey) -> AgentError {
+    match error {
+        AgentError::NotASession { path, .. } => AgentError::Moved { path, offset: key.offset },
+        error => error,
+    }
+}
+
+fn source_of(header: &Header) -> Source {
+    let path = header.files.first().cloned().unwrap_or_default();
+    let key = (!header.session.0.is_empty()).then(|| header.session.0.clone());
+    Source { path, key }
+}
+
+/// What is looked for in what holds a session; `None` means that it is not there.
+type Look<'a, T> = dyn FnMut(&dyn Kept, &Path) -> rusqlite::Result<Option<T>> + 'a;
+
+/// Opens what holds a session.
+fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
+    let (path, key) = inside(source);
+    let refuse = |reason| AgentError::NotASession { agent: "openclaw", path: path.clone(), reason };
+    let head = jsonl::head(&path, 1024)?;
+    if !sqlite::is_database(&head) {
+        let kept: Box<dyn Kept> = if export::is_export(&head) {
+            let text = fs_err::read_to_string(&path)?;
+            Box::new(Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
+        } else {
+            Box::new(Lines::open(&path)?)
+        };
+        let found = look(&*kept, &path).map_err(|source| AgentError::Database { path: path.clone(), source })?;
+        return found.ok_or_else(|| refuse("it cannot be read"));
+    }
+    let found = sqlite::look(&path, &mut |connection| match Rows::of(connection, key.as_deref())? {
+        Some(rows) => look(&rows, &path),
+        None => Ok(None),
+    })?;
+    found.ok_or_else(|| refuse("no such session is in it"))
+}
+
+/// A sub-agent's session is named by its database and its id, as if the database were a folder.
+fn inside(source: &Source) -> (PathBuf, Option<String>) {
+    let (path, key) = (source.path.clone(), source.key.clone());
+    if key.is_some() || path.is_file() {
+        return (path, key);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    match path.parent().filter(|parent| parent.is_file()) {
+        Some(parent) => (parent.to_owned(), name),
+        None => (path, key),
+    }
+}
+
+fn fates(heads: &[Head]) -> Vec<Fate> {
+    branch::fates(&heads.iter().map(|head| &head.link).collect::<Vec<_>>())
+}
+
+/// Hands a session over.
+struct Pour<'a> {
+    kept: &'a dyn Kept,
+    session: &'a Session,
+    path: &'a Path,
+    sink: &'a mut dyn Sink,
+    /// The sink knows nothing yet.
+    is_first: bool,
+}
+
+impl Pour<'_> {
+    fn pour(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
+        let heads = self.kept.heads()?;
+        let fates = fates(&heads);
+        let mut digest = ids::digest(&format!("{} {}", self.session.id, self.session.generation));
+        let digests: Vec<u64> = std::iter::once(digest)
+            .chain(heads.iter().zip(&fates).map(|(head, fate)| {
+                digest = fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()));
+                digest
+            }))
+            .collect();
+        let mark = |count: usize| Bookmark::Rows { count: count as u64, digest: digests[count] };
+        let start = match self.start(from, &digests) {
+            ControlFlow::Continue(start) => start,
+            ControlFlow::Break(()) => return Ok(*from),
+        };
+        if self.begin().is_break() {
+            return Ok(mark(start));
+        }
+        let mut index = start;
+        self.kept.each(&heads[start..], &mut |raw| {
+            let (Some(head), Some(fate)) = (heads.get(index), fates.get(index)) else { return ControlFlow::Break(()) };
+            hand_over(self.sink, record::parse(&raw, head.key, fate))?;
+            index += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(mark(index))
+    }
+
+    /// Where to start: after what was read, or anew where any of that is not what it was.
+    fn start(&mut self, from: &Bookmark, digests: &[u64]) -> ControlFlow<(), usize> {
+        let count = match *from {
+            Bookmark::Start => return ControlFlow::Continue(0),
+            Bookmark::Rows { count, digest } => {
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                digests.get(count).filter(|now| **now == digest).map(|_| count)
+            }
+            Bookmark::Appended { .. } => None,
+        };
+        match count {
+            Some(count) => ControlFlow::Continue(count),
+            None => self.sink.retract(EVERYTHING).map_continue(|()| 0),
+        }
+    }
+
+    fn begin(&mut self) -> ControlFlow<()> {
+        let session = self.session;
+        self.sink.learn(Fact::Session(SessionId(session.id.clone())))?;
+        self.sink.learn(Fact::Closing(Closing::Answer(NO_RESULT)))?;
+        let mut facts = Vec::new();
+        if self.is_first {
+            facts.push(Fact::File(self.path.to_owned()));
+            facts.extend(session.children.iter().map(|child| Fact::Child(self.path.join(child))));
+            facts.extend(session.model.clone().map(Fact::Model));
+        }
+        facts.extend(session.started.map(Fact::StartedAt));
+        facts.extend(session.project.clone().map(Fact::Project));
+        facts.extend(record::title(TitleRank::Generated, session.name.as_deref()));
+        facts.extend(record::title(TitleRank::Given, session.label.as_deref()));
+        facts.extend(session.version.clone().map(Fact::ClientVersion));
+        facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
+        facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
+    }
+}
+
+fn hand_over(sink: &mut dyn Sink, parsed: record::Parsed) -> ControlFlow<()> {
+    if let Some(rejected) = parsed.rejected {
+        sink.reject(rejected)?;
+    }
+    for fact in parsed.facts {
+        sink.learn(fact)?;
+    }
+    for entry in parsed.entries {
+        sink.put(0, entry)?;
+    }
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,200 @@
+//! Plans, and what our own reader makes of them once they are imported.
+
+use std::collections::BTreeMap;
+
+use carryover_core::json::Json;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Action, Blob, Call, CallForm, CallId, Change, EntryKey, Hunk, Origin, Outcome, Permission, Place, Reasoning, Status,
+};
+
+use super::*;
+use crate::formats::ids;
+use crate::{AgentError, Carried, Env, Op, Os, Run, Store, TEMPORARY, TargetView, Version, WritePlan, WriteRequest};
+
+fn carried(n: u64, origin: Origin, body: Body, action: Action) -> Carried {
+    let key = EntryKey { file: 0, offset: n, part: 0, length: 1 };
+    let at = Timestamp::parse("2026-11-15T00:56:22.031Z").map(|at| at.plus_millis(i64::try_from(n).unwrap() * 1000));
+    let entry = Entry { key, at, origin, side: false, node: None, body };
+    Carried { entry, agent: "other", action, native: None, clipped: false }
+}
+
+fn text(text: &str) -> Vec<Part> {
+    vec![Part::Text(text.into())]
+}
+
+fn blob(media_type: &str) -> Part {
+    Part::Blob(Blob { media_type: media_type.into(), name: None, place: Place::Inline("aW1hZ2U=".into()) })
+}
+
+fn call(id: &str, input: &str) -> Body {
+    let input = Json::parse(input).unwrap();
+    Body::Call(Box::new(Call { id: CallId(id.into()), tool: "their.tool".into(), input, form: CallForm::Function }))
+}
+
+fn outcome(id: &str, status: Status, exit_code: Option<i32>, parts: Vec<Part>) -> Body {
+    Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
+}
+
+/// A session of another agent with one of everything.
+fn session() -> Vec<Carried> {
+    let run = || Action::Run { command: "ls".into(), workdir: Some("/old".into()) };
+    let hunk = Hunk { context: None, old: "a\nb\n".into(), new: "a\nc\n".into(), everywhere: false };
+    let edit = Action::Edit(vec![Change::Update { path: "/old/calc.py".into(), moved_to: None, hunks: vec![hunk] }]);
+    let said = |n, body| carried(n, Origin::Agent, body, Action::Other);
+    let asked = |n, id: &str, action| carried(n, Origin::Agent, call(id, r#"{"p":"/old/x"}"#), action);
+    vec![
+        said(1, Body::Summary(text("what happened before"))),
+        carried(2, Origin::User, Body::Prompt(vec![Part::Text("look".into()), blob("image/png")]), Action::Other),
+        carried(3, Origin::Hook, Body::Prompt(text("be brief")), Action::Other),
+        said(4, Body::Reasoning(Box::new(Reasoning { text: "hm".into(), sealed: true }))),
+        said(5, Body::Reply(text("I look."))),
+        asked(6, "c1", run()),
+        asked(7, "c2", Action::Read { path: "/old/x".into(), offset: Some(2), limit: None }),
+        said(8, outcome("c1", Status::Failed, Some(3), text("no such file"))),
+        said(9, outcome("c2", Status::Failed, None, text("denied"))),
+        asked(10, "c3", edit),
+        said(11, outcome("c3", Status::Done, None, text("done"))),
+        asked(12, "c4", Action::Other),
+        said(
+            13,
+            outcome("c4", Status::Done, None, vec![Part::Text("seen".into()), blob("image/png"), blob("audio/x")]),
+        ),
+        said(14, Body::Reply(text("first"))),
+        said(15, Body::Reply(text("second"))),
+        said(16, Body::Summary(text("a later summary"))),
+    ]
+}
+
+fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> Result<WritePlan, AgentError> {
+    let env = Env {
+        home: "/home/u".into(),
+        vars: BTreeMap::new(),
+        os: Os::Linux,
+        now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(),
+        zone: jiff::tz::TimeZone::UTC,
+        stores: BTreeMap::new(),
+        projects: Vec::new(),
+    };
+    let store = Store { root: "/home/u/.openclaw".into() };
+    let request = WriteRequest {
+        entries,
+        brief,
+        title: Some("A title"),
+        project: Path::new("/new"),
+        old_project: Some(Path::new("/old")),
+        branch: None,
+        source_agent: "other",
+        source_model: Some("their-model"),
+        started_at: Timestamp::parse("2026-11-15T00:56:22.000Z").unwrap(),
+        permission: Permission::Ask,
+        tokens: 321,
+        seed: 7,
+    };
+    let target = TargetView { env: &env, store: &store, program, version: Some(Version(2026, 9, 6)) };
+    OpenClaw.writer().unwrap().plan(&request, &target)
+}
+
+fn plan(entries: &[Carried]) -> WritePlan {
+    planned(entries, Some(Path::new("/bin/openclaw")), None).unwrap()
+}
+
+fn run_of(plan: &WritePlan) -> &Run {
+    let [Op::Run(run)] = &plan.ops[..] else { panic!("not one command") };
+    run
+}
+
+/// The records that the client is handed.
+fn handed(plan: &WritePlan) -> Vec<Value> {
+    let (_, bytes) = run_of(plan).files.iter().find(|(name, _)| name.contains("jsonl")).unwrap();
+    std::str::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn the_golden_plan() {
+    let plan = plan(&session());
+    let mut told = String::new();
+    let run = run_of(&plan);
+    writeln!(told, "{:?} {:?}", run.program, run.args).unwrap();
+    writeln!(told, "{:?}", run.vars).unwrap();
+    for (name, bytes) in &run.files {
+        writeln!(told, "== {name}\n{}", std::str::from_utf8(bytes).unwrap()).unwrap();
+    }
+    for rows in &run.inverse.rows {
+        writeln!(told, "{} {} = {} {}", rows.table, rows.column, rows.value, rows.is_session).unwrap();
+    }
+    writeln!(told, "{:?}", plan.resume.argv).unwrap();
+    for loss in &plan.losses {
+        writeln!(told, "{} {}: {}", loss.count, loss.what, loss.reason).unwrap();
+    }
+    insta::assert_snapshot!("plan", told);
+}
+
+#[test]
+fn what_was_written_is_read_as_it_was_meant() {
+    let entries = session();
+    let plan = plan(&entries);
+    let made = Made::of(&[&handed(&plan)]);
+    insta::assert_snapshot!("written", render_live(&read(&source(&made.path()))));
+    let named: Vec<u64> = handed(&plan).iter().map(|record| ids::digest(record["id"].as_str().unwrap())).collect();
+    assert!(plan.origins.iter().all(|written| named.contains(&written.offset)));
+    let written: Vec<usize> = plan.origins.iter().map(|written| written.entry).collect();
+    // All but the reasoning.
+    assert_eq!(written, (0..entries.len()).filter(|entry| *entry != 3).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_outline_is_the_clients_own_compaction() {
+    let plan = planned(&session(), Some(Path::new("/bin/openclaw")), Some("an outline")).unwrap();
+    let records = handed(&plan);
+    assert_eq!(records[1]["type"], "compaction");
+    assert_eq!(records[1]["summary"], "what happened before\n\nan outline");
+    assert_eq!(records[1]["firstKeptEntryId"], records[1]["id"]);
+    assert!(records[2..].iter().all(|record| record["type"] != "compaction"));
+}
+
+/// The live entries of a fixture, as they are handed to a writer of the same agent.
+fn own(name: &str) -> Vec<Carried> {
+    let transcript = read(&source(&fixture(name)));
+    let mut entries = Vec::new();
+    for alive in live::resolve(&transcript) {
+        let Alive::Entry(index) = alive else { continue };
+        let key = transcript.entries[index].key;
+        let again = OpenClaw.reload(&transcript.header, key).unwrap();
+        let entry = again.into_iter().find(|entry| entry.key == key).unwrap();
+        let native = OpenClaw.record(&transcript.header, key).ok();
+        entries.push(Carried { entry, agent: "openclaw", action: Action::Other, native, clipped: false });
+    }
+    entries
+}
+
+#[test]
+fn records_of_its_own_are_written_back_as_they_were() {
+    for name in FIXTURES {
+        let entries = own(name);
+        let plan = plan(&entries);
+        let made = Made::of(&[&handed(&plan)]);
+        let mut meant = String::new();
+        for carried in &entries {
+            writeln!(meant, "{}", line_of(&carried.entry)).unwrap();
+        }
+        let found = render_live(&read(&source(&made.path())));
+        let found: Vec<&str> = found.lines().filter(|line| !line.starts_with("answered")).collect();
+        assert_eq!(found, meant.lines().collect::<Vec<_>>(), "{name}");
+        assert!(plan.losses.is_empty() && plan.translated == 0, "{name}");
+        let before = records(name);
+        for record in handed(&plan).iter().filter(|record| record["type"] == "message") {
+            let original = before.iter().find(|before| before["id"] == record["id"]).unwrap();
+            let (now, then) = (&record["message"], &original["message"]);
+            assert!(now["content"] == then["content"] && now["details"] == then["details"], "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_client_is_needed_and_must_be_able_to_import() {
+    let missing = planned(&session(), None, None).unwrap_err().to_string();
+    assert!(missing.contains("not installed"), "{missing}");
+    let run = plan(&session());
+    assert!(run_of(&run).vars.contains(&("OPENCLAW_STATE_DIR".to_owned(), TEMPORARY.to_owned())));
+}

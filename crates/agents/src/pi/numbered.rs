@@ -1,0 +1,81 @@
+//! Files of version 1, whose records have no names: each follows the one before it, and a compaction tells by a number
+//! which record is the first that it keeps.
+//!
+//! The client gives names when it opens such a file, and writes it anew; until then the numbers are the names.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use carryover_core::transcript::{Body, Node, NodeId};
+
+use super::edits::Edits;
+use super::record::{self, NO_RECORD, Parsed};
+use crate::formats::jsonl;
+use crate::formats::line::Line;
+
+/// The first line tells the version.
+const HEAD: u64 = 16 << 10;
+
+/// Gives the records of a file their places, in the order of the file.
+pub(super) struct Numbers {
+    /// How many records came before.
+    next: u64,
+}
+
+impl Numbers {
+    /// For a file of version 1 that is read from this offset on; `None` where records have names.
+    pub(super) fn of(path: &Path, offset: u64) -> io::Result<Option<Self>> {
+        if !is_first_version(&jsonl::head(path, HEAD)?) {
+            return Ok(None);
+        }
+        let mut numbers = Self { next: 0 };
+        let edits = Edits::default();
+        let parse = |line: Line<'_>| if line.offset < offset { record::parse(line, 0, &edits) } else { None };
+        if offset > 0 {
+            jsonl::scan(path, 0, parse, |parsed| {
+                numbers.count(&parsed);
+                ControlFlow::Continue(())
+            })?;
+        }
+        Ok(Some(numbers))
+    }
+
+    /// The number of a record; a line that is none has none.
+    fn count(&mut self, parsed: &Parsed) -> Option<u64> {
+        if parsed.rejected == Some(NO_RECORD) {
+            return None;
+        }
+        self.next += 1;
+        Some(self.next - 1)
+    }
+
+    /// Puts a record behind the one before it.
+    pub(super) fn place(&mut self, parsed: &mut Parsed) {
+        let Some(number) = self.count(parsed).filter(|number| *number > 0) else { return };
+        let parent = (number > 1).then(|| name(number - 1));
+        let kept = parsed.first_kept.filter(|first| (1..number).contains(first)).map(name).zip(parent);
+        for entry in &mut parsed.entries {
+            entry.node = Some(Node { id: name(number), parent, group: None });
+            if let Body::Compacted(compacted) = &mut entry.body {
+                compacted.kept = kept;
+            }
+        }
+    }
+}
+
+fn name(number: u64) -> NodeId {
+    NodeId::of(&format!("record {number}"))
+}
+
+fn is_first_version(head: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct First {
+        #[serde(rename = "type")]
+        kind: String,
+        #[serde(default)]
+        version: Option<u64>,
+    }
+    let first = jsonl::lines(head).next().and_then(|line| serde_json::from_slice::<First>(line).ok());
+    first.is_some_and(|first| first.kind == "session" && first.version.is_none_or(|version| version < 2))
+}

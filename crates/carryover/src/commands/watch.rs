@@ -1,0 +1,257 @@
+//! `carryover watch`.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use carryover_agents::{AGENTS, Agent, by_name};
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_engine::client;
+use carryover_engine::config::LONGEST_INTERVAL;
+use carryover_engine::context::Context;
+use carryover_engine::session;
+use carryover_engine::watch::{Activity, DEBOUNCE, Event, INTERVAL, Limit, Options, Watcher};
+use clap::Args;
+use serde::Serialize;
+
+use crate::ago::ago;
+use crate::args::agent_parser;
+use crate::error::{CommandError, ErrorKind};
+use crate::session_row::{cut, from_home};
+use crate::shell::quote;
+use crate::short_id::ShortIds;
+use crate::signals::Signals;
+use crate::surroundings;
+use crate::ui::{BAD, BOLD, COMMAND, DIM, Ui};
+
+/// Watch sessions, and tell when one runs into a limit
+///
+/// Shows the sessions that are in use and, when a client writes down that it met a rate or usage limit, the command that
+/// goes on elsewhere. Agents' stores are only read. What is in use is kept in .carryover/watcher-state.json of this
+/// folder, every interval and at the end. Ctrl-C ends it.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  carryover watch
+  carryover watch --agents claude-code,codex --interval 10
+  carryover watch --json | jq -c 'select(.event == \"limit\")'")]
+pub(crate) struct WatchArgs {
+    /// Only these agents, with commas between them
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',', value_parser = agent_parser(), hide_possible_values = true)]
+    agents: Vec<&'static dyn Agent>,
+    /// Seconds between two snapshots [default: 30]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=LONGEST_INTERVAL))]
+    interval: Option<u64>,
+}
+
+/// What happened, as `--json` tells it: one line each.
+#[derive(Serialize)]
+struct Told<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    what: What<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum What<'a> {
+    Watching {
+        agents: &'a [&'static str],
+    },
+    Active {
+        agent: &'static str,
+        session_id: &'a str,
+        project: Option<String>,
+        title: Option<&'a str>,
+        at: String,
+    },
+    Limit {
+        agent: &'static str,
+        session_id: &'a str,
+        project: Option<String>,
+        title: Option<&'a str>,
+        at: String,
+        message: &'a str,
+        resets_at: Option<String>,
+        /// Arguments of the command that goes on elsewhere; none where no other agent is installed.
+        command: Option<Vec<String>>,
+    },
+    Ended {
+        agent: &'static str,
+        session_id: &'a str,
+        project: Option<String>,
+    },
+    Trouble {
+        agent: Option<&'static str>,
+        message: &'a str,
+    },
+}
+
+pub(crate) fn cmd_watch(ui: &mut Ui, context: &Context, args: &WatchArgs) -> Result<(), CommandError> {
+    let agents = agents(context, args);
+    if agents.iter().all(|agent| agent.stores(&context.env).is_empty()) {
+        return Err(CommandError::new(ErrorKind::NoAgent, "no agent with sessions was found")
+            .hint("run `carryover info` to see where carryover looks for sessions"));
+    }
+    let interval = args.interval.or(context.config.watch.interval).map_or(INTERVAL, Duration::from_secs);
+    let options = Options { agents, interval, debounce: DEBOUNCE, state_in: Some(context.cwd.clone()) };
+    let clock = surroundings::clock(context);
+    let mut watcher = Watcher::open(context, options, &clock);
+    let handle = watcher.handle();
+    let signals = Signals::on_end(move || handle.stop())?;
+    let mut screen = Screen { ui, context, ids: ShortIds::default(), shown: BTreeSet::new(), clock: &clock };
+    let mut shown = Ok(());
+    let ended = watcher.run(&mut |event| {
+        shown = screen.show(&event);
+        if shown.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    drop(signals);
+    ended?;
+    Ok(shown?)
+}
+
+/// The agents that are named, configured, or covered.
+fn agents(context: &Context, args: &WatchArgs) -> Vec<&'static dyn Agent> {
+    if !args.agents.is_empty() {
+        return args.agents.clone();
+    }
+    let configured: Vec<_> = context.config.watch.agents.iter().filter_map(|id| by_name(id)).collect();
+    if configured.is_empty() { session::covered(context) } else { configured }
+}
+
+/// Shows events as they come.
+struct Screen<'a> {
+    ui: &'a mut Ui,
+    context: &'a Context,
+    ids: ShortIds,
+    /// The sessions that are shown as being in use.
+    shown: BTreeSet<(&'static str, String)>,
+    clock: &'a dyn Fn() -> Timestamp,
+}
+
+impl Screen<'_> {
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        if self.ui.json() {
+            let what = self.what(event);
+            return self.ui.write_json_line(&Told { schema: "carryover.watch/1", what });
+        }
+        match event {
+            Event::Watching { agents } => {
+                self.ui.status(format_args!("watching {}; Ctrl-C ends it", agents.join(", ")))?;
+            }
+            Event::Active(activity) => self.active(activity)?,
+            Event::Limit(limit) => self.limit(limit)?,
+            Event::Ended { agent, session, .. } => {
+                self.shown.remove(&(*agent, session.0.clone()));
+                let id = one_line(self.ids.short(&session.0), 40);
+                writeln!(self.ui.out(), "{DIM}{agent:<13} {id}  is no longer in use{DIM:#}")?;
+            }
+            Event::Trouble { agent, message } => {
+                let whose = agent.map(|agent| format!("{agent}: ")).unwrap_or_default();
+                self.ui.warning(format_args!("{whose}{}", one_line(message, 400)))?;
+            }
+        }
+        self.ui.flush()
+    }
+
+    /// One line when a session comes into use, and none for everything that is said in it.
+    fn active(&mut self, activity: &Activity) -> io::Result<()> {
+        self.ids.add(&activity.session.0);
+        if !self.shown.insert((activity.agent, activity.session.0.clone())) {
+            return Ok(());
+        }
+        let id = one_line(self.ids.short(&activity.session.0), 40);
+        let when = ago(activity.at, (self.clock)());
+        let title = activity.title.as_deref().map_or_else(|| "(no title)".to_owned(), |title| one_line(title, 200));
+        let about = format!("{}  {title}", self.project(activity.project.as_deref()));
+        let begin = format!("{:<13} {id}  {when:<10}  ", activity.agent);
+        let room = self.ui.width().saturating_sub(begin.chars().count()).max(20);
+        writeln!(self.ui.out(), "{begin}{}", cut(&about, room))
+    }
+
+    fn limit(&mut self, limit: &Limit) -> io::Result<()> {
+        self.ids.add(&limit.session.0);
+        let name = by_name(limit.agent).map_or(limit.agent, |agent| agent.facts().name);
+        let id = one_line(self.ids.short(&limit.session.0), 40);
+        let project = self.project(limit.project.as_deref());
+        let resets = limit.resets_at.map(|at| self.local(at));
+        let command = self.command(limit);
+        let handoff = self.words(&["carryover", "handoff", &limit.session.0]);
+        let out = self.ui.out();
+        writeln!(out, "{BAD}limit:{BAD:#} {BOLD}{name}{BOLD:#} {id} in {project}: {}", one_line(&limit.message, 200))?;
+        if let Some(resets) = resets {
+            writeln!(out, "  it ends      {resets}")?;
+        }
+        match command {
+            Some(command) => {
+                writeln!(out, "  go on        {COMMAND}{command}{COMMAND:#}")?;
+                writeln!(out, "  or hand over {COMMAND}{handoff}{COMMAND:#}")
+            }
+            None => writeln!(out, "  hand over    {COMMAND}{handoff}{COMMAND:#}"),
+        }
+    }
+
+    /// The command that goes on in another agent that is installed.
+    fn command(&self, limit: &Limit) -> Option<String> {
+        let target = target(self.context, limit.agent)?;
+        Some(self.words(&["carryover", "resume", &limit.session.0, "--target", target]))
+    }
+
+    fn words(&self, words: &[&str]) -> String {
+        // An id is a file's word, and the line goes into a shell.
+        let quoted: Vec<String> = words.iter().map(|word| quote(&one_line(word, 200), self.context.env.os)).collect();
+        quoted.join(" ")
+    }
+
+    fn project(&self, project: Option<&Path>) -> String {
+        project.map_or_else(|| "an unknown project".to_owned(), |project| from_home(self.context, project))
+    }
+
+    /// A time as the clock on the wall shows it.
+    fn local(&self, at: Timestamp) -> String {
+        let instant = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        instant.to_zoned(self.context.env.zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
+    }
+
+    fn what<'e>(&self, event: &'e Event) -> What<'e> {
+        let path = |project: &Option<std::path::PathBuf>| project.as_ref().map(|path| path.display().to_string());
+        match event {
+            Event::Watching { agents } => What::Watching { agents },
+            Event::Active(Activity { agent, session, project, title, at }) => What::Active {
+                agent,
+                session_id: &session.0,
+                project: path(project),
+                title: title.as_deref(),
+                at: at.to_string(),
+            },
+            Event::Limit(limit) => What::Limit {
+                agent: limit.agent,
+                session_id: &limit.session.0,
+                project: path(&limit.project),
+                title: limit.title.as_deref(),
+                at: limit.at.to_string(),
+                message: &limit.message,
+                resets_at: limit.resets_at.map(|at| at.to_string()),
+                command: target(self.context, limit.agent).map(|target| {
+                    ["carryover", "resume", &limit.session.0, "--target", target].map(str::to_owned).to_vec()
+                }),
+            },
+            Event::Ended { agent, session, project } => {
+                What::Ended { agent, session_id: &session.0, project: path(project) }
+            }
+            Event::Trouble { agent, message } => What::Trouble { agent: *agent, message },
+        }
+    }
+}
+
+/// Where to go on: the configured agent, else the first other one that is installed and can take sessions.
+fn target(context: &Context, source: &str) -> Option<&'static str> {
+    let configured = context.config.resume.target.as_deref().and_then(by_name);
+    let candidates = configured.into_iter().chain(AGENTS.iter().copied());
+    let takes = |agent: &&'static dyn Agent| agent.facts().id != source && agent.writer().is_some();
+    let mut others = candidates.filter(takes).map(Agent::facts);
+    others.find(|facts| client::find(context, facts).is_some()).map(|facts| facts.id)
+}

@@ -1,0 +1,67 @@
+//! Ctrl-C and its like, for commands that run until they are told to end.
+
+use std::io;
+use std::thread::JoinHandle;
+
+/// Calls somebody when this process is asked to end, as long as it lives.
+pub(crate) struct Signals {
+    close: Box<dyn Fn()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    pub(crate) fn on_end(end: impl Fn() + Send + 'static) -> io::Result<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let handle = signals.handle();
+        let wait = move || {
+            let mut asked = false;
+            for signal in signals.forever() {
+                end();
+                if asked {
+                    // Asked twice, we do not take our time. Where that fails, the first way still ends.
+                    let _: io::Result<()> = signal_hook::low_level::emulate_default_handler(signal);
+                }
+                asked = true;
+            }
+        };
+        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Ok(Self { close: Box::new(move || handle.close()), thread: Some(thread) })
+    }
+}
+
+/// Elsewhere a signal cannot be waited for, so it is asked for now and then.
+#[cfg(not(unix))]
+impl Signals {
+    pub(crate) fn on_end(end: impl Fn() + Send + 'static) -> io::Result<Self> {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        use std::time::Duration;
+        let (asked, closed) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&asked))?;
+        }
+        let over = Arc::clone(&closed);
+        let wait = move || {
+            while !over.load(Ordering::Relaxed) {
+                if asked.load(Ordering::Relaxed) {
+                    return end();
+                }
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        };
+        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Ok(Self { close: Box::new(move || closed.store(true, Ordering::Relaxed)), thread: Some(thread) })
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        (self.close)();
+        if let Some(thread) = self.thread.take() {
+            // A panic in it has nothing to say that was not said.
+            let _: std::thread::Result<()> = thread.join();
+        }
+    }
+}

@@ -1,0 +1,177 @@
+use std::io::{BufRead, BufReader, Read, Write as _};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{CLAUDE, TestEnv, check_schema};
+
+/// Far above what is needed, and still an end.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The program at work, and what it says on both streams, line by line.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    fn start(env: &TestEnv, args: &[&str]) -> Self {
+        let mut command = env.command(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = channel();
+        let streams: [Box<dyn Read + Send>; 2] =
+            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        for stream in streams {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines() {
+                    sender.send(line.unwrap()).ok();
+                }
+            });
+        }
+        Self { child, lines }
+    }
+
+    /// The lines up to one that holds some words.
+    fn until(&self, words: &str) -> Vec<String> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut said: Vec<String> = Vec::new();
+        while !said.last().is_some_and(|line| line.contains(words)) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            said.push(self.lines.recv_timeout(left).unwrap_or_else(|_| panic!("no `{words}` in {said:#?}")));
+        }
+        said
+    }
+
+    fn signal(mut self, name: &str) -> (ExitStatus, Vec<String>) {
+        assert!(Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap().success());
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                panic!("it did not end");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        (status, self.lines.iter().collect())
+    }
+}
+
+/// A home with two sessions, and the client of the second one installed.
+fn env() -> TestEnv {
+    let env = TestEnv::with_sessions();
+    env.write("bin/codex", "#!/bin/sh\nexit 1\n");
+    fs_err::set_permissions(env.home().join("bin/codex"), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = env.home().join("bin").display().to_string();
+    env.var("PATH", &path)
+}
+
+/// The session's client meets a limit.
+fn meet_limit(env: &TestEnv) {
+    let folders = fs_err::read_dir(env.home().join(".claude/projects")).unwrap();
+    let folder = folders.map(|folder| folder.unwrap().path()).next().unwrap();
+    let path = folder.join("d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl");
+    let info = json!({ "rate_limit_info": { "status": "rejected", "resetsAt": 1_794_744_000 } });
+    let message = json!({ "model": "<synthetic>", "role": "assistant", "content": [{ "type": "text",
+        "text": "You've hit your limit" }] });
+    let record = json!({ "type": "assistant", "parentUuid": null, "isSidechain": false, "error": "rate_limit",
+        "sessionId": "d3a03cdd-c689-41e6-9587-86a6223f5251", "uuid": "00000000-0000-4000-8000-000000000001",
+        "timestamp": "2026-11-15T10:00:00.000Z", "isApiErrorMessage": true, "apiErrorParams": info, "message": message });
+    let mut file = fs_err::OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(format!("{record}\n").as_bytes()).unwrap();
+}
+
+fn state(env: &TestEnv) -> Value {
+    let path = env.project().join(".carryover/watcher-state.json");
+    let state: Value = serde_json::from_str(&fs_err::read_to_string(path).unwrap()).unwrap();
+    check_schema("watcher-state", &state);
+    state
+}
+
+#[test]
+fn a_limit_is_told_with_the_command_that_goes_on() {
+    let env = env();
+    let running = Running::start(&env, &["watch"]);
+    running.until("watching claude-code, codex; Ctrl-C ends it");
+    assert_eq!(state(&env)["activeSessions"], json!({}));
+    meet_limit(&env);
+    let said = running.until("carryover handoff");
+    let home = env.home().display().to_string();
+    insta::assert_snapshot!(said.join("\n").replace(&home, "[HOME]"), @"
+    claude-code   d3a03cdd  just now    ~/calc  Please fix the bug in calc.py and add a test. The icon in the README looks…
+    limit: Claude Code d3a03cdd in ~/calc: You've hit your limit
+      it ends      2026-11-15 12:00 UTC
+      go on        carryover resume d3a03cdd-c689-41e6-9587-86a6223f5251 --target codex
+      or hand over carryover handoff d3a03cdd-c689-41e6-9587-86a6223f5251
+    ");
+    let (status, rest) = running.signal("-TERM");
+    assert_eq!((status.code(), rest), (Some(0), Vec::new()));
+    let state = state(&env);
+    assert_eq!(state["timestamp"], "2026-11-15T10:00:00.000Z");
+    assert_eq!(state["agents"], json!(["claude-code", "codex"]));
+    let active: Vec<&String> = state["activeSessions"].as_object().unwrap().keys().collect();
+    assert!(matches!(active[..], [path] if path.contains(CLAUDE)), "{active:?}");
+    let folder = env.project().join(".carryover");
+    assert_eq!(fs_err::read_to_string(folder.join(".gitignore")).unwrap(), "*\n");
+    let mode = |path| fs_err::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(folder.join("watcher-state.json")), mode(folder)), (0o600, 0o700));
+}
+
+#[test]
+fn events_are_lines_of_json_until_ctrl_c() {
+    let env = env();
+    let running = Running::start(&env, &["watch", "--json", "--agents", "claude,codex", "--interval", "1"]);
+    let mut said = running.until("\"event\":\"watching\"");
+    meet_limit(&env);
+    said.extend(running.until("\"event\":\"limit\""));
+    let (status, rest) = running.signal("-INT");
+    assert_eq!((status.code(), rest), (Some(0), Vec::new()));
+    let events: Vec<Value> = said.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for event in &events {
+        check_schema("watch", event);
+    }
+    let kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["watching", "active", "limit"]);
+    assert_eq!(events[2]["resets_at"], "2026-11-15T12:00:00.000Z");
+    assert_eq!(events[2]["command"], json!(["carryover", "resume", events[2]["session_id"], "--target", "codex"]));
+}
+
+#[test]
+fn agents_and_interval_can_be_configured() {
+    let env = env();
+    env.run(&["config", "set", "watch.agents", "codex"]).success();
+    env.run(&["config", "set", "watch.interval", "5"]).success();
+    let running = Running::start(&env, &["watch"]);
+    running.until("watching codex; Ctrl-C ends it");
+    let (status, _) = running.signal("-TERM");
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(state(&env)["agents"], json!(["codex"]));
+}
+
+#[test]
+fn without_an_agent_there_is_nothing_to_watch() {
+    insta::assert_snapshot!(TestEnv::new().run(&["watch"]), @"
+    exit code 1
+    --- stderr
+    error: no agent with sessions was found
+    hint: run `carryover info` to see where carryover looks for sessions
+    ");
+    insta::assert_snapshot!(TestEnv::new().run(&["watch", "--interval", "0"]), @"
+    exit code 64
+    --- stderr
+    error: invalid value '0' for '--interval <S>': 0 is not in 1..=86400
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(TestEnv::new().run(&["config", "set", "watch.interval", "0"]), @"
+    exit code 64
+    --- stderr
+    error: [HOME]/.carryover/config.toml: `watch.interval` must be a number of seconds from 1 to 86400
+    ");
+}

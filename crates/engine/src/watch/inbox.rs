@@ -1,0 +1,67 @@
+//! Where the system leaves word of changes until the watcher has time for them.
+//!
+//! It holds each path once, so a burst cannot make it grow.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What has come in.
+#[derive(Debug, Default)]
+pub(super) struct Mail {
+    pub(super) changed: BTreeSet<PathBuf>,
+    /// Some changes were not told.
+    pub(super) lost: bool,
+    pub(super) stop: bool,
+}
+
+impl Mail {
+    fn is_empty(&self) -> bool {
+        self.changed.is_empty() && !self.lost && !self.stop
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    mail: Mutex<Mail>,
+    arrived: Condvar,
+}
+
+impl Inbox {
+    pub(super) fn change(&self, paths: Vec<PathBuf>) {
+        self.put(|mail| mail.changed.extend(paths));
+    }
+
+    pub(super) fn lose(&self) {
+        self.put(|mail| mail.lost = true);
+    }
+
+    /// Sleeps until something comes in or the time is over, and takes it all.
+    pub(super) fn wait(&self, at_most: Duration) -> Mail {
+        let waited = self.arrived.wait_timeout_while(self.lock(), at_most, |mail| mail.is_empty());
+        let (mut mail, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *mail)
+    }
+
+    fn put(&self, add: impl FnOnce(&mut Mail)) {
+        add(&mut self.lock());
+        self.arrived.notify_one();
+    }
+
+    /// What is in it is whole at any time, so a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends a watcher from another thread.
+#[derive(Debug, Clone)]
+pub struct Handle(pub(super) Arc<Inbox>);
+
+impl Handle {
+    /// Lets the watcher finish what it does, write its state and return.
+    pub fn stop(&self) {
+        self.0.put(|mail| mail.stop = true);
+    }
+}

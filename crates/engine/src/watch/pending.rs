@@ -1,0 +1,51 @@
+//! Files that changed and are left alone for a moment, so that a burst of writes is read once.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A file, and which of the watched stores it is in.
+pub(super) type Changed = (usize, PathBuf);
+
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    due: BTreeMap<Changed, Instant>,
+}
+
+impl Pending {
+    /// The moment counts from the first change: a file that is written to all the time is read all the same.
+    pub(super) fn add(&mut self, changed: Changed, now: Instant, debounce: Duration) {
+        self.due.entry(changed).or_insert(now + debounce);
+    }
+
+    /// When the next file is due.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.due.values().min().copied()
+    }
+
+    /// Takes the files that are due.
+    pub(super) fn take(&mut self, now: Instant) -> Vec<Changed> {
+        self.due.extract_if(.., |_, due| *due <= now).map(|(changed, _)| changed).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_due_once_and_in_time() {
+        let mut pending = Pending::default();
+        let start = Instant::now();
+        let second = Duration::from_secs(1);
+        for step in 0..10 {
+            pending.add((0, "a".into()), start + second / 4 * step, second * 2);
+        }
+        pending.add((0, "b".into()), start + second, second * 2);
+        assert_eq!(pending.next(), Some(start + second * 2));
+        assert_eq!(pending.take(start + second), []);
+        assert_eq!(pending.take(start + second * 2), [(0, PathBuf::from("a"))]);
+        assert_eq!(pending.take(start + second * 9), [(0, PathBuf::from("b"))]);
+        assert_eq!(pending.next(), None);
+    }
+}

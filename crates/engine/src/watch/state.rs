@@ -1,0 +1,85 @@
+//! `.carryover/watcher-state.json`: what is watched and what is in use, for other programs to read.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::file;
+
+/// Our folder in a project.
+const FOLDER: &str = ".carryover";
+const NAME: &str = "watcher-state.json";
+
+/// The watcher's state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct State {
+    pub timestamp: String,
+    pub agents: Vec<&'static str>,
+    /// The files of the sessions in use, with the millisecond of their last change.
+    pub active_sessions: BTreeMap<String, i64>,
+}
+
+/// Writes the state into a project.
+pub(super) fn write(project: &Path, state: &State) -> io::Result<()> {
+    let folder = own_folder(project)?;
+    let mut bytes = serde_json::to_vec_pretty(state)?;
+    bytes.push(b'\n');
+    file::write_private(&folder.join(NAME), &bytes)
+}
+
+/// Our folder, which git does not see: ORDER IS LOAD-BEARING, the rule stands before anything private does.
+fn own_folder(project: &Path) -> io::Result<PathBuf> {
+    let folder = project.join(FOLDER);
+    // A clone may bring a link of that name, which would lead us to write elsewhere.
+    if fs_err::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
+        let message = format!("{} is not a folder", folder.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+    }
+    file::create_private_folder(&folder)?;
+    let ignore = folder.join(".gitignore");
+    if fs_err::symlink_metadata(&ignore).is_err() {
+        file::write_private(&ignore, b"*\n")?;
+    }
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> State {
+        let active_sessions = BTreeMap::from([("/a.jsonl".to_owned(), 1_794_718_800_000)]);
+        State { timestamp: "2026-11-15T10:00:00.000Z".into(), agents: vec!["alpha"], active_sessions }
+    }
+
+    #[test]
+    fn it_is_written_where_git_does_not_look() {
+        let project = tempfile::tempdir().unwrap();
+        write(project.path(), &state()).unwrap();
+        let folder = project.path().join(FOLDER);
+        assert_eq!(fs_err::read_to_string(folder.join(".gitignore")).unwrap(), "*\n");
+        let text = fs_err::read_to_string(folder.join(NAME)).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let expected = serde_json::json!({ "timestamp": "2026-11-15T10:00:00.000Z", "agents": ["alpha"],
+            "activeSessions": { "/a.jsonl": 1_794_718_800_000_i64 } });
+        assert_eq!(value, expected);
+        #[cfg(unix)]
+        for (path, mode) in [(folder.clone(), 0o700), (folder.join(NAME), 0o600)] {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs_err::metadata(path).unwrap().permissions().mode() & 0o777, mode);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed() {
+        let project = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), project.path().join(FOLDER)).unwrap();
+        assert!(write(project.path(), &state()).is_err());
+        assert_eq!(fs_err::read_dir(elsewhere.path()).unwrap().count(), 0);
+    }
+}

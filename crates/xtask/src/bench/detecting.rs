@@ -1,0 +1,75 @@
+//! `carryover detect` with every agent's client installed and its version known from the run before.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use carryover_agents::{AGENTS, Facts, Version};
+use carryover_testkit::client::cache_folder;
+
+use super::figure::Figure;
+use super::{Binaries, Result, quickest};
+
+const LIMIT: Duration = Duration::from_millis(100);
+
+/// Measures it in a home with sessions of all agents.
+pub(super) fn figure(binaries: &Binaries, folder: &Path, home: &Path) -> Result<Figure> {
+    let programs = folder.join("programs");
+    if programs.exists() {
+        fs_err::remove_dir_all(&programs)?;
+    }
+    let bin = programs.join("bin");
+    fs_err::create_dir_all(&bin)?;
+    let mut stand_ins = Vec::new();
+    for facts in AGENTS.iter().map(|agent| agent.facts()) {
+        let program = if let Some(program) = real(facts) {
+            program
+        } else {
+            stand_ins.push(facts.id);
+            stand_in(&programs, facts)?
+        };
+        std::os::unix::fs::symlink(program, bin.join(facts.binaries[0]))?;
+    }
+    let detect = || {
+        Command::new(&binaries.carryover)
+            .args(["detect", "--json"])
+            .current_dir(home.join("project-0"))
+            .env_clear()
+            .env("HOME", home)
+            .env("PATH", &bin)
+            .output()
+    };
+    let told: serde_json::Value = serde_json::from_slice(&detect()?.stdout)?;
+    let lacks = |agent: &&serde_json::Value| agent["version"].is_null() || agent["sessions"] == 0;
+    if let Some(agent) = told.as_array().into_iter().flatten().find(lacks) {
+        return Err(format!("detect did not find a client and sessions of {}", agent["id"]).into());
+    }
+    let made_up = if stand_ins.is_empty() { String::new() } else { format!(" (made up: {})", stand_ins.join(", ")) };
+    let name = format!("detect {} installed clients{made_up}", AGENTS.len());
+    Ok(Figure::time(name, quickest(detect)?, LIMIT))
+}
+
+/// The newest real client in the cache of the conformance runs.
+fn real(facts: &Facts) -> Option<PathBuf> {
+    let folders = fs_err::read_dir(cache_folder()).ok()?.filter_map(std::result::Result::ok).map(|entry| entry.path());
+    let version = |folder: &PathBuf| {
+        let name = folder.file_name()?.to_str()?.strip_prefix(facts.id)?.strip_prefix('-')?;
+        Version::find(name)
+    };
+    let newest = folders.filter_map(|folder| Some((version(&folder)?, folder))).max()?.1;
+    let places = [newest.join("node_modules/.bin"), newest.join("bin")];
+    places.into_iter().map(|place| place.join(facts.binaries[0])).find(|program| program.exists())
+}
+
+/// A program that does nothing, with the manifest of the package that it would come in.
+fn stand_in(programs: &Path, facts: &Facts) -> Result<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let package = programs.join(facts.id);
+    fs_err::create_dir_all(&package)?;
+    let manifest = serde_json::json!({ "name": facts.packages[0], "version": facts.versions_seen.1 });
+    fs_err::write(package.join("package.json"), manifest.to_string())?;
+    let program = package.join(facts.binaries[0]);
+    fs_err::write(&program, "#!/bin/sh\n")?;
+    fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
+    Ok(program)
+}

@@ -1,0 +1,82 @@
+//! Every agent's reader against its raw floor: the least that must be done to have seen the same bytes.
+
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use carryover_agents::{AGENTS, Bookmark};
+use carryover_core::transcript::TranscriptBuilder;
+use rusqlite::{Connection, OpenFlags};
+
+use super::child::{self, Measured};
+use super::figure::Figure;
+use super::stores::{self, Place};
+use super::{Binaries, Result, rivals};
+
+/// How often each of the two is measured.
+const RUNS: usize = 9;
+
+pub(super) fn figures(binaries: &Binaries, home: &Path) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for agent in AGENTS.iter().map(|agent| agent.facts()) {
+        let run = |what: &str| child::run(&binaries.xtask, &["bench-child", &format!("{what}:{}", agent.id)], home);
+        let (ours, floor): (Measured, Measured) = rivals(RUNS, || run("read"), || run("floor"))?;
+        let than = match stores::big(home, agent.id)?.0 {
+            Place::Lines(_) => "a validating skip",
+            Place::Markdown(_) => "a scan of the lines",
+            Place::Rows(_) => "a SELECT of the same rows",
+        };
+        let name = format!("read {} MB of {}", floor.text >> 20, agent.name);
+        figures.push(Figure::ratio(name, ours.elapsed, floor.elapsed, 2.0, than));
+    }
+    Ok(figures)
+}
+
+/// Reads the big session of an agent as a resume does; tells the bytes of text in it.
+pub(super) fn read(agent: &str, home: &Path) -> Result<u64> {
+    let (_, source) = stores::big(home, agent)?;
+    let agent = carryover_agents::by_name(agent).ok_or("no such agent")?;
+    let mut builder = TranscriptBuilder::new(agent.facts().id);
+    agent.read(&source, &Bookmark::Start, &mut builder)?;
+    let transcript = black_box(builder.finish());
+    Ok(transcript.entries.iter().map(|entry| entry.body.text_len() as u64).sum())
+}
+
+/// Does the least that can be done; tells how many bytes were seen.
+pub(super) fn floor(agent: &str, home: &Path) -> Result<u64> {
+    let (place, source) = stores::big(home, agent)?;
+    match place {
+        Place::Lines(_) => {
+            child::skip(&source.path)?;
+            Ok(fs_err::metadata(&source.path)?.len())
+        }
+        Place::Markdown(_) => scan(&source.path),
+        Place::Rows(_) => select(&source.path, source.key.as_deref().unwrap_or_default()),
+    }
+}
+
+fn scan(path: &Path) -> Result<u64> {
+    let mut reader = BufReader::new(fs_err::File::open(path)?);
+    let (mut line, mut seen) = (Vec::new(), 0);
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        seen += black_box(&line).len() as u64;
+        line.clear();
+    }
+    Ok(seen)
+}
+
+fn select(path: &Path, session: &str) -> Result<u64> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut seen = 0;
+    for query in [
+        "SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id",
+        "SELECT id, data FROM part WHERE session_id = ?1",
+    ] {
+        let mut query = connection.prepare(query)?;
+        let mut rows = query.query([session])?;
+        while let Some(row) = rows.next()? {
+            seen += black_box(row.get_ref(1)?.as_str()?).len() as u64;
+        }
+    }
+    Ok(seen)
+}
