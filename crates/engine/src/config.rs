@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::file;
 
 pub use edit::{set, unset};
-pub use keys::{Key, Kind, LONGEST_INTERVAL, keys, schema};
+pub use keys::{Key, Kind, LONGEST_INTERVAL, PROTOCOLS, keys, schema};
 
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -28,6 +28,7 @@ pub struct Config {
     /// More places to look for stores, by agent id.
     pub stores: BTreeMap<String, Vec<PathBuf>>,
     pub resume: ResumeConfig,
+    pub handoff: HandoffConfig,
     pub watch: WatchConfig,
 }
 
@@ -39,6 +40,16 @@ pub struct ResumeConfig {
     pub target: Option<String>,
     /// The token budget, where the command names none.
     pub tokens: Option<u64>,
+}
+
+/// Defaults of `handoff`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandoffConfig {
+    /// The token budget of a resume prompt, where the command names none.
+    pub tokens: Option<u64>,
+    /// What the next agent does with a handoff: `ask`, `brief` or `silent`.
+    pub protocol: Option<String>,
 }
 
 /// Defaults of `watch`.
@@ -125,6 +136,8 @@ pub fn get(config: &Config, key: &str) -> Option<String> {
         "agents" => Some(config.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.agents" => Some(config.watch.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.interval" => config.watch.interval.map(|seconds| seconds.to_string()),
+        "handoff.tokens" => config.handoff.tokens.map(|tokens| tokens.to_string()),
+        "handoff.protocol" => config.handoff.protocol.clone(),
         "resume.target" => config.resume.target.clone(),
         "resume.tokens" => config.resume.tokens.map(|tokens| tokens.to_string()),
         _ => {

@@ -18,12 +18,13 @@ pub fn write(project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
 
 pub(crate) fn write_on(disk: &mut dyn Disk, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let folder = project.join(FOLDER);
-    // A link could lead anywhere.
-    if folder.is_symlink() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is a link", folder.display())));
+    // A clone may bring a link of that name, which would lead us to write elsewhere.
+    if fs_err::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
+        let message = format!("{} is not a folder", folder.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
     let ignore = folder.join(".gitignore");
-    if !ignore.exists() {
+    if fs_err::symlink_metadata(&ignore).is_err() {
         disk.write_own(&ignore, IGNORE.as_bytes())?;
     }
     let path = folder.join(name);

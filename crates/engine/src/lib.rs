@@ -32,8 +32,8 @@ pub mod select;
 pub mod session;
 pub mod story;
 pub mod undo;
-pub mod workspace;
 pub mod watch;
+pub mod workspace;
 
 pub use cache::remember_messages;
 

@@ -11,6 +11,7 @@ mod session;
 use std::path::Path;
 
 use carryover_core::render::{HandoffOptions, Protocol, ResumeOptions, handoff, resume_prompt};
+use carryover_core::tokens::Counter;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{Options, distilled};
 use carryover_engine::select::{self, Query};
@@ -62,10 +63,10 @@ fn measure(folder: &Path, session: &Session, number: u64, table: &mut Table) -> 
     for budget in BUDGETS {
         let options = ResumeOptions {
             agent_name: "Agent",
-            target_name: "Other",
+            target_name: None,
             budget,
+            counter: Counter::Exact,
             show_command: "carryover show",
-            ..ResumeOptions::default()
         };
         let rendered = resume_prompt(&distilled.brief, &distilled.story, &distilled.workspace, &options);
         let text = rendered.map_err(|small| format!("{budget} tokens are too few: {small:?}"))?.text;

@@ -47,9 +47,9 @@ pub(crate) struct HandoffArgs {
     /// Leave the clipboard alone
     #[arg(long)]
     no_copy: bool,
-    /// What the next agent does with handoff.md: ask, brief or silent
-    #[arg(long, value_name = "HOW", default_value = "ask", hide_possible_values = true)]
-    protocol: Told,
+    /// What the next agent does with handoff.md: ask (the default), brief or silent
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    protocol: Option<Told>,
     /// Write keys, tokens and passwords as they are
     #[arg(long)]
     no_redact: bool,
@@ -77,7 +77,7 @@ pub(crate) fn cmd_handoff(
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let distilled = distilled(context, &session, options)?;
     let name = session.agent.facts().name;
-    let prompt = Prompt::of_session(&distilled, name, args.taker(), args.tokens)?;
+    let prompt = Prompt::of_session(&distilled, name, args.taker(), args.tokens.or(context.config.handoff.tokens))?;
     let delivery = Delivery {
         source: session.agent.facts().id.to_owned(),
         session: session.found.id.0.clone(),
@@ -86,7 +86,7 @@ pub(crate) fn cmd_handoff(
         copy: args.copies(),
         launch: args.launch,
         dry_run: false,
-        more: vec![kept::write(&distilled.project, HANDOFF, args.handoff(&distilled, name).as_bytes())?],
+        more: vec![kept::write(&distilled.project, HANDOFF, args.handoff(context, &distilled, name).as_bytes())?],
         warnings: distilled.warnings,
     };
     delivery.deliver(ui, context, &prompt)
@@ -105,11 +105,12 @@ impl HandoffArgs {
         !self.no_copy && (self.copy || !matches!(self.target, Some(Destination::File)))
     }
 
-    fn handoff(&self, distilled: &Distilled, name: &str) -> String {
-        let protocol = match self.protocol {
-            Told::Ask => Protocol::Ask,
-            Told::Brief => Protocol::Brief,
-            Told::Silent => Protocol::Silent,
+    fn handoff(&self, context: &Context, distilled: &Distilled, name: &str) -> String {
+        let configured = || Told::from_str(context.config.handoff.protocol.as_deref()?, true).ok();
+        let protocol = match self.protocol.or_else(configured) {
+            Some(Told::Ask) | None => Protocol::Ask,
+            Some(Told::Brief) => Protocol::Brief,
+            Some(Told::Silent) => Protocol::Silent,
         };
         let show = show_command(&distilled.brief.session.0);
         handoff(&distilled.brief, &HandoffOptions { agent_name: name, protocol, show_command: &show })

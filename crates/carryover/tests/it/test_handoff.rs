@@ -169,7 +169,7 @@ fn agent_without_instructions_is_told_the_file() {
 
 #[test]
 fn committed_file_gets_a_pointer_and_a_warning() {
-    let env = TestEnv::with_sessions();
+    let env = TestEnv::with_sessions().var("PATH", &std::env::var("PATH").unwrap());
     env.write("calc/AGENTS.md", "# Rules\n");
     git(&env, &["init", "-q"]);
     git(&env, &["add", "AGENTS.md"]);

@@ -45,7 +45,16 @@ impl Check<'_> {
             }
             Kind::Tokens => {
                 let tokens = item.as_integer().and_then(|tokens| u64::try_from(tokens).ok());
-                self.config.resume.tokens = Some(tokens.filter(|tokens| *tokens > 0).ok_or_else(wrong)?);
+                let tokens = Some(tokens.filter(|tokens| *tokens > 0).ok_or_else(wrong)?);
+                if dotted == "resume.tokens" {
+                    self.config.resume.tokens = tokens;
+                } else {
+                    self.config.handoff.tokens = tokens;
+                }
+            }
+            Kind::Protocol => {
+                let known = item.as_str().filter(|word| keys::PROTOCOLS.contains(word));
+                self.config.handoff.protocol = Some(known.ok_or_else(wrong)?.to_owned());
             }
             Kind::Seconds => {
                 let seconds = item.as_integer().and_then(|seconds| u64::try_from(seconds).ok());

@@ -62,6 +62,7 @@ fn parse(path: &Path, key: &str, kind: Kind, text: &str) -> Result<Value, Config
             let ids: Result<Vec<&str>, _> = words().map(|word| check::agent(path, key, word)).collect();
             Ok(Value::Array(ids?.into_iter().collect::<Array>()))
         }
+        Kind::Protocol => Ok(text.trim().into()),
         Kind::Paths => Ok(Value::Array(words().collect::<Array>())),
         Kind::Seconds | Kind::Tokens => Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into()),
     }

@@ -9,9 +9,13 @@ pub enum Kind {
     Agent,
     Agents,
     Paths,
+    Protocol,
     Seconds,
     Tokens,
 }
+
+/// What the next agent may be told to do with a handoff.
+pub const PROTOCOLS: [&str; 3] = ["ask", "brief", "silent"];
 
 /// A day: a watcher that looks around less often watches no more.
 pub const LONGEST_INTERVAL: u64 = 86_400;
@@ -48,6 +52,18 @@ const KEYS: &[Key] = &[
         doc: "How many tokens a resumed session may have, where the command names no number.",
     },
     Key {
+        name: "handoff.tokens",
+        kind: Kind::Tokens,
+        default: "what suits the target",
+        doc: "How many tokens a resume prompt may have, where the command names no number.",
+    },
+    Key {
+        name: "handoff.protocol",
+        kind: Kind::Protocol,
+        default: "ask",
+        doc: "What the next agent does with `handoff.md`: `ask` first, say so in `brief`, or be `silent`.",
+    },
+    Key {
         name: "watch.agents",
         kind: Kind::Agents,
         default: "the agents that are looked at",
@@ -73,6 +89,7 @@ impl Kind {
             Self::Agent => "the name of an agent",
             Self::Agents => "a list of agents' names",
             Self::Paths => "a list of folders",
+            Self::Protocol => "ask, brief or silent",
             Self::Seconds => "a number of seconds from 1 to 86400",
             Self::Tokens => "a whole number above zero",
         }
@@ -84,6 +101,7 @@ impl Kind {
             Self::Agent => json!({ "type": "string", "enum": ids }),
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Protocol => json!({ "type": "string", "enum": PROTOCOLS }),
             Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": LONGEST_INTERVAL }),
             Self::Tokens => json!({ "type": "integer", "minimum": 1 }),
         }

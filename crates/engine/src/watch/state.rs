@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
-use crate::file;
+use crate::kept;
 
-/// Our folder in a project.
-const FOLDER: &str = ".carryover";
 const NAME: &str = "watcher-state.json";
 
 /// The watcher's state.
@@ -24,31 +22,15 @@ pub struct State {
 
 /// Writes the state into a project.
 pub(super) fn write(project: &Path, state: &State) -> io::Result<()> {
-    let folder = own_folder(project)?;
     let mut bytes = serde_json::to_vec_pretty(state)?;
     bytes.push(b'\n');
-    file::write_private(&folder.join(NAME), &bytes)
-}
-
-/// Our folder, which git does not see: ORDER IS LOAD-BEARING, the rule stands before anything private does.
-fn own_folder(project: &Path) -> io::Result<PathBuf> {
-    let folder = project.join(FOLDER);
-    // A clone may bring a link of that name, which would lead us to write elsewhere.
-    if fs_err::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
-        let message = format!("{} is not a folder", folder.display());
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
-    }
-    file::create_private_folder(&folder)?;
-    let ignore = folder.join(".gitignore");
-    if fs_err::symlink_metadata(&ignore).is_err() {
-        file::write_private(&ignore, b"*\n")?;
-    }
-    Ok(folder)
+    kept::write(project, NAME, &bytes).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kept::FOLDER;
 
     fn state() -> State {
         let active_sessions = BTreeMap::from([("/a.jsonl".to_owned(), 1_794_718_800_000)]);

@@ -114,6 +114,11 @@ impl Maker {
         self.session.records.push(Record::Agent(text.into()));
     }
 
+    fn working(&mut self) {
+        let words = noise::working(&mut self.dice);
+        self.agent(words);
+    }
+
     fn call(&mut self, name: &'static str, input: Value, output: &str, failed: bool) {
         self.session.records.push(Record::Call { name, input, output: output.to_owned(), failed });
     }
@@ -125,7 +130,8 @@ impl Maker {
     /// The request, sometimes among other things, sometimes replaced later.
     fn begin(&mut self) {
         let things = self.dice.things(THINGS, 2);
-        self.user(noise::BOILERPLATE[self.dice.roll(4)]);
+        let injected = noise::BOILERPLATE[self.dice.roll(4)];
+        self.user(injected);
         let mut request = say(self.dice.wording(TASKS), things[0], "");
         if self.dice.roll(3) == 0 {
             write!(request, "\n\nThis is what I get at the moment:\n\n{}", noise::PASTED).ok();
@@ -143,7 +149,7 @@ impl Maker {
     }
 
     fn look_around(&mut self) {
-        self.agent(noise::working(&mut self.dice));
+        self.working();
         for _ in 0..2 + self.dice.roll(3) {
             let output = noise::output(&mut self.dice);
             match self.dice.roll(3) {
@@ -183,7 +189,7 @@ impl Maker {
             if self.dice.roll(2) == 0 {
                 let talk = noise::talk(&mut self.dice);
                 self.user(talk);
-                self.agent(noise::working(&mut self.dice));
+                self.working();
             }
             self.look_around();
         }
@@ -212,7 +218,7 @@ impl Maker {
     fn fail_and_mend(&mut self, which: usize) {
         let (command, mark, says) = FAILING[which];
         self.run(command, says, true);
-        self.agent(noise::working(&mut self.dice));
+        self.working();
         self.run(command, "ok", false);
         self.session.planted.resolved.push(mark.to_owned());
     }

@@ -33,7 +33,8 @@ pub(super) fn as_prompt(
 ) -> Result<(), CommandError> {
     let distilled = distil(context, session, args)?;
     let facts = session.agent.facts();
-    let prompt = Prompt::of_session(&distilled, facts.name, Some(target), args.tokens)?;
+    let prompt =
+        Prompt::of_session(&distilled, facts.name, Some(target), args.tokens.or(context.config.handoff.tokens))?;
     warnings.extend(distilled.warnings);
     let delivery = Delivery {
         source: facts.id.to_owned(),
