@@ -3,12 +3,15 @@
 //! Every field is named, so that a new one cannot be forgotten.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use super::redact;
 use crate::distill::{
     Brief, CommandRun, Commit, Decision, Deed, Drift, Ended, ErrorSeen, FailedApproach, FileNow, FileTouched, Git,
     Item, Limit, Step, Story, Workspace,
 };
+use crate::render::session::{ChangedFile, Conversation, ConversationMessage, Project, Task};
+use crate::render::{SessionJson, Uasf, UasfEvent, UasfSession};
 use crate::transcript::{Action, Change, Failure, Header, Hunk, PlanStep};
 
 impl Brief {
@@ -38,6 +41,24 @@ impl Workspace {
     }
 }
 
+impl SessionJson {
+    /// The same capture with its secrets masked: it may have been written without.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
+impl Uasf {
+    /// The same transcript with its secrets masked: it may have been written without.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
 /// Something whose texts can be masked in place.
 trait Mask {
     fn mask(&mut self);
@@ -47,6 +68,15 @@ impl Mask for String {
     fn mask(&mut self) {
         if let Cow::Owned(masked) = redact(self) {
             *self = masked;
+        }
+    }
+}
+
+/// A path that is not text has no secret that a rendering could show.
+impl Mask for PathBuf {
+    fn mask(&mut self) {
+        if let Some(Cow::Owned(masked)) = self.to_str().map(redact) {
+            *self = Self::from(masked);
         }
     }
 }
@@ -96,17 +126,61 @@ mask_fields!(Limit { what } keeps { resets_at });
 mask_fields!(Drift { commits, files } keeps {});
 mask_fields!(Git { branch, head, status, diff_stat, log } keeps {});
 mask_fields!(Commit { author, subject, files } keeps { id, at });
-mask_fields!(Workspace { name, git, tree, memory, files } keeps { root });
+mask_fields!(Workspace { root, name, git, tree, memory, files } keeps {});
 mask_fields!(FileNow { path, text } keeps { exists, modified_at });
 mask_fields!(Story { header, steps } keeps { live_from });
-mask_fields!(Header { title, branch, model } keeps {
-    agent, session, title_rank, project, client_version, started_at, updated_at, permission, closing, parent, children, files,
+mask_fields!(Header { title, project, branch, model } keeps {
+    agent, session, title_rank, client_version, started_at, updated_at, permission, closing, parent, children, files,
 });
 mask_fields!(Step { deed } keeps { key, at });
 mask_fields!(Ended { text } keeps { key, at, status, exit_code });
 mask_fields!(Failure { message } keeps { kind, resets_at });
 mask_fields!(Hunk { context, old, new } keeps { everywhere });
 mask_fields!(PlanStep { text } keeps { state });
+
+mask_fields!(SessionJson { project, conversation, files_changed, decisions, blockers, task } keeps {
+    version, source, captured_at, session_id, session_started_at,
+});
+mask_fields!(Project { path, name, git_branch, git_status, git_log, structure, memory_file_contents } keeps {});
+mask_fields!(Conversation { summary, messages } keeps { message_count, estimated_tokens });
+mask_fields!(ConversationMessage { content, tool_name } keeps { role, timestamp, token_count });
+mask_fields!(ChangedFile { path, diff } keeps { change_type, language });
+mask_fields!(Task { description, completed, remaining, in_progress, blockers } keeps {});
+mask_fields!(Uasf { session, events } keeps {});
+mask_fields!(UasfSession { cwd, git_branch, model } keeps { id, agent, started_at, version });
+
+impl Mask for UasfEvent {
+    fn mask(&mut self) {
+        match self {
+            Self::UserMessage { content } | Self::AssistantText { content } | Self::Thinking { content } => {
+                content.mask();
+            }
+            Self::FileRead { path, content } => {
+                path.mask();
+                content.mask();
+            }
+            Self::FileEdit { path, old, new } => {
+                path.mask();
+                old.mask();
+                new.mask();
+            }
+            Self::FileWrite { path, content } | Self::FileSnapshot { path, content } => {
+                path.mask();
+                content.mask();
+            }
+            Self::ShellCommand { command, output, exit_code: _ } => {
+                command.mask();
+                output.mask();
+            }
+            Self::CodeSearch { tool, query, results } => {
+                tool.mask();
+                query.mask();
+                results.mask();
+            }
+            Self::Error { message } => message.mask(),
+        }
+    }
+}
 
 impl Mask for Deed {
     fn mask(&mut self) {

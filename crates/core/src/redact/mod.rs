@@ -1,10 +1,106 @@
 //! Secrets in text, masked.
+//!
+//! The rules of gitleaks (`gitleaks.toml`, data of a maintained project) know what the keys of services look like;
+//! rules of our own (`own.rs`) know private keys, passwords in addresses, headers and assignments. A rule looks only
+//! where one of its keywords stands, so that a text without any costs one pass.
 
 mod map;
+mod own;
+mod rules;
+mod value;
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use rules::{Rule, RuleSet};
+
+/// What a mask begins with.
+const MASK: &str = "[redacted: ";
 
 /// Masks secrets as `[redacted: kind]`; everything else keeps every byte.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    Cow::Borrowed(text)
+    let Some(mut masked) = redact_once(text) else { return Cow::Borrowed(text) };
+    // A mask changes what stands around it. Masking goes on until nothing is found, so that masking twice is the same
+    // as masking once; every round masks something, and masks stay.
+    while let Some(more) = redact_once(&masked) {
+        masked = more;
+    }
+    Cow::Owned(masked)
 }
+
+/// A secret, and what kind of.
+struct Found<'a> {
+    range: Range<usize>,
+    kind: &'a str,
+}
+
+/// None where nothing is found.
+fn redact_once(text: &str) -> Option<String> {
+    let set = RuleSet::get();
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for (rule, windows) in set.windows(text) {
+        for window in windows {
+            search(rule, text, window, &mut found);
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let masks: Vec<Range<usize>> = masks(text);
+    found.retain(|found| !masks.iter().any(|mask| mask.start < found.range.end && found.range.start < mask.end));
+    // The longest of those that begin together says what it is.
+    found.sort_by(|a, b| (a.range.start, b.range.end, a.kind).cmp(&(b.range.start, a.range.end, b.kind)));
+    let first = found.first()?;
+    let mut out = String::with_capacity(text.len());
+    let (mut at, mut current, mut kind) = (0, first.range.clone(), first.kind);
+    for next in &found[1..] {
+        if next.range.start < current.end {
+            current.end = current.end.max(next.range.end);
+            continue;
+        }
+        push(&mut out, &text[at..current.start], kind);
+        at = current.end;
+        (current, kind) = (next.range.clone(), next.kind);
+    }
+    push(&mut out, &text[at..current.start], kind);
+    out.push_str(&text[current.end..]);
+    Some(out)
+}
+
+fn push(out: &mut String, before: &str, kind: &str) {
+    out.push_str(before);
+    out.push_str(MASK);
+    out.push_str(kind);
+    out.push(']');
+}
+
+fn search<'a>(rule: &'a Rule, text: &str, window: Range<usize>, found: &mut Vec<Found<'a>>) {
+    let Some(regex) = rule.regex() else { return };
+    let bytes = &text.as_bytes()[..window.end];
+    let mut at = window.start;
+    while at <= bytes.len()
+        && let Some(captures) = regex.captures_at(bytes, at)
+    {
+        let Some(whole) = captures.get(0) else { return };
+        let secret = rule.secret(&captures).unwrap_or(whole);
+        at = whole.end().max(whole.start() + 1);
+        let mut end = secret.end();
+        if end == window.end {
+            // The window ended, and the secret goes on.
+            end += text.as_bytes()[end..].iter().take_while(|byte| value::is_token_byte(**byte)).count();
+        }
+        let range = text.floor_char_boundary(secret.start())..text.ceil_char_boundary(end);
+        if !range.is_empty() && rule.accepts(text, &range, whole.start()..whole.end()) {
+            found.push(Found { range, kind: rule.kind() });
+        }
+    }
+}
+
+/// Where masks already stand.
+fn masks(text: &str) -> Vec<Range<usize>> {
+    let end = |start: usize| text[start..].find(']').map(|length| start..start + length + 1);
+    text.match_indices(MASK).filter_map(|(start, _)| end(start)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -166,3 +166,6 @@ fn step(fence: &mut Option<Fence>, content: &str, line: usize) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

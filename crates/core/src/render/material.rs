@@ -280,6 +280,11 @@ fn overview(brief: &Brief) -> Vec<String> {
     if !brief.tools.is_empty() {
         lines.push(format!("tools, most used first: {}", code(&brief.tools.join(", "), 200)));
     }
+    let read = brief.files.iter().filter(|file| file.change == FileChange::Read);
+    let read: Vec<&str> = read.take(15).map(|file| file.path.as_str()).collect();
+    if !read.is_empty() {
+        lines.push(format!("files that were only read: {}", code(&read.join(", "), 400)));
+    }
     if let Some(first) = brief.requests.first() {
         lines.push(format!("first request: {}", item(first, 300)));
     }

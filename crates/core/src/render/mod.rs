@@ -11,7 +11,7 @@ mod conversation;
 mod handoff;
 mod material;
 mod resume;
-mod session_json;
+pub mod session;
 mod uasf;
 mod words;
 
@@ -20,5 +20,8 @@ pub use conversation::{ConversationOptions, resumed_conversation};
 pub use handoff::{HandoffOptions, Protocol, handoff};
 pub use material::{Material, Message, Role};
 pub use resume::{Dropped, Rendered, ResumeOptions, TooSmall, resume_prompt, resume_prompt_from};
-pub use session_json::{SessionJson, session_json};
+pub use session::{SessionJson, session_json};
 pub use uasf::{Uasf, UasfEvent, UasfSession, uasf};
+
+#[cfg(test)]
+mod tests;

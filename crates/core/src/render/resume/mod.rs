@@ -66,6 +66,3 @@ pub fn resume_prompt(
 pub fn resume_prompt_from(material: &Material<'_>, options: &ResumeOptions<'_>) -> Result<Rendered, TooSmall> {
     pack::pack(material, options)
 }
-
-#[cfg(test)]
-mod tests;

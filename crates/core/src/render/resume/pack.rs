@@ -159,23 +159,29 @@ impl Draft {
         let shown = names.iter().take_while(|name| room.take(name)).count();
         self.drop("changed files", material.files.len() - shown);
         let mut diffs = String::new();
+        let mut bare = String::new();
         let mut without = 0;
-        for file in material.files.iter().take(shown) {
-            let Some(unit) = layers::file_unit(file, DIFF_CHARS) else { continue };
+        for (file, name) in material.files.iter().zip(&names).take(shown) {
+            let Some(unit) = layers::file_unit(file, DIFF_CHARS) else {
+                bare += name;
+                continue;
+            };
             if room.take(&unit) {
                 diffs += &unit;
                 continue;
             }
-            // Three characters a token at the least, in code.
+            // Two characters a token are the least that code has.
             let chars = usize::try_from(room.0.saturating_mul(2)).unwrap_or(usize::MAX);
             match layers::file_unit(file, chars.min(DIFF_CHARS)).filter(|_| room.0 > WORTH) {
                 Some(shorter) if room.take(&shorter) => diffs += &shorter,
-                _ => without += 1,
+                _ => {
+                    without += 1;
+                    bare += name;
+                }
             }
         }
-        self.files.push_str(HEADING);
-        self.files.extend(names.iter().take(shown).map(String::as_str));
-        self.files += &diffs;
+        // A file whose changes are shown is named there.
+        self.files = format!("{HEADING}{bare}{diffs}");
         self.drop("diffs of changed files", without);
     }
 

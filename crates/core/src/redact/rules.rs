@@ -1,0 +1,217 @@
+//! Rules as data: where to look, what to look for, what it is called.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Captures, Match, Regex, RegexBuilder};
+use serde::Deserialize;
+
+use super::{own, value};
+
+/// So much is looked at before a keyword, and so much after it.
+const BEFORE: usize = 256;
+const AFTER: usize = 2_048;
+
+/// Rules of gitleaks that are not taken: `own.rs` has narrower ones, because transcripts are full of words like `key`,
+/// or they are about a file's name.
+const REPLACED: &[&str] =
+    &["generic-api-key", "jwt", "private-key", "twilio-api-key", "pkcs12-file", "kubernetes-secret-yaml"];
+
+#[derive(Deserialize)]
+struct File {
+    allowlist: Allowlist,
+    rules: Vec<RuleData>,
+}
+
+#[derive(Deserialize)]
+struct RuleData {
+    id: String,
+    regex: Option<String>,
+    entropy: Option<f64>,
+    #[serde(default)]
+    keywords: Vec<String>,
+    #[serde(default)]
+    allowlists: Vec<Allowlist>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Allowlist {
+    #[serde(default)]
+    regexes: Vec<String>,
+    regex_target: Option<String>,
+    #[serde(default)]
+    stopwords: Vec<String>,
+    #[serde(default)]
+    paths: Vec<String>,
+}
+
+/// What makes a match a secret.
+enum Check {
+    /// Enough bits per character, and on none of the lists of exceptions.
+    Listed {
+        entropy: Option<f64>,
+        allowlists: Vec<Allowed>,
+    },
+    Own(own::Check),
+}
+
+/// Exceptions of one rule.
+struct Allowed {
+    regexes: Vec<Regex>,
+    whole: bool,
+    stopwords: Vec<String>,
+}
+
+/// One rule; its expression is compiled when its keyword is first met.
+pub(super) struct Rule {
+    kind: String,
+    pattern: String,
+    compiled: OnceLock<Option<Regex>>,
+    check: Check,
+    before: usize,
+    after: usize,
+}
+
+impl Rule {
+    pub(super) fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| compile(&self.pattern)).as_ref()
+    }
+
+    /// The secret in a match: the first group that took part, else the whole.
+    #[expect(clippy::unused_self, reason = "what is secret in a match is a matter of its rule")]
+    pub(super) fn secret<'t>(&self, captures: &Captures<'t>) -> Option<Match<'t>> {
+        captures.iter().skip(1).flatten().find(|group| !group.is_empty()).or_else(|| captures.get(0))
+    }
+
+    pub(super) fn accepts(&self, text: &str, secret: &Range<usize>, whole: Range<usize>) -> bool {
+        let value = &text[secret.clone()];
+        match &self.check {
+            Check::Own(check) => {
+                check.accepts(value, &text.as_bytes()[whole.start..secret.start], text[secret.end..].chars().next())
+            }
+            Check::Listed { entropy, allowlists } => {
+                // Without anything around it that names it, a hash is a hash.
+                let bare = whole.len() <= secret.len() + 2 && value::is_name_like(value);
+                let random = entropy.is_none_or(|least| value::entropy(value) >= least);
+                let bytes = &text.as_bytes()[whole];
+                random && !bare && !allowlists.iter().any(|allowed| allowed.allows(value, bytes))
+            }
+        }
+    }
+}
+
+impl Allowed {
+    fn of(list: &Allowlist) -> Option<Self> {
+        // Exceptions by the file's name do not apply to text.
+        if !list.paths.is_empty() && list.regexes.is_empty() && list.stopwords.is_empty() {
+            return None;
+        }
+        let regexes = list.regexes.iter().filter_map(|pattern| compile(pattern)).collect();
+        Some(Self { regexes, whole: list.regex_target.is_some(), stopwords: list.stopwords.clone() })
+    }
+
+    fn allows(&self, secret: &str, whole: &[u8]) -> bool {
+        let target = if self.whole { whole } else { secret.as_bytes() };
+        let lower = secret.to_ascii_lowercase();
+        self.regexes.iter().any(|regex| regex.is_match(target))
+            || self.stopwords.iter().any(|word| lower.contains(word.as_str()))
+    }
+}
+
+fn compile(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).unicode(false).size_limit(64 << 20).dfa_size_limit(16 << 20).build().ok()
+}
+
+/// All rules, and the keywords that lead to them.
+pub(super) struct RuleSet {
+    rules: Vec<Rule>,
+    keywords: Option<AhoCorasick>,
+    /// The rules of each keyword.
+    of_keyword: Vec<Vec<usize>>,
+}
+
+impl RuleSet {
+    pub(super) fn get() -> &'static Self {
+        static SET: LazyLock<RuleSet> = LazyLock::new(RuleSet::read);
+        &SET
+    }
+
+    fn read() -> Self {
+        let mut by_keyword: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut rules = Vec::new();
+        for own in own::RULES {
+            for keyword in own.keywords {
+                by_keyword.entry((*keyword).to_owned()).or_default().push(rules.len());
+            }
+            rules.push(Rule {
+                kind: own.kind.to_owned(),
+                pattern: own.pattern.to_owned(),
+                compiled: OnceLock::new(),
+                check: Check::Own(own.check),
+                before: own.before,
+                after: own.after,
+            });
+        }
+        // The file is part of the program, and a test reads it: there is nobody to tell here that it is broken.
+        let file: Option<File> = toml_edit::de::from_str(include_str!("gitleaks.toml")).ok();
+        for (data, pattern) in file.iter().flat_map(taken) {
+            // Two letters stand in every sentence.
+            for keyword in data.keywords.iter().filter(|keyword| keyword.len() > 2 || keyword.contains('~')) {
+                by_keyword.entry(keyword.to_ascii_lowercase()).or_default().push(rules.len());
+            }
+            let everywhere = file.iter().map(|file| &file.allowlist);
+            rules.push(Rule {
+                kind: data.id.clone(),
+                pattern: pattern.to_owned(),
+                compiled: OnceLock::new(),
+                check: Check::Listed {
+                    entropy: data.entropy,
+                    allowlists: data.allowlists.iter().chain(everywhere).filter_map(Allowed::of).collect(),
+                },
+                before: BEFORE,
+                after: AFTER,
+            });
+        }
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(by_keyword.keys())
+            .ok();
+        Self { rules, keywords, of_keyword: by_keyword.into_values().collect() }
+    }
+
+    /// Where each rule has to look; windows of one rule do not overlap.
+    pub(super) fn windows(&self, text: &str) -> Vec<(&Rule, Vec<Range<usize>>)> {
+        let mut windows: Vec<Vec<Range<usize>>> = vec![Vec::new(); self.rules.len()];
+        let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
+        for hit in hits {
+            for index in &self.of_keyword[hit.pattern().as_usize()] {
+                let rule = &self.rules[*index];
+                let start = hit.start().saturating_sub(rule.before);
+                let end = (hit.end() + rule.after).min(text.len());
+                match windows[*index].last_mut() {
+                    Some(last) if start <= last.end => last.end = last.end.max(end),
+                    _ => windows[*index].push(start..end),
+                }
+            }
+        }
+        self.rules.iter().zip(windows).filter(|(_, windows)| !windows.is_empty()).collect()
+    }
+
+    #[cfg(test)]
+    pub(super) fn all(&self) -> &[Rule] {
+        &self.rules
+    }
+}
+
+fn taken(file: &File) -> impl Iterator<Item = (&RuleData, &str)> {
+    let wanted = |rule: &&RuleData| !REPLACED.contains(&rule.id.as_str());
+    file.rules.iter().filter(wanted).filter_map(|rule| rule.regex.as_deref().map(|pattern| (rule, pattern)))
+}

@@ -1,0 +1,127 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[track_caller]
+fn masks(text: &str, want: &str) {
+    assert_eq!(redact(text), want);
+}
+
+#[track_caller]
+fn stays(text: &str) {
+    assert_eq!(redact(text), text);
+}
+
+#[test]
+fn every_rule_compiles() {
+    let broken: Vec<&str> = RuleSet::get().all().iter().filter(|rule| rule.regex().is_none()).map(Rule::kind).collect();
+    assert_eq!(broken, Vec::<&str>::new());
+    assert!(RuleSet::get().all().len() > 200);
+}
+
+#[test]
+fn keys_of_services_are_masked() {
+    masks("use ghp_16C7e42F292c6912E7710c838347Ae178B4a now", "use [redacted: github-pat] now");
+    masks("id AKIAZ52HGXYRN4WBTEST!", "id [redacted: aws-access-token]!");
+    masks(
+        "export OPENAI_API_KEY=sk-proj-Ab3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA",
+        "export OPENAI_API_KEY=[redacted: api key]",
+    );
+    let slack = format!("xoxb-{}", "123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx");
+    assert!(redact(&slack).starts_with("[redacted: slack"), "{}", redact(&slack));
+}
+
+#[test]
+fn private_keys_are_masked_whole_or_cut() {
+    let body = "MIIEpQIBAAKCAQEA7n2K9xR4vQ1mWcZ8hLbF3jD5sT6yU0pN2aG4eH7iO9kB1lM3\n".repeat(4);
+    let begin = format!("-----BEGIN RSA {} KEY-----", "PRIVATE");
+    let end = format!("-----END RSA {} KEY-----", "PRIVATE");
+    masks(&format!("a\n{begin}\n{body}{end}\nb"), "a\n[redacted: private key]\nb");
+    masks(&format!("a\n{begin}\n{body}[… 90 lines …]"), "a\n[redacted: private key]\n[… 90 lines …]");
+    masks(&format!("[… 90 lines …]\n{body}{end}\nb"), "[… 90 lines …]\n[redacted: private key]\nb");
+    let escaped = body.replace('\n', "\\n");
+    masks(&format!("{{\"key\": \"{begin}\\n{escaped}{end}\\n\"}}"), "{\"key\": \"[redacted: private key]\\n\"}");
+}
+
+#[test]
+fn passwords_are_masked_where_they_stand() {
+    masks("postgres://app:s3cr3t@db.local:5432/x", "postgres://app:[redacted: password]@db.local:5432/x");
+    masks("redis://:p%40ss@cache/0", "redis://:[redacted: password]@cache/0");
+    masks("DB_PASSWORD=hunter2!\nA=1", "DB_PASSWORD=[redacted: password]\nA=1");
+    masks("{\"password\": \"Tr0ub4dor&3\"}", "{\"password\": \"[redacted: password]\"}");
+    masks("Server=x;Pwd=S3cret99;Db=y", "Server=x;Pwd=[redacted: password];Db=y");
+    masks("mysql --password=Xy12345z db", "mysql --password=[redacted: password] db");
+    masks(
+        "curl -H 'Authorization: Bearer abcDEF123456789012345'",
+        "curl -H 'Authorization: Bearer [redacted: bearer token]'",
+    );
+    masks("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted: credentials]");
+    masks("client_secret: 'q8Zr71LmPw03XvTy'", "client_secret: '[redacted: secret]'");
+}
+
+#[test]
+fn names_and_code_stay() {
+    for text in [
+        "commit 4c9ca78e0b1d2f3a4b5c6d7e8f90a1b2c3d4e5f6",
+        "session 019a8e4c-7b1d-7f00-8c1e-2f3a4b5c6d7e, sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+        "toolu_01A2b3C4d5E6f7G8h9I0j1K2 call_Ab12Cd34Ef56Gh78Ij90Kl12 chatcmpl-9aBcDeFgHiJkLmNoPqRsTuVwXyZ",
+        "/home/me/projects/token/src/secret_store.rs:12 and ./target/debug/deps/key-1a2b3c4d5e6f7a8b",
+        "let password: String = read_password()?; user.password = form.password;",
+        "max_tokens=4096 tokens: 128000, token_count = 15, \"tokens\": \"1,234,567\"",
+        "api_key = os.environ[\"SERVICE_API_KEY\"]; const token = getToken(user_id_2);",
+        "password: ${DB_PASSWORD} secret={{ vault_secret_12345 }} token=<your-token-here-123>",
+        "https://example.com:8080/path@v1.2.3 git@github.com:a/b.git http://localhost:3000/@user",
+        "sourcegraph at 4c9ca78e0b1d2f3a4b5c6d7e8f90a1b2c3d4e5f6",
+        "the sk-learn pipeline and pk_constraint_on_the_users_table",
+        "",
+    ] {
+        stays(text);
+    }
+}
+
+#[test]
+fn masking_again_changes_nothing() {
+    for text in [
+        "password=[redacted: password] token: [redacted: secret]",
+        "a://u:[redacted: password]@h",
+        "Bearer [redacted: bearer token]",
+    ] {
+        stays(text);
+    }
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("password".to_owned()),
+        Just("token=".to_owned()),
+        Just("secret: '".to_owned()),
+        Just("ghp_16C7e42F292c6912E7710c838347Ae178B4a".to_owned()),
+        Just("postgres://u:p4ss@h/".to_owned()),
+        Just("[redacted: x]".to_owned()),
+        Just("-----BEGIN PRIVATE KEY-----".to_owned()),
+        Just("-----END PRIVATE KEY-----".to_owned()),
+        Just("Bearer ".to_owned()),
+        Just("\n".to_owned()),
+        "[A-Za-z0-9+/=]{0,40}",
+        "\\PC{0,12}",
+    ];
+    proptest::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn masking_is_idempotent_and_keeps_the_rest(text in pieces()) {
+        let once = redact(&text).into_owned();
+        prop_assert_eq!(redact(&once), once.as_str());
+        // What stands between masks was in the text, in this order.
+        let mut rest = text.as_str();
+        for kept in once.split("[redacted: ").map(|part| part.split_once(']').map_or(part, |(_, after)| after)) {
+            let at = rest.find(kept);
+            prop_assert!(at.is_some());
+            rest = &rest[at.unwrap_or(0) + kept.len()..];
+        }
+    }
+}
