@@ -114,7 +114,9 @@ impl Said {
     }
 
     fn reply(index: usize, step: &Step, text: &str, is_summary: bool) -> Self {
-        let lines = prose::lines(&crate::plain::plain(&words::clipped(text)));
+        let text = crate::plain::plain(&words::clipped(text));
+        // A summary comes with the harness's own words around it.
+        let lines = if is_summary { prose::lines(&words::without_notices(&text)) } else { prose::lines(&text) };
         Self { step: index, key: step.key, at: step.at, voice: Voice::Agent, is_summary, text: String::new(), lines }
     }
 

@@ -108,6 +108,14 @@ fn offer_of(reply: &Said) -> Option<Item> {
     said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))
 }
 
+/// `I found …`: what is over, in words that are no report of a finished piece.
+fn tells_of_itself(text: &str) -> bool {
+    const PAST: &[&str] = &["found", "saw", "wrote", "ran", "made", "got", "did", "read", "have", "was", "am", "see"];
+    let mut words = request::words(text);
+    words.next().is_some_and(|word| word == "i")
+        && words.next().is_some_and(|word| word.ends_with("ed") || PAST.contains(&word.as_str()))
+}
+
 /// Whether a sentence says that something is to be.
 fn wants(text: &str) -> bool {
     let wanting = ["should", "will", "would", "can", "could", "ought", "must", "need", "needs"];
@@ -120,6 +128,6 @@ fn last_words(digest: &Digest<'_>) -> Option<Item> {
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let (text, cues) = said.find(|(_, cues)| !cues.has(Cue::Courtesy))?;
     let is_over = cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
-    let says_more = !is_over && !text.ends_with('?') && request::words(text).count() > 3;
+    let says_more = !is_over && !tells_of_itself(text) && !text.ends_with('?') && request::words(text).count() > 3;
     says_more.then(|| reply.item(text))
 }

@@ -170,7 +170,7 @@ fn left(digest: &Digest<'_>, task_from: usize) -> Vec<Item> {
         for line in &said.lines {
             match line.section {
                 Section::Remaining | Section::Next | Section::Actions => items.push(said.item(&line.text)),
-                Section::Other => {
+                Section::Other if !said.is_summary => {
                     let open = line.said().filter(|(text, cues)| cues.has(Cue::Left) && !text.ends_with('?'));
                     items.extend(open.map(|(text, _)| said.item(text)));
                 }

@@ -23,6 +23,9 @@ const INJECTED: &[&str] = &["attachment", "attachments", "cwd", "env", "environm
 
 /// Lines with which a harness begins a message of its own.
 const NOTICES: &[&str] = &[
+    "if you need specific details from before compaction",
+    "please continue the conversation from where we left",
+    "continue the conversation from where it left off",
     "[image #",
     "[image: ",
     "[request interrupted",
@@ -101,7 +104,7 @@ pub(super) fn clipped(text: &str) -> String {
     format!("{}\n\n{}", &text[..head], &text[tail..])
 }
 
-fn without_notices(text: &str) -> String {
+pub(super) fn without_notices(text: &str) -> String {
     let mut kept = Vec::new();
     let mut quoting = false;
     for line in text.lines() {

@@ -72,3 +72,11 @@ fn a_turn_that_was_cut_short_goes_on_with_its_prompt() {
     let told = telling().user("Count the callers of parse").run("grep -rn parse src", 0, "12").limit("limit");
     assert_eq!(next(&told), "Count the callers of parse");
 }
+
+#[test]
+fn the_words_around_a_summary_are_the_harnesss() {
+    let summary = "This session is being continued from a previous conversation.\n\nSummary: the importer works.\n\n\
+        If you need specific details from before compaction, read the transcript; you still need to look there.";
+    let brief = telling().user("Build the importer").summary(summary).agent("I found the file.").brief();
+    assert!(brief.next.is_none() && brief.remaining.is_empty());
+}
