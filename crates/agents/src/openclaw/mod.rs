@@ -97,6 +97,17 @@ impl Agent for OpenClaw {
         outcome::bare(outcome)
     }
 
+    fn current_model(&self, store: &Store) -> Option<String> {
+        let text = fs_err::read_to_string(store.root.join("openclaw.json")).ok()?;
+        // It may hold comments; then the model is not known beforehand.
+        let config: wire::WireConfig = serde_json::from_str(&text).ok()?;
+        let model = match config.agents.defaults.model? {
+            wire::WireModel::Name(model) => model,
+            wire::WireModel::Choice { primary } => primary,
+        };
+        Some(model.split_once('/').map_or(model.clone(), |(_, model)| model.to_owned()))
+    }
+
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
     }

@@ -149,6 +149,30 @@ pub(super) struct WireEntry {
     pub spawned_by: Option<String>,
 }
 
+/// The model in the client's configuration; nothing else of it is looked at.
+#[derive(serde::Deserialize)]
+pub(super) struct WireConfig {
+    pub agents: WireAgents,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WireAgents {
+    pub defaults: WireDefaults,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WireDefaults {
+    pub model: Option<WireModel>,
+}
+
+/// `provider/model`, alone or with others to fall back on.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+pub(super) enum WireModel {
+    Name(String),
+    Choice { primary: String },
+}
+
 /// A string, or blocks.
 pub(super) enum WireContent<'a> {
     Text(Text<'a>),

@@ -104,7 +104,7 @@ fn fixture(agent: &str, name: &str) -> Vec<String> {
 }
 
 fn text(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 fn append(path: &Path, text: &str) {
@@ -239,7 +239,7 @@ fn claude_path(world: &World, id: &str) -> PathBuf {
 }
 
 /// A record of a client that has many fields, with some words in one place.
-fn claude_record(id: &str, number: u32, body: Value) -> String {
+fn claude_record(id: &str, number: u32, body: &Value) -> String {
     let mut record = json!({ "parentUuid": null, "isSidechain": false, "sessionId": id, "cwd": "/p", "version": "2.1.325",
         "uuid": format!("00000000-0000-4000-8000-{number:012}"), "timestamp": format!("2026-11-15T02:00:{number:02}.000Z") });
     record.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
@@ -253,13 +253,13 @@ fn words_about_limits_in_prompts_replies_and_outputs_do_not_alarm() {
     let mut watching = Watching::start(&world, LONG_AGO);
     let words = "HTTP 429 Too Many Requests: rate limit exceeded, usage limit reached, quota exceeded, overloaded";
     let said = |kind: &str, role: &str, content: Value| json!({ "type": kind, "message": { "role": role, "content": content } });
-    append(&path, &claude_record(ID, 1, said("user", "user", json!(words))));
+    append(&path, &claude_record(ID, 1, &said("user", "user", json!(words))));
     append(
         &path,
         &claude_record(
             ID,
             2,
-            said(
+            &said(
                 "assistant",
                 "assistant",
                 json!([{ "type": "text", "text": words },
@@ -272,7 +272,7 @@ fn words_about_limits_in_prompts_replies_and_outputs_do_not_alarm() {
         &claude_record(
             ID,
             3,
-            said(
+            &said(
                 "user",
                 "user",
                 json!([{ "type": "tool_result", "tool_use_id": "t1",
@@ -280,7 +280,7 @@ fn words_about_limits_in_prompts_replies_and_outputs_do_not_alarm() {
             ),
         ),
     );
-    append(&path, &claude_record(ID, 4, json!({ "type": "system", "subtype": "local_command", "content": words })));
+    append(&path, &claude_record(ID, 4, &json!({ "type": "system", "subtype": "local_command", "content": words })));
     watching.active(ID);
     world.write(&format!("home/.claude/projects/-p/{OTHER}.jsonl"), &text(&claude().before).replace(ID, OTHER));
     watching.active(OTHER);
@@ -295,7 +295,10 @@ fn an_error_that_only_words_tell_of_is_told() {
     let mut watching = Watching::start(&world, LONG_AGO);
     let said = "API Error: 429 {\"type\":\"error\"}";
     let message = json!({ "model": "<synthetic>", "role": "assistant", "content": [{ "type": "text", "text": said }] });
-    append(&path, &claude_record(ID, 1, json!({ "type": "assistant", "isApiErrorMessage": true, "message": message })));
+    append(
+        &path,
+        &claude_record(ID, 1, &json!({ "type": "assistant", "isApiErrorMessage": true, "message": message })),
+    );
     assert_eq!(watching.limit().message, said);
     watching.finish();
 }

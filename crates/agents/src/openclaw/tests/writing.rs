@@ -198,3 +198,15 @@ fn the_client_is_needed_and_must_be_able_to_import() {
     let run = plan(&session());
     assert!(run_of(&run).vars.contains(&("OPENCLAW_STATE_DIR".to_owned(), TEMPORARY.to_owned())));
 }
+
+#[test]
+fn the_model_to_go_on_with_is_the_configured_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store { root: folder.path().to_owned() };
+    assert_eq!(OpenClaw.current_model(&store), None);
+    for model in [r#""openai/gpt-5.5""#, r#"{"primary":"openai/gpt-5.5","fallbacks":[]}"#] {
+        let config = format!(r#"{{"agents":{{"defaults":{{"model":{model}}}}}}}"#);
+        std::fs::write(folder.path().join("openclaw.json"), config).unwrap();
+        assert_eq!(OpenClaw.current_model(&store).as_deref(), Some("gpt-5.5"));
+    }
+}
