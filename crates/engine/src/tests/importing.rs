@@ -20,7 +20,7 @@ pub(super) struct Importing {
     pub(super) is_broken: bool,
 }
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS session (id PRIMARY KEY, parent_id, directory, title, version, time_created, time_updated);
     CREATE TABLE IF NOT EXISTS message (id PRIMARY KEY, session_id, time_created, time_updated, data);
     CREATE TABLE IF NOT EXISTS part (id PRIMARY KEY, message_id, session_id, time_created, time_updated, data);";
@@ -31,7 +31,7 @@ const EVENTS: &str = "
     CREATE TABLE IF NOT EXISTS session_windows (session_id PRIMARY KEY, session_key, created_at, updated_at);
     CREATE TABLE IF NOT EXISTS transcript_events (session_id, seq, event_json, created_at, PRIMARY KEY (session_id, seq));";
 
-fn open(database: &Path, tables: &str) -> Connection {
+pub(super) fn open(database: &Path, tables: &str) -> Connection {
     fs_err::create_dir_all(database.parent().unwrap()).unwrap();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(database, flags).unwrap();

@@ -205,7 +205,7 @@ fn a_limit_in_a_database_is_told_once() {
     let world = World::new();
     let agent = by_name("opencode").unwrap();
     let database = world.path("home/.local/share/opencode/opencode.db");
-    let owner = importing::open(&database);
+    let owner = importing::open(&database, importing::TABLES);
     owner.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)).unwrap();
     let export: Value = serde_json::from_str(&fixture("opencode", "limit.json").join("\n")).unwrap();
     let insert = |message: &Value| {

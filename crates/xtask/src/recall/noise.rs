@@ -26,10 +26,6 @@ const OUTPUTS: &[&str] = &[
     "total 48\ndrwxr-xr-x 2 dev dev 4096 NoiseTheta\n-rw-r--r-- 1 dev dev 120 README.md",
 ];
 
-/// Words of noise by which a false finding is known.
-pub(super) const FALSE: [&str; 8] =
-    ["NoiseAlpha", "NoiseBeta", "NoiseGamma", "NoiseDelta", "NoiseEpsilon", "NoiseZeta", "noise_eta", "NoiseTheta"];
-
 /// Small talk that is neither a task nor an answer to anything.
 const TALK: &[&str] =
     &["thanks!", "nice", "hm, let me think about it for a second", "go on", "sounds good", "continue"];
