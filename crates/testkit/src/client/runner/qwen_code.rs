@@ -31,8 +31,6 @@ impl Runner for QwenCode {
             // In a terminal, a return would send off what it suggests.
             "ui": {"enableFollowupSuggestions": false},
             "model": {"generationConfig": {"modalities": {"image": true}}},
-            // In a terminal of its own, a command that ends at once may end before a busy client has read what it printed.
-            "tools": {"shell": {"enableInteractiveShell": false}},
             "mcpServers": mcp_servers(setup),
         });
         write_json(&sandbox.home.join(".qwen/settings.json"), &settings)
