@@ -60,15 +60,17 @@ fn is_telling(call: &Call<'_>) -> bool {
 struct Solved {
     /// The last success of the same thing.
     same: BTreeMap<String, usize>,
-    /// The last successes of checks, by program: what they were run on.
-    checks: Vec<(String, Vec<String>, usize)>,
+    /// The last successes of checks, by program and by what they were run on.
+    checks: BTreeMap<String, BTreeMap<Vec<String>, usize>>,
     last_work: Option<usize>,
-    last_check: Vec<(String, usize)>,
+    /// The last success of each program that checks, with its kind.
+    last_check: BTreeMap<String, (role::CheckKind, usize)>,
 }
 
 impl Solved {
     fn of(digest: &Digest<'_>) -> Self {
-        let mut solved = Self { same: BTreeMap::new(), checks: Vec::new(), last_work: None, last_check: Vec::new() };
+        let mut solved =
+            Self { same: BTreeMap::new(), checks: BTreeMap::new(), last_work: None, last_check: BTreeMap::new() };
         for (index, call) in digest.calls.iter().enumerate().filter(|(_, call)| call.succeeded()) {
             solved.same.insert(call.deed.clone(), index);
             for path in changed(call.action) {
@@ -80,9 +82,8 @@ impl Solved {
             }
             if let (Role::Check, Action::Run { command, .. }) = (role, call.action) {
                 let (family, targets) = role::family(command);
-                solved.checks.retain(|(known, on, _)| !(*known == family && *on == targets));
-                solved.checks.push((family.clone(), targets, index));
-                solved.last_check.push((family, index));
+                solved.checks.entry(family.clone()).or_default().insert(targets, index);
+                solved.last_check.insert(family, (role::check_kind(command), index));
             }
         }
         solved
@@ -111,22 +112,17 @@ fn fate(digest: &Digest<'_>, last: usize, solved: &Solved) -> Fate {
     }
     let (family, targets) = role::family(command);
     // A later run of as much or more that passes is the proof.
-    let proof = solved.checks.iter().find(|(known, on, index)| {
-        *index > last && *known == family && on.iter().all(|target| targets.contains(target))
+    let is_proof = |on: &[String], index: usize| index > last && on.iter().all(|target| targets.contains(target));
+    let proof = solved.checks.get(&family).and_then(|runs| {
+        let mut runs = runs.iter().map(|(on, index)| (on.as_slice(), *index));
+        runs.find(|(on, index)| is_proof(on, *index))
     });
-    if let Some((_, _, index)) = proof {
-        return Fate::Overcome(*index);
+    if let Some((_, index)) = proof {
+        return Fate::Overcome(index);
     }
     let kind = role::check_kind(command);
-    let by_another = solved
-        .last_check
-        .iter()
-        .any(|(other, index)| *index > last && *other != family && same_kind(digest, *index, kind));
-    given_up(by_another)
-}
-
-fn same_kind(digest: &Digest<'_>, index: usize, kind: role::CheckKind) -> bool {
-    matches!(digest.calls[index].action, Action::Run { command, .. } if role::check_kind(command) == kind)
+    let mut others = solved.last_check.iter().filter(|(other, _)| **other != family);
+    given_up(others.any(|(_, (known, index))| *known == kind && *index > last))
 }
 
 impl Attempt {
@@ -175,10 +171,17 @@ impl Attempt {
     }
 }
 
+/// The newest attempts of a fate: what is older is not told anyway.
+fn newest(attempts: &[Attempt], fate: Fate) -> Vec<&Attempt> {
+    let mut found: Vec<&Attempt> = attempts.iter().rev().filter(|attempt| attempt.fate == fate).take(120).collect();
+    found.reverse();
+    found
+}
+
 /// What was given up.
 pub(super) fn given_up(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedApproach> {
     let mut found: Vec<(String, FailedApproach)> = Vec::new();
-    for attempt in attempts.iter().filter(|attempt| attempt.fate == Fate::GivenUp) {
+    for attempt in newest(attempts, Fate::GivenUp) {
         let (Some(what), reason) = (attempt.told(digest), attempt.reason(digest)) else { continue };
         let family = attempt.last(digest).map(|call| match call.action {
             Action::Run { command, .. } => shell::commands(command)
@@ -203,8 +206,7 @@ pub(super) fn given_up(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedA
 
 /// What is still in the way.
 pub(super) fn in_the_way(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<Item> {
-    let open = attempts.iter().filter(|attempt| attempt.fate == Fate::InTheWay);
-    open.filter_map(|attempt| line(digest, attempt)).collect()
+    newest(attempts, Fate::InTheWay).into_iter().filter_map(|attempt| line(digest, attempt)).collect()
 }
 
 /// `command: why`, quoted from the tool.

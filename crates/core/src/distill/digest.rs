@@ -132,12 +132,12 @@ impl Said {
 
 impl<'a> Call<'a> {
     fn of(index: usize, step: &Step, tool: &'a str, action: &'a Action, ended: Option<&'a Ended>) -> Self {
+        let (role, deed) = (role::of(action), deed(tool, action));
         let report = match (action, ended) {
-            (Action::Run { command, .. }, Some(ended)) => testrun::of(command, &ended.text),
+            (Action::Run { command, .. }, Some(ended)) if role == Role::Check => testrun::of(command, &ended.text),
             _ => None,
         };
         let failed = ended.is_some_and(|ended| outcome::has_failed(action, ended, report.as_ref()));
-        let (role, deed) = (role::of(action), deed(tool, action));
         Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, role, report, deed }
     }
 

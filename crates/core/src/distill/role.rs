@@ -32,12 +32,14 @@ pub(super) fn of(action: &Action) -> Role {
 }
 
 fn of_command(command: &str) -> Role {
-    if is_check(command) {
-        return Role::Check;
-    }
     let commands = shell::commands(command);
-    let looks = |words: &Vec<String>| is_look(words);
-    if !commands.is_empty() && commands.iter().all(looks) { Role::Look } else { Role::Do }
+    if is_check(&commands) {
+        Role::Check
+    } else if !commands.is_empty() && commands.iter().all(|words| is_look(words)) {
+        Role::Look
+    } else {
+        Role::Do
+    }
 }
 
 fn is_look(words: &[String]) -> bool {
@@ -60,8 +62,8 @@ fn is_look(words: &[String]) -> bool {
     }
 }
 
-fn is_check(command: &str) -> bool {
-    testrun::is_test(command) || shell::commands(command).iter().any(|words| builds(words) || lints(words))
+fn is_check(commands: &[Vec<String>]) -> bool {
+    testrun::is_run(commands) || commands.iter().any(|words| builds(words) || lints(words))
 }
 
 /// Which kind of check a command is.
@@ -108,7 +110,7 @@ fn lints(words: &[String]) -> bool {
 /// The program of a check with its subcommand, and what it was run on.
 pub(super) fn family(command: &str) -> (String, Vec<String>) {
     let commands = shell::commands(command);
-    let is_one = |words: &&Vec<String>| testrun::is_test(&words.join(" ")) || builds(words) || lints(words);
+    let is_one = |words: &&Vec<String>| is_check(std::slice::from_ref(*words));
     let Some(words) = commands.iter().find(is_one).or_else(|| commands.first()) else { return Default::default() };
     let plain: Vec<&String> =
         words.iter().skip(1).filter(|word| !word.starts_with('-') && !word.contains('>')).collect();

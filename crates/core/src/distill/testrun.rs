@@ -39,7 +39,12 @@ pub(super) fn of(command: &str, output: &str) -> Option<Report> {
 
 /// Whether a command runs tests.
 pub(super) fn is_test(command: &str) -> bool {
-    shell::commands(command).iter().any(|words| runs_tests(words))
+    is_run(&shell::commands(command))
+}
+
+/// Whether one of these commands runs tests.
+pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
+    commands.iter().any(|words| runs_tests(words))
 }
 
 fn runs_tests(words: &[String]) -> bool {
