@@ -30,13 +30,15 @@ pub(super) fn figure(binaries: &Binaries, folder: &Path, home: &Path) -> Result<
         };
         std::os::unix::fs::symlink(program, bin.join(facts.binaries[0]))?;
     }
+    // Clients are scripts that need the system's programs when they are first asked for their version.
+    let path = format!("{}:/usr/bin:/bin", bin.display());
     let detect = || {
         Command::new(&binaries.carryover)
             .args(["detect", "--json"])
             .current_dir(home.join("project-0"))
             .env_clear()
             .env("HOME", home)
-            .env("PATH", &bin)
+            .env("PATH", &path)
             .output()
     };
     let told: serde_json::Value = serde_json::from_slice(&detect()?.stdout)?;

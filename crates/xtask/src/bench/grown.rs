@@ -92,6 +92,7 @@ impl Fixtures {
 /// A session in the making.
 pub(super) struct Grower<'a> {
     fixtures: &'a Fixtures,
+    session: String,
     dice: Dice,
     size: usize,
     /// How many times the fixtures were gone through, by which names become new ones.
@@ -102,8 +103,8 @@ pub(super) struct Grower<'a> {
 }
 
 impl<'a> Grower<'a> {
-    pub(super) fn new(fixtures: &'a Fixtures, seed: u64, size: usize) -> Self {
-        Self { fixtures, dice: Dice::new(seed), size, round: 0, last: None, is_rooted: true }
+    pub(super) fn new(fixtures: &'a Fixtures, session: String, seed: u64, size: usize) -> Self {
+        Self { fixtures, session, dice: Dice::new(seed), size, round: 0, last: None, is_rooted: true }
     }
 
     /// Goes through the fixtures until `grow` has written enough; it says how much it has.
@@ -134,6 +135,9 @@ impl<'a> Grower<'a> {
                 if (at == 0 && grower.round > 0) || (is_list && !forgets) {
                     continue;
                 }
+                if grower.round == 0 && at == 0 {
+                    grower.name_session(&mut record);
+                }
                 grower.record(&mut record);
                 let line = record.to_string();
                 writeln!(out, "{line}")?;
@@ -146,10 +150,13 @@ impl<'a> Grower<'a> {
 
     pub(super) fn write_markdown(self, path: &Path) -> Result<()> {
         let mut out = BufWriter::new(fs_err::File::create(path)?);
+        // One chat, however long.
+        let mut is_first = true;
         self.rounds(&mut |grower, text, _| {
             let mut written = 0;
             for line in text.lines() {
-                if line.starts_with("# aider chat started") && (grower.round > 0 || written > 0) {
+                let starts = line.starts_with("# aider chat started");
+                if starts && !std::mem::take(&mut is_first) {
                     continue;
                 }
                 let marked = [">", "#", "<", "=", "`"].iter().any(|mark| line.starts_with(mark));
@@ -174,6 +181,15 @@ impl<'a> Grower<'a> {
             }
             Ok(written)
         })
+    }
+
+    /// The first record names the session; where it does, the name is made this one's own.
+    fn name_session(&self, record: &mut Value) {
+        for place in ["/sessionId", "/data/sessionId", "/payload/id", "/payload/session_id", "/id"] {
+            if let Some(name) = record.pointer_mut(place).filter(|name| name.is_string()) {
+                *name = Value::from(self.session.as_str());
+            }
+        }
     }
 
     fn record(&mut self, record: &mut Value) {

@@ -18,6 +18,9 @@ const BIG: usize = 32 << 20;
 const SMALL: usize = 64 << 10;
 const SMALL_ONES: u64 = 20;
 
+/// Counts up when the corpus is grown in another way.
+const GENERATION: u64 = 2;
+
 /// How a session is kept, and where below the home.
 pub(super) enum Place {
     Lines(String),
@@ -29,7 +32,7 @@ pub(super) enum Place {
 
 /// Where a session of an agent is; `None` where nobody has said so.
 pub(super) fn place(agent: &str, n: u64) -> Option<Place> {
-    let id = format!("00000000-0000-4000-8000-{n:012x}");
+    let id = uuid(n);
     Some(match agent {
         "claude-code" => Place::Lines(format!(".claude/projects/-home-dev-project/{id}.jsonl")),
         "codex" => Place::Lines(format!(".codex/sessions/2026/11/15/rollout-2026-11-15T00-00-00-{id}.jsonl")),
@@ -41,6 +44,10 @@ pub(super) fn place(agent: &str, n: u64) -> Option<Place> {
         "opencode" => Place::Rows(".local/share/opencode/opencode.db"),
         _ => return None,
     })
+}
+
+fn uuid(n: u64) -> String {
+    format!("00000000-0000-4000-8000-{n:012x}")
 }
 
 /// The big session of an agent.
@@ -64,13 +71,13 @@ pub(super) fn home(root: &Path, folder: &Path) -> Result<PathBuf> {
         let id = agent.facts().id;
         let fixtures = Fixtures::of(root, id)?;
         let mark = home.join(format!("{id}.made"));
-        let made_of = format!("{BIG} {SMALL} {SMALL_ONES} {}", fixtures.digest());
+        let made_of = format!("{GENERATION} {BIG} {SMALL} {SMALL_ONES} {}", fixtures.digest());
         if fs_err::read_to_string(&mark).is_ok_and(|text| text == made_of) {
             continue;
         }
         for n in 0..=SMALL_ONES {
             let size = if n == 0 { BIG } else { SMALL };
-            let grower = Grower::new(&fixtures, n + 1, size);
+            let grower = Grower::new(&fixtures, uuid(n), n + 1, size);
             match place(id, n).ok_or_else(|| format!("{id} has no place in bench/stores.rs"))? {
                 Place::Lines(path) => grower.write_lines(&made(&home, &path)?)?,
                 Place::Markdown(path) => grower.write_markdown(&made(&home, &path)?)?,
