@@ -47,7 +47,10 @@ fn redact_once(text: &str) -> Option<String> {
         return None;
     }
     let masks: Vec<Range<usize>> = masks(text);
-    found.retain(|found| !masks.iter().any(|mask| mask.start < found.range.end && found.range.start < mask.end));
+    found.retain(|found| {
+        let next = masks.partition_point(|mask| mask.end <= found.range.start);
+        masks.get(next).is_none_or(|mask| found.range.end <= mask.start)
+    });
     // The longest of those that begin together says what it is.
     found.sort_by(|a, b| (a.range.start, b.range.end, a.kind).cmp(&(b.range.start, a.range.end, b.kind)));
     let first = found.first()?;

@@ -48,7 +48,7 @@ pub(super) const RULES: &[OwnRule] = &[
         // With its end; or cut off, as far as it looks like one; or only its end.
         pattern: concat!(
             r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----",
-            r"(?:[A-Za-z0-9+/=\s\\:,.>|-]{0,16000}?-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+            r"(?:[A-Za-z0-9+/=\s\\:,.>|-]*?-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----",
             r"|(?:[\s>|]|\\[nr])*[A-Za-z0-9+/=]{20,}(?:(?:[\s>|]|\\[nr])+[A-Za-z0-9+/=]{20,})*)",
             r"|(?:[A-Za-z0-9+/=]{20,}(?:[\s>|]|\\[nr])+)*[A-Za-z0-9+/=]{4,}(?:[\s>|]|\\[nr])+",
             r"-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
@@ -53,14 +53,15 @@ enum Check {
     /// Enough bits per character, and on none of the lists of exceptions.
     Listed {
         entropy: Option<f64>,
-        allowlists: Vec<Allowed>,
+        allowlists: Vec<Arc<Allowed>>,
     },
     Own(own::Check),
 }
 
-/// Exceptions of one rule.
+/// Exceptions of a rule, or of all; compiled when a rule first finds something.
 struct Allowed {
-    regexes: Vec<Regex>,
+    patterns: Vec<String>,
+    compiled: OnceLock<Vec<Regex>>,
     whole: bool,
     stopwords: Vec<String>,
 }
@@ -113,14 +114,20 @@ impl Allowed {
         if !list.paths.is_empty() && list.regexes.is_empty() && list.stopwords.is_empty() {
             return None;
         }
-        let regexes = list.regexes.iter().filter_map(|pattern| compile(pattern)).collect();
-        Some(Self { regexes, whole: list.regex_target.is_some(), stopwords: list.stopwords.clone() })
+        Some(Self {
+            patterns: list.regexes.clone(),
+            compiled: OnceLock::new(),
+            whole: list.regex_target.is_some(),
+            stopwords: list.stopwords.clone(),
+        })
     }
 
     fn allows(&self, secret: &str, whole: &[u8]) -> bool {
         let target = if self.whole { whole } else { secret.as_bytes() };
         let lower = secret.to_ascii_lowercase();
-        self.regexes.iter().any(|regex| regex.is_match(target))
+        let regexes =
+            self.compiled.get_or_init(|| self.patterns.iter().filter_map(|pattern| compile(pattern)).collect());
+        regexes.iter().any(|regex| regex.is_match(target))
             || self.stopwords.iter().any(|word| lower.contains(word.as_str()))
     }
 }
@@ -161,20 +168,18 @@ impl RuleSet {
         }
         // The file is part of the program, and a test reads it: there is nobody to tell here that it is broken.
         let file: Option<File> = toml_edit::de::from_str(include_str!("gitleaks.toml")).ok();
+        let everywhere = file.as_ref().and_then(|file| Allowed::of(&file.allowlist)).map(Arc::new);
         for (data, pattern) in file.iter().flat_map(taken) {
             // Two letters stand in every sentence.
             for keyword in data.keywords.iter().filter(|keyword| keyword.len() > 2 || keyword.contains('~')) {
                 by_keyword.entry(keyword.to_ascii_lowercase()).or_default().push(rules.len());
             }
-            let everywhere = file.iter().map(|file| &file.allowlist);
+            let own = data.allowlists.iter().filter_map(Allowed::of).map(Arc::new);
             rules.push(Rule {
                 kind: data.id.clone(),
                 pattern: pattern.to_owned(),
                 compiled: OnceLock::new(),
-                check: Check::Listed {
-                    entropy: data.entropy,
-                    allowlists: data.allowlists.iter().chain(everywhere).filter_map(Allowed::of).collect(),
-                },
+                check: Check::Listed { entropy: data.entropy, allowlists: own.chain(everywhere.clone()).collect() },
                 before: BEFORE,
                 after: AFTER,
             });
