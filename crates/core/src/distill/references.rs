@@ -165,7 +165,7 @@ fn documents(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let apart =
         |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | '<' | '>' | ',' | '[' | ']' | '*');
-    for word in text.split(apart) {
+    for word in text.split(apart).filter(|word| word.contains('.')) {
         let word = word.trim_end_matches(['.', ':', ';', '!', '?']).trim_start_matches('@');
         if word.len() < 200
             && !word.contains("://")
