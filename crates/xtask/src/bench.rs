@@ -6,6 +6,7 @@
 mod child;
 mod corpus;
 mod detecting;
+mod events;
 mod figure;
 mod grown;
 mod readers;

@@ -13,8 +13,8 @@ use super::branch::{Fate, KNOWN};
 use super::kept::{self, Raw, Session};
 use super::lines;
 use super::record;
-use super::wire::WireLink;
-use crate::formats::{jsonl, sqlite};
+use super::wire::{WireKind, WireLink};
+use crate::formats::{drift, jsonl, sqlite};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
 /// How the database of each agent is called.
@@ -22,6 +22,11 @@ pub(super) const DATABASE: &str = "openclaw-agent.sqlite";
 
 /// How much of an older file is looked at to see what it is.
 const HEAD: u64 = 16 << 10;
+
+/// The events at the end of a session that are looked at to see that its format is known, and those that are before it
+/// is said to have changed.
+const LOOKED_AT: &str = "ORDER BY seq DESC LIMIT 3";
+const IN_DOUBT: &str = "ORDER BY seq DESC LIMIT 200";
 
 /// Tells every session of a store. Each of the user's agents has its own folder in it.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
@@ -57,27 +62,57 @@ pub(super) fn database(agent: &Path) -> PathBuf {
 }
 
 fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>> {
-    if sqlite::columns(connection, "transcript_events")?.is_empty() {
-        return Ok(Vec::new());
+    let events = sqlite::columns(connection, "transcript_events")?;
+    let has = |name: &str| events.iter().any(|column| column == name);
+    let has_events = has("session_id") && has("seq");
+    if !has_events && !sqlite::columns(connection, "session_windows")?.iter().any(|column| column == "session_id") {
+        return Ok(unknown(connection, path)?.into_iter().collect());
     }
     let mut found = Vec::new();
-    for mut session in kept::sessions(connection)? {
+    for session in kept::sessions(connection)? {
         // What a sub-agent did is part of the session that it worked for.
         if session.parent.is_some() {
             continue;
         }
-        let Some(first) = kept::first(connection, &session.id)? else { continue };
-        let last = kept::looked_at(connection, &session.id, "ORDER BY seq DESC LIMIT 3")?;
-        session.begin(&first);
-        if session.label.is_none() && session.name.is_none() {
-            let beginning = kept::looked_at(connection, &session.id, "ORDER BY seq LIMIT 12")?;
-            session.name = beginning.iter().find_map(prompt);
-        }
-        let drifted = !last.iter().chain([&first]).any(is_known);
         let source = Source { path: path.to_owned(), key: Some(session.id.clone()) };
-        found.push(told(session, source, 0, drifted));
+        if has_events {
+            found.extend(row(connection, session)?.map(|(session, drifted)| told(session, source, 0, drifted)));
+        } else {
+            found.push(told(session, source, 0, true));
+        }
     }
     Ok(found)
+}
+
+/// Completes a session by its first events, and tells whether its format has changed; `None` where it has no event.
+fn row(connection: &Connection, mut session: Session) -> rusqlite::Result<Option<(Session, bool)>> {
+    let Some(first) = kept::first(connection, &session.id)? else { return Ok(None) };
+    session.begin(&first);
+    if session.label.is_none() && session.name.is_none() {
+        let beginning = kept::looked_at(connection, &session.id, "ORDER BY seq LIMIT 12")?;
+        session.name = beginning.iter().find_map(prompt);
+    }
+    let looked_at = |which| kept::looked_at(connection, &session.id, which).map(|last| Seen::of(&last));
+    let drifted = looked_at(LOOKED_AT)?.have_drifted() && looked_at(IN_DOUBT)?.have_drifted();
+    Ok(Some((session, drifted)))
+}
+
+/// A database that holds something of sessions, but in no table that we know, is told as one session, which has
+/// drifted. One that the client has only just made is empty, and older ones hold other things than sessions.
+fn unknown(connection: &Connection, path: &Path) -> rusqlite::Result<Option<Found>> {
+    let query = "SELECT DISTINCT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+                 WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND c.name LIKE '%session%'";
+    let tables: Vec<String> =
+        connection.prepare(query)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for table in tables {
+        let query = format!("SELECT EXISTS (SELECT 1 FROM \"{}\")", table.replace('"', "\"\""));
+        if connection.query_row(&query, [], |row| row.get(0))? {
+            let source = Source { path: path.to_owned(), key: None };
+            let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            return Ok(Some(told(Session { id, ..Session::default() }, source, 0, true)));
+        }
+    }
+    Ok(None)
 }
 
 /// The sessions of older clients, but for those that are in the database by now.
@@ -96,9 +131,15 @@ fn files(folder: &Path, known: &BTreeSet<String>) -> Vec<Found> {
 fn file(path: &Path) -> Option<Found> {
     let metadata = fs_err::metadata(path).ok()?;
     let head = jsonl::head(path, HEAD).ok()?;
-    let mut records = jsonl::lines(&head).filter(|line| !line.trim_ascii().is_empty()).map(kept::utf8).peekable();
-    records.peek()?;
-    let drifted = !records.any(|raw| is_known(&raw));
+    jsonl::lines(&head).find(|line| !line.trim_ascii().is_empty())?;
+    let seen = |bytes: &[u8]| {
+        let lines = jsonl::lines(bytes).filter(|line| !line.trim_ascii().is_empty());
+        Seen::of(&lines.map(kept::utf8).collect::<Vec<_>>())
+    };
+    let mut drifted = seen(&head).have_drifted();
+    if drifted && metadata.len() > HEAD {
+        drifted = seen(&jsonl::head(path, drift::DOUBT).ok()?).have_drifted();
+    }
     let mut session = lines::look(path).ok()?;
     if session.parent.is_some() {
         return None;
@@ -123,11 +164,45 @@ fn prompt(raw: &Raw) -> Option<String> {
     })
 }
 
-/// Whether a record is of a kind that we know.
-fn is_known(raw: &Raw) -> bool {
-    let Raw::Text(text) = raw else { return false };
-    let link: Result<WireLink, _> = serde_json::from_str(text);
-    link.is_ok_and(|link| KNOWN.contains(&link.kind.as_str()) || matches!(link.kind.as_str(), "session" | "leaf"))
+/// The kinds of some records of a session.
+#[derive(Default)]
+struct Seen {
+    known: usize,
+    unknown: usize,
+    spoken: bool,
+}
+
+impl Seen {
+    fn of(records: &[Raw]) -> Self {
+        let mut seen = Self::default();
+        for raw in records {
+            seen.look(raw);
+        }
+        seen
+    }
+
+    fn look(&mut self, raw: &Raw) {
+        let Raw::Text(text) = raw else {
+            self.unknown += 1;
+            return;
+        };
+        let record: WireKind = serde_json::from_str(text).unwrap_or_default();
+        let role = record.message.map(|message| message.role).unwrap_or_default();
+        match (record.kind.as_str(), role.as_str()) {
+            (
+                "message",
+                "user" | "assistant" | "toolResult" | "bashExecution" | "custom" | "hookMessage" | "system",
+            )
+            | ("compaction" | "branch_summary" | "custom_message", _) => self.spoken = true,
+            ("message", _) => self.unknown += 1,
+            (kind, _) if KNOWN.contains(&kind) || matches!(kind, "session" | "leaf") => self.known += 1,
+            _ => self.unknown += 1,
+        }
+    }
+
+    fn have_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
+    }
 }
 
 /// Whether the first bytes are those of a session in a file of its own.

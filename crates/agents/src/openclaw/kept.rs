@@ -128,7 +128,7 @@ pub(super) fn sessions(connection: &Connection) -> rusqlite::Result<Vec<Session>
     let windows = sqlite::columns(connection, "session_windows")?;
     let tied = windows.iter().any(|column| column == "session_key");
     let nodes = if tied { sqlite::columns(connection, "session_nodes")? } else { Vec::new() };
-    if windows.is_empty() {
+    if !windows.iter().any(|column| column == "session_id") {
         let mut query = connection.prepare("SELECT DISTINCT session_id FROM transcript_events")?;
         let session = |row: &Row<'_>| Ok(Session { id: text(row, 0)?.unwrap_or_default(), ..Session::default() });
         return query.query_map([], session)?.collect();

@@ -77,6 +77,21 @@ pub(super) struct WireMessage<'a> {
     pub exclude_from_context: Option<bool>,
 }
 
+/// What kind of record it is, and whose message.
+#[derive(serde::Deserialize, Default)]
+#[serde(default)]
+pub(super) struct WireKind {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub message: Option<WireRole>,
+}
+
+#[derive(serde::Deserialize, Default)]
+#[serde(default)]
+pub(super) struct WireRole {
+    pub role: String,
+}
+
 /// Who sent a message.
 #[derive(serde::Deserialize)]
 pub(super) struct WireProvenance<'a> {

@@ -135,6 +135,33 @@ pub(crate) fn store(agent: &str) -> Option<Store> {
                 ),
             ],
         })),
+        "openclaw" => Some(Store::Rows(Rows {
+            path: ".openclaw/agents/main/agent/openclaw-agent.sqlite",
+            tables: "CREATE TABLE session_nodes (session_key, current_session_id, label, display_name, spawned_by);
+                     CREATE TABLE session_windows (session_id, session_key, model, created_at, updated_at);
+                     CREATE TABLE transcript_events (session_id, seq, event_json, created_at, event_zstd);
+                     CREATE TABLE memory (path, body); INSERT INTO memory VALUES ('m', 'x');",
+            begin: r#"INSERT INTO session_nodes VALUES ('k', 's1', NULL, NULL, NULL);
+                      INSERT INTO session_windows VALUES ('s1', 'k', 'm', 1, 2);
+                      INSERT INTO transcript_events VALUES ('s1', 0, '{"type":"session","version":4,"id":"s1","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}', 1, NULL);"#,
+            talk: r#"INSERT INTO transcript_events VALUES ('s1', 1, '{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"Fix it."}}', 1, NULL);
+                     INSERT INTO transcript_events VALUES ('s1', 2, '{"type":"message","id":"v","parentId":"u","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop"}}', 2, NULL);"#,
+            changes: &[
+                (
+                    "kinds of records",
+                    r#"UPDATE transcript_events SET event_json = replace(event_json, '"type":"message"', '"type":"turn"');"#,
+                ),
+                ("roles", "UPDATE transcript_events SET event_json = replace(event_json, 'role', 'speaker');"),
+                ("another form of events", "ALTER TABLE transcript_events RENAME COLUMN event_json TO event_cbor;"),
+                ("columns", "ALTER TABLE transcript_events RENAME COLUMN session_id TO window_id;"),
+                ("a table of events", "ALTER TABLE transcript_events RENAME TO transcript_items;"),
+                (
+                    "all tables",
+                    "ALTER TABLE session_windows RENAME TO windows; ALTER TABLE transcript_events RENAME TO items;
+                     ALTER TABLE session_nodes RENAME TO nodes;",
+                ),
+            ],
+        })),
         _ => None,
     }
 }

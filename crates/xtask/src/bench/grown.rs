@@ -14,7 +14,7 @@ use super::corpus::Dice;
 const BOUND: &[&str] = &["fork", "import", "killed", "parent", "revert", "subagent"];
 
 /// Sessions that take the past away; a real one does so now and then, not all the time.
-const FORGETFUL: &[&str] = &["cleared", "compact", "compress", "restored"];
+const FORGETFUL: &[&str] = &["branches", "cleared", "compact", "compress", "restored"];
 const FORGOTTEN: usize = 3;
 
 /// Fields that hold what is said.
@@ -178,6 +178,25 @@ impl<'a> Grower<'a> {
                 grower.value("", &mut message);
                 written += message.to_string().len();
                 tell(message)?;
+            }
+            Ok(written)
+        })
+    }
+
+    /// Tells every record of sessions that are kept as a header and entries.
+    pub(super) fn each_event(self, tell: &mut dyn FnMut(&Value) -> Result<()>) -> Result<()> {
+        self.rounds(&mut |grower, text, _| {
+            let mut written = 0;
+            let mut session: Value = serde_json::from_str(text)?;
+            let mut header = session["header"].take();
+            if grower.round == 0 {
+                grower.name_session(&mut header);
+                tell(&header)?;
+            }
+            for mut event in session["entries"].as_array_mut().into_iter().flatten().map(Value::take) {
+                grower.record(&mut event);
+                written += event.to_string().len();
+                tell(&event)?;
             }
             Ok(written)
         })

@@ -12,6 +12,7 @@ use carryover_core::transcript::TranscriptBuilder;
 use rusqlite::{Connection, OpenFlags};
 
 use super::child::{self, Measured};
+use super::events;
 use super::figure::Figure;
 use super::stores::{self, Place};
 use super::{Binaries, Result, rivals};
@@ -28,6 +29,7 @@ pub(super) fn figures(binaries: &Binaries, home: &Path) -> Result<Vec<Figure>> {
             Place::Lines(_) => "a validating skip",
             Place::Markdown(_) => "a scan of the lines",
             Place::Rows(_) => "a SELECT of the same rows",
+            Place::Events(_) => "a SELECT of the same rows, unpacked",
         };
         let name = format!("read {} MB of {}", floor.text >> 20, agent.name);
         let figure = Figure::ratio(name, ours.elapsed, floor.elapsed, 2.0, than);
@@ -56,6 +58,7 @@ pub(super) fn floor(agent: &str, home: &Path) -> Result<u64> {
         }
         Place::Markdown(_) => scan(&source.path),
         Place::Rows(_) => select(&source.path, source.key.as_deref().unwrap_or_default()),
+        Place::Events(_) => events::select(&source.path, source.key.as_deref().unwrap_or_default()),
     }
 }
 

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::Result;
+use super::events;
 use super::grown::{Fixtures, Grower};
 
 /// The size of each agent's big session, in bytes.
@@ -26,8 +27,10 @@ pub(super) enum Place {
     Lines(String),
     /// A history in Markdown, in a project's folder.
     Markdown(String),
-    /// A database that holds all sessions.
+    /// A database that holds all sessions, as messages and their parts.
     Rows(&'static str),
+    /// A database that holds all sessions, as events.
+    Events(&'static str),
 }
 
 /// Where a session of an agent is; `None` where nobody has said so.
@@ -42,6 +45,7 @@ pub(super) fn place(agent: &str, n: u64) -> Option<Place> {
         "copilot-cli" => Place::Lines(format!(".copilot/session-state/{id}/events.jsonl")),
         "aider" => Place::Markdown(format!("project-{n}/.aider.chat.history.md")),
         "opencode" => Place::Rows(".local/share/opencode/opencode.db"),
+        "openclaw" => Place::Events(".openclaw/agents/main/agent/openclaw-agent.sqlite"),
         _ => return None,
     })
 }
@@ -56,6 +60,7 @@ pub(super) fn big(home: &Path, agent: &str) -> Result<(Place, Source)> {
     let source = match &place {
         Place::Lines(path) | Place::Markdown(path) => Source { path: home.join(path), key: None },
         Place::Rows(path) => Source { path: home.join(path), key: Some(session_id(0)) },
+        Place::Events(path) => Source { path: home.join(path), key: Some(uuid(0)) },
     };
     Ok((place, source))
 }
@@ -82,6 +87,7 @@ pub(super) fn home(root: &Path, folder: &Path) -> Result<PathBuf> {
                 Place::Lines(path) => grower.write_lines(&made(&home, &path)?)?,
                 Place::Markdown(path) => grower.write_markdown(&made(&home, &path)?)?,
                 Place::Rows(path) => write_rows(&made(&home, path)?, n, grower)?,
+                Place::Events(path) => events::write(&made(&home, path)?, &uuid(n), n == 0, grower)?,
             }
         }
         fs_err::write(&mark, made_of)?;
