@@ -230,12 +230,17 @@ impl<'c> Watcher<'c> {
                 match watched.place(&path) {
                     Place::Sessions(file) => self.pending.add((store, file), now, self.options.debounce),
                     Place::Folder if path.is_dir() => {
-                        let (folders, files) = watched.below(&path);
                         // It may have taken the place of another of that name, which is what the system watches.
-                        for folder in &folders {
+                        for folder in &watched.below(&path).0 {
                             self.eyes.forget(folder);
                         }
-                        self.eyes.watch(folders);
+                        // Watched first and looked at afterwards, until nothing new comes up: nothing falls in between.
+                        let files = loop {
+                            let (folders, files) = watched.below(&path);
+                            if self.eyes.watch(folders) == 0 {
+                                break files;
+                            }
+                        };
                         for file in files {
                             self.pending.add((store, file), now, self.options.debounce);
                         }

@@ -23,6 +23,7 @@ use crate::ui::Ui;
 /// the clipboard; beside it `.carryover/handoff.md`, at most 50 lines. No model is asked. Keys, tokens and passwords are
 /// masked. `carryover resume` is better where the target takes whole sessions.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
 #[command(after_long_help = "\
 Examples:
   carryover handoff                                the newest session of this project
@@ -48,10 +49,10 @@ pub(crate) struct HandoffArgs {
     #[arg(long)]
     no_copy: bool,
     /// What the next agent does with handoff.md: ask (the default), brief or silent
-    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    #[arg(long, value_name = "HOW", hide_possible_values = true, hide_short_help = true)]
     protocol: Option<Told>,
     /// Write keys, tokens and passwords as they are
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_redact: bool,
     /// Start the target with it
     #[arg(long, conflicts_with = "json")]

@@ -25,6 +25,7 @@ use native::NotNative;
 /// that takes no sessions gets words instead, unless --native is given. The command that goes on is printed on standard
 /// output, everything else on standard error.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
 #[command(after_long_help = "\
 Examples:
   carryover resume --target codex                         the newest session of this project
@@ -48,7 +49,7 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     tokens: Option<u64>,
     /// Fail where the session cannot be written into the target's own store
-    #[arg(long, conflicts_with_all = ["prompt", "context_only", "file"])]
+    #[arg(long, conflicts_with_all = ["prompt", "context_only", "file"], hide_short_help = true)]
     native: bool,
     /// Go on from a prompt, which is written and copied
     #[arg(long, conflicts_with = "context_only")]
@@ -57,7 +58,8 @@ pub(crate) struct ResumeArgs {
     #[arg(long, conflicts_with = "file")]
     context_only: bool,
     /// Go on from a captured session (Portable Session Format or UASF), with a prompt
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["session", "source"])]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, hide_short_help = true)]
+    #[arg(conflicts_with_all = ["session", "source"])]
     file: Option<PathBuf>,
     /// Print what would be done, and do nothing
     #[arg(long)]

@@ -76,7 +76,7 @@ fn target_decides_the_command_and_the_budget() {
 #[test]
 fn secrets_are_masked_unless_they_are_wanted() {
     let env = TestEnv::with_sessions();
-    let secret = concat!("ghp_", "abcdefghijklmnopqrstuvwxyz0123456789");
+    let secret = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
     let store = env.home().join(".claude/projects");
     let folder = fs_err::read_dir(store).unwrap().next().unwrap().unwrap().path();
     let file = fs_err::read_dir(folder).unwrap().next().unwrap().unwrap().path();
@@ -169,7 +169,7 @@ fn agent_without_instructions_is_told_the_file() {
 
 #[test]
 fn committed_file_gets_a_pointer_and_a_warning() {
-    let env = TestEnv::with_sessions().var("PATH", &std::env::var("PATH").unwrap());
+    let env = TestEnv::with_sessions().var("PATH", "/usr/local/bin:/usr/bin:/bin");
     env.write("calc/AGENTS.md", "# Rules\n");
     git(&env, &["init", "-q"]);
     git(&env, &["add", "AGENTS.md"]);

@@ -120,14 +120,14 @@ fn a_target_must_be_known() {
     exit code 64
     --- stderr
     error: no target was named
-    hint: name one with `--target AGENT`: claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, aider
+    hint: name one with `--target AGENT`: claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, aider, openclaw
     hint: `carryover config set resume.target AGENT` makes it the default
     ");
     insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "codx"]), @"
     exit code 64
     --- stderr
     error: invalid value 'codx' for '--target <AGENT>'
-      [possible values: claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, aider]
+      [possible values: claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, aider, openclaw, cursor, windsurf, copilot-vscode]
 
       tip: a similar value exists: 'codex'
 

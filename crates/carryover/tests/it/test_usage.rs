@@ -15,6 +15,9 @@ fn help_and_version_are_answers() {
       list         List sessions of all agents, this project's first
       show         Show a session
       resume       Go on with a session in another agent
+      handoff      Hand a session over as words
+      capture      Keep a session as one portable file
+      brief        Tell what a session was about
       undo         Take back what a resume wrote
       watch        Watch sessions, and tell when one runs into a limit
       info         Tell what carryover knows of an agent
@@ -49,8 +52,11 @@ fn help_and_version_are_answers() {
           --source <AGENT>    Only sessions of this agent
       -t, --target <AGENT>    The agent to go on in
           --project <FOLDER>  The folder to go on in [default: the session's own]
-          --tokens <N>        Fit the session into this many tokens [default: the window of the target's model]
+          --tokens <N>        Fit it into this many tokens [default: what the target takes]
           --native            Fail where the session cannot be written into the target's own store
+          --prompt            Go on from a prompt, which is written and copied
+          --context-only      Leave a brief where the target reads its instructions
+          --file <FILE>       Go on from a captured session (Portable Session Format or UASF), with a prompt
           --dry-run           Print what would be done, and do nothing
           --launch            Start the target with the session
       -h, --help              Print help (see more with '--help')
@@ -95,7 +101,7 @@ fn wrong_command_lines_are_64() {
     exit code 64
     --- stderr
     error: invalid value 'claud' for '--source <AGENT>'
-      [possible values: claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, aider]
+      [possible values: claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, aider, openclaw]
 
       tip: a similar value exists: 'claude-code'
 

@@ -95,7 +95,7 @@ fn context_of(world: &World, words: &str) -> Vec<String> {
             }
         };
         said.push(match &transcript.entries[index].body {
-            Body::Call(call) => format!("call {} {} {}", number(&call.id.0), call.tool, call.input.as_str()),
+            Body::Call(call) => format!("call {} {} {}", number(&call.id.0), call.tool, call.input.value()),
             Body::Outcome(outcome) => format!("outcome {} {}", number(&outcome.call.0), text_of(&outcome.parts)),
             Body::Reasoning(reasoning) => format!("reasoning {}", reasoning.text),
             body => format!("{} {}", body.kind(), text_of(body.parts())),

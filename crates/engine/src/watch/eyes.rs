@@ -41,8 +41,9 @@ impl Eyes {
         Self { system: system.ok(), watched: BTreeSet::new(), looked_at: BTreeMap::new(), room }
     }
 
-    /// Watches folders; where there are more than can be, those that changed last.
-    pub(super) fn watch(&mut self, mut folders: Vec<PathBuf>) {
+    /// Watches folders; where there are more than can be, those that changed last. Says how many are new.
+    pub(super) fn watch(&mut self, mut folders: Vec<PathBuf>) -> usize {
+        let before = self.watched.len() + self.looked_at.len();
         folders.retain(|folder| !self.watched.contains(folder) && !self.looked_at.contains_key(folder));
         if folders.len() > self.room {
             folders.sort_by_cached_key(|folder| std::cmp::Reverse(Stamp::of(folder).map_or(0, |stamp| stamp.mtime_ms)));
@@ -58,6 +59,7 @@ impl Eyes {
                 self.looked_at.insert(folder, files);
             }
         }
+        self.watched.len() + self.looked_at.len() - before
     }
 
     /// A folder that is gone; the system has let go of it by itself.

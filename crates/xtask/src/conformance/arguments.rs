@@ -26,9 +26,11 @@ fn parse(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<Opt
         match argument.as_str() {
             "--full" => options.full = true,
             "--check" => options.check = true,
+            "--write" => options.write = true,
             "--keep" => options.keep = true,
             "--from" => options.from = Some(value()?),
             "--session" => options.session = Some(value()?),
+            "--without" => options.without = Some(value()?),
             "--to" => options.to = Some(value()?),
             "--carryover" => options.carryover = value()?.into(),
             "--jobs" => {

@@ -3,12 +3,15 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use carryover_testkit::client::{Client, Pin, Provider, cache_folder};
-use carryover_testkit::scenario::{Abilities, CATALOG, Made, Source, make};
+use carryover_testkit::client::{Client, ClientError, Pin, Provider, cache_folder};
+use carryover_testkit::scenario::{Abilities, CATALOG, Made, Scenario, Source, make};
 
-use super::ConformanceError;
 use super::report::Row;
 use super::tier::Tier;
+use super::{ConformanceError, crew};
+
+/// How often a session is tried to be made.
+const TRIES: u32 = 3;
 
 /// How the matrix is run.
 #[derive(Clone)]
@@ -25,11 +28,15 @@ pub(crate) struct Options {
     pub(crate) from: Option<String>,
     pub(crate) session: Option<String>,
     pub(crate) to: Option<String>,
+    /// No pairs with clients whose names contain this.
+    pub(crate) without: Option<String>,
     pub(crate) jobs: usize,
     /// All pairs, not only those that are enough for every day.
     pub(crate) full: bool,
     /// Compare with the committed page instead of writing it.
     pub(crate) check: bool,
+    /// Write what was found into the page, also where only some pairs were run: the others stay as they are.
+    pub(crate) write: bool,
     /// Keep the homes of the runs, to look into them.
     pub(crate) keep: bool,
     /// Called after each pair.
@@ -47,9 +54,11 @@ impl Options {
             from: None,
             session: None,
             to: None,
+            without: None,
             jobs: 2,
             full: false,
             check: false,
+            write: false,
             keep: false,
             progress: |_| {},
         }
@@ -57,12 +66,36 @@ impl Options {
 
     /// Who asks for certain pairs may ask for those of any agent.
     fn tier(&self) -> Tier {
-        if self.from.is_some() || self.to.is_some() { Tier::any(self.full) } else { Tier::new(self.full) }
+        let mut tier =
+            if self.from.is_some() || self.to.is_some() { Tier::any(self.full) } else { Tier::new(self.full) };
+        if let Some(without) = &self.without {
+            tier.clients.retain(|client| !client.label().contains(without.as_str()));
+        }
+        tier
+    }
+
+    /// Which sessions are needed, and where they go.
+    fn sessions(&self) -> Vec<(Source, Scenario, Vec<Source>)> {
+        let tier = self.tier();
+        let mut sessions = Vec::new();
+        for source in tier.clients.iter().filter(|source| wanted(self.from.as_ref(), &source.label())) {
+            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.agent))) {
+                let goes = |target: &&Source| {
+                    tier.has(source, scenario.name, target) && wanted(self.to.as_ref(), &target.label())
+                };
+                let targets: Vec<Source> = tier.clients.iter().filter(goes).copied().collect();
+                if !targets.is_empty() && wanted(self.session.as_ref(), scenario.name) {
+                    sessions.push((*source, scenario, targets));
+                }
+            }
+        }
+        sessions
     }
 
     /// Only a whole matrix is worth writing down.
     pub(super) fn is_whole(&self) -> bool {
-        self.full && self.from.is_none() && self.session.is_none() && self.to.is_none()
+        let filters = [&self.from, &self.session, &self.to, &self.without];
+        self.full && filters.iter().all(|filter| filter.is_none())
     }
 }
 
@@ -84,8 +117,19 @@ impl Case {
     }
 }
 
+/// Makes a session; a client that lost something on the way gets another chance.
+fn made(client: &Client, source: &Source, scenario: &Scenario, cache: &Path) -> Result<Made, ClientError> {
+    let mut tries = 1;
+    loop {
+        match make(client, source, scenario, cache) {
+            Err(_) if tries < TRIES => tries += 1,
+            made => return made,
+        }
+    }
+}
+
 /// How a page names a client: `Codex CLI 0.166.0 (gpt-6-sol)`.
-fn name(source: &Source) -> String {
+pub(super) fn name(source: &Source) -> String {
     let model = source.model.map(|model| format!(" ({model})")).unwrap_or_default();
     let provider = if source.provider == Provider::BuiltIn { " (own provider)" } else { "" };
     format!("{} {}{model}{provider}", source.agent.name(), source.version)
@@ -98,25 +142,17 @@ pub(super) struct Plan {
 impl Plan {
     /// Installs the clients and makes the sessions that are needed.
     pub(super) fn new(options: &Options) -> Result<Self, ConformanceError> {
-        let tier = options.tier();
+        let wanted = options.sessions();
+        let made = crew::each(options.jobs, &wanted, |(source, scenario, _)| {
+            let client = install(source, options)?;
+            Ok::<_, ConformanceError>((made(&client, source, scenario, &options.cache)?, client))
+        });
         let mut cases = Vec::new();
-        for source in tier.clients.iter().filter(|source| wanted(options.from.as_ref(), &source.label())) {
-            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.agent))) {
-                let targets: Vec<&Source> = tier
-                    .clients
-                    .iter()
-                    .filter(|target| tier.has(source, scenario.name, target))
-                    .filter(|target| wanted(options.to.as_ref(), &target.label()))
-                    .collect();
-                if targets.is_empty() || !wanted(options.session.as_ref(), scenario.name) {
-                    continue;
-                }
-                let client = install(source, options)?;
-                let made = make(&client, source, &scenario, &options.cache)?;
-                for target in targets {
-                    let (made, source) = (made.clone(), client.clone());
-                    cases.push(Case { made, source, target: install(target, options)?, target_kind: *target });
-                }
+        for ((.., targets), made) in wanted.into_iter().zip(made) {
+            let (made, source) = made?;
+            for target in targets {
+                let (made, source) = (made.clone(), source.clone());
+                cases.push(Case { made, source, target: install(&target, options)?, target_kind: target });
             }
         }
         if cases.is_empty() { Err(ConformanceError::NothingToRun) } else { Ok(Self { cases }) }

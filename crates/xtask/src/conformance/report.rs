@@ -1,11 +1,11 @@
 //! What came out, and the page that shows it.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use carryover_testkit::request::{Comparison, Loss};
 
-use carryover_testkit::client::Agent;
-use carryover_testkit::request::{Comparison, Loss, losses, reason};
-use carryover_testkit::scenario::{Abilities, SOURCES};
+use super::page;
+
+/// How the line of a pair ends that is whole.
+pub(super) const WHOLE: &str = " ✓ |";
 
 /// The whole matrix.
 pub(crate) struct Report {
@@ -103,11 +103,12 @@ impl Row {
         lines
     }
 
-    fn line(&self) -> String {
-        format!("{}{}", self.pair(), self.cells())
+    pub(super) fn line(&self) -> String {
+        let whole = if self.is_whole() { WHOLE } else { " ✗ |" };
+        format!("{}{}{whole}", self.pair(), self.cells())
     }
 
-    fn pair(&self) -> String {
+    pub(super) fn pair(&self) -> String {
         format!("| {} | {} | {} | ", self.from, self.session, self.to)
     }
 
@@ -174,42 +175,10 @@ fn mark(check: &Check) -> &'static str {
     if check.is_ok() { "✓" } else { "✗" }
 }
 
-const INTRODUCTION: &str = "# Conformance
-
-Written by `cargo xtask conformance --full`; do not edit. Each row is a session that a real client wrote, carried by
-`carryover resume` into another real client, and then compared: the request that the target sends to its model against
-the request that the source itself would have sent. Both clients talk to a fake model on this machine.
-
-- **live**: facts of the source's live context that arrived (prompts, replies, calls, outcomes, summaries), in order
-- **ghosts**: facts that arrived although the source would not send them (before a compaction, rewound, inside a sub-agent)
-- **structure**: facts of calls and outcomes that are in native, paired calls and outcomes
-- **listed**: the target's own listing shows the session
-- **back**: after one more turn in the target and a resume back, facts of the source's own part, whose calls must have their own names and ids again, and facts of the new turn
-- **untouched**: no session file that was there before changed by a byte
-- **undo**: after `carryover undo` the session files are what they were
-
-The sessions: `whole` has a compaction, then every kind of call (parallel, failing, 40 KB of output, an image, an MCP tool,
-an unknown tool, a sub-agent), two rewound turns and a last turn with an image; `broken-off` has an interrupted command and
-ends at a usage limit; the client of `crashed` was killed while a command ran. Reasoning is sealed for the model that
-made it and is not counted; with its own provider Codex seals its compactions, too.
-";
-
 impl Report {
     /// The page; the same for the same findings.
     pub(crate) fn render(&self) -> String {
-        let mut page = INTRODUCTION.to_owned();
-        page.push_str(&limits());
-        page.push_str(
-            "\n| from | session | to | live | ghosts | images | structure | listed | back | untouched | undo |\n",
-        );
-        page.push_str("|---|---|---|---|---|---|---|---|---|---|---|\n");
-        for row in &self.rows {
-            page.extend([row.line().as_str(), "\n"]);
-        }
-        let whole = self.rows.iter().filter(|row| row.is_whole()).count();
-        // Writing to a string cannot fail.
-        let _ = writeln!(page, "\n{whole} of {} pairs are whole.", self.rows.len());
-        page
+        page::render(&self.rows.iter().map(Row::line).collect::<Vec<_>>())
     }
 
     /// The rows that a page does not have, or that are worse than it says. How many facts a whole session has may
@@ -233,30 +202,6 @@ impl Report {
     }
 }
 
-/// What targets cannot hold, and what is left out of sources' sessions; nothing where no agent has such limits.
-fn limits() -> String {
-    let known = |agent: &Agent| carryover_agents::by_name(agent.id()).is_some();
-    let agents: Vec<Agent> = SOURCES.iter().filter(|source| source.is_plain()).map(|source| source.agent).collect();
-    let (mut held, mut driven) = (String::new(), String::new());
-    for agent in agents.into_iter().filter(known).collect::<BTreeSet<_>>() {
-        // Writing to a string cannot fail.
-        if let Some(reason) = reason(agent) {
-            let about: Vec<&str> = losses(agent).iter().map(|loss| loss.about()).collect();
-            let _ = writeln!(held, "- {}: {} ({reason})", agent.name(), about.join(", "));
-        }
-        let missing = Abilities::of(agent).missing();
-        if !missing.is_empty() {
-            let _ = writeln!(driven, "- {}: no {}", agent.name(), missing.join(", no "));
-        }
-    }
-    let section = |about: &str, lines: String| if lines.is_empty() { lines } else { format!("\n{about}\n\n{lines}") };
-    section("What a target cannot hold is not held against a pair, whatever the source:", held)
-        + &section(
-            "What a client cannot be driven to without a terminal, or has no tool for, is left out of its sessions:",
-            driven,
-        )
-}
-
 #[cfg(test)]
 mod tests {
     use carryover_testkit::request::Comparison;
@@ -278,7 +223,7 @@ mod tests {
         assert!(whole.is_whole() && !haunted.is_whole());
         assert_eq!(haunted.findings(), ["ghost: Fact001Word (prompt)"]);
         let page = Report { rows: vec![whole, haunted] }.render();
-        assert!(page.contains("| A 1 | whole | B 2 | 4/4 | 0 | 0/0 | 2/2 | ✓ | 4/4 + 5/5 | ✓ | ✓ |\n"));
+        assert!(page.contains("| A 1 | whole | B 2 | 4/4 | 0 | 0/0 | 2/2 | ✓ | 4/4 + 5/5 | ✓ | ✓ | ✓ |\n"));
         assert!(page.contains("| A 1 | whole | B 2 | 3/4 | 1 |"));
         assert!(page.ends_with("1 of 2 pairs are whole.\n"));
     }

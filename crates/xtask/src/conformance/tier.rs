@@ -1,7 +1,9 @@
 //! Which pairs are run every day, and which when the page is written.
 
 use carryover_testkit::client::Agent;
-use carryover_testkit::scenario::{SOURCES, Source};
+use carryover_testkit::scenario::{Abilities, CATALOG, SOURCES, Source};
+
+use super::plan;
 
 /// The session that has everything.
 const WHOLE: &str = "whole";
@@ -9,8 +11,18 @@ const WHOLE: &str = "whole";
 /// Agents of which several versions and models are run; of the others there is one client.
 const DEEP: &[Agent] = &[Agent::ClaudeCode, Agent::Codex];
 
-/// Agents whose pairs are all whole on the real clients. The others can be driven already; each joins when its own are.
-const PROVEN: &[Agent] = &[Agent::ClaudeCode, Agent::Codex];
+/// Agents whose pairs are all whole on the real clients; a new one joins when its own are.
+const PROVEN: &[Agent] = &[
+    Agent::ClaudeCode,
+    Agent::Codex,
+    Agent::GeminiCli,
+    Agent::Opencode,
+    Agent::QwenCode,
+    Agent::Pi,
+    Agent::CopilotCli,
+    Agent::Aider,
+    Agent::Openclaw,
+];
 
 /// The clients of agents that are proven, and which pairs of them are run.
 pub(super) struct Tier {
@@ -27,6 +39,20 @@ impl Tier {
     /// The clients of all agents.
     pub(super) fn any(full: bool) -> Self {
         Self { clients: SOURCES.to_vec(), full }
+    }
+
+    /// Every pair, by names, in the order in which they are run.
+    pub(super) fn pairs(&self) -> Vec<(String, &'static str, String)> {
+        let sessions = CATALOG.iter().map(|scenario| scenario(Abilities::of(Agent::ClaudeCode)).name);
+        let sessions: Vec<&'static str> = sessions.collect();
+        let mut pairs = Vec::new();
+        for source in &self.clients {
+            for session in &sessions {
+                let targets = self.clients.iter().filter(|target| self.has(source, session, target));
+                pairs.extend(targets.map(|target| (plan::name(source), *session, plan::name(target))));
+            }
+        }
+        pairs
     }
 
     /// Whether a session of this source goes into this target.
