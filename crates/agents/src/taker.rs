@@ -99,8 +99,8 @@ impl Taker {
 
     /// The command that starts it on a prompt or a file; none for an editor.
     pub fn command(&self, prompt: &str, file: &str) -> Option<Vec<String>> {
-        let fill = |word: &&str| word.replace("{prompt}", prompt).replace("{file}", file);
-        (!self.start.is_empty()).then(|| self.start.iter().map(fill).collect())
+        let put_in = |word: &&str| word.replace("{prompt}", prompt).replace("{file}", file);
+        (!self.start.is_empty()).then(|| self.start.iter().map(put_in).collect())
     }
 }
 

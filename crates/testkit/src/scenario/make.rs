@@ -144,7 +144,7 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
         Agent::Aider => Box::new(AiderDriver::start(client, sandbox, &setup, server.port())?),
         Agent::GeminiCli | Agent::QwenCode => Box::new(TerminalDriver::new(client, sandbox, &setup, server.port())),
         Agent::Opencode => Box::new(OpencodeDriver::start(client, sandbox, &setup, server.port())?),
-        _ => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
+        Agent::Openclaw => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
     };
     let dialect = Dialect { source, project: &sandbox.project };
     let played = play_all(scenario, driver, &dialect, &server, sandbox);
