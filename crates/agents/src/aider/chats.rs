@@ -133,7 +133,7 @@ impl Chat {
 pub(super) fn chats(path: &Path) -> io::Result<Vec<Chat>> {
     let mut chats = Vec::new();
     let mut reading = Reading::of(Chat::default());
-    jsonl::scan(path, 0, WireLine::parse, |line| {
+    jsonl::scan_with(path, 0, &wire::Joined, |line| {
         if let Kind::Started(time) = &line.kind {
             let chat = Chat { offset: line.offset, end: line.end, started: Some(time.clone()), ..Chat::default() };
             chats.extend(std::mem::replace(&mut reading, Reading::of(chat)).finish());

@@ -14,7 +14,7 @@ use super::chats::{self, Chat, Past};
 use super::log::{self, Heard, Joined};
 use super::record::{self, Around};
 use super::stretch::Stretches;
-use super::wire::WireLine;
+use super::wire;
 use super::{FACTS, clock};
 use crate::formats::git::Repository;
 use crate::formats::jsonl;
@@ -113,7 +113,7 @@ pub(super) fn ahead(path: &Path) -> i64 {
 fn hand_over(path: &Path, live: &[&Chat], sink: &mut dyn Sink) -> Result<(), AgentError> {
     let (Some(first), Some(last)) = (live.first(), live.last()) else { return Ok(()) };
     let mut stretches = Stretches::new(path, live, first.offset, sink)?;
-    jsonl::scan(path, first.offset, WireLine::parse, |line| {
+    jsonl::scan_with(path, first.offset, &wire::Joined, |line| {
         if line.offset >= last.end { ControlFlow::Break(()) } else { stretches.take(&line) }
     })?;
     // The verdict of a sink that wants no more is of no use at the end.

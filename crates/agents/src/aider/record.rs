@@ -136,7 +136,8 @@ fn failure(said: &str) -> Option<FailureKind> {
 }
 
 fn model(said: &str, around: Around<'_>) -> Vec<(Origin, Body)> {
-    let said = said.replace("\r\n", "\n");
+    let has_returns = said.contains('\r');
+    let said = if has_returns { Cow::Owned(said.replace("\r\n", "\n")) } else { Cow::Borrowed(said) };
     let said = said.trim_end();
     if around.after_summary && said == wire::ACKNOWLEDGED {
         return vec![opaque("acknowledgement")];

@@ -159,10 +159,10 @@ impl<'a> Stretches<'a> {
 
     fn text(&mut self, offset: u64, length: u64) -> Option<String> {
         let length = usize::try_from(length).ok().filter(|length| *length <= jsonl::MAX_RECORD)?;
-        let mut bytes = vec![0; length];
+        let mut bytes = Vec::with_capacity(length);
         self.file.seek(SeekFrom::Start(offset)).ok()?;
-        self.file.read_exact(&mut bytes).ok()?;
-        String::from_utf8(bytes).ok()
+        let read = (&mut self.file).take(length as u64).read_to_end(&mut bytes).ok()?;
+        String::from_utf8(bytes).ok().filter(|_| read == length)
     }
 
     fn put(&mut self, entry: Entry) -> ControlFlow<()> {

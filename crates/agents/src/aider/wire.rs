@@ -7,6 +7,7 @@
 
 use carryover_core::plain::one_line;
 
+use crate::formats::jsonl::Parse;
 use crate::formats::line::Line;
 
 /// The beginning of a chat's first line; the local time follows.
@@ -72,6 +73,9 @@ impl WireLine {
         }
         let bytes = line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes);
         let ended = bytes.ends_with(END.as_bytes());
+        if !matches!(bytes.first(), Some(b'#' | b'>')) {
+            return Some(Self { offset, end, kind: Kind::Text, ended });
+        }
         let after = |mark: &str| bytes.strip_prefix(mark.as_bytes()).map(beginning);
         let kind = if let Some(time) = after(STARTED).filter(|time| is_time(time)) {
             Kind::Started(time)
@@ -83,6 +87,30 @@ impl WireLine {
             Kind::Text
         };
         Some(Self { offset, end, kind, ended })
+    }
+}
+
+/// Parses the lines of a history; lines of the model's that follow one another come as one.
+pub(super) struct Joined;
+
+impl Parse for Joined {
+    type Item = WireLine;
+    type Memory = Option<WireLine>;
+
+    fn line(&self, before: &mut Option<WireLine>, line: Line<'_>) -> Option<WireLine> {
+        let line = WireLine::parse(line)?;
+        match before {
+            // Two blanks end output of the client's that goes on; what follows is another's.
+            Some(before) if before.kind == Kind::Text && !before.ended && line.kind == Kind::Text => {
+                (before.end, before.ended) = (line.end, line.ended);
+                None
+            }
+            _ => before.replace(line),
+        }
+    }
+
+    fn rest(&self, before: Option<WireLine>) -> Option<WireLine> {
+        before
     }
 }
 

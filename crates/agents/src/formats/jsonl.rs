@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -120,12 +121,13 @@ impl Chunks {
 }
 
 impl Chunk {
-    fn each<M: Default, T>(&self, parse: &impl Fn(&mut M, Line<'_>) -> Option<T>) -> Parsed<T> {
-        let mut memory = M::default();
+    fn each<P: Parse>(&self, parse: &P) -> Parsed<P::Item> {
+        let mut memory = P::Memory::default();
         let mut parsed = Parsed { items: Vec::new(), end: self.offset };
         if let Some(length) = self.skipped {
             let line = Line { offset: self.offset, bytes: &[], length, unterminated: false };
-            parsed.items.extend(parse(&mut memory, line));
+            parsed.items.extend(parse.line(&mut memory, line));
+            parsed.items.extend(parse.rest(memory));
             parsed.end = self.offset + length + 1;
             return parsed;
         }
@@ -138,7 +140,7 @@ impl Chunk {
             let unterminated = self.unterminated && end == self.bytes.len();
             let line = Line { offset, bytes, length: bytes.len() as u64, unterminated };
             let blank = line.is_blank();
-            let item = if blank { None } else { parse(&mut memory, line) };
+            let item = if blank { None } else { parse.line(&mut memory, line) };
             // A last line without its line feed counts only if it is whole.
             if !unterminated || item.is_some() {
                 parsed.end = self.offset + (end as u64 + 1).min(self.bytes.len() as u64);
@@ -146,7 +148,37 @@ impl Chunk {
             parsed.items.extend(item);
             start = end + 1;
         }
+        parsed.items.extend(parse.rest(memory));
         parsed
+    }
+}
+
+/// How lines are parsed; it is done on several threads.
+pub trait Parse: Sync {
+    type Item: Send;
+    /// What is kept of the lines before. It is empty at the beginning of every stretch that is parsed on one thread, so
+    /// it can spare repetition and no more.
+    type Memory: Default;
+
+    /// `None` for a line that does not count, or not yet.
+    fn line(&self, memory: &mut Self::Memory, line: Line<'_>) -> Option<Self::Item>;
+
+    /// What is left at the end of a stretch.
+    fn rest(&self, memory: Self::Memory) -> Option<Self::Item> {
+        let _ = memory;
+        None
+    }
+}
+
+/// Parses with a function.
+struct Plainly<F, M>(F, PhantomData<fn(M)>);
+
+impl<M: Default, T: Send, F: Fn(&mut M, Line<'_>) -> Option<T> + Sync> Parse for Plainly<F, M> {
+    type Item = T;
+    type Memory = M;
+
+    fn line(&self, memory: &mut M, line: Line<'_>) -> Option<T> {
+        self.0(memory, line)
     }
 }
 
@@ -174,16 +206,26 @@ pub fn scan_remembering<M: Default, T: Send>(
     path: &Path,
     from: u64,
     parse: impl Fn(&mut M, Line<'_>) -> Option<T> + Sync,
-    mut merge: impl FnMut(T) -> ControlFlow<()>,
+    merge: impl FnMut(T) -> ControlFlow<()>,
+) -> io::Result<u64> {
+    scan_with(path, from, &Plainly(parse, PhantomData), merge)
+}
+
+/// The same for one who puts lines together.
+pub fn scan_with<P: Parse>(
+    path: &Path,
+    from: u64,
+    parse: &P,
+    mut merge: impl FnMut(P::Item) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let size = fs_err::metadata(path)?.len();
     let mut chunks = Chunks { reader: open(path, from)?, offset: from, rest: Vec::new(), ended: false };
     if size.saturating_sub(from) >= WORTH_A_THREAD || is_compressed(path) {
-        return scan_on_threads(chunks, from, &parse, &mut merge);
+        return scan_on_threads(chunks, from, parse, &mut merge);
     }
     let mut end = from;
     while let Some(chunk) = chunks.next()? {
-        let parsed = chunk.each(&parse);
+        let parsed = chunk.each(parse);
         end = parsed.end;
         for item in parsed.items {
             if merge(item).is_break() {
@@ -196,15 +238,15 @@ pub fn scan_remembering<M: Default, T: Send>(
 
 type Message<T> = io::Result<(u64, Parsed<T>)>;
 
-fn scan_on_threads<M: Default, T: Send>(
+fn scan_on_threads<P: Parse>(
     chunks: Chunks,
     from: u64,
-    parse: &(impl Fn(&mut M, Line<'_>) -> Option<T> + Sync),
-    merge: &mut impl FnMut(T) -> ControlFlow<()>,
+    parse: &P,
+    merge: &mut impl FnMut(P::Item) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let shared = Mutex::new((0_u64, chunks));
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel::<Message<T>>(2);
+        let (sender, receiver) = sync_channel::<Message<P::Item>>(2);
         for _ in 0..2 {
             let sender = sender.clone();
             let shared = &shared;
@@ -215,11 +257,7 @@ fn scan_on_threads<M: Default, T: Send>(
     })
 }
 
-fn work<M: Default, T>(
-    shared: &Mutex<(u64, Chunks)>,
-    parse: &impl Fn(&mut M, Line<'_>) -> Option<T>,
-    sender: &SyncSender<Message<T>>,
-) {
+fn work<P: Parse>(shared: &Mutex<(u64, Chunks)>, parse: &P, sender: &SyncSender<Message<P::Item>>) {
     loop {
         let next = {
             // A panic in the other worker is reported by the scope; going on would hide it.
@@ -262,6 +300,27 @@ fn merge_in_order<T>(
         }
     }
     Ok(end)
+}
+
+/// Whether some text stands in a log from an offset on; nothing is parsed to know that.
+pub fn holds(path: &Path, offset: u64, text: &str) -> io::Result<bool> {
+    let finder = memchr::memmem::Finder::new(text);
+    let mut reader = open(path, offset)?;
+    let mut block = vec![0; CHUNK];
+    let mut kept = 0;
+    loop {
+        let read = reader.read(&mut block[kept..])?;
+        if read == 0 {
+            return Ok(false);
+        }
+        let filled = kept + read;
+        if finder.find(&block[..filled]).is_some() {
+            return Ok(true);
+        }
+        // The text may lie across two blocks.
+        kept = filled.min(text.len().saturating_sub(1));
+        block.copy_within(filled - kept..filled, 0);
+    }
 }
 
 /// The beginning of the last line within the last `bytes` of a log that holds some text.
@@ -391,6 +450,17 @@ mod tests {
         // A long record at the end is not all that is wanted.
         let at = check(&format!("{}{long}", lines.repeat(5)));
         assert!(at > 0 && at < 1_100_000 && at.is_multiple_of(11), "{at}");
+    }
+
+    #[test]
+    fn a_text_is_found_across_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        for at in [0, CHUNK - 3, CHUNK - 1, CHUNK, 2 * CHUNK - 4, 2 * CHUNK] {
+            std::fs::write(&path, format!("{}needle", "x".repeat(at))).unwrap();
+            assert!(holds(&path, 0, "needle").unwrap(), "{at}");
+            assert!(!holds(&path, at as u64 + 1, "needle").unwrap(), "{at}");
+        }
     }
 
     fn collect(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {

@@ -1,5 +1,6 @@
 //! Storage mechanics that agents share. No vendor's name occurs here.
 
+pub mod beside;
 pub mod drift;
 pub mod git;
 pub mod ids;

@@ -11,7 +11,7 @@ use super::kept::{Exported, Head, Kept, Message, Raw, Rows, Session};
 use super::record;
 use super::thread;
 use super::wire::{WireInfo, WireModel, lenient};
-use crate::formats::{ids, sqlite};
+use crate::formats::{beside, ids, sqlite};
 use crate::{AgentError, Bookmark, Sink, Source};
 
 /// What the client answers a call with that has no outcome.
@@ -154,14 +154,22 @@ impl Pour<'_> {
         if self.begin(&heads).is_break() {
             return Ok(mark(start));
         }
-        for (index, (head, fate)) in heads.iter().zip(&fates).enumerate().skip(start) {
-            let parts = self.kept.parts(&head.message.id)?;
-            let message = Message { message: head.message.clone(), parts };
-            if self.hand_over(record::parse(&message, fate)).is_break() {
-                return Ok(mark(index));
-            }
-        }
-        Ok(mark(heads.len()))
+        let kept = self.kept;
+        let messages = heads.iter().zip(&fates).skip(start).map(|(head, fate)| {
+            let parts = kept.parts(&head.message.id)?;
+            Ok::<_, rusqlite::Error>((Message { message: head.message.clone(), parts }, fate))
+        });
+        let mut handed = start;
+        beside::map(
+            messages,
+            |(message, fate)| record::parse(&message, fate),
+            |parsed| {
+                self.hand_over(parsed)?;
+                handed += 1;
+                ControlFlow::Continue(())
+            },
+        )?;
+        Ok(mark(handed))
     }
 
     /// Where to start: after what was read, or anew where any of that is not what it was.

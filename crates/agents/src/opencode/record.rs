@@ -13,8 +13,9 @@ use super::failure;
 use super::kept::{Message, Named, Raw};
 use super::speech::{self, CALLED_READ, Said};
 use super::thread::{Fate, Reverted};
-use super::wire::{WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
+use super::wire::{WireEnding, WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
 use crate::formats::ids;
+use crate::formats::text::Text;
 
 /// What stands for an outcome that the client took out of the context.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -139,7 +140,7 @@ impl<'a> Page<'a> {
         let stopped = failure.as_ref().is_some_and(failure::is_stop) && parts.iter().flatten().any(is_spoken);
         let sent = failure.is_none() || stopped;
         let mut taken_back = false;
-        for (part, named) in parts.iter().zip(&message.parts) {
+        for (part, named) in parts.into_iter().zip(&message.parts) {
             taken_back |= matches!(&self.fate.reverted, Reverted::From(id) if *id == named.id);
             self.live = sent && !taken_back;
             if let Some(part) = part {
@@ -153,11 +154,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn said(&mut self, part: &WirePart<'_>) {
+    fn said(&mut self, mut part: WirePart<'_>) {
         let at = part.time.start.map(Timestamp::from_millis);
-        let text = || part.text.as_deref().unwrap_or_default().to_owned();
+        // Taken and not copied: it was unescaped into a string of its own.
+        let told = part.text.take().unwrap_or_default().0;
+        let is_empty = told.is_empty();
+        let text = || told.into_owned();
         match &*part.kind {
-            "text" if text().is_empty() => self.opaque("text/empty"),
+            "text" if is_empty => self.opaque("text/empty"),
             "text" if self.fate.is_summary => self.put_at(at, Origin::Agent, Body::Summary(vec![Part::Text(text())])),
             "text" => self.put_at(at, Origin::Agent, Body::Reply(vec![Part::Text(text())])),
             "reasoning" => {
@@ -171,7 +175,7 @@ impl<'a> Page<'a> {
             }
             "step-finish" => self.put(Origin::Harness, Body::Note(Note::Usage)),
             "patch" | "snapshot" => self.put(Origin::Harness, Body::Note(Note::Snapshot)),
-            "file" => match blob(part) {
+            "file" => match blob(&part) {
                 Some(blob) => self.put(Origin::Agent, Body::Reply(vec![Part::Blob(blob)])),
                 None => self.opaque("file/told"),
             },
@@ -179,16 +183,17 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn tool(&mut self, part: &WirePart<'_>) {
-        let (Some(tool), Some(id), Some(state)) = (&part.tool, &part.call, &part.state) else {
+    fn tool(&mut self, part: WirePart<'_>) {
+        let (Some(tool), Some(id), Some(state)) = (part.tool, part.call, part.state) else {
             return self.reject("a call without a name or a state");
         };
         let input = state.input.map_or_else(Json::empty, Json::from_raw);
-        let id = CallId((**id).into());
+        let id = CallId((*id).into());
+        let end = state.time.end;
         let call = Call { id: id.clone(), tool: tool.to_string(), input, form: CallForm::Function };
         self.put_at(state.time.start.map(Timestamp::from_millis), Origin::Agent, Body::Call(Box::new(call)));
         if let Some(outcome) = outcome(id, state) {
-            let at = state.time.end.map(Timestamp::from_millis);
+            let at = end.map(Timestamp::from_millis);
             let body = self.body(Body::Outcome(Box::new(outcome)));
             self.outcomes.push((at, body));
         }
@@ -259,27 +264,26 @@ fn known(kind: &str) -> &'static str {
 }
 
 /// What came back from a call; nothing yet where it still runs.
-fn outcome(call: CallId, state: &WireState<'_>) -> Option<Outcome> {
-    let noted: WireNoted = lenient(state.metadata).unwrap_or_default();
-    let text = |text: Option<&str>| vec![Part::Text(text.unwrap_or_default().to_owned())];
+fn outcome(call: CallId, state: WireState<'_>) -> Option<Outcome> {
+    let noted: WireEnding = lenient(state.metadata).unwrap_or_default();
+    let text = |text: Option<Text<'_>>| vec![Part::Text(text.unwrap_or_default().0.into_owned())];
     match &*state.status {
         "completed" if state.time.compacted.is_some() => {
             let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
-            Some(Outcome { call, status, exit_code: noted.exit, parts: text(Some(CLEARED)) })
+            Some(Outcome { call, status, exit_code: noted.exit, parts: vec![Part::Text(CLEARED.to_owned())] })
         }
         "completed" => {
             let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
-            let mut parts = text(state.output.as_deref());
+            let mut parts = text(state.output);
             parts.extend(state.attachments.iter().filter_map(blob).map(Part::Blob));
             Some(Outcome { call, status, exit_code: noted.exit, parts })
         }
         "error" if noted.interrupted == Some(true) => {
-            let told = noted.output.as_deref().or(state.error.as_deref());
-            Some(Outcome { call, status: Status::Interrupted, exit_code: noted.exit, parts: text(told) })
+            let told = lenient::<WireNoted>(state.metadata).and_then(|noted| noted.output);
+            let parts = told.map_or_else(|| text(state.error), |told| vec![Part::Text(told)]);
+            Some(Outcome { call, status: Status::Interrupted, exit_code: noted.exit, parts })
         }
-        "error" => {
-            Some(Outcome { call, status: Status::Failed, exit_code: noted.exit, parts: text(state.error.as_deref()) })
-        }
+        "error" => Some(Outcome { call, status: Status::Failed, exit_code: noted.exit, parts: text(state.error) }),
         _ => None,
     }
 }

@@ -102,12 +102,18 @@ pub(super) struct WireState<'a> {
     pub attachments: Vec<WirePart<'a>>,
 }
 
+/// How a call ended: what is noted about it, without the texts, which may be as long as the outcome.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct WireEnding {
+    pub exit: Option<i32>,
+    pub interrupted: Option<bool>,
+}
+
 /// What the client notes about a call beside what the model sees.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct WireNoted {
-    pub exit: Option<i32>,
-    pub interrupted: Option<bool>,
     pub output: Option<String>,
     pub diff: Option<String>,
 }

@@ -14,6 +14,9 @@ use super::wire::WireEdit;
 use crate::formats::jsonl;
 use crate::formats::line::Line;
 
+/// What stands in every edit.
+const EDIT: &str = r#""context_edit""#;
+
 /// What the model sees in the place of a record's own content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Edit {
@@ -28,8 +31,12 @@ pub(super) struct Edits(BTreeMap<String, Edit>);
 impl Edits {
     /// The edits that stand at or after an offset: an edit follows what it changes.
     pub(super) fn after(path: &Path, offset: u64) -> io::Result<Self> {
-        let finder = memchr::memmem::Finder::new(br#""context_edit""#);
         let mut edits = Self::default();
+        // Few sessions have any, and looking for the word is a fraction of looking at every line.
+        if !jsonl::holds(path, offset, EDIT)? {
+            return Ok(edits);
+        }
+        let finder = memchr::memmem::Finder::new(EDIT);
         let parse = |line: Line<'_>| finder.find(line.bytes).and_then(|_| parse(line.bytes));
         jsonl::scan(path, offset, parse, |(target, edit)| {
             edits.0.insert(target, edit);
