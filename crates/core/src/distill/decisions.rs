@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::choice;
 use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::{Line, Mark};
-use super::{Decision, Item, Voice, request};
+use super::{Decision, Item, Voice, questions, request, task};
 
 /// Decisions that are told, the newest of them.
 const MANY: usize = 60;
@@ -14,14 +15,16 @@ const MANY: usize = 60;
 pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     let mut found: Vec<(usize, Decision)> = Vec::new();
     let mut before: Option<&Said> = None;
-    let first = digest.prompts().next().map(|prompt| prompt.step);
+    let tasks = task::given(digest);
     for said in &digest.said {
-        if said.is_user() {
-            found.extend(before.and_then(|reply| picked(reply, said)).map(|decision| (said.step, decision)));
-        }
-        for line in &said.lines {
-            let made = in_line(said, first == Some(said.step), line);
-            found.extend(made.into_iter().map(|decision| (said.step, decision)));
+        let answer = before.filter(|_| said.is_user()).and_then(|reply| picked(reply, said));
+        if let Some(answer) = answer {
+            found.push((said.step, answer));
+        } else {
+            for line in &said.lines {
+                let made = in_line(said, tasks.contains(&said.step), line);
+                found.extend(made.into_iter().map(|decision| (said.step, decision)));
+            }
         }
         before = (!said.is_user() && !said.is_summary).then_some(said).or(before.filter(|_| !said.is_user()));
     }
@@ -34,30 +37,36 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     decisions
 }
 
-fn in_line(said: &Said, is_first: bool, line: &Line) -> Vec<Decision> {
+fn in_line(said: &Said, is_task: bool, line: &Line) -> Vec<Decision> {
     match line.section {
         Section::Decisions | Section::Constraints if !line.text.ends_with('?') => vec![decision(said, &line.text)],
         Section::Questions | Section::Failed | Section::Done if !said.is_user() => Vec::new(),
         _ if said.is_summary => Vec::new(),
         _ => {
-            let made = line.said().filter(|(text, cues)| is_decision(said, is_first, text, *cues));
+            let made = line.said().filter(|(text, cues)| is_decision(said, is_task, text, *cues));
             made.map(|(text, _)| decision(said, text)).collect()
         }
     }
 }
 
-fn is_decision(said: &Said, is_first: bool, text: &str, cues: CueSet) -> bool {
+fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
     let words = request::words(text).count();
     if text.ends_with('?') || !(3..=90).contains(&words) {
         return false;
     }
+    // What may be is no doubt about the choice where it is said in the reason.
+    let chosen = cues::of(split_reason(text).0);
     if said.is_user() {
-        // In the first request, one thing in place of another is the task itself.
-        let is_contrast = cues.has(Cue::Contrast) && !is_first;
-        let settles = cues.any(&[Cue::Decided, Cue::Chooses]) || is_contrast || orders(text);
-        return is_rule(text, cues) || (settles && !cues.has(Cue::Hedge));
+        if is_task && request::is_order(text) {
+            return false;
+        }
+        // In a request, one thing in place of another is the task itself.
+        let settles = cues.has(Cue::Decided)
+            || choice::orders(text)
+            || !is_task && (cues.any(&[Cue::Chooses, Cue::Contrast]) || choice::by_user(text, cues));
+        return is_rule(text, cues) || (settles && !chosen.has(Cue::Hedge));
     }
-    if cues.any(&[Cue::Hedge, Cue::Open]) {
+    if chosen.any(&[Cue::Hedge, Cue::Open]) {
         return false;
     }
     let is_own = is_own(text);
@@ -65,18 +74,7 @@ fn is_decision(said: &Said, is_first: bool, text: &str, cues: CueSet) -> bool {
         || cues.has(Cue::Chooses) && is_own && cues.any(&[Cue::Reason, Cue::Contrast])
         || cues.has(Cue::Chooses) && chooses_itself(text)
         || cues.has(Cue::Contrast) && (is_own && cues.any(&[Cue::Reason, Cue::Decided]) || begins_choice(text))
-}
-
-/// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
-fn orders(text: &str) -> bool {
-    let verb = request::words(text).find(|word| {
-        !matches!(
-            word.as_str(),
-            "please" | "just" | "ok" | "okay" | "and" | "then" | "so" | "actually" | "yes" | "no" | "but" | "also"
-        )
-    });
-    let verbs = "use keep stick prefer leave skip drop avoid stay pick choose take adopt defer name call treat";
-    verb.is_some_and(|verb| verbs.split(' ').any(|known| known == verb))
+        || choice::by_agent(text, cues)
 }
 
 /// What the user forbids or demands, of the work and not of this moment.
@@ -191,10 +189,19 @@ fn split_reason(text: &str) -> (&str, Option<&str>) {
     let reason = text[start..].trim().trim_end_matches(['.', ')']);
     let kept = cut(what);
     // A sentence that begins with its reason stays whole.
-    if request::words(what).count() < 3 || request::words(&text[end..]).next().is_none() {
+    // So does one whose choice is told behind it, and `as it is` is no reason.
+    let is_bare = request::words(what).count() < 3 || request::words(&text[end..]).next().is_none();
+    if is_bare || request::words(reason).count() < 4 || !tells_choice(what) && tells_choice(&text[end..]) {
         return (text, None);
     }
     (what.trim_start().get(..kept).unwrap_or(what), Some(strip_because(reason)))
+}
+
+fn tells_choice(text: &str) -> bool {
+    let cues = cues::of(text);
+    cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Forbids, Cue::Demands])
+        || choice::orders(text)
+        || choice::by_user(text, cues)
 }
 
 fn strip_because(reason: &str) -> &str {
@@ -221,17 +228,25 @@ fn strip_because(reason: &str) -> &str {
 fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
     let options: Vec<&Line> = reply.lines.iter().filter(|line| is_option(line)).collect();
     let question = reply.lines.iter().rev().flat_map(|line| line.said().rev()).find(|(text, _)| text.ends_with('?'));
-    let chosen = choice(&prompt.text).and_then(|index| options.get(index).copied());
+    let chosen = option_of(&prompt.text).and_then(|index| options.get(index).copied());
     let question = question?;
     let text = match chosen {
         Some(option) => format!("{} ({})", option.text, question.0),
-        None if is_verdict(&prompt.text) && !question.1.has(Cue::Courtesy) => {
-            format!("{} — {}", question.0, short(&prompt.text, 80))
-        }
+        None if settles(question, prompt) => format!("{} — {}", question.0, short(&prompt.text, 120)),
         None => return None,
     };
     let item = Item { cites: vec![reply.key, prompt.key], ..prompt.item(&text) };
     Some(Decision { what: item, reason: None })
+}
+
+/// Whether a short answer settles a question and says nothing without it.
+fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
+    if is_verdict(&prompt.text) {
+        return !cues.has(Cue::Courtesy) && !questions::asks_which(question);
+    }
+    let points_back = request::points_back(&prompt.text);
+    let is_short = (2..=12).contains(&request::words(&prompt.text).count()) && prompt.lines.len() == 1;
+    is_short && points_back && prompt.lines[0].said().any(|(text, cues)| is_decision(prompt, false, text, cues))
 }
 
 fn is_option(line: &Line) -> bool {
@@ -245,7 +260,7 @@ fn is_option(line: &Line) -> bool {
 const ORDER: &str = "first=0 second=1 third=2 fourth=3 1st=0 2nd=1 3rd=2 1=0 2=1 3=2 4=3 5=4 a=0 b=1 c=2 d=3";
 
 /// Which of the options a short answer names.
-fn choice(text: &str) -> Option<usize> {
+fn option_of(text: &str) -> Option<usize> {
     if request::words(text).count() > 8 {
         return None;
     }

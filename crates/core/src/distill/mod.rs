@@ -8,6 +8,7 @@ mod attempts;
 mod blockers;
 mod brief;
 mod changes;
+mod choice;
 mod commands;
 mod commits;
 mod cues;
@@ -38,6 +39,7 @@ mod testrun;
 #[cfg(test)]
 mod tests;
 mod todos;
+mod turn;
 mod words;
 mod workspace;
 

@@ -62,19 +62,29 @@ fn in_reply(reply: &Said) -> Option<Item> {
             if line.mark.is_item() { line.text.as_str() } else { line.said().next().map_or("", |(text, _)| text) };
         return Some(reply.item(text));
     }
-    best(reply, &[Cue::Next]).or_else(|| best(reply, &[Cue::Announces])).or_else(|| best(reply, &[Cue::Left])).or_else(
-        || reply.lines.iter().find(|line| line.section == Section::Remaining).map(|line| reply.item(&line.text)),
-    )
+    let remaining = reply.lines.iter().find(|line| line.section == Section::Remaining);
+    let remaining = remaining.map(|line| reply.item(&line.text));
+    best(reply, &[Cue::Next], |_| true)
+        .or_else(|| best(reply, &[Cue::Announces], |text| !looks(text)))
+        .or_else(|| best(reply, &[Cue::Left], |_| true))
+        .or(remaining)
+        .or_else(|| best(reply, &[Cue::Announces], looks))
 }
 
 /// The last sentence with one of these turns of phrase that is neither a question nor a courtesy.
-fn best(reply: &Said, cues: &[Cue]) -> Option<Item> {
+fn best(reply: &Said, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item> {
     let is_open = |line: &&Line| !matches!(line.section, Section::Done | Section::Decisions | Section::Failed);
     let mut said = reply.lines.iter().rev().filter(is_open).flat_map(|line| line.said().rev());
     let sentence = said.find(|(text, found)| {
-        found.any(cues) && !text.ends_with('?') && !found.has(Cue::Courtesy) && !is_conditional(text)
+        found.any(cues) && fits(text) && !text.ends_with('?') && !found.has(Cue::Courtesy) && !is_conditional(text)
     });
     sentence.map(|(text, _)| reply.item(text))
+}
+
+/// `Let me check …`: said while working, and over by the end of the reply where that says what is left.
+fn looks(text: &str) -> bool {
+    const VERBS: &[&str] = &["look", "check", "read", "see", "inspect", "explore", "examine", "search", "understand"];
+    request::words(text).take(5).any(|word| VERBS.contains(&word.as_str()))
 }
 
 /// `If you …` is up to somebody else.

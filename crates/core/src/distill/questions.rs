@@ -100,11 +100,11 @@ fn answers(prompt: &Said, question: &str, is_last: bool, n_questions: usize) -> 
     }
     let shares = !request::stems(question).is_disjoint(&request::stems(&prompt.text));
     let n_said: usize = prompt.lines.iter().map(|line| line.sentences.len()).sum();
-    let is_reply = !matches!(request::kind(prompt), Kind::Turn | Kind::Work) && !is_order(&prompt.text);
+    let is_reply = !matches!(request::kind(prompt), Kind::Turn | Kind::Veer | Kind::Work) && !is_order(&prompt.text);
     shares || (is_reply && (n_questions == 1 || n_said >= n_questions))
 }
 
-fn asks_which(question: &str) -> bool {
+pub(super) fn asks_which(question: &str) -> bool {
     const WORDS: &[&str] = &["which", "what", "how", "when", "where", "who", "whose", "why"];
     request::words(question).take(3).any(|word| WORDS.contains(&word.as_str()))
 }

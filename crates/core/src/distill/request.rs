@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::cues::Cue;
+use super::cues::{self, Cue};
 use super::digest::Said;
+use super::turn;
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
 const NODS: &str = "\
@@ -49,6 +50,8 @@ pub(super) enum Kind {
     Work,
     /// Says that something else is to be done now.
     Turn,
+    /// Says so in a way that may also be meant of a part of the task.
+    Veer,
 }
 
 /// Judges a prompt by its own words.
@@ -60,9 +63,16 @@ pub(super) fn kind(said: &Said) -> Kind {
     let is_work = is_work(&said.text);
     match (turns, is_work) {
         (true, _) if words(&said.text).count() >= 4 && (is_work || is_strong_turn(&said.text)) => Kind::Turn,
+        _ if veers(said) => Kind::Veer,
         (_, true) => Kind::Work,
         _ => Kind::Remark,
     }
+}
+
+/// Whether one of the first sentences turns to something that the rest, or it, tells.
+fn veers(said: &Said) -> bool {
+    let mut sentences = said.lines.iter().take(3).flat_map(super::prose::Line::said).take(4);
+    words(&said.text).count() >= 5 && sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
 }
 
 /// Whether a prompt asks for nothing new.
@@ -130,6 +140,20 @@ fn is_strong_turn(text: &str) -> bool {
 fn is_work(text: &str) -> bool {
     // The sentence that orders need not be the first.
     super::prose::spans(text).into_iter().take(6).any(|(start, end)| orders(&text[start..end])) || text.len() > 400
+}
+
+/// Whether a sentence orders a piece of work or turns to one.
+pub(super) fn is_order(sentence: &str) -> bool {
+    orders(sentence) || turn::turns(sentence) || cues::of(sentence).has(Cue::Turns)
+}
+
+/// Whether a sentence speaks of what was said before it.
+pub(super) fn points_back(sentence: &str) -> bool {
+    words(sentence).any(|word| is_back(&word))
+}
+
+pub(super) fn is_back(word: &str) -> bool {
+    is_in(BACK, word)
 }
 
 fn orders(sentence: &str) -> bool {

@@ -1,5 +1,7 @@
 //! The goal in force: the first request, unless a later one changed it.
 
+use std::collections::BTreeSet;
+
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::request::{self, Kind};
@@ -17,24 +19,32 @@ pub(super) struct Task {
 /// The task in force.
 pub(super) fn task(digest: &Digest<'_>) -> Option<Task> {
     let told = summarised(digest);
-    let mut current: Option<(&Said, Kind)> = None;
-    for prompt in digest.prompts() {
-        let kind = request::kind(prompt);
-        if kind == Kind::Nod {
-            continue;
-        }
-        current = match current {
-            None => Some((prompt, kind)),
-            Some(task) if replaces(digest, task, (prompt, kind)) => Some((prompt, kind)),
-            task => task,
-        };
-    }
-    match (current, told) {
+    match (prompts(digest).pop(), told) {
         // What a summary tells is older than every prompt behind it, and better than a remark.
         (Some((prompt, kind)), Some(told)) if prompt.step > told.step && kind == Kind::Remark => Some(told),
         (Some((prompt, _)), _) => Some(Task { item: asked(prompt), step: prompt.step }),
         (None, told) => told,
     }
+}
+
+/// The steps of the prompts that gave a task, of those that are no longer in force too.
+pub(super) fn given(digest: &Digest<'_>) -> BTreeSet<usize> {
+    prompts(digest).into_iter().map(|(prompt, _)| prompt.step).collect()
+}
+
+/// The prompts that gave a task, each of which took the place of the one before.
+fn prompts<'a>(digest: &'a Digest<'_>) -> Vec<(&'a Said, Kind)> {
+    let mut tasks: Vec<(&Said, Kind)> = Vec::new();
+    for prompt in digest.prompts() {
+        let kind = request::kind(prompt);
+        if kind == Kind::Nod {
+            continue;
+        }
+        if tasks.last().is_none_or(|task| replaces(digest, *task, (prompt, kind))) {
+            tasks.push((prompt, kind));
+        }
+    }
+    tasks
 }
 
 /// Whether a request takes the place of the task.
@@ -49,6 +59,7 @@ fn replaces(digest: &Digest<'_>, (task, task_kind): (&Said, Kind), (prompt, kind
         }
         Kind::Nod => false,
         Kind::Turn => true,
+        Kind::Veer => request::is_apart(&task.text, &prompt.text),
         // A question at the beginning is not yet the task.
         Kind::Work if task_kind == Kind::Remark => true,
         Kind::Work => request::is_apart(&task.text, &prompt.text) && is_over(digest, prompt.step),
@@ -68,11 +79,18 @@ fn is_over(digest: &Digest<'_>, step: usize) -> bool {
 /// The words of a request; of a long one the sentences that ask come first.
 fn asked(prompt: &Said) -> Item {
     let mut item = prompt.item("");
-    item.text = short(&prompt.text, usize::MAX / 16);
+    item.text = short(without_lead_in(&prompt.text), usize::MAX / 16);
     if item.text.chars().count() > LONG {
         item.text = condensed(prompt);
     }
     item
+}
+
+/// A request without the line at its end that led to something pasted.
+fn without_lead_in(text: &str) -> &str {
+    let Some((before, last)) = text.trim_end().rsplit_once("\n\n") else { return text };
+    let leads = last.ends_with(':') && !last.contains('\n') && request::words(last).count() <= 12;
+    if leads && !request::is_order(last) { before.trim_end() } else { text }
 }
 
 fn condensed(prompt: &Said) -> String {

@@ -1,0 +1,263 @@
+//! How a choice is built as a sentence: who commits to what, what is judged the better, what is picked or ruled.
+//!
+//! Phrases alone miss most of how people say it. Here the parts of a sentence are looked at: a speaker and a verb of
+//! choosing, a judgement and its noun, a passive, an order with what it replaces.
+
+use super::cues::{Cue, CueSet};
+use super::request;
+
+/// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
+const VERBS: &str = "\
+    use keep have take adopt pick choose store put leave drop skip avoid go stick stay standardise standardize prefer \
+    favour favor want rely build base run treat name call cap limit defer postpone hold write model represent support \
+    target default switch move opt settle select retain reuse pin ship accept allow require enforce assume serve expose \
+    encode cache split embed delegate ban forbid reject exclude include";
+
+/// Verbs that are a choice whoever says them, without a reason.
+const FIRM: &str = "\
+    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go";
+
+/// Verbs with which an order chooses how, and not what, is done.
+const ORDERS: &str = "\
+    use keep stick prefer leave skip drop avoid stay pick choose take adopt defer name call treat go favour favor store \
+    put reuse retain pin default reject limit cap";
+
+/// Words that may stand between a speaker and the verb.
+const BETWEEN: &str = "\
+    will would shall should must are am is going to 'll just only simply therefore now then still always never not also \
+    instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
+    consistently hereby so";
+
+/// Words that may stand before an order.
+const BEFORE: &str = "\
+    please just ok okay and then so actually yes no but also right well fine sure hmm hm alright agreed good instead \
+    therefore always simply let's lets";
+
+/// What is good about the better one.
+const GOOD: &str = "\
+    right best better correct proper sane sensible safer safest simpler simplest cleaner cleanest obvious final \
+    preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable pragmatic";
+
+/// What the better one is.
+const KINDS: &str = "\
+    call choice answer option pick decision fit trade-off tradeoff approach tool solution bet direction compromise \
+    candidate default way route design alternative variant strategy winner";
+
+/// Nouns that name what was settled.
+const SETTLED: &str = "\
+    decision choice approach strategy convention rule policy verdict conclusion consensus agreement call pick \
+    preference outcome resolution direction constraint requirement principle";
+
+/// Participles of what was settled.
+const CHOSEN: &str = "\
+    chosen decided agreed settled selected preferred adopted rejected postponed deferred retained picked approved \
+    standardised standardized favoured favored mandated forbidden banned excluded";
+
+/// Participles that are a choice where they are said of what is to be.
+const MADE: &str = "\
+    kept used dropped replaced stored left done handled built written served based capped limited put named treated \
+    avoided skipped pinned reused moved required allowed enforced";
+
+/// How options are called.
+const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
+
+/// Whether the agent made a choice by this sentence.
+pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
+    let words: Vec<String> = request::words(text).collect();
+    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
+    let commits = commitment(&words);
+    commits.is_some_and(|verb| explained || is_in(FIRM, verb))
+        || judges(&words)
+        || is_what_we(&words)
+        || names_settled(&words) && (explained || words.len() <= 30)
+        || picks_option(text, &words)
+        || passive(&words, explained)
+        || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
+        || explained && makes_sense(&words)
+}
+
+/// Whether the user did.
+pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
+    let words: Vec<String> = request::words(text).collect();
+    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
+    commitment(&words).is_some_and(|verb| explained || is_in(FIRM, verb))
+        || judges(&words)
+        || is_what_we(&words)
+        || names_settled(&words)
+        || picks_option(text, &words)
+        || passive(&words, true)
+        || makes_sense(&words)
+        || excludes(text, &words)
+}
+
+/// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
+pub(super) fn orders(text: &str) -> bool {
+    let words: Vec<String> = request::words(text).take(8).collect();
+    order(&words).is_some()
+}
+
+/// The verb of an order.
+fn order(words: &[String]) -> Option<&str> {
+    let verb = words.iter().find(|word| !is_in(BEFORE, word))?;
+    is_in(ORDERS, verb).then_some(verb.as_str())
+}
+
+/// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
+fn commitment(words: &[String]) -> Option<&str> {
+    let begins = |index: usize| match words[index].as_str() {
+        "let" if words.get(index + 1).is_some_and(|word| word == "us") => Some(index + 2),
+        "we" | "i" | "we'll" | "i'll" | "we're" | "i'm" | "let's" | "lets" => Some(index + 1),
+        _ => None,
+    };
+    // What is said late in a sentence is said about something else.
+    (0..words.len().min(14)).find_map(|index| {
+        let from = begins(index)?;
+        let rest = words.get(from..)?;
+        let at = rest.iter().take(5).position(|word| !is_in(BETWEEN, word))?;
+        // `we have` and `I use` tell how things are; `we will have` and `let's use` how they shall be.
+        let shall = matches!(words[index].as_str(), "we'll" | "i'll" | "let's" | "lets" | "let")
+            || rest[..at].iter().any(|word| matches!(word.as_str(), "will" | "shall" | "going" | "should" | "must"));
+        let verb = rest[at].as_str();
+        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose", verb));
+        let is_going = is_in(VERBS, verb.strip_suffix("ing").unwrap_or("")) && words[index].contains('\'');
+        ((is_choice || is_going) && !is_idle(verb, &rest[at + 1..])).then_some(verb)
+    })
+}
+
+/// `I'll go through the code`, `let's have a look`: said while working.
+fn is_idle(verb: &str, rest: &[String]) -> bool {
+    let next = rest.first().map_or("", String::as_str);
+    let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
+    match verb {
+        "go" | "going" => !is_in("with for without", next),
+        "have" | "take" | "keep" | "want" => has("look to you going looking eye working note care"),
+        "run" | "write" | "build" | "move" => !has("only never"),
+        _ => false,
+    }
+}
+
+/// `X is the right call`, `the best option is X`.
+fn judges(words: &[String]) -> bool {
+    let good = |word: &str| is_in(GOOD, word);
+    let is_denied = |from: usize| {
+        words[from.saturating_sub(4)..from]
+            .iter()
+            .any(|word| matches!(word.as_str(), "not" | "isn't" | "what" | "which" | "whether" | "no"))
+    };
+    words.windows(2).enumerate().any(|(at, pair)| {
+        good(&pair[0]) && is_in(KINDS, &pair[1]) && !is_denied(at) && {
+            let before = at.checked_sub(2).map(|at| words[at].as_str());
+            let is_said = |word: &str| {
+                matches!(word, "is" | "are" | "was" | "were" | "as" | "seems" | "remains" | "that's" | "it's")
+            };
+            before.is_some_and(is_said)
+                || at.checked_sub(1).is_some_and(|at| is_said(&words[at]))
+                || words[at + 2..].iter().take(4).any(|word| word == "is" || word == "was")
+        }
+    })
+}
+
+/// `X is what we keep`.
+fn is_what_we(words: &[String]) -> bool {
+    words.windows(4).any(|part| {
+        matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
+            && part[1] == "what"
+            && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
+            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided", &part[3]))
+    })
+}
+
+/// `The rule is …`, `our approach: …`.
+fn names_settled(words: &[String]) -> bool {
+    let start = words.iter().take(6).position(|word| is_in(SETTLED, word));
+    start.is_some_and(|at| {
+        let owned = at > 0
+            && words[..at]
+                .iter()
+                .all(|word| is_in("the our my so and a final design here then ok okay yes main key team's", word));
+        let next = words.get(at + 1).map(String::as_str);
+        owned && matches!(next, Some("is" | "was" | "stays" | "remains" | "here"))
+    })
+}
+
+/// `Option B, please`, `the second one it is`, `Postgres it is`.
+fn picks_option(text: &str, words: &[String]) -> bool {
+    let said = |from: usize| {
+        let rest: Vec<&str> = words.iter().skip(from).take(2).map(String::as_str).collect();
+        matches!(rest.as_slice(), ["please" | "then" | "wins" | "won", ..] | ["it", "is"] | ["for", "me"])
+    };
+    let skip = words.iter().take_while(|word| is_in(BEFORE, word) || *word == "the").count();
+    let named = words.get(skip).is_some_and(|word| is_in(OPTIONS, word)) && said(skip + 2);
+    let ordered = words.get(skip).is_some_and(|word| is_in("first second third last former latter", word))
+        && (said(skip + 1) || said(skip + 2));
+    let whole = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
+    let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
+        || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
+        || whole.contains(" it is then");
+    named || ordered || (is_it && words.len() <= 30)
+}
+
+/// `Amounts will be kept in cents`, `Redis was chosen`.
+fn passive(words: &[String], explained: bool) -> bool {
+    let is_to_be = |word: &str| matches!(word, "will" | "shall" | "should" | "must" | "to");
+    words.windows(2).enumerate().any(|(at, pair)| {
+        let been = matches!(pair[0].as_str(), "is" | "are" | "was" | "were" | "be" | "been" | "gets" | "get" | "being");
+        let before = words[at.saturating_sub(2)..at].iter();
+        let denied = before.clone().any(|word| word == "if" || word == "whether" || word == "when");
+        let shall = pair[0] == "be" && before.clone().any(|word| is_to_be(word));
+        been && !denied && (is_in(CHOSEN, &pair[1]) || explained && shall && is_in(MADE, &pair[1]))
+    })
+}
+
+/// `Never …`, `always …`, `do not …`, `only …`: a rule for the work from now on.
+fn rules(words: &[String]) -> bool {
+    let mut words = words.iter().skip_while(|word| is_in("and so but then please ok okay", word)).map(String::as_str);
+    match (words.next(), words.next()) {
+        (Some("never" | "always" | "don't" | "only"), Some(next)) => next != "worry",
+        (Some("do" | "must"), Some("not")) => true,
+        _ => false,
+    }
+}
+
+/// Whether an order says what it is in place of.
+fn contrasts(words: &[String], cues: CueSet) -> bool {
+    cues.has(Cue::Contrast) || words.iter().skip(2).any(|word| word == "over" || word == "not" || word == "instead")
+}
+
+fn makes_sense(words: &[String]) -> bool {
+    let said = words.join(" ");
+    [
+        "makes more sense",
+        "makes the most sense",
+        "make more sense",
+        "is better than",
+        "beats ",
+        "wins over",
+        "is worth it",
+    ]
+    .iter()
+    .any(|judged| said.contains(judged))
+}
+
+/// `No ORM in the core.`
+fn excludes(text: &str, words: &[String]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_noun = |word: &String| {
+        !is_in(
+            "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck",
+            word,
+        )
+    };
+    lower.starts_with("no ") && words.len() >= 3 && words.get(1).is_some_and(is_noun)
+}
+
+/// Whether a second clause stands behind the first: what is added to a choice is most often its reason.
+fn is_explained(text: &str) -> bool {
+    let parts = [';', '—', '–', '(', ':'];
+    text.find(parts)
+        .is_some_and(|at| request::words(&text[at..]).count() >= 3 && request::words(&text[..at]).count() >= 3)
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    !word.is_empty() && list.split(' ').any(|known| known == word)
+}
