@@ -15,6 +15,7 @@ const TRIES: u32 = 3;
 
 /// How the matrix is run.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
 pub(crate) struct Options {
     /// The built `carryover`.
     pub(crate) carryover: PathBuf,

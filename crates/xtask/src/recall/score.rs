@@ -22,7 +22,8 @@ impl Count {
     }
 
     fn percent(self) -> f64 {
-        if self.of == 0 { 100.0 } else { 100.0 * self.found as f64 / self.of as f64 }
+        let as_number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        if self.of == 0 { 100.0 } else { 100.0 * as_number(self.found) / as_number(self.of) }
     }
 }
 
@@ -68,7 +69,9 @@ impl Table {
         let found = text.split("\n## Recent conversation").next().unwrap_or(text);
         for (kind, words) in kinds {
             let count = self.recall.entry((what.to_owned(), kind)).or_default();
-            words.into_iter().for_each(|word| count.add(found.contains(word.as_str())));
+            for word in words {
+                count.add(found.contains(word.as_str()));
+            }
         }
         self.boilerplate += noise::MARKS.iter().filter(|mark| text.contains(**mark)).count();
     }

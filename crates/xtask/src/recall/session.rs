@@ -172,16 +172,16 @@ impl Maker {
             self.change_files(index);
             let decision = say(self.dice.wording(DECISIONS), choice, reasons[index]);
             if self.dice.roll(2) == 0 {
-                self.user(decision)
+                self.user(decision);
             } else {
-                self.agent(decision)
+                self.agent(decision);
             }
             self.session.planted.decisions.push(key(choice).to_owned());
             let which = failing.swap_remove(self.dice.roll(failing.len()));
             if index < 2 {
-                self.fail_and_mend(which)
+                self.fail_and_mend(which);
             } else if index == 2 {
-                self.fail_for_good(which)
+                self.fail_for_good(which);
             }
             if index == 1 {
                 self.answered_question(subjects[0]);
