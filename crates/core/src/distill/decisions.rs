@@ -31,7 +31,7 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     found.extend(answered(digest));
     found.sort_by_key(|(step, _)| *step);
     let mut decisions: Vec<Decision> = found.into_iter().map(|(_, decision)| decision).collect();
-    decisions.dedup_by(|reason, decision| explains(reason, decision));
+    decisions.dedup_by(explains);
     dedup(&mut decisions);
     let extra = decisions.len().saturating_sub(MANY);
     decisions.drain(..extra);

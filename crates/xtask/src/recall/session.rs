@@ -176,9 +176,9 @@ impl Maker {
             self.change_files(index);
             let decision = say(self.dice.wording(DECISIONS), choice, reasons[index]);
             if self.dice.roll(2) == 0 {
-                self.user(decision)
+                self.user(decision);
             } else {
-                self.agent(decision)
+                self.agent(decision);
             }
             self.session.planted.decisions.push(key(choice).to_owned());
             let which = failing.swap_remove(self.dice.roll(failing.len()));
