@@ -4,23 +4,23 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-use super::request;
+use super::{request, verdict};
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
     use keep have take adopt pick choose store put leave drop skip avoid go stick stay standardise standardize prefer \
     favour favor want rely build base run treat name call cap limit defer postpone hold write model represent support \
     target default switch move opt settle select retain reuse pin ship accept allow require enforce assume serve expose \
-    encode cache split embed delegate ban forbid reject exclude include";
+    encode cache split embed delegate ban forbid reject exclude include vote";
 
 /// Verbs that are a choice whoever says them, without a reason.
 const FIRM: &str = "\
-    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go";
+    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote";
 
 /// Verbs with which an order chooses how, and not what, is done.
 const ORDERS: &str = "\
-    use keep stick prefer leave skip drop avoid stay pick choose take adopt defer name call treat go favour favor store \
-    put reuse retain pin default reject limit cap";
+    use keep stick prefer leave skip drop avoid stay pick choose take adopt defer name call treat favour favor store \
+    reuse retain pin default reject";
 
 /// Words that may stand between a speaker and the verb.
 const BETWEEN: &str = "\
@@ -73,7 +73,9 @@ pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
         || picks_option(text, &words)
         || passive(&words, explained)
         || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
-        || explained && makes_sense(&words)
+        || explained && makes_sense(text, &words)
+        || explained && (order(&words).is_some() || must_stay(&words))
+        || verdict::by_anyone(text, &words, cues)
 }
 
 /// Whether the user did.
@@ -86,7 +88,8 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
         || names_settled(&words)
         || picks_option(text, &words)
         || passive(&words, true)
-        || makes_sense(&words)
+        || makes_sense(text, &words)
+        || verdict::by_anyone(text, &words, cues)
         || excludes(text, &words)
 }
 
@@ -113,9 +116,13 @@ fn commitment(words: &[String]) -> Option<&str> {
     (0..words.len().min(14)).find_map(|index| {
         let from = begins(index)?;
         let rest = words.get(from..)?;
-        let at = rest.iter().take(5).position(|word| !is_in(BETWEEN, word))?;
+        // `We have to use …`.
+        let must = rest.windows(2).take(3).any(|pair| is_in("have need", &pair[0]) && pair[1] == "to");
+        let is_between = |word: &String| is_in(BETWEEN, word) || must && is_in("have need", word);
+        let at = rest.iter().take(6).position(|word| !is_between(word))?;
         // `we have` and `I use` tell how things are; `we will have` and `let's use` how they shall be.
-        let shall = matches!(words[index].as_str(), "we'll" | "i'll" | "let's" | "lets" | "let")
+        let shall = must
+            || matches!(words[index].as_str(), "we'll" | "i'll" | "let's" | "lets" | "let")
             || rest[..at].iter().any(|word| matches!(word.as_str(), "will" | "shall" | "going" | "should" | "must"));
         let verb = rest[at].as_str();
         let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose", verb));
@@ -224,19 +231,12 @@ fn contrasts(words: &[String], cues: CueSet) -> bool {
     cues.has(Cue::Contrast) || words.iter().skip(2).any(|word| word == "over" || word == "not" || word == "instead")
 }
 
-fn makes_sense(words: &[String]) -> bool {
+fn makes_sense(text: &str, words: &[String]) -> bool {
     let said = words.join(" ");
-    [
-        "makes more sense",
-        "makes the most sense",
-        "make more sense",
-        "is better than",
-        "beats ",
-        "wins over",
-        "is worth it",
-    ]
-    .iter()
-    .any(|judged| said.contains(judged))
+    let judged =
+        "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do";
+    let is_denied = words.iter().any(|word| matches!(word.as_str(), "not" | "isn't" | "doesn't" | "won't"));
+    !is_denied && !text.ends_with('?') && judged.split('|').any(|judged| said.contains(judged))
 }
 
 /// `No ORM in the core.`
@@ -251,13 +251,31 @@ fn excludes(text: &str, words: &[String]) -> bool {
     lower.starts_with("no ") && words.len() >= 3 && words.get(1).is_some_and(is_noun)
 }
 
-/// Whether a second clause stands behind the first: what is added to a choice is most often its reason.
-fn is_explained(text: &str) -> bool {
-    let parts = [';', '—', '–', '(', ':'];
-    text.find(parts)
-        .is_some_and(|at| request::words(&text[at..]).count() >= 3 && request::words(&text[..at]).count() >= 3)
+/// `The format has to stay …`, `requests must never go …`: what holds for the work to come.
+fn must_stay(words: &[String]) -> bool {
+    let modal = |at: usize| match words[at].as_str() {
+        "must" | "shall" | "should" | "will" => Some(at + 1),
+        "has" | "have" | "needs" | "need" if words.get(at + 1).is_some_and(|word| word == "to") => Some(at + 2),
+        _ => None,
+    };
+    (0..words.len()).filter_map(modal).any(|from| {
+        let verb = words[from.min(words.len())..].iter().find(|word| !is_in("always never only still not", word));
+        verb.is_some_and(|verb| is_in("stay remain keep go use live rely", verb))
+    })
 }
 
-fn is_in(list: &str, word: &str) -> bool {
+/// Whether a second clause stands behind the first: what is added to a choice is most often its reason.
+fn is_explained(text: &str) -> bool {
+    let is_clause = |at: usize| request::words(&text[at..]).count() >= 3 && request::words(&text[..at]).count() >= 3;
+    let spliced = |at: usize| {
+        let subject = request::words(&text[at..]).next().unwrap_or_default();
+        text[at..].starts_with(", ")
+            && is_in("it it's we they this that the there our you everything nothing its", &subject)
+    };
+    text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
+        || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
+}
+
+pub(super) fn is_in(list: &str, word: &str) -> bool {
     !word.is_empty() && list.split(' ').any(|known| known == word)
 }

@@ -21,8 +21,8 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
         if let Some(answer) = answer {
             found.push((said.step, answer));
         } else {
-            for line in &said.lines {
-                let made = in_line(said, tasks.contains(&said.step), line);
+            for index in 0..said.lines.len() {
+                let made = in_line(said, tasks.contains(&said.step), index);
                 found.extend(made.into_iter().map(|decision| (said.step, decision)));
             }
         }
@@ -31,22 +31,67 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     found.extend(answered(digest));
     found.sort_by_key(|(step, _)| *step);
     let mut decisions: Vec<Decision> = found.into_iter().map(|(_, decision)| decision).collect();
+    decisions.dedup_by(explains);
     dedup(&mut decisions);
     let extra = decisions.len().saturating_sub(MANY);
     decisions.drain(..extra);
     decisions
 }
 
-fn in_line(said: &Said, is_task: bool, line: &Line) -> Vec<Decision> {
+fn in_line(said: &Said, is_task: bool, index: usize) -> Vec<Decision> {
+    let line = &said.lines[index];
     match line.section {
-        Section::Decisions | Section::Constraints if !line.text.ends_with('?') => vec![decision(said, &line.text)],
+        Section::Decisions | Section::Constraints if !line.text.ends_with('?') => vec![listed(said, line)],
         Section::Questions | Section::Failed | Section::Done if !said.is_user() => Vec::new(),
         _ if said.is_summary => Vec::new(),
         _ => {
             let made = line.said().filter(|(text, cues)| is_decision(said, is_task, text, *cues));
-            made.map(|(text, _)| decision(said, text)).collect()
+            made.map(|(text, _)| with_what_it_means(said, is_task, index, text)).collect()
         }
     }
+}
+
+/// Whether what was found is but the reason of the decision before it, which then has it.
+fn explains(reason: &mut Decision, decision: &mut Decision) -> bool {
+    let text = &reason.what.text;
+    let is_reason = reason.what.cites == decision.what.cites && strip_because(text).len() < text.len();
+    if is_reason {
+        decision.reason.get_or_insert_with(|| short(strip_because(text), 300));
+    }
+    is_reason
+}
+
+/// A line below a heading of decisions. In a paragraph the first sentence decides and the others explain.
+fn listed(said: &Said, line: &Line) -> Decision {
+    let first = line.said().next().map_or("", |(text, _)| text);
+    let rest = line.text.get(first.len()..).map_or("", str::trim);
+    if line.mark.is_item() || rest.is_empty() || !line.text.starts_with(first) || request::words(first).count() < 3 {
+        return decision(said, &line.text);
+    }
+    let (what, reason) = split_reason(first);
+    Decision { what: said.item(what), reason: Some(short(reason.unwrap_or(strip_because(rest)), 300)) }
+}
+
+/// A decision in its own words; `let's do that` is told with the sentence that says what.
+fn with_what_it_means(said: &Said, is_task: bool, index: usize, text: &str) -> Decision {
+    match before(said, index, text).filter(|_| !is_task && is_bare(text)) {
+        Some(meant) => decision(said, &format!("{meant} {text}")),
+        None => decision(said, text),
+    }
+}
+
+/// Whether a sentence points back and names nothing itself.
+fn is_bare(text: &str) -> bool {
+    request::points_back(text) && request::words(text).count() <= 10 && request::stems(text).len() <= 1
+}
+
+/// The sentence before one.
+fn before<'a>(said: &'a Said, index: usize, text: &str) -> Option<&'a str> {
+    let line = &said.lines[index];
+    let at = line.said().position(|(one, _)| one == text)?;
+    let in_line = at.checked_sub(1).and_then(|at| line.said().nth(at));
+    let above = || index.checked_sub(1).and_then(|above| said.lines[above].said().next_back());
+    in_line.or_else(above).map(|(text, _)| text)
 }
 
 fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
@@ -66,7 +111,7 @@ fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
             || !is_task && (cues.any(&[Cue::Chooses, Cue::Contrast]) || choice::by_user(text, cues));
         return is_rule(text, cues) || (settles && !chosen.has(Cue::Hedge));
     }
-    if chosen.any(&[Cue::Hedge, Cue::Open]) {
+    if chosen.has(Cue::Hedge) || chosen.has(Cue::Open) && !is_decided(text, cues) {
         return false;
     }
     let is_own = is_own(text);
@@ -75,6 +120,13 @@ fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
         || cues.has(Cue::Chooses) && chooses_itself(text)
         || cues.has(Cue::Contrast) && (is_own && cues.any(&[Cue::Reason, Cue::Decided]) || begins_choice(text))
         || choice::by_agent(text, cues)
+}
+
+/// Whether what was open is told together with how it was decided.
+fn is_decided(text: &str, cues: CueSet) -> bool {
+    const NOT_YET: &[&str] =
+        &["not", "never", "haven't", "hasn't", "didn't", "yet", "undecided", "no", "still", "isn't"];
+    cues.has(Cue::Decided) && !request::words(text).any(|word| NOT_YET.contains(&word.as_str()))
 }
 
 /// What the user forbids or demands, of the work and not of this moment.

@@ -40,6 +40,7 @@ mod testrun;
 mod tests;
 mod todos;
 mod turn;
+mod verdict;
 mod words;
 mod workspace;
 

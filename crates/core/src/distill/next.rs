@@ -68,7 +68,7 @@ fn in_reply(reply: &Said) -> Option<Item> {
         .or_else(|| best(reply, &[Cue::Announces], |text| !looks(text)))
         .or_else(|| best(reply, &[Cue::Left], |_| true))
         .or(remaining)
-        .or_else(|| best(reply, &[Cue::Announces], looks))
+        .or_else(|| best(reply, &[Cue::Announces], |text| looks(text) && is_last(reply, text)))
 }
 
 /// The last sentence with one of these turns of phrase that is neither a question nor a courtesy.
@@ -76,7 +76,14 @@ fn best(reply: &Said, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item>
     let is_open = |line: &&Line| !matches!(line.section, Section::Done | Section::Decisions | Section::Failed);
     let mut said = reply.lines.iter().rev().filter(is_open).flat_map(|line| line.said().rev());
     let sentence = said.find(|(text, found)| {
-        found.any(cues) && fits(text) && !text.ends_with('?') && !found.has(Cue::Courtesy) && !is_conditional(text)
+        // What is asked is not yet to be done.
+        let is_asked = found.has(Cue::Open) && !found.has(Cue::Next);
+        found.any(cues)
+            && !is_asked
+            && fits(text)
+            && !text.ends_with('?')
+            && !found.has(Cue::Courtesy)
+            && !is_conditional(text)
     });
     sentence.map(|(text, _)| reply.item(text))
 }
@@ -85,6 +92,13 @@ fn best(reply: &Said, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item>
 fn looks(text: &str) -> bool {
     const VERBS: &[&str] = &["look", "check", "read", "see", "inspect", "explore", "examine", "search", "understand"];
     request::words(text).take(5).any(|word| VERBS.contains(&word.as_str()))
+}
+
+/// Whether nothing but questions and courtesies stands behind a sentence.
+fn is_last(reply: &Said, text: &str) -> bool {
+    let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
+    let last = said.find(|(text, cues)| !text.ends_with('?') && !cues.has(Cue::Courtesy));
+    last.is_some_and(|(last, _)| last == text)
 }
 
 /// `If you …` is up to somebody else.

@@ -77,6 +77,8 @@ impl Table {
     }
 
     /// Looks at every finding: is it one that was planted?
+    ///
+    /// A question that the user answered is settled, and rightly told as a decision.
     pub(super) fn brief(&mut self, planted: &Planted, brief: &Brief) {
         let is_in = |item: &Item, words: &[String]| words.iter().any(|word| item.text.contains(word.as_str()));
         let task = [planted.task.clone()];
@@ -84,7 +86,9 @@ impl Table {
         let mut count = |kind, right: bool| self.precision.entry(kind).or_default().add(right);
         brief.task.iter().for_each(|item| count("task", is_in(item, &task)));
         brief.next.iter().for_each(|item| count("next step", is_in(item, &next)));
-        brief.decisions.iter().for_each(|one| count("decisions", is_in(&one.what, &planted.decisions)));
+        let settled = [planted.decisions.as_slice(), &planted.answered].concat();
+        let told = brief.decisions.iter().filter(|one| !is_condition(&one.what, planted));
+        told.for_each(|one| count("decisions", is_in(&one.what, &settled)));
         brief.questions.iter().for_each(|item| count("questions", is_in(item, &planted.questions)));
         let failed = brief.failed.iter().map(|one| &one.what).chain(&brief.blockers);
         failed.for_each(|item| count("unresolved failures", is_in(item, &planted.unresolved)));
@@ -120,4 +124,11 @@ impl Table {
         lines.push(format!("  injected boilerplate: {}  {verdict}", self.boilerplate));
         lines
     }
+}
+
+/// Whether a finding is what a request says beside its task: a condition of the work, neither planted nor imagined.
+fn is_condition(item: &Item, planted: &Planted) -> bool {
+    let names_task = item.text.contains(&planted.task)
+        || planted.old_task.as_ref().is_some_and(|task| item.text.contains(task.as_str()));
+    !names_task && planted.requests.iter().any(|request| request.contains(&item.text))
 }

@@ -27,6 +27,8 @@ pub(super) struct Planted {
     /// Questions that were answered.
     pub(super) answered: Vec<String>,
     pub(super) next: String,
+    /// The requests as they were said.
+    pub(super) requests: Vec<String>,
 }
 
 enum Record {
@@ -136,11 +138,13 @@ impl Maker {
         if self.dice.roll(3) == 0 {
             write!(request, "\n\nThis is what I get at the moment:\n\n{}", noise::PASTED).ok();
         }
+        self.session.planted.requests.push(request.clone());
         self.user(request);
         self.session.planted.task = key(things[0]).to_owned();
         self.look_around();
         if self.dice.roll(3) == 0 {
             let rebase = say(self.dice.wording(REBASES), things[1], "");
+            self.session.planted.requests.push(rebase.clone());
             self.user(rebase);
             self.session.planted.old_task =
                 Some(std::mem::replace(&mut self.session.planted.task, key(things[1]).to_owned()));
@@ -232,10 +236,17 @@ impl Maker {
     }
 
     fn answered_question(&mut self, subject: &str) {
-        let question = say(self.dice.wording(QUESTIONS), subject, "");
+        let mut pair = (self.dice.wording(QUESTIONS), self.dice.wording(ANSWERS));
+        // A yes to `which?` answers nothing, and the question would rightly stay open.
+        for _ in 0..50 {
+            if answers(pair.0, pair.1) {
+                break;
+            }
+            pair = (self.dice.wording(QUESTIONS), self.dice.wording(ANSWERS));
+        }
+        let question = say(pair.0, subject, "");
         self.agent(question);
-        let answer = self.dice.wording(ANSWERS);
-        self.user(answer);
+        self.user(pair.1);
         self.session.planted.answered.push(key(subject).to_owned());
     }
 
@@ -248,6 +259,19 @@ impl Maker {
         let first = noise::working(&mut self.dice);
         self.agent(format!("{first}\n\n{question}\n\n{next}"));
     }
+}
+
+/// Whether an answer fits a question: a bare yes, no or ok fits what can be answered by it.
+fn answers(question: &str, answer: &str) -> bool {
+    const ASKS: [&str; 9] = ["which", "what", "how", "when", "where", "who", "whose", "why", "or"];
+    let words = |text: &str| -> Vec<String> {
+        let lower = text.to_lowercase();
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let is_polar = words(answer)
+        .first()
+        .is_some_and(|word| matches!(word.as_str(), "yes" | "no" | "ok" | "okay" | "sure" | "fine"));
+    !is_polar || !words(question).iter().any(|word| ASKS.contains(&word.as_str()))
 }
 
 /// A session file in the making.

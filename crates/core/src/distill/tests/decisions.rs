@@ -101,3 +101,45 @@ fn a_plain_answer_settles_the_question() {
     let told = telling().user("Add a cache").agent("Shall I continue?").user("yes").agent("Fine.");
     assert!(told.brief().decisions.is_empty());
 }
+
+#[test]
+fn choices_are_told_by_how_they_are_built() {
+    for text in [
+        "We shall simply retain the v2 schema; two consumers parse it.",
+        "I believe a B-tree is the sensible option here because reads dominate.",
+        "Polling is what we use, the broker drops connections.",
+        "Invoices will be stored as PDF because auditors ask for them.",
+        "Always write through the outbox, never to the topic, since a crash would lose messages.",
+        "Variant C, please: one queue for all, because it is cheap.",
+        "On balance, a nightly job does it.",
+        "Zstd over gzip, because it decompresses faster.",
+        "The schema is frozen until the audit.",
+    ] {
+        assert_eq!(by_agent(text).len(), 1, "agent: {text}: {:?}", by_agent(text));
+        assert_eq!(by_user(text).len(), 1, "user: {text}: {:?}", by_user(text));
+    }
+}
+
+#[test]
+fn working_notes_are_no_choices() {
+    for text in [
+        "Let's have a look at the loader, it is called twice.",
+        "I'll go through the handlers first; there are nine.",
+        "The loop iterates over the rows because the cursor is lazy.",
+        "Option B: a queue per tenant, because it isolates them.",
+        "That's why the test fails.",
+        "This is not the right approach because it blocks.",
+        "The bug remains because the cache is stale.",
+    ] {
+        assert!(by_agent(text).is_empty(), "{text}: {:?}", by_agent(text));
+    }
+}
+
+#[test]
+fn a_short_answer_is_told_with_its_question() {
+    let told =
+        telling().user("Add a cache").agent("How long do we keep entries?").user("Keep it as it is").agent("Fine.");
+    let decisions = told.brief().decisions;
+    assert_eq!(decisions.len(), 1);
+    assert_eq!(decisions[0].what.text, "How long do we keep entries? — Keep it as it is");
+}

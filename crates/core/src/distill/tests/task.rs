@@ -102,3 +102,24 @@ fn a_greeting_or_a_question_before_the_work_is_not_the_task() {
         telling().user("hi there").agent("Hello!").user("what does this repo do?").agent("It is a gateway.").user(work);
     assert_eq!(task(&told), work);
 }
+
+#[test]
+fn a_task_that_is_named_set_off_or_follows_a_dismissal_is_the_one_in_force() {
+    for turn in [
+        "Next topic: the invoice archive of the billing team.",
+        "What we really need is a status page for customers.",
+        "The other task can wait. The nightly report of the warehouse is broken.",
+        "Great. Now let's tackle the colour picker of the editor.",
+        "Our priorities have shifted: the tax export comes first.",
+    ] {
+        let told = worked("Add a retry with backoff to the S3 downloader.").user(turn).agent("Sure.");
+        assert_eq!(task(&told), turn, "{turn}");
+        assert!(told.brief().decisions.is_empty(), "{turn}: {:?}", told.brief().decisions);
+    }
+}
+
+#[test]
+fn the_line_that_leads_to_a_pasted_log_goes_with_it() {
+    let prompt = "Make the import survive bad rows.\n\nHere is the output of last night:\n\n```\nERROR row 3\n```";
+    assert_eq!(task(&telling().user(prompt).agent("Looking.")), "Make the import survive bad rows.");
+}
