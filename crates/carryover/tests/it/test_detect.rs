@@ -15,6 +15,7 @@ fn agents_are_told_with_their_stores() {
     pi            not installed         0  yes           –
     copilot-cli   not installed         0  yes           –
     aider         not installed         0  yes           –
+    openclaw      not installed         0  yes           –
     ");
     let detected = env.json("detect", &["detect"]);
     assert_eq!(detected[0]["sessions"], 1);
@@ -37,6 +38,7 @@ fn no_agent_is_an_answer_and_an_exit_code() {
     pi            not installed         0  yes           –
     copilot-cli   not installed         0  yes           –
     aider         not installed         0  yes           –
+    openclaw      not installed         0  yes           –
     --- stderr
     error: no agent was found
     hint: run `carryover info` to see where carryover looks for sessions
@@ -59,6 +61,7 @@ fn a_moved_store_is_followed() {
     pi            not installed         0  yes           –
     copilot-cli   not installed         0  yes           –
     aider         not installed         0  yes           –
+    openclaw      not installed         0  yes           –
     ");
 }
 
