@@ -76,7 +76,7 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
     if roots.is_empty() {
         return;
     }
-    let mut listing = list_among(&[agent], context, &Filter { agent: Some(agent), project: None });
+    let mut listing = list_among(&[agent], context, &Filter { agent: Some(agent), ..Filter::default() });
     for (_, error) in &listing.failures {
         tell(Severity::Error, format!("its sessions could not be read: {error}"));
     }

@@ -71,7 +71,8 @@ pub(crate) fn select_among(
     let words = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let here = || context.project(query.project.as_deref()).to_owned();
     // Words may name any session; without words only this project's count, unless no project is asked about.
-    let filter = Filter { agent: query.agent, project: query.project.clone().filter(|_| words.is_none()) };
+    let filter =
+        Filter { agent: query.agent, project: query.project.clone().filter(|_| words.is_none()), ..Filter::default() };
     let listing = list_among(agents, context, &filter);
     let Some(words) = words else {
         return newest_here(agents, context, query, listing);

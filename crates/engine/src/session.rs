@@ -27,6 +27,8 @@ pub struct Filter {
     pub agent: Option<&'static dyn Agent>,
     /// Only this project's; `None` lists all, this project's first.
     pub project: Option<PathBuf>,
+    /// Also those of agents that the configuration leaves out.
+    pub left_out: bool,
 }
 
 /// Sessions, newest first, this project's before others; and the stores that could not be read.
@@ -85,6 +87,7 @@ fn is_wanted(agent: &dyn Agent, context: &Context, filter: &Filter) -> bool {
     let id = agent.facts().id;
     match filter.agent {
         Some(named) => named.facts().id == id,
+        None if filter.left_out => true,
         None => context.config.agents.is_empty() || context.config.agents.iter().any(|wanted| wanted == id),
     }
 }
@@ -121,9 +124,10 @@ fn knowing_projects(agents: &[&'static dyn Agent], context: &Context, filter: &F
     if filter.project.is_some() {
         return knowing;
     }
-    let mut projects: BTreeSet<PathBuf> =
-        listing.sessions.iter().filter_map(|session| session.found.project.clone()).collect();
     let others = Filter::default();
+    let names = |session: &&Listed| !filter.left_out || is_wanted(session.agent, context, &others);
+    let mut projects: BTreeSet<PathBuf> =
+        listing.sessions.iter().filter(names).filter_map(|session| session.found.project.clone()).collect();
     let unseen = |agent: &&&dyn Agent| !is_wanted(**agent, context, filter) && is_wanted(**agent, context, &others);
     for agent in agents.iter().filter(unseen).filter(|agent| !agent.facts().keeps_sessions_in_projects()) {
         for store in stores(*agent, context) {

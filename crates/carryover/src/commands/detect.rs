@@ -3,7 +3,7 @@
 use carryover_agents::{AGENTS, Agent};
 use carryover_engine::client;
 use carryover_engine::context::Context;
-use carryover_engine::session::{self, Filter};
+use carryover_engine::session::{self, Filter, Listing};
 use clap::Args;
 use serde::Serialize;
 
@@ -31,10 +31,12 @@ struct Detected {
 }
 
 pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> Result<(), CommandError> {
-    let mut detected = Vec::new();
-    for agent in AGENTS {
-        detected.push(detect(ui, context, *agent)?);
+    // All at once: an agent that keeps its sessions in projects is found by what the others' sessions name.
+    let listing = session::list(context, &Filter { left_out: true, ..Filter::default() });
+    for (agent, error) in &listing.failures {
+        ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }
+    let detected: Vec<Detected> = AGENTS.iter().map(|agent| detect(context, *agent, &listing)).collect();
     if ui.json() {
         ui.write_json(&detected)?;
     } else {
@@ -48,22 +50,18 @@ pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> 
         .hint("run `carryover demo` to see it work without an agent"))
 }
 
-fn detect(ui: &mut Ui, context: &Context, agent: &'static dyn Agent) -> Result<Detected, CommandError> {
+fn detect(context: &Context, agent: &'static dyn Agent, listing: &Listing) -> Detected {
     let facts = agent.facts();
     let client = client::installed(context, agent);
-    let listing = session::list(context, &Filter { agent: Some(agent), ..Filter::default() });
-    for (agent, error) in &listing.failures {
-        ui.warning(format_args!("{}: {error}", agent.facts().name))?;
-    }
-    Ok(Detected {
+    Detected {
         id: facts.id,
         name: facts.name,
         installed: client.is_some(),
         version: client.and_then(|client| client.version).map(|version| version.to_string()),
         stores: agent.stores(&context.env).iter().map(|store| store.root.display().to_string()).collect(),
-        sessions: listing.sessions.len(),
+        sessions: listing.sessions.iter().filter(|session| session.agent.facts().id == facts.id).count(),
         native_resume: agent.writer().is_some(),
-    })
+    }
 }
 
 fn table(ui: &mut Ui, context: &Context, detected: &[Detected]) -> Result<(), CommandError> {

@@ -55,7 +55,7 @@ struct Row<'a> {
 }
 
 pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Result<(), CommandError> {
-    let filter = Filter { agent: args.source, project: args.project.as_deref().map(resolved) };
+    let filter = Filter { agent: args.source, project: args.project.as_deref().map(resolved), ..Filter::default() };
     let listing = session::list(context, &filter);
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;

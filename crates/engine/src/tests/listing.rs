@@ -77,7 +77,7 @@ fn an_agent_that_keeps_its_sessions_with_the_work_is_found_by_the_projects_of_ot
     // Alone it is found by the same projects.
     assert_eq!(found(&Filter { agent: Some(&DELTA), ..Filter::default() }), ["ffff1111", "ffff2222"]);
     assert_eq!(found(&Filter { agent: Some(&ALPHA), ..Filter::default() }), Vec::<String>::new());
-    assert_eq!(found(&Filter { agent: None, project: Some(world.path("unknown")) }), ["ffff3333"]);
+    assert_eq!(found(&Filter { agent: None, project: Some(world.path("unknown")), ..Filter::default() }), ["ffff3333"]);
     let query = |project: Option<&str>| Query {
         words: Some("ffff3333".to_owned()),
         agent: None,
