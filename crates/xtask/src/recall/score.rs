@@ -66,7 +66,9 @@ impl Table {
             ("questions", planted.questions.iter().collect()),
         ];
         // What was said is in the history as well; only what stands before it was found.
-        let found = text.split("\n## Recent conversation").next().unwrap_or(text);
+        let history = ["\n## Earlier conversation", "\n## Recent conversation"];
+        let end = history.iter().filter_map(|heading| text.find(heading)).min().unwrap_or(text.len());
+        let found = &text[..end];
         for (kind, words) in kinds {
             let count = self.recall.entry((what.to_owned(), kind)).or_default();
             for word in words {
