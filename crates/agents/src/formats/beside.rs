@@ -3,8 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, channel};
 
-/// How many pieces of work may be under way: enough that neither thread waits, and few enough to be held in memory.
-const UNDER_WAY: usize = 16;
+/// How many pieces go to the other thread at a time: waking it costs more than a small piece.
+const BATCH: usize = 16;
+
+/// How many batches may be under way: enough that neither thread waits, and few enough to be held in memory.
+const UNDER_WAY: usize = 2;
 
 /// Below this, a second thread costs more than it brings.
 const WORTH_A_THREAD: usize = 32;
@@ -26,19 +29,25 @@ pub fn map<I: Send, O: Send, E>(
         return Ok(());
     }
     std::thread::scope(|scope| {
-        let (sender, given) = channel::<I>();
-        let (answers, results) = channel::<O>();
+        let (sender, given) = channel::<Vec<I>>();
+        let (answers, results) = channel::<Vec<O>>();
         scope.spawn(move || {
-            for piece in given {
-                if answers.send(work(piece)).is_err() {
+            for batch in given {
+                if answers.send(batch.into_iter().map(&work).collect()).is_err() {
                     return;
                 }
             }
         });
-        let mut under_way = 0;
+        let (mut under_way, mut batch) = (0, Vec::with_capacity(BATCH));
+        let mut left = pieces.len();
         for piece in pieces {
+            batch.push(piece?);
+            left -= 1;
+            if batch.len() < BATCH && left > 0 {
+                continue;
+            }
             // A second thread that is gone has panicked, which the scope tells.
-            if sender.send(piece?).is_err() {
+            if sender.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).is_err() {
                 return Ok(());
             }
             under_way += 1;
@@ -55,7 +64,7 @@ pub fn map<I: Send, O: Send, E>(
 
 /// Takes results until no more than so many are still to come.
 fn drain<O>(
-    results: &Receiver<O>,
+    results: &Receiver<Vec<O>>,
     under_way: &mut usize,
     until: usize,
     take: &mut impl FnMut(O) -> ControlFlow<()>,
@@ -63,7 +72,7 @@ fn drain<O>(
     while *under_way > until {
         let Ok(result) = results.recv() else { return ControlFlow::Break(()) };
         *under_way -= 1;
-        take(result)?;
+        result.into_iter().try_for_each(&mut *take)?;
     }
     ControlFlow::Continue(())
 }

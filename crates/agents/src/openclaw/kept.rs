@@ -1,5 +1,6 @@
 //! A session as it is kept: events of a database, or the lines of an older client's file.
 
+use std::cell::RefCell;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -87,6 +88,7 @@ pub(super) struct Rows<'a> {
     session: String,
     /// The columns of events that there are.
     columns: Vec<String>,
+    unpacker: Unpacker,
 }
 
 impl<'a> Rows<'a> {
@@ -97,7 +99,12 @@ impl<'a> Rows<'a> {
             None => newest(connection)?,
         };
         let columns = sqlite::columns(connection, "transcript_events")?;
-        Ok(session.filter(|_| !columns.is_empty()).map(|session| Self { connection, session, columns }))
+        Ok(session.filter(|_| !columns.is_empty()).map(|session| Self {
+            connection,
+            session,
+            columns,
+            unpacker: Unpacker::default(),
+        }))
     }
 
     fn column(&self, name: &'static str) -> &'static str {
@@ -202,7 +209,7 @@ impl Kept for Rows<'_> {
         let mut query = self.connection.prepare(&query(&what, "ORDER BY seq"))?;
         let rows = query.query_map([&self.session], |row| {
             let seq = number(row, 0)?;
-            let raw = decoded(row, 2)?;
+            let raw = self.unpacker.decoded(row, 2)?;
             let (link, name) = link(&raw, seq);
             let stamp = ids::digest_on(ids::digest(&name), &number(row, 1)?.to_le_bytes());
             let stamp = ids::digest_on(stamp, &raw.length().to_le_bytes());
@@ -217,7 +224,7 @@ impl Kept for Rows<'_> {
         let mut query = self.connection.prepare(&query)?;
         let mut rows = query.query(rusqlite::params![self.session, begin.place])?;
         while let Some(row) = rows.next()? {
-            if take(decoded(row, 0)?).is_break() {
+            if take(self.unpacker.decoded(row, 0)?).is_break() {
                 break;
             }
         }
@@ -227,13 +234,15 @@ impl Kept for Rows<'_> {
     fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw>> {
         if let Some(seq) = self.indexed(key)? {
             let query = query(&self.data(), "AND seq = ?2");
-            let found = self.connection.query_row(&query, rusqlite::params![self.session, seq], |row| decoded(row, 0));
+            let found = self
+                .connection
+                .query_row(&query, rusqlite::params![self.session, seq], |row| self.unpacker.decoded(row, 0));
             return found.optional();
         }
         let mut query = self.connection.prepare(&query(&format!("seq, {}", self.data()), "ORDER BY seq"))?;
         let mut rows = query.query([&self.session])?;
         while let Some(row) = rows.next()? {
-            let (seq, raw) = (number(row, 0)?, decoded(row, 1)?);
+            let (seq, raw) = (number(row, 0)?, self.unpacker.decoded(row, 1)?);
             if ids::digest(&link(&raw, seq).1) == key.offset {
                 return Ok(Some(raw));
             }
@@ -270,7 +279,7 @@ pub(super) fn first(connection: &Connection, session: &str) -> rusqlite::Result<
 pub(super) fn looked_at(connection: &Connection, session: &str, rest: &str) -> rusqlite::Result<Vec<Raw>> {
     let Some(rows) = Rows::of(connection, Some(session))? else { return Ok(Vec::new()) };
     let mut query = connection.prepare(&query(&rows.data(), rest))?;
-    query.query_map([session], |row| decoded(row, 0))?.collect()
+    query.query_map([session], |row| rows.unpacker.decoded(row, 0))?.collect()
 }
 
 impl Raw {
@@ -302,14 +311,33 @@ pub(super) fn link(raw: &Raw, number: i64) -> (Link, String) {
     }
 }
 
-/// An event in its one form or the other.
-fn decoded(row: &Row<'_>, index: usize) -> rusqlite::Result<Raw> {
-    Ok(match (row.get_ref(index)?, row.get_ref(index + 1)?) {
-        (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => utf8(bytes),
-        (_, ValueRef::Blob(bytes)) => unpacked(bytes),
-        (ValueRef::Null, ValueRef::Null) => Raw::Bad("the record is longer than 64 MiB, or not there"),
-        _ => Raw::Bad("not a JSON object"),
-    })
+/// Unpacks events: making what that needs costs more than unpacking one.
+#[derive(Default)]
+struct Unpacker(RefCell<Option<zstd::bulk::Decompressor<'static>>>);
+
+impl Unpacker {
+    /// An event in its one form or the other.
+    fn decoded(&self, row: &Row<'_>, index: usize) -> rusqlite::Result<Raw> {
+        Ok(match (row.get_ref(index)?, row.get_ref(index + 1)?) {
+            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => utf8(bytes),
+            (_, ValueRef::Blob(bytes)) => self.at_once(bytes).unwrap_or_else(|| unpacked(bytes)),
+            (ValueRef::Null, ValueRef::Null) => Raw::Bad("the record is longer than 64 MiB, or not there"),
+            _ => Raw::Bad("not a JSON object"),
+        })
+    }
+
+    /// What is not too long, in one go; `None` leaves it to who can tell what is wrong.
+    fn at_once(&self, bytes: &[u8]) -> Option<Raw> {
+        let told = zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten();
+        let room = told.map_or(Some(bytes.len() * 16), |told| usize::try_from(told).ok())?;
+        let mut unpacker = self.0.borrow_mut();
+        let unpacker = match &mut *unpacker {
+            Some(unpacker) => unpacker,
+            none => none.insert(zstd::bulk::Decompressor::new().ok()?),
+        };
+        let text = unpacker.decompress(bytes, room.min(MAX_RECORD)).ok()?;
+        Some(utf8(&text))
+    }
 }
 
 fn unpacked(bytes: &[u8]) -> Raw {
