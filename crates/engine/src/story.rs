@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
-use carryover_agents::{Agent, AgentError, Bookmark, Sink};
+use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
 use carryover_core::distill::{Deed, Ended, Step, Story, with_replacements};
 use carryover_core::live;
 use carryover_core::transcript::{
@@ -25,13 +25,21 @@ pub fn whole_story(session: &Listed) -> Result<Story, AgentError> {
     told(session, usize::MAX)
 }
 
+/// Reads a session that is in no listing.
+pub fn of_source(agent: &'static dyn Agent, source: &Source) -> Result<Story, AgentError> {
+    read(agent, source, None, ENOUGH)
+}
+
 fn told(session: &Listed, limit: usize) -> Result<Story, AgentError> {
-    let agent = session.agent;
+    read(session.agent, &session.found.source, session.found.title.clone(), limit)
+}
+
+fn read(agent: &'static dyn Agent, source: &Source, title: Option<String>, limit: usize) -> Result<Story, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
     let mut sink = Clipping { builder, agent, limit };
-    agent.read(&session.found.source, &Bookmark::Start, &mut sink)?;
+    agent.read(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
-    transcript.header.title = session.found.title.clone().or(transcript.header.title);
+    transcript.header.title = title.or(transcript.header.title);
     Ok(tell(agent, transcript))
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Figure>> {
     let session = corpus::big_session(&folder, BIG)?;
     let mut figures = Vec::new();
     figures.extend(reading(&binaries, &session)?);
+    figures.push(distilling(&binaries, &session)?);
     figures.extend(resuming(&binaries, &folder, &session)?);
     figures.extend(listing(&binaries, &folder)?);
     let home = stores::home(root, &folder)?;
@@ -97,6 +98,14 @@ fn reading(binaries: &Binaries, session: &Path) -> Result<Vec<Figure>> {
         Figure::ratio("read a 116 MB session", read.elapsed, skip.elapsed, 1.2, SKIP),
         Figure::bytes("read: peak of memory", read.peak, allowed, "20 MB + 1.3 × the text returned"),
     ])
+}
+
+/// A brief against the reading that it needs: the whole session, also what its compactions took away.
+fn distilling(binaries: &Binaries, session: &Path) -> Result<Figure> {
+    let brief = || child::run(&binaries.xtask, &["bench-child", "brief"], session);
+    let story = || child::run(&binaries.xtask, &["bench-child", "story"], session);
+    let (brief, story) = rivals(5, brief, story)?;
+    Ok(Figure::ratio("brief of it", brief.elapsed, story.elapsed, 1.2, "reading all of it"))
 }
 
 fn resuming(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {

@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{Bookmark, Source, Store};
+use carryover_core::distill::{Story, Workspace, distill};
+use carryover_core::time::Timestamp;
 use carryover_core::transcript::TranscriptBuilder;
 use serde::de::IgnoredAny;
 
@@ -85,6 +87,11 @@ pub(super) fn main(what: &str, path: &Path) -> Result<()> {
         "nothing" => return Ok(()),
         "skip" => skip(path)?,
         "read" => read(path)?,
+        "story" => told(path)?.steps.len() as u64,
+        "brief" => {
+            let now = Timestamp::from_millis(1_794_700_000_000);
+            black_box(distill(&told(path)?, &Workspace::default(), now)).messages as u64
+        }
         "list" => list(path)?,
         _ => match what.split_once(':') {
             Some((what @ ("read" | "floor"), agent)) => {
@@ -123,6 +130,13 @@ fn read(path: &Path) -> Result<u64> {
     agent.read(&source, &Bookmark::Start, &mut builder)?;
     let transcript = black_box(builder.finish());
     Ok(transcript.entries.iter().map(|entry| entry.body.text_len() as u64).sum())
+}
+
+/// Reads a session whole, as the distiller needs it.
+fn told(path: &Path) -> Result<Story> {
+    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
+    let source = Source { path: path.to_path_buf(), key: None };
+    Ok(carryover_engine::story::of_source(agent, &source)?)
 }
 
 fn list(home: &Path) -> Result<u64> {

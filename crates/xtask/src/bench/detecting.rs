@@ -51,7 +51,8 @@ pub(super) fn figure(binaries: &Binaries, folder: &Path, home: &Path) -> Result<
     Ok(Figure::time(name, quickest(detect)?, LIMIT))
 }
 
-/// The newest real client in the cache of the conformance runs.
+/// The newest real client in the cache of the conformance runs, if a manifest tells its version: a client that must be
+/// started to tell it could reach for the network.
 fn real(facts: &Facts) -> Option<PathBuf> {
     let folders = fs_err::read_dir(cache_folder()).ok()?.filter_map(std::result::Result::ok).map(|entry| entry.path());
     let version = |folder: &PathBuf| {
@@ -59,8 +60,7 @@ fn real(facts: &Facts) -> Option<PathBuf> {
         Version::find(name)
     };
     let newest = folders.filter_map(|folder| Some((version(&folder)?, folder))).max()?.1;
-    let places = [newest.join("node_modules/.bin"), newest.join("bin")];
-    places.into_iter().map(|place| place.join(facts.binaries[0])).find(|program| program.exists())
+    Some(newest.join("node_modules/.bin").join(facts.binaries[0])).filter(|program| program.exists())
 }
 
 /// A program that does nothing, with the manifest of the package that it would come in.
