@@ -264,6 +264,22 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// A prompt that was never answered is taken out of the branch with the next one: it is sent once more, beside that,
+    /// and then never again. After a turn that failed, which is how the client itself ends such a turn, it stays.
+    fn end_turn(&mut self) {
+        let is_prompt = |line: &Line| line.value["message"]["role"] == "user";
+        if !self.lines.last().is_some_and(is_prompt) {
+            return;
+        }
+        self.tick(None);
+        let message = json!({
+            "role": "assistant", "content": [], "api": "openai-completions", "provider": self.request.source_agent,
+            "model": self.request.source_model.unwrap_or("unknown-model"), "usage": usage(0),
+            "stopReason": "error", "errorMessage": "carried over before it was answered",
+        });
+        self.message(message, Vec::new());
+    }
+
     /// Names the images that the client keeps and will not send: those from before the last turns.
     fn forget_images(&mut self) {
         let roles: Vec<&str> =
@@ -279,6 +295,7 @@ impl<'a> Page<'a> {
     pub(super) fn finish(mut self, session: &str) -> Written {
         self.write();
         self.settle();
+        self.end_turn();
         self.forget_images();
         let started_at = self.request.started_at.to_string();
         let header =

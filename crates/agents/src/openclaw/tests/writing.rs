@@ -153,6 +153,15 @@ fn an_outline_is_the_clients_own_compaction() {
     assert!(records[2..].iter().all(|record| record["type"] != "compaction"));
 }
 
+#[test]
+fn a_prompt_at_the_end_is_followed_by_a_turn_that_failed() {
+    let entries = [carried(1, Origin::User, Body::Prompt(text("and?")), Action::Other)];
+    let records = handed(&plan(&entries));
+    assert_eq!(records.last().unwrap()["message"]["stopReason"], "error");
+    let made = Made::of(&[&records]);
+    assert_eq!(render_live(&read(&source(&made.path()))), "User prompt: \"and?\"\n");
+}
+
 /// The live entries of a fixture, as they are handed to a writer of the same agent.
 fn own(name: &str) -> Vec<Carried> {
     let transcript = read(&source(&fixture(name)));
@@ -183,7 +192,8 @@ fn records_of_its_own_are_written_back_as_they_were() {
         assert_eq!(found, meant.lines().collect::<Vec<_>>(), "{name}");
         assert!(plan.losses.is_empty() && plan.translated == 0, "{name}");
         let before = records(name);
-        for record in handed(&plan).iter().filter(|record| record["type"] == "message") {
+        let answered = |record: &&Value| record["type"] == "message" && record["message"]["stopReason"] != "error";
+        for record in handed(&plan).iter().filter(answered) {
             let original = before.iter().find(|before| before["id"] == record["id"]).unwrap();
             let (now, then) = (&record["message"], &original["message"]);
             assert!(now["content"] == then["content"] && now["details"] == then["details"], "{name}");
