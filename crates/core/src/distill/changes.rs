@@ -1,7 +1,6 @@
 //! What the session did to files: by its tools, and by commands whose effect is in plain sight.
 
 use super::digest::{Call, Digest};
-use super::shell;
 use crate::transcript::{Action, Change, Hunk};
 
 /// One change of one file.
@@ -64,7 +63,7 @@ fn effects<'a>(call: &Call<'a>, root: &str) -> Vec<(String, What<'a>)> {
         Action::Read { path, .. } | Action::View { path } => vec![(path.clone(), What::Read)],
         Action::Write { path, content } => vec![(path.clone(), What::Whole(content))],
         Action::Edit(changes) => changes.iter().flat_map(change).collect(),
-        Action::Run { command, workdir } => by_command(command, workdir.as_deref(), root),
+        Action::Run { command, workdir } => by_command(command, &call.commands, workdir.as_deref(), root),
         _ => Vec::new(),
     }
 }
@@ -81,10 +80,15 @@ fn change(change: &Change) -> Vec<(String, What<'_>)> {
 }
 
 /// What a command does to files, where that is in plain sight.
-fn by_command<'a>(command: &'a str, workdir: Option<&str>, root: &str) -> Vec<(String, What<'a>)> {
+fn by_command<'a>(
+    command: &'a str,
+    commands: &[Vec<String>],
+    workdir: Option<&str>,
+    root: &str,
+) -> Vec<(String, What<'a>)> {
     let mut found = Vec::new();
     let mut folder = workdir.map(|folder| relative(folder, root)).filter(|folder| folder != root).unwrap_or_default();
-    for words in shell::commands(command) {
+    for words in commands {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if let ["cd", to] = words[..] {
             folder = joined(&folder, &relative(to, root));

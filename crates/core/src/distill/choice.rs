@@ -4,6 +4,7 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
+use super::words::is_in;
 use super::{request, verdict};
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
@@ -274,8 +275,4 @@ fn is_explained(text: &str) -> bool {
     };
     text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
-}
-
-pub(super) fn is_in(list: &str, word: &str) -> bool {
-    !word.is_empty() && list.split(' ').any(|known| known == word)
 }

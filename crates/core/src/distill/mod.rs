@@ -19,10 +19,12 @@ mod dump;
 mod failures;
 mod files;
 mod heading;
+mod heard;
 mod language;
 mod limit;
 mod next;
 mod outcome;
+mod parts;
 mod phrases;
 mod progress;
 mod prose;
@@ -53,13 +55,19 @@ pub use brief::{
     Brief, CommandRun, Decision, Drift, ErrorSeen, FailedApproach, FileChange, FileTouched, Item, Limit, TestState,
     Voice,
 };
+pub use heard::Heard;
 pub use replaced::with_replacements;
 pub use story::{Deed, Ended, Step, Story};
 pub use workspace::{Commit, FileNow, Git, Workspace};
 
 /// Makes the brief of a session.
 pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
-    let digest = Digest::of(story, workspace);
+    distill_heard(story, &Heard::default(), workspace, now)
+}
+
+/// Makes the brief of a session, some of whose words were understood while they were read.
+pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: Timestamp) -> Brief {
+    let digest = Digest::of(story, heard, workspace);
     let task = task::task(&digest);
     let progress = progress::progress(&digest, task.as_ref().map_or(0, |task| task.step));
     let attempts = attempts::attempts(&digest);

@@ -241,14 +241,22 @@ fn boxed(text: &str) -> (Mark, &str) {
 
 /// Text without the marks of bold; backticks stay, they make paths and names readable.
 pub(super) fn without_emphasis(text: &str) -> String {
-    text.replace("**", "").replace("__", "\u{1}").replace('\u{1}', "__").replace('\u{2019}', "'")
+    if memchr::memchr2(b'*', 0xe2, text.as_bytes()).is_none() {
+        return text.to_owned();
+    }
+    text.replace("**", "").replace('\u{2019}', "'")
 }
 
 /// Where the sentences of a text are.
 pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let (mut start, mut in_code) = (0, false);
-    for (at, next) in text.char_indices() {
+    // Only these characters matter here; in UTF-8 they begin with one of these bytes.
+    let is_mark = |(at, byte): (usize, u8)| match byte {
+        b'`' | b'.' | b'!' | b'?' | 0xe2 | 0xe3 | 0xef => text[at..].chars().next().map(|next| (at, next)),
+        _ => None,
+    };
+    for (at, next) in text.bytes().enumerate().filter_map(is_mark) {
         if next == '`' {
             in_code = !in_code;
         }

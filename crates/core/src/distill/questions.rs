@@ -100,7 +100,7 @@ fn answers(prompt: &Said, question: &str, is_last: bool, n_questions: usize) -> 
     }
     let shares = !request::stems(question).is_disjoint(&request::stems(&prompt.text));
     let n_said: usize = prompt.lines.iter().map(|line| line.sentences.len()).sum();
-    let is_reply = !matches!(request::kind(prompt), Kind::Turn | Kind::Veer | Kind::Work) && !is_order(&prompt.text);
+    let is_reply = !matches!(prompt.kind, Kind::Turn | Kind::Veer | Kind::Work) && !is_order(&prompt.text);
     shares || (is_reply && (n_questions == 1 || n_said >= n_questions))
 }
 

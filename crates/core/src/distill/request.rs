@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::cues::{self, Cue};
-use super::digest::Said;
+use super::prose::Line;
 use super::turn;
+use super::words::is_in;
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
 const NODS: &str = "\
@@ -55,24 +56,24 @@ pub(super) enum Kind {
 }
 
 /// Judges a prompt by its own words.
-pub(super) fn kind(said: &Said) -> Kind {
-    if is_nod(&said.text) {
+pub(super) fn kind(text: &str, lines: &[Line]) -> Kind {
+    if is_nod(text) {
         return Kind::Nod;
     }
-    let turns = said.lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
-    let is_work = is_work(&said.text);
+    let turns = lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
+    let is_work = is_work(text);
     match (turns, is_work) {
-        (true, _) if words(&said.text).count() >= 4 && (is_work || is_strong_turn(&said.text)) => Kind::Turn,
-        _ if veers(said) => Kind::Veer,
+        (true, _) if words(text).count() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
+        _ if veers(text, lines) => Kind::Veer,
         (_, true) => Kind::Work,
         _ => Kind::Remark,
     }
 }
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
-fn veers(said: &Said) -> bool {
-    let mut sentences = said.lines.iter().take(3).flat_map(super::prose::Line::said).take(4);
-    words(&said.text).count() >= 5 && sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
+fn veers(text: &str, lines: &[Line]) -> bool {
+    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
+    words(text).count() >= 5 && sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
 }
 
 /// Whether a prompt asks for nothing new.
@@ -188,8 +189,4 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '-' || c == '_'))
         .map(|word| word.trim_matches(['\'', '-']).to_lowercase())
         .filter(|word| !word.is_empty())
-}
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
 }

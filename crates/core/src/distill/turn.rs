@@ -4,6 +4,7 @@
 //! to be over or somebody else's, and something follows.
 
 use super::request;
+use super::words::is_in;
 
 const NEW: &str = "new next another different updated revised real actual other";
 
@@ -139,8 +140,4 @@ fn ranks(words: &[String]) -> bool {
     ]
     .iter()
     .any(|ranked| said.contains(ranked))
-}
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
 }

@@ -1,5 +1,6 @@
 //! The user's own words in a prompt: without what a harness wrapped around them and without what was pasted.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::dump;
@@ -85,6 +86,15 @@ const HOUSEKEEPING: &[&str] = &[
 /// A message is looked at as far as this; what is longer was pasted.
 const ENOUGH: usize = 48 * 1024;
 
+/// Whether a word stands in a list of words that are parted by spaces.
+pub(super) fn is_in(list: &str, word: &str) -> bool {
+    let list = list.as_bytes();
+    let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b' ');
+    !word.is_empty()
+        && memchr::memmem::find_iter(list, word)
+            .any(|at| is_edge(at.checked_sub(1).map(|before| &list[before])) && is_edge(list.get(at + word.len())))
+}
+
 /// What the user said, paragraphs kept; empty where a message has no words of the user.
 pub(super) fn own(text: &str) -> String {
     let text = clipped(text).replace('\u{2019}', "'").replace("\r\n", "\n");
@@ -95,13 +105,13 @@ pub(super) fn own(text: &str) -> String {
 }
 
 /// The beginning and the end: what was pasted stands between them.
-pub(super) fn clipped(text: &str) -> String {
+pub(super) fn clipped(text: &str) -> Cow<'_, str> {
     if text.len() <= ENOUGH {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let head = text.floor_char_boundary(ENOUGH / 2);
     let tail = text.ceil_char_boundary(text.len() - ENOUGH / 2);
-    format!("{}\n\n{}", &text[..head], &text[tail..])
+    Cow::Owned(format!("{}\n\n{}", &text[..head], &text[tail..]))
 }
 
 pub(super) fn without_notices(text: &str) -> String {
