@@ -4,7 +4,7 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-use super::{request, verdict};
+use super::{pick, request, verdict};
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
@@ -15,7 +15,8 @@ const VERBS: &str = "\
 
 /// Verbs that are a choice whoever says them, without a reason.
 const FIRM: &str = "\
-    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote";
+    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote take took doing \
+    going sticking staying keeping adopting choosing picking taking";
 
 /// Verbs with which an order chooses how, and not what, is done.
 const ORDERS: &str = "\
@@ -65,7 +66,7 @@ const OPTIONS: &str = "option variant approach alternative plan choice number ve
 pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
     let words: Vec<String> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
-    let commits = commitment(&words);
+    let commits = commitment(&words).filter(|_| !is_later(&words));
     commits.is_some_and(|verb| explained || is_in(FIRM, verb))
         || judges(&words)
         || is_what_we(&words)
@@ -76,13 +77,15 @@ pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
         || explained && makes_sense(text, &words)
         || explained && (order(&words).is_some() || must_stay(&words))
         || verdict::by_anyone(text, &words, cues)
+        || pick::answers(&words)
+        || cues.has(Cue::Contrast) && excludes(text, &words)
 }
 
 /// Whether the user did.
 pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
     let words: Vec<String> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
-    commitment(&words).is_some_and(|verb| explained || is_in(FIRM, verb))
+    commitment(&words).is_some_and(|verb| (explained || is_in(FIRM, verb)) && !is_later(&words))
         || judges(&words)
         || is_what_we(&words)
         || names_settled(&words)
@@ -91,6 +94,7 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
         || makes_sense(text, &words)
         || verdict::by_anyone(text, &words, cues)
         || excludes(text, &words)
+        || pick::names(text)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
@@ -101,8 +105,9 @@ pub(super) fn orders(text: &str) -> bool {
 
 /// The verb of an order.
 fn order(words: &[String]) -> Option<&str> {
-    let verb = words.iter().find(|word| !is_in(BEFORE, word))?;
-    is_in(ORDERS, verb).then_some(verb.as_str())
+    let at = words.iter().position(|word| !is_in(BEFORE, word))?;
+    let verb = words[at].as_str();
+    (is_in(ORDERS, verb) && !is_idle(verb, &words[at + 1..])).then_some(verb)
 }
 
 /// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
@@ -125,10 +130,26 @@ fn commitment(words: &[String]) -> Option<&str> {
             || matches!(words[index].as_str(), "we'll" | "i'll" | "let's" | "lets" | "let")
             || rest[..at].iter().any(|word| matches!(word.as_str(), "will" | "shall" | "going" | "should" | "must"));
         let verb = rest[at].as_str();
-        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose", verb));
-        let is_going = is_in(VERBS, verb.strip_suffix("ing").unwrap_or("")) && words[index].contains('\'');
+        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose pick take vote", verb))
+            || verb == "took"
+            || verb == "doing" && rest[..at].iter().chain([&words[index]]).any(|word| is_in("are am we're i'm", word));
+        let is_going =
+            is_participle(verb) && (words[index].contains('\'') || rest[..at].iter().any(|word| is_in("are am", word)));
         ((is_choice || is_going) && !is_idle(verb, &rest[at + 1..])).then_some(verb)
     })
+}
+
+/// `When we pick this up …`: not yet, and not how.
+fn is_later(words: &[String]) -> bool {
+    words.first().is_some_and(|word| is_in("when once whenever until if", word))
+}
+
+/// `keeping`, `using`, of a verb of choosing.
+fn is_participle(verb: &str) -> bool {
+    let Some(stem) = verb.strip_suffix("ing") else { return false };
+    let known = |verb: &str| VERBS.split(' ').any(|known| known.strip_suffix('e').unwrap_or(known) == verb);
+    let undoubled = stem.strip_suffix(|last: char| stem.len() > 3 && stem[..stem.len() - 1].ends_with(last));
+    known(stem) || undoubled.is_some_and(known)
 }
 
 /// `I'll go through the code`, `let's have a look`: said while working.
@@ -137,7 +158,11 @@ fn is_idle(verb: &str, rest: &[String]) -> bool {
     let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
     match verb {
         "go" | "going" => !is_in("with for without", next),
-        "have" | "take" | "keep" | "want" => has("look to you going looking eye working note care"),
+        "have" | "take" | "took" | "keep" | "want" | "taking" => has(
+            "look to you going looking eye working note notes care glance closer peek stock time while longer break over on",
+        ),
+        "doing" | "do" => next.is_empty() || is_in("this that it so well fine what in on at", next) && rest.len() < 4,
+        "pick" | "picking" => has("up"),
         "run" | "write" | "build" | "move" => !has("only never"),
         _ => false,
     }
@@ -170,7 +195,11 @@ fn is_what_we(words: &[String]) -> bool {
         matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
             && part[1] == "what"
             && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
-            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided", &part[3]))
+            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided build get", &part[3]))
+            || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
+                && part[1] == "what"
+                && is_in("we're i'm they we'll i'll", &part[2])
+                && (is_participle(&part[3]) || is_in("building shipping doing get going", &part[3]))
     })
 }
 
@@ -274,6 +303,11 @@ fn is_explained(text: &str) -> bool {
     };
     text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
+}
+
+/// Whether what the user answers names what is picked.
+pub(super) fn names(answer: &str) -> bool {
+    pick::names(answer)
 }
 
 pub(super) fn is_in(list: &str, word: &str) -> bool {

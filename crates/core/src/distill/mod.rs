@@ -4,6 +4,7 @@
 //! outcomes, exit codes, plans, git) and from words only where structure has none.
 
 mod actions;
+mod answer;
 mod attempts;
 mod blockers;
 mod brief;
@@ -24,6 +25,7 @@ mod limit;
 mod next;
 mod outcome;
 mod phrases;
+mod pick;
 mod progress;
 mod prose;
 mod questions;

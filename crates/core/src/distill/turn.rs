@@ -5,7 +5,7 @@
 
 use super::request;
 
-const NEW: &str = "new next another different updated revised real actual other";
+const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent";
 
 const NAMES: &str = "\
     task topic thing goal plan request subject job item assignment problem ticket story priority focus objective \
@@ -17,12 +17,12 @@ const OLD: &str = "other previous old first original earlier current last former
 const BEFORE: &str = "\
     please just ok okay and then so actually yes no but also right well fine sure hmm hm alright good great thanks \
     now sorry wait oh a an the here's here is there's there i have we've i've got on to let's lets move go onto hey hi \
-    cool perfect nice small quick";
+    cool perfect nice small quick your my our it's that's this you're";
 
 /// Verbs that put something away.
 const DISMISS: &str = "\
-    forget scrap drop skip ignore scratch leave park abandon cancel stop pause shelve ditch postpone defer discard \
-    nevermind disregard halt";
+    forget scrap drop skip ignore scratch park abandon cancel stop pause shelve ditch postpone defer discard \
+    nevermind disregard halt close wrap finish suspend freeze";
 
 /// Verbs that take something up, beside those that order work.
 const TAKE_UP: &str =
@@ -41,6 +41,94 @@ pub(super) fn turns(sentence: &str) -> bool {
         || has_changed(&words)
         || takes_up(&words)
         || ranks(&words)
+        || sets_aside(&words)
+        || gives(&words)
+        || goes_on(sentence, &words)
+}
+
+/// Whether a sentence calls something the task.
+pub(super) fn names_task(sentence: &str) -> bool {
+    let words: Vec<String> = request::words(sentence).collect();
+    // What is called a step or a problem may be a part of the task.
+    let is_task = words.iter().take(8).any(|word| is_in("task topic goal job assignment ticket project mission", word));
+    is_task && names_new(sentence, &words) || gives(&words)
+}
+
+/// What is said of a task that is left where it is.
+const ASIDE: &str = "\
+    come back to this|come back to that|get back to this later|back to this later|on ice|on hold|on the back burner|\
+    done here|done with this|done with that|finished with this|finished with that|call this finished|call this done|\
+    call it done|call that done|tick that off|tick this off|closing this|close this|wrap this up|wrap that up|\
+    enough on this|enough of this|enough of that|stop here|leave it there|leave it at that|something came up|\
+    cancelled this|cancelled that|canceled this|canceled that|is cancelled|is canceled|was cancelled|was canceled|\
+    don't continue|do not continue|no longer need this|doesn't need this|don't need this|not worth it|isn't worth it|\
+    this is shipped|that is shipped|that's shipped|this is merged|that's merged|one's merged|this is done|that's done|\
+    that one's done|this one's done|this is finished|that's finished|previous is finished|ticket is closed|\
+    takes it over|took it over|takes over|took over|taken over|will take it from|handed this|handed that|hand this over|\
+    been told to drop|been told to stop|deprioritised|deprioritized|obsolete now";
+
+/// Words with which the next thing is taken up, behind one that is left.
+const TAKES: &str = "\
+    now next instead switch move turn start focus work take tackle task job goal about need want please you first \
+    attention on onto continue priority urgent look do main";
+
+/// `We can come back to this. …`: the old is left, in one of many words, and something is taken up.
+fn sets_aside(words: &[String]) -> bool {
+    let said = words.join(" ");
+    let Some(end) = ASIDE.split('|').filter_map(|aside| said.find(aside).map(|at| at + aside.len())).max() else {
+        return false;
+    };
+    // What follows may stand in the next sentence.
+    let rest: Vec<&str> = said[end..].split_whitespace().collect();
+    rest.len() < 6 || rest.iter().take(8).any(|word| is_in(TAKES, word))
+}
+
+/// `Your job is now …`, `treat that as your task`, `for the rest of the day …`, `it's all about …`.
+fn gives(words: &[String]) -> bool {
+    let said = words.join(" ");
+    [
+        "as your task",
+        "as the task",
+        "as your job",
+        "your task is",
+        "your job is",
+        "your new task",
+        "your new job",
+        "is the job now",
+        "is the task now",
+        "is what matters now",
+        "rest of the session",
+        "rest of the day",
+        "rest of today",
+        "rest of this session",
+        "it's all about",
+        "it is all about",
+        "need you on",
+        "want you on",
+        "you're on the",
+        "you are on the",
+        "the session is about",
+        "this session is about",
+        "in the meantime",
+    ]
+    .iter()
+    .any(|given| said.contains(given))
+}
+
+/// `Moving on: …`, `on to the importer`.
+fn goes_on(sentence: &str, words: &[String]) -> bool {
+    let rest: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .skip_while(|word| matches!(*word, "ok" | "okay" | "so" | "now" | "and" | "then" | "great" | "good" | "right"))
+        .collect();
+    let is_set_off = |lead: &str| sentence.to_ascii_lowercase().contains(&format!("{lead}:"));
+    match rest.as_slice() {
+        ["moving", "on" | "over", "to", next, _, ..] | ["on", "to", next, _, ..] => !request::is_back(next),
+        ["moving", "on", _, ..] => is_set_off("moving on"),
+        ["next" | "new", "one", _, ..] => is_set_off("one"),
+        _ => false,
+    }
 }
 
 /// `New task: …`, `OK, next topic.`
@@ -61,7 +149,7 @@ fn names_new(sentence: &str, words: &[String]) -> bool {
 fn sets_off(words: &[String]) -> bool {
     let mut rest = words.iter().map(String::as_str).skip_while(|word| *word != "what" && is_in(BEFORE, word));
     rest.next() == Some("what")
-        && rest.next().is_some_and(|word| matches!(word, "i" | "we" | "matters"))
+        && rest.next().is_some_and(|word| matches!(word, "i" | "we" | "they" | "matters"))
         && rest.clone().take(4).any(|word| is_in("want need wanted needed meant care now matters", word))
         && rest.take(8).any(|word| matches!(word, "is" | "are"))
 }
@@ -72,7 +160,11 @@ fn dismisses(words: &[String]) -> bool {
     let object = words.get(skip + 1).map_or("", String::as_str);
     let aside = words.iter().any(|word| word == "aside" || word == "hold");
     let verb = words.get(skip).map_or("", String::as_str);
-    is_in(DISMISS, verb) && is_in("that this it everything all what about", object)
+    // `Drop it` alone is about a part of the task.
+    let is_alone = is_in("pause park shelve abandon cancel postpone", verb) && words.len() == skip + 2;
+    is_in(DISMISS, verb)
+        && is_in("that this it everything all what about", object)
+        && (words.len() > skip + 3 || is_alone)
         || matches!(verb, "put" | "set" | "leave") && aside
 }
 
@@ -81,7 +173,15 @@ fn is_gone(words: &[String]) -> bool {
     let old = words.windows(3).any(|part| {
         is_in(OLD, &part[0])
             && (is_in(NAMES, &part[1]) || is_in("one work idea part piece feature", &part[1]))
-            && is_in("is was has can will got goes no isn't went gets", &part[2])
+            && is_in("can will got goes no isn't went gets", &part[2])
+    }) || words.windows(4).any(|part| {
+        is_in(OLD, &part[0])
+            && (is_in(NAMES, &part[1]) || is_in("one work idea part piece feature", &part[1]))
+            && is_in("is was has", &part[2])
+            && is_in(
+                "done over gone finished not no off dead cancelled canceled obsolete moot merged shipped closed been",
+                &part[3],
+            )
     });
     let said = words.join(" ");
     old || [
@@ -90,6 +190,12 @@ fn is_gone(words: &[String]) -> bool {
         "to someone else",
         "somebody else is",
         "someone else is",
+        "somebody else takes",
+        "someone else takes",
+        "somebody else took",
+        "someone else took",
+        "somebody else will",
+        "someone else will",
         "no longer relevant",
     ]
     .iter()
