@@ -22,7 +22,7 @@ pub(super) fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
 /// The last thing that a line asks, and the same with what it is about.
 fn put(line: &Line) -> Option<(&str, CueSet, String)> {
     let said: Vec<(&str, CueSet)> = line.said().collect();
-    let at = said.iter().rposition(|(text, cues)| text.ends_with('?') || cues.has(Cue::Open))?;
+    let at = said.iter().rposition(|(text, cues)| text.ends_with('?') || cues.any(&[Cue::Open, Cue::Asks]))?;
     let (text, cues) = said[at];
     let before = at.checked_sub(1).map(|at| said[at].0);
     Some((text, cues, questions::with_subject(before, text, cues)))
@@ -32,7 +32,7 @@ fn put(line: &Line) -> Option<(&str, CueSet, String)> {
 fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
     let n_words = request::words(&prompt.text).count();
     // `Shall I go on?` is answered and over; what is offered by name is settled by the answer.
-    let is_offer = cues.has(Cue::Courtesy) && !cues.has(Cue::Open) && request::stems(question).len() < 4;
+    let is_offer = cues.has(Cue::Courtesy) && !cues.any(&[Cue::Open, Cue::Asks]) && request::stems(question).len() < 4;
     let asks_which = questions::asks_which(question);
     if is_verdict(&prompt.text) {
         return !is_offer && !asks_which;

@@ -132,7 +132,7 @@ fn commitment(words: &[String]) -> Option<&str> {
         let verb = rest[at].as_str();
         let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose pick take vote", verb))
             || verb == "took"
-            || verb == "doing" && rest[..at].iter().chain([&words[index]]).any(|word| is_in("are am we're i'm", word));
+            || verb == "doing" && rest[..at].iter().chain([&words[index]]).any(|word| is_in("are we're", word));
         let is_going =
             is_participle(verb) && (words[index].contains('\'') || rest[..at].iter().any(|word| is_in("are am", word)));
         ((is_choice || is_going) && !is_idle(verb, &rest[at + 1..])).then_some(verb)
@@ -158,10 +158,11 @@ fn is_idle(verb: &str, rest: &[String]) -> bool {
     let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
     match verb {
         "go" | "going" => !is_in("with for without", next),
+        "took" if is_in("a an some", next) => true,
         "have" | "take" | "took" | "keep" | "want" | "taking" => has(
             "look to you going looking eye working note notes care glance closer peek stock time while longer break over on",
         ),
-        "doing" | "do" => next.is_empty() || is_in("this that it so well fine what in on at", next) && rest.len() < 4,
+        "doing" | "do" => next.is_empty() || is_in("this that it so well fine what in on at", next) || has("same"),
         "pick" | "picking" => has("up"),
         "run" | "write" | "build" | "move" => !has("only never"),
         _ => false,
@@ -225,7 +226,8 @@ fn picks_option(text: &str, words: &[String]) -> bool {
     let skip = words.iter().take_while(|word| is_in(BEFORE, word) || *word == "the").count();
     let named = words.get(skip).is_some_and(|word| is_in(OPTIONS, word)) && said(skip + 2);
     let ordered = words.get(skip).is_some_and(|word| is_in("first second third last former latter", word))
-        && (said(skip + 1) || said(skip + 2));
+        && (said(skip + 1)
+            || words.get(skip + 1).is_some_and(|word| word == "one" || is_in(OPTIONS, word)) && said(skip + 2));
     let whole = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
@@ -241,6 +243,8 @@ fn passive(words: &[String], explained: bool) -> bool {
         let before = words[at.saturating_sub(2)..at].iter();
         let denied = before.clone().any(|word| word == "if" || word == "whether" || word == "when");
         let shall = pair[0] == "be" && before.clone().any(|word| is_to_be(word));
+        // What is chosen by a flag is chosen each time.
+        let denied = denied || words.get(at + 2).is_some_and(|word| word == "by");
         been && !denied && (is_in(CHOSEN, &pair[1]) || explained && shall && is_in(MADE, &pair[1]))
     })
 }

@@ -45,6 +45,8 @@ pub(super) enum Cue {
     Solved,
     /// Settled, whoever says it.
     Firm,
+    /// Put to the one who is spoken to.
+    Asks,
 }
 
 /// The turns of phrase of a sentence.
@@ -82,6 +84,7 @@ static TABLE: &[(Cue, &str)] = &[
     (Cue::Hedge, super::phrases::HEDGE),
     (Cue::Solved, super::phrases::SOLVED),
     (Cue::Firm, super::phrases::FIRM),
+    (Cue::Asks, super::phrases::ASKS),
 ];
 
 /// The automaton of all phrases, and the cue of each; without an automaton no phrase is found.

@@ -139,7 +139,7 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
             || !is_task && (cues.any(&[Cue::Chooses, Cue::Contrast, Cue::Firm]) || choice::by_user(text, cues));
         return is_rule(text, cues) || (settles && !chosen.has(Cue::Hedge));
     }
-    if chosen.has(Cue::Hedge) || chosen.has(Cue::Open) && !is_decided(text, cues) || is_report(text) {
+    if chosen.has(Cue::Hedge) || chosen.any(&[Cue::Open, Cue::Asks]) && !is_decided(text, cues) || is_report(text) {
         return false;
     }
     let is_own = is_own(text);

@@ -83,7 +83,7 @@ fn best(reply: &Said, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item>
     let mut said = reply.lines.iter().rev().filter(is_open).flat_map(|line| line.said().rev());
     let sentence = said.find(|(text, found)| {
         // What is asked is not yet to be done.
-        let is_asked = found.has(Cue::Open) && !found.has(Cue::Next);
+        let is_asked = found.any(&[Cue::Open, Cue::Asks]) && !found.has(Cue::Next);
         found.any(cues)
             && !is_asked
             && fits(text)

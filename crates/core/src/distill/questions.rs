@@ -52,7 +52,7 @@ fn asked(said: &Said, ends_turn: bool, is_pending: bool) -> Vec<(&str, String)> 
             let is_listed = line.section == Section::Questions && request::words(text).count() > 2;
             let is_put = ends_turn && is_question(text, cues, is_pending, before.is_some());
             let is_told = !text.ends_with('?')
-                && (is_listed || !said.is_summary && is_open(text, cues, line.section, before.is_some()));
+                && (is_listed || !said.is_summary && is_open(text, cues, line.section, before.is_some(), ends_turn));
             if !(is_put || is_told || is_listed && text.ends_with('?')) {
                 continue;
             }
@@ -79,17 +79,17 @@ fn is_thin(text: &str, cues: CueSet) -> bool {
     let names_nothing = request::points_back(text) || request::stems(text).len() <= 1;
     let first = request::words(text).next().unwrap_or_default();
     let is_offer = cues.has(Cue::Courtesy) && !matches!(first.as_str(), "is" | "ok" | "right" | "correct" | "your");
-    n_words <= 8 && names_nothing && (!is_offer || cues.has(Cue::Open))
+    n_words <= 8 && names_nothing && (!is_offer || cues.any(&[Cue::Open, Cue::Asks]))
 }
 
 /// Whether a sentence that is no question leaves something open.
-fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool) -> bool {
+fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_turn: bool) -> bool {
     const EMPTY: &[&str] =
         &["anything", "any question", "any concern", "any issue", "changes", "further help", "else i can", "adjust"];
     let lower = text.to_ascii_lowercase();
     let is_empty = lower.contains("let me know") && EMPTY.iter().any(|empty| lower.contains(empty));
     let is_long = request::words(text).count() > 2 || has_before && is_thin(text, cues);
-    cues.has(Cue::Open) && is_long && !is_empty && section != Section::Next
+    (cues.has(Cue::Open) || ends_turn && cues.has(Cue::Asks)) && is_long && !is_empty && section != Section::Next
 }
 
 fn ends_turn(digest: &Digest<'_>, said: &Said, after: &[Said]) -> bool {
@@ -113,7 +113,7 @@ fn is_question(text: &str, cues: CueSet, is_pending: bool, has_before: bool) -> 
     let ends = text.trim_end_matches(['"', '\'', ')', '*', '_']).ends_with(['?', '？']);
     let is_long = request::words(text).count() > 2 - usize::from(!text.is_ascii());
     ends && (is_long || has_before && is_thin(text, cues))
-        && !EMPTY.iter().any(|empty| lower.contains(empty))
+        && !(request::words(text).count() <= 9 && EMPTY.iter().any(|empty| lower.contains(empty)))
         // An offer is a question while it is pending; later it is over.
         && (is_pending || !cues.has(Cue::Courtesy))
 }

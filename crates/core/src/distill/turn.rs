@@ -5,7 +5,7 @@
 
 use super::request;
 
-const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent";
+const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
 
 const NAMES: &str = "\
     task topic thing goal plan request subject job item assignment problem ticket story priority focus objective \
@@ -26,7 +26,7 @@ const DISMISS: &str = "\
 
 /// Verbs that take something up, beside those that order work.
 const TAKE_UP: &str =
-    "do tackle handle start begin work focus switch turn move jump pivot take attack look continue go";
+    "do tackle handle start begin work working focus switch turn move jump pivot take attack look continue go get";
 
 /// Words between a lead and what is taken up.
 const LINKS: &str = "to with on over at into working by doing";
@@ -64,8 +64,12 @@ const ASIDE: &str = "\
     don't continue|do not continue|no longer need this|doesn't need this|don't need this|not worth it|isn't worth it|\
     this is shipped|that is shipped|that's shipped|this is merged|that's merged|one's merged|this is done|that's done|\
     that one's done|this one's done|this is finished|that's finished|previous is finished|ticket is closed|\
-    takes it over|took it over|takes over|took over|taken over|will take it from|handed this|handed that|hand this over|\
-    been told to drop|been told to stop|deprioritised|deprioritized|obsolete now";
+    takes it over|took it over|else takes over|else took over|colleague takes over|will take it from|handed this|handed that|hand this over|\
+    been told to drop|been told to stop|deprioritised|deprioritized|obsolete now|ok enough|enough now|enough for now|\
+    that's it for this|that's all for this|that's it for that|that's all for now|become irrelevant|is irrelevant|\
+    been cancelled|been canceled|been dropped|been shelved|been postponed|been superseded|got cancelled|got canceled|\
+    have to interrupt|interrupting you|must interrupt|side quest|\
+    pulling you off|taking you off|this is a wrap|sign this off|out of our hands";
 
 /// Words with which the next thing is taken up, behind one that is left.
 const TAKES: &str = "\
@@ -80,12 +84,28 @@ fn sets_aside(words: &[String]) -> bool {
     };
     // What follows may stand in the next sentence.
     let rest: Vec<&str> = said[end..].split_whitespace().collect();
-    rest.len() < 6 || rest.iter().take(8).any(|word| is_in(TAKES, word))
+    rest.len() < 3
+        || said.contains("came up")
+        || said.contains("interrupt")
+        || rest.iter().take(8).any(|word| is_in(TAKES, word))
 }
 
 /// `Your job is now …`, `treat that as your task`, `for the rest of the day …`, `it's all about …`.
 fn gives(words: &[String]) -> bool {
     let said = words.join(" ");
+    let is_yours = words.iter().take(4).position(|word| word == "your").is_some_and(|at| {
+        words[at + 1..].iter().take(2).any(|word| is_in("task job assignment focus mission priority", word))
+            && words.iter().any(|word| is_in("now new next", word))
+    });
+    let is_for_you = words.windows(4).any(|part| {
+        is_in("new another different next", &part[0])
+            && (is_in(NAMES, &part[1]) || part[1] == "one")
+            && part[2] == "for"
+            && part[3] == "you"
+    });
+    if is_yours || is_for_you {
+        return true;
+    }
     [
         "as your task",
         "as the task",
@@ -106,6 +126,16 @@ fn gives(words: &[String]) -> bool {
         "need you on",
         "want you on",
         "you're on the",
+        "reassigning you to",
+        "moving you to",
+        "putting you on",
+        "you're now on",
+        "you're now working",
+        "you are now working",
+        "from now on you work",
+        "from now on you're",
+        "focus is now on",
+        "focus is on",
         "you are on the",
         "the session is about",
         "this session is about",
@@ -127,6 +157,12 @@ fn goes_on(sentence: &str, words: &[String]) -> bool {
         ["moving", "on" | "over", "to", next, _, ..] | ["on", "to", next, _, ..] => !request::is_back(next),
         ["moving", "on", _, ..] => is_set_off("moving on"),
         ["next" | "new", "one", _, ..] => is_set_off("one"),
+        ["next", "please", _, ..] => is_set_off("please"),
+        ["next", "on", "the", "list" | "agenda" | "board", ..] | ["next", "on", "my" | "our", ..] => true,
+        ["to", next, _, ..] | ["back", "to", next, _, ..] => {
+            words.first().is_some_and(|word| is_in("now ok okay so back", word)) && is_in("the a an our", next)
+        }
+        ["please" | "let's" | "lets" | "can" | "could" | "you" | "do" | "the" | "work", ..] => does_now(words),
         _ => false,
     }
 }
@@ -140,8 +176,9 @@ fn names_new(sentence: &str, words: &[String]) -> bool {
     let lower = sentence.to_lowercase();
     let behind = lower.find(words[at + 1].as_str()).map_or("", |start| &lower[start + words[at + 1].len()..]);
     let is_set_off = behind.trim_start().starts_with([':', '-', '—', '–', ',', '.', '!']) || behind.trim().is_empty();
-    let is_said =
-        words[at] != "other" && words.get(at + 2).is_some_and(|word| matches!(word.as_str(), "is" | "for" | "now"));
+    let is_said = words[at] != "other"
+        && !is_in("problem issue point step", &words[at + 1])
+        && words.get(at + 2).is_some_and(|word| matches!(word.as_str(), "is" | "for" | "now"));
     is_led && (is_set_off || is_said)
 }
 
@@ -204,7 +241,8 @@ fn is_gone(words: &[String]) -> bool {
 
 /// `Change of plan`, `our priorities have shifted`.
 fn has_changed(words: &[String]) -> bool {
-    let subject = "plan plans direction priority priorities mind scope course focus requirements";
+    let subject = "plan plans direction priority priorities scope course focus requirements goal goals task topic assignment \
+        objective";
     words.iter().take(9).enumerate().any(|(at, word)| {
         let near = &words[at.saturating_sub(3)..(at + 4).min(words.len())];
         is_in("change changes changed shifted shift", word) && near.iter().any(|word| is_in(subject, word))
@@ -249,4 +287,19 @@ fn ranks(words: &[String]) -> bool {
 
 fn is_in(list: &str, word: &str) -> bool {
     list.split(' ').any(|known| known == word)
+}
+
+/// `Please do the importer now`, `can you now work on the importer`, `the importer now, please`.
+fn does_now(words: &[String]) -> bool {
+    let Some(now) = words.iter().position(|word| word == "now") else { return false };
+    let lead = "please let's lets can could you we now go over to just then and ok okay would";
+    let rest: Vec<&String> = words.iter().filter(|word| !is_in("now please pls", word)).collect();
+    let Some(at) = rest.iter().position(|word| !is_in(lead, word)) else { return false };
+    let is_verb = is_in(TAKE_UP, rest[at]);
+    let object = &rest[at + usize::from(is_verb)..];
+    let is_late = now + 2 >= words.len();
+    let tells = "is are was were works fails passes looks has have does seems it that this";
+    (is_verb || is_late && rest[at] == "the")
+        && (2..=14).contains(&object.len())
+        && !object.iter().any(|word| is_in(tells, word) || request::is_back(word))
 }

@@ -107,7 +107,7 @@ fn admits(words: &[String]) -> bool {
 /// `X. decided. moving on`, `X, end of story`: a clause that closes the matter, behind what it is about.
 pub(super) fn closes(clause: &str) -> bool {
     const CLOSERS: &str = "\
-        decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|that's it|\
+        decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
         my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in";
@@ -154,7 +154,11 @@ pub(super) fn is_idea(word: &str) -> bool {
 /// `The team prefers …`, `you insisted on …`: the agent tells whose choice it was.
 fn is_anothers(words: &[String]) -> bool {
     let chose = "prefers insists insisted chose decided prefer opted vetoed";
-    words.iter().take(7).skip(1).any(|word| is_in(chose, word))
+    let is_thing = words.iter().take(4).any(|word| {
+        is_in("compiler linter parser checker tool ci server client library framework runtime browser shell it", word)
+    });
+    !is_thing
+        && words.iter().take(7).skip(1).any(|word| is_in(chose, word))
         && words
             .first()
             .is_some_and(|word| is_in("the you they our everybody everyone management legal security ops he she", word))
@@ -168,7 +172,7 @@ fn people_chose(words: &[String]) -> bool {
         everyone everybody reviewers stakeholders committee group ops legal security finance owner owners maintainers we";
     const CHOSE: &str = "\
         approved accepted wants voted picked agreed requires demanded demands chose decided signed selected settled vetoed \
-        ruled rejected want require";
+        ruled rejected want require insists insisted insist prefers";
     words.windows(3).take(4).any(|part| {
         is_in(PEOPLE, &part[0])
             && (is_in(CHOSE, &part[1])
