@@ -4,8 +4,8 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-use super::words::is_in;
-use super::{request, verdict};
+pub(super) use super::words::is_in;
+use super::{pick, request, verdict};
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
@@ -16,7 +16,8 @@ const VERBS: &str = "\
 
 /// Verbs that are a choice whoever says them, without a reason.
 const FIRM: &str = "\
-    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote";
+    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote take took doing \
+    going sticking staying keeping adopting choosing picking taking";
 
 /// Verbs with which an order chooses how, and not what, is done.
 const ORDERS: &str = "\
@@ -66,7 +67,7 @@ const OPTIONS: &str = "option variant approach alternative plan choice number ve
 pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
     let words: Vec<String> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
-    let commits = commitment(&words);
+    let commits = commitment(&words).filter(|_| !is_later(&words));
     commits.is_some_and(|verb| explained || is_in(FIRM, verb))
         || judges(&words)
         || is_what_we(&words)
@@ -77,13 +78,15 @@ pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
         || explained && makes_sense(text, &words)
         || explained && (order(&words).is_some() || must_stay(&words))
         || verdict::by_anyone(text, &words, cues)
+        || pick::answers(&words)
+        || cues.has(Cue::Contrast) && excludes(text, &words)
 }
 
 /// Whether the user did.
 pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
     let words: Vec<String> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
-    commitment(&words).is_some_and(|verb| explained || is_in(FIRM, verb))
+    commitment(&words).is_some_and(|verb| (explained || is_in(FIRM, verb)) && !is_later(&words))
         || judges(&words)
         || is_what_we(&words)
         || names_settled(&words)
@@ -92,6 +95,7 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
         || makes_sense(text, &words)
         || verdict::by_anyone(text, &words, cues)
         || excludes(text, &words)
+        || pick::names(text)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
@@ -102,8 +106,9 @@ pub(super) fn orders(text: &str) -> bool {
 
 /// The verb of an order.
 fn order(words: &[String]) -> Option<&str> {
-    let verb = words.iter().find(|word| !is_in(BEFORE, word))?;
-    is_in(ORDERS, verb).then_some(verb.as_str())
+    let at = words.iter().position(|word| !is_in(BEFORE, word))?;
+    let verb = words[at].as_str();
+    (is_in(ORDERS, verb) && !is_idle(verb, &words[at + 1..])).then_some(verb)
 }
 
 /// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
@@ -126,10 +131,26 @@ fn commitment(words: &[String]) -> Option<&str> {
             || matches!(words[index].as_str(), "we'll" | "i'll" | "let's" | "lets" | "let")
             || rest[..at].iter().any(|word| matches!(word.as_str(), "will" | "shall" | "going" | "should" | "must"));
         let verb = rest[at].as_str();
-        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose", verb));
-        let is_going = is_in(VERBS, verb.strip_suffix("ing").unwrap_or("")) && words[index].contains('\'');
+        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose pick take vote", verb))
+            || verb == "took"
+            || verb == "doing" && rest[..at].iter().chain([&words[index]]).any(|word| is_in("are we're", word));
+        let is_going =
+            is_participle(verb) && (words[index].contains('\'') || rest[..at].iter().any(|word| is_in("are am", word)));
         ((is_choice || is_going) && !is_idle(verb, &rest[at + 1..])).then_some(verb)
     })
+}
+
+/// `When we pick this up …`: not yet, and not how.
+fn is_later(words: &[String]) -> bool {
+    words.first().is_some_and(|word| is_in("when once whenever until if", word))
+}
+
+/// `keeping`, `using`, of a verb of choosing.
+fn is_participle(verb: &str) -> bool {
+    let Some(stem) = verb.strip_suffix("ing") else { return false };
+    let known = |verb: &str| VERBS.split(' ').any(|known| known.strip_suffix('e').unwrap_or(known) == verb);
+    let undoubled = stem.strip_suffix(|last: char| stem.len() > 3 && stem[..stem.len() - 1].ends_with(last));
+    known(stem) || undoubled.is_some_and(known)
 }
 
 /// `I'll go through the code`, `let's have a look`: said while working.
@@ -138,7 +159,12 @@ fn is_idle(verb: &str, rest: &[String]) -> bool {
     let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
     match verb {
         "go" | "going" => !is_in("with for without", next),
-        "have" | "take" | "keep" | "want" => has("look to you going looking eye working note care"),
+        "took" if is_in("a an some", next) => true,
+        "have" | "take" | "took" | "keep" | "want" | "taking" => has(
+            "look to you going looking eye working note notes care glance closer peek stock time while longer break over on",
+        ),
+        "doing" | "do" => next.is_empty() || is_in("this that it so well fine what in on at", next) || has("same"),
+        "pick" | "picking" => has("up"),
         "run" | "write" | "build" | "move" => !has("only never"),
         _ => false,
     }
@@ -171,7 +197,11 @@ fn is_what_we(words: &[String]) -> bool {
         matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
             && part[1] == "what"
             && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
-            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided", &part[3]))
+            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided build get", &part[3]))
+            || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
+                && part[1] == "what"
+                && is_in("we're i'm they we'll i'll", &part[2])
+                && (is_participle(&part[3]) || is_in("building shipping doing get going", &part[3]))
     })
 }
 
@@ -197,7 +227,8 @@ fn picks_option(text: &str, words: &[String]) -> bool {
     let skip = words.iter().take_while(|word| is_in(BEFORE, word) || *word == "the").count();
     let named = words.get(skip).is_some_and(|word| is_in(OPTIONS, word)) && said(skip + 2);
     let ordered = words.get(skip).is_some_and(|word| is_in("first second third last former latter", word))
-        && (said(skip + 1) || said(skip + 2));
+        && (said(skip + 1)
+            || words.get(skip + 1).is_some_and(|word| word == "one" || is_in(OPTIONS, word)) && said(skip + 2));
     let whole = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
@@ -213,6 +244,8 @@ fn passive(words: &[String], explained: bool) -> bool {
         let before = words[at.saturating_sub(2)..at].iter();
         let denied = before.clone().any(|word| word == "if" || word == "whether" || word == "when");
         let shall = pair[0] == "be" && before.clone().any(|word| is_to_be(word));
+        // What is chosen by a flag is chosen each time.
+        let denied = denied || words.get(at + 2).is_some_and(|word| word == "by");
         been && !denied && (is_in(CHOSEN, &pair[1]) || explained && shall && is_in(MADE, &pair[1]))
     })
 }
@@ -275,4 +308,9 @@ fn is_explained(text: &str) -> bool {
     };
     text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
+}
+
+/// Whether what the user answers names what is picked.
+pub(super) fn names(answer: &str) -> bool {
+    pick::names(answer)
 }

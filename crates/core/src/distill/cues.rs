@@ -43,6 +43,10 @@ pub(super) enum Cue {
     Hedge,
     /// It is solved.
     Solved,
+    /// Settled, whoever says it.
+    Firm,
+    /// Put to the one who is spoken to.
+    Asks,
 }
 
 /// The turns of phrase of a sentence.
@@ -79,6 +83,8 @@ static TABLE: &[(Cue, &str)] = &[
     (Cue::Turns, super::phrases::TURNS),
     (Cue::Hedge, super::phrases::HEDGE),
     (Cue::Solved, super::phrases::SOLVED),
+    (Cue::Firm, super::phrases::FIRM),
+    (Cue::Asks, super::phrases::ASKS),
 ];
 
 /// The automaton of all phrases, and the cue of each; without an automaton no phrase is found.

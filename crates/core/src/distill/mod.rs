@@ -4,6 +4,7 @@
 //! outcomes, exit codes, plans, git) and from words only where structure has none.
 
 mod actions;
+mod answer;
 mod attempts;
 mod blockers;
 mod brief;
@@ -26,6 +27,7 @@ mod next;
 mod outcome;
 mod parts;
 mod phrases;
+mod pick;
 mod progress;
 mod prose;
 mod questions;

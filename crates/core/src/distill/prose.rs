@@ -2,7 +2,7 @@
 
 use super::cues::{self, CueSet};
 use super::dump;
-use super::heading::Section;
+use super::heading::{self, Section};
 
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,14 @@ impl Reading {
             self.flush();
             return;
         }
-        self.say(trimmed);
+        match heading::labelled_row(trimmed).filter(|_| trimmed.starts_with('|')) {
+            Some(row) => {
+                self.flush();
+                self.paragraph = Some((row, Mark::Bullet));
+                self.flush();
+            }
+            None => self.say(trimmed),
+        }
         self.was_blank = false;
     }
 
@@ -119,6 +126,11 @@ impl Reading {
         let (mark, rest) = mark_of(trimmed);
         let text = without_emphasis(rest);
         if mark == Mark::Plain {
+            // A label begins something of its own, even where no line is left empty.
+            if self.paragraph.is_some() && (labelled(&text).is_some() || rest.starts_with("**") && text.contains(": "))
+            {
+                self.flush();
+            }
             match &mut self.paragraph {
                 Some((paragraph, _)) => {
                     paragraph.push(' ');

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::cues::{self, Cue};
 use super::prose::Line;
-use super::turn;
 use super::words::is_in;
+use super::{turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
 const NODS: &str = "\
@@ -38,7 +38,8 @@ const BACK: &str = "\
 const STOP: &str = "\
     with from into that this have will would could should when where what which your they them then than there \
     these those about please want need make some like just also only does doing been were being using after before \
-    code file files instead actually let's add work";
+    code file files instead actually let's add work good great start right away thanks okay session today task next topic \
+    time done now thing";
 
 /// How a prompt stands to the task so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,11 +64,29 @@ pub(super) fn kind(text: &str, lines: &[Line]) -> Kind {
     let turns = lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
     let is_work = is_work(text);
     match (turns, is_work) {
+        _ if is_about_how(lines) => Kind::Remark,
+        _ if names_task(text, lines) => Kind::Turn,
         (true, _) if words(text).count() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
         _ if veers(text, lines) => Kind::Veer,
         (_, true) => Kind::Work,
         _ => Kind::Remark,
     }
+}
+
+/// Whether one of the first sentences calls what it tells the task.
+fn names_task(text: &str, lines: &[Line]) -> bool {
+    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
+    sentences.any(|(text, _)| turn::names_task(text)) && words(text).count() >= 4
+}
+
+/// Whether a prompt changes how the task is done: it drops a way of doing it, or settles on one.
+fn is_about_how(lines: &[Line]) -> bool {
+    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
+    sentences.any(|(text, _)| {
+        let words: Vec<String> = words(text).take(10).collect();
+        let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
+        verdict::replaces_idea(&words) || mind && !orders(text)
+    }) && !lines.iter().flat_map(Line::said).any(|(text, _)| orders(text) || turn::names_task(text))
 }
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
@@ -117,12 +136,16 @@ fn is_strong_turn(text: &str) -> bool {
         "pivot",
         "put that aside",
         "put this aside",
-        "changed my mind",
         "on second thought",
         "the goal is now",
         "the task is now",
         "new goal",
         "something else",
+        "unrelated to",
+        "unrelated:",
+        "different topic",
+        "separate topic",
+        "new topic",
         "on hold",
         "stop working on",
         "more urgent",
@@ -168,7 +191,11 @@ fn orders(sentence: &str) -> bool {
         at
     };
     let object = &all[verb + 1..];
-    object.len() >= 2 && !object.iter().take(6).any(|word| is_in(BACK, word))
+    // `The plan is …`, `I'm set on …`, `design note: …`: no verb there.
+    let is_noun = verb > 0 && is_in("the a an my our your", &all[verb - 1])
+        || object.first().is_some_and(|word| is_in("of on is was note notes decision choice rationale", word))
+            && is_in("set plan design review change document support research draft", &all[verb]);
+    !is_noun && object.len() >= 2 && !object.iter().take(6).any(|word| is_in(BACK, word))
 }
 
 /// Whether two texts speak of different things.
