@@ -3,7 +3,8 @@
 use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::prose::{Line, Mark};
-use super::{Decision, Item, Voice, choice, decisions, questions, request};
+use super::words::{Word, is_in};
+use super::{Decision, Item, Voice, decisions, questions, request};
 
 /// An answer to a question that the agent asked at the end of its reply.
 pub(super) fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
@@ -54,7 +55,7 @@ fn is_named(prompt: &Said) -> bool {
         && !questions::is_order(text)
         && !request::is_nod(text)
         && !request::is_order(text)
-        && !request::words(text).take(3).any(|word| choice::is_in(tells, &word))
+        && !request::words(text).take(3).any(|word| is_in(tells, &word))
 }
 
 fn is_option(line: &Line) -> bool {
@@ -72,10 +73,10 @@ fn option_of(text: &str) -> Option<usize> {
     if request::words(text).count() > 8 {
         return None;
     }
-    let words: Vec<String> = request::words(text).collect();
-    let named = |word: &String| {
+    let words: Vec<Word<'_>> = request::words(text).collect();
+    let named = |word: &Word<'_>| {
         let known = ORDER.split(' ').filter_map(|pair| pair.split_once('='));
-        known.filter(|(name, _)| name == word).find_map(|(_, index)| index.parse().ok())
+        known.filter(|(name, _)| word == name).find_map(|(_, index)| index.parse().ok())
     };
     let is_bare = request::is_choice(text);
     let is_named = words.iter().any(|word| {
@@ -85,7 +86,7 @@ fn option_of(text: &str) -> Option<usize> {
         )
     });
     // `a` is an article unless it stands alone or behind `option`.
-    let telling: Vec<&String> = words
+    let telling: Vec<&Word<'_>> = words
         .iter()
         .filter(|word| is_bare || word.as_str() != "a" || words.iter().any(|word| word == "option"))
         .collect();
@@ -94,7 +95,7 @@ fn option_of(text: &str) -> Option<usize> {
 
 /// `Yes` and `no`, with a word or two.
 fn is_verdict(text: &str) -> bool {
-    let words: Vec<String> = request::words(text).collect();
+    let words: Vec<Word<'_>> = request::words(text).collect();
     words.len() <= 4
         && words.first().is_some_and(|word| {
             matches!(

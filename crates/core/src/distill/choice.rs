@@ -4,8 +4,8 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-pub(super) use super::words::is_in;
-use super::{pick, request, verdict};
+use super::words::{Word, is_in};
+use super::{Voice, decisions, pick, request, verdict};
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
@@ -63,9 +63,20 @@ const MADE: &str = "\
 /// How options are called.
 const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
 
+/// Whether a sentence is built as a choice of the one who speaks.
+pub(super) fn by(voice: Voice, sentence: &str, cues: CueSet) -> bool {
+    match voice {
+        Voice::User => {
+            let text = decisions::without_tag(sentence);
+            !text.ends_with('?') && (orders(text) || by_user(text, cues))
+        }
+        _ => !sentence.ends_with('?') && by_agent(sentence, cues),
+    }
+}
+
 /// Whether the agent made a choice by this sentence.
-pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
-    let words: Vec<String> = request::words(text).collect();
+fn by_agent(text: &str, cues: CueSet) -> bool {
+    let words: Vec<Word<'_>> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
     let commits = commitment(&words).filter(|_| !is_later(&words));
     commits.is_some_and(|verb| explained || is_in(FIRM, verb))
@@ -84,7 +95,7 @@ pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
 
 /// Whether the user did.
 pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
-    let words: Vec<String> = request::words(text).collect();
+    let words: Vec<Word<'_>> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
     commitment(&words).is_some_and(|verb| (explained || is_in(FIRM, verb)) && !is_later(&words))
         || judges(&words)
@@ -100,19 +111,19 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
 pub(super) fn orders(text: &str) -> bool {
-    let words: Vec<String> = request::words(text).take(8).collect();
+    let words: Vec<Word<'_>> = request::words(text).take(8).collect();
     order(&words).is_some()
 }
 
 /// The verb of an order.
-fn order(words: &[String]) -> Option<&str> {
+fn order<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
     let at = words.iter().position(|word| !is_in(BEFORE, word))?;
     let verb = words[at].as_str();
     (is_in(ORDERS, verb) && !is_idle(verb, &words[at + 1..])).then_some(verb)
 }
 
 /// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
-fn commitment(words: &[String]) -> Option<&str> {
+fn commitment<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
     let begins = |index: usize| match words[index].as_str() {
         "let" if words.get(index + 1).is_some_and(|word| word == "us") => Some(index + 2),
         "we" | "i" | "we'll" | "i'll" | "we're" | "i'm" | "let's" | "lets" => Some(index + 1),
@@ -124,7 +135,7 @@ fn commitment(words: &[String]) -> Option<&str> {
         let rest = words.get(from..)?;
         // `We have to use …`.
         let must = rest.windows(2).take(3).any(|pair| is_in("have need", &pair[0]) && pair[1] == "to");
-        let is_between = |word: &String| is_in(BETWEEN, word) || must && is_in("have need", word);
+        let is_between = |word: &Word<'_>| is_in(BETWEEN, word) || must && is_in("have need", word);
         let at = rest.iter().take(6).position(|word| !is_between(word))?;
         // `we have` and `I use` tell how things are; `we will have` and `let's use` how they shall be.
         let shall = must
@@ -141,7 +152,7 @@ fn commitment(words: &[String]) -> Option<&str> {
 }
 
 /// `When we pick this up …`: not yet, and not how.
-fn is_later(words: &[String]) -> bool {
+fn is_later(words: &[Word<'_>]) -> bool {
     words.first().is_some_and(|word| is_in("when once whenever until if", word))
 }
 
@@ -154,8 +165,8 @@ fn is_participle(verb: &str) -> bool {
 }
 
 /// `I'll go through the code`, `let's have a look`: said while working.
-fn is_idle(verb: &str, rest: &[String]) -> bool {
-    let next = rest.first().map_or("", String::as_str);
+fn is_idle(verb: &str, rest: &[Word<'_>]) -> bool {
+    let next = rest.first().map_or("", Word::as_str);
     let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
     match verb {
         "go" | "going" => !is_in("with for without", next),
@@ -171,7 +182,7 @@ fn is_idle(verb: &str, rest: &[String]) -> bool {
 }
 
 /// `X is the right call`, `the best option is X`.
-fn judges(words: &[String]) -> bool {
+fn judges(words: &[Word<'_>]) -> bool {
     let good = |word: &str| is_in(GOOD, word);
     let is_denied = |from: usize| {
         words[from.saturating_sub(4)..from]
@@ -192,7 +203,7 @@ fn judges(words: &[String]) -> bool {
 }
 
 /// `X is what we keep`.
-fn is_what_we(words: &[String]) -> bool {
+fn is_what_we(words: &[Word<'_>]) -> bool {
     words.windows(4).any(|part| {
         matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
             && part[1] == "what"
@@ -206,22 +217,22 @@ fn is_what_we(words: &[String]) -> bool {
 }
 
 /// `The rule is …`, `our approach: …`.
-fn names_settled(words: &[String]) -> bool {
+fn names_settled(words: &[Word<'_>]) -> bool {
     let start = words.iter().take(6).position(|word| is_in(SETTLED, word));
     start.is_some_and(|at| {
         let owned = at > 0
             && words[..at]
                 .iter()
                 .all(|word| is_in("the our my so and a final design here then ok okay yes main key team's", word));
-        let next = words.get(at + 1).map(String::as_str);
+        let next = words.get(at + 1).map(Word::as_str);
         owned && matches!(next, Some("is" | "was" | "stays" | "remains" | "here"))
     })
 }
 
 /// `Option B, please`, `the second one it is`, `Postgres it is`.
-fn picks_option(text: &str, words: &[String]) -> bool {
+fn picks_option(text: &str, words: &[Word<'_>]) -> bool {
     let said = |from: usize| {
-        let rest: Vec<&str> = words.iter().skip(from).take(2).map(String::as_str).collect();
+        let rest: Vec<&str> = words.iter().skip(from).take(2).map(Word::as_str).collect();
         matches!(rest.as_slice(), ["please" | "then" | "wins" | "won", ..] | ["it", "is"] | ["for", "me"])
     };
     let skip = words.iter().take_while(|word| is_in(BEFORE, word) || *word == "the").count();
@@ -237,7 +248,7 @@ fn picks_option(text: &str, words: &[String]) -> bool {
 }
 
 /// `Amounts will be kept in cents`, `Redis was chosen`.
-fn passive(words: &[String], explained: bool) -> bool {
+fn passive(words: &[Word<'_>], explained: bool) -> bool {
     let is_to_be = |word: &str| matches!(word, "will" | "shall" | "should" | "must" | "to");
     words.windows(2).enumerate().any(|(at, pair)| {
         let been = matches!(pair[0].as_str(), "is" | "are" | "was" | "were" | "be" | "been" | "gets" | "get" | "being");
@@ -251,8 +262,8 @@ fn passive(words: &[String], explained: bool) -> bool {
 }
 
 /// `Never …`, `always …`, `do not …`, `only …`: a rule for the work from now on.
-fn rules(words: &[String]) -> bool {
-    let mut words = words.iter().skip_while(|word| is_in("and so but then please ok okay", word)).map(String::as_str);
+fn rules(words: &[Word<'_>]) -> bool {
+    let mut words = words.iter().skip_while(|word| is_in("and so but then please ok okay", word)).map(Word::as_str);
     match (words.next(), words.next()) {
         (Some("never" | "always" | "don't" | "only"), Some(next)) => next != "worry",
         (Some("do" | "must"), Some("not")) => true,
@@ -261,11 +272,11 @@ fn rules(words: &[String]) -> bool {
 }
 
 /// Whether an order says what it is in place of.
-fn contrasts(words: &[String], cues: CueSet) -> bool {
+fn contrasts(words: &[Word<'_>], cues: CueSet) -> bool {
     cues.has(Cue::Contrast) || words.iter().skip(2).any(|word| word == "over" || word == "not" || word == "instead")
 }
 
-fn makes_sense(text: &str, words: &[String]) -> bool {
+fn makes_sense(text: &str, words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
     let judged =
         "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do";
@@ -274,9 +285,9 @@ fn makes_sense(text: &str, words: &[String]) -> bool {
 }
 
 /// `No ORM in the core.`
-fn excludes(text: &str, words: &[String]) -> bool {
+fn excludes(text: &str, words: &[Word<'_>]) -> bool {
     let lower = text.to_ascii_lowercase();
-    let is_noun = |word: &String| {
+    let is_noun = |word: &Word<'_>| {
         !is_in(
             "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck",
             word,
@@ -286,7 +297,7 @@ fn excludes(text: &str, words: &[String]) -> bool {
 }
 
 /// `The format has to stay …`, `requests must never go …`: what holds for the work to come.
-fn must_stay(words: &[String]) -> bool {
+fn must_stay(words: &[Word<'_>]) -> bool {
     let modal = |at: usize| match words[at].as_str() {
         "must" | "shall" | "should" | "will" => Some(at + 1),
         "has" | "have" | "needs" | "need" if words.get(at + 1).is_some_and(|word| word == "to") => Some(at + 2),

@@ -18,7 +18,8 @@ pub(super) fn commands(digest: &Digest<'_>) -> Vec<CommandRun> {
     for call in digest.calls.iter().filter(|call| matches!(call.action, Action::Run { .. })) {
         runs.entry(call.deed.as_str()).or_default().push(call);
     }
-    let mut runs: Vec<(&str, Vec<&Call<'_>>)> = runs.into_iter().filter(|(deed, _)| !essence(deed).is_empty()).collect();
+    let mut runs: Vec<(&str, Vec<&Call<'_>>)> =
+        runs.into_iter().filter(|(deed, _)| !essence(deed).is_empty()).collect();
     runs.sort_by_key(|(_, calls)| calls.last().map(|call| call.step));
     let extra = runs.len().saturating_sub(MANY);
     runs.into_iter().skip(extra).filter_map(|(deed, calls)| told(deed, &calls)).collect()

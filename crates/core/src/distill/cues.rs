@@ -47,6 +47,8 @@ pub(super) enum Cue {
     Firm,
     /// Put to the one who is spoken to.
     Asks,
+    /// No phrase, but how a sentence is built: its speaker chooses by it.
+    Built,
 }
 
 /// The turns of phrase of a sentence.
@@ -56,6 +58,10 @@ pub(super) struct CueSet(u32);
 impl CueSet {
     pub(super) fn has(self, cue: Cue) -> bool {
         self.0 & (1 << cue as u8) != 0
+    }
+
+    pub(super) fn with(self, cue: Cue) -> Self {
+        Self(self.0 | 1 << cue as u8)
     }
 
     pub(super) fn any(self, cues: &[Cue]) -> bool {

@@ -6,7 +6,8 @@ use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
-use super::{Decision, questions, request, task, verdict};
+use super::words::{Word, is_in};
+use super::{Decision, Voice, questions, request, task, verdict};
 use super::{answer, choice};
 
 /// Decisions that are told, the newest of them.
@@ -126,7 +127,7 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
         return false;
     }
     // What may be is no doubt about the choice where it is said in the reason.
-    let chosen = cues::of(split_reason(text).0);
+    let chosen = || cues::of(split_reason(text).0);
     if said.is_user() {
         // A request of one sentence is the task, with its conditions.
         let is_alone = said.lines.len() == 1 && said.lines[0].sentences.len() == 1;
@@ -134,12 +135,24 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
             return false;
         }
         // In a request, one thing in place of another is the task itself.
-        let settles = cues.has(Cue::Decided)
-            || choice::orders(text)
-            || !is_task && (cues.any(&[Cue::Chooses, Cue::Contrast, Cue::Firm]) || choice::by_user(text, cues));
-        return is_rule(text, cues) || (settles && !chosen.has(Cue::Hedge));
+        let settles = match is_task {
+            true => cues.has(Cue::Decided) || cues.has(Cue::Built) && choice::orders(text),
+            false => cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Firm, Cue::Built]),
+        };
+        return is_rule(text, cues) || (settles && !chosen().has(Cue::Hedge));
     }
-    if chosen.has(Cue::Hedge) || chosen.any(&[Cue::Open, Cue::Asks]) && !is_decided(text, cues) || is_report(text) {
+    claims(text, cues) && {
+        let chosen = chosen();
+        !chosen.has(Cue::Hedge) && (!chosen.any(&[Cue::Open, Cue::Asks]) || is_decided(text, cues)) && !is_report(text)
+    }
+}
+
+/// Whether the agent speaks as one who chose.
+fn claims(text: &str, cues: CueSet) -> bool {
+    if cues.has(Cue::Built) || cues.has(Cue::Firm) && !is_conditional(text) {
+        return true;
+    }
+    if !cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast]) {
         return false;
     }
     let is_own = is_own(text);
@@ -147,8 +160,6 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
         || cues.has(Cue::Chooses) && is_own && (cues.any(&[Cue::Reason, Cue::Contrast]) || concludes(text))
         || cues.has(Cue::Chooses) && chooses_itself(text)
         || cues.has(Cue::Contrast) && (is_own && cues.any(&[Cue::Reason, Cue::Decided]) || begins_choice(text))
-        || cues.has(Cue::Firm) && !is_conditional(text)
-        || choice::by_agent(text, cues)
 }
 
 /// A sentence without the `ok?` that asks for no more than a nod.
@@ -162,12 +173,12 @@ pub(super) fn without_tag(text: &str) -> &str {
 
 /// `The README says …`: what is written somewhere, and settled by nobody here.
 fn is_report(text: &str) -> bool {
-    let words: Vec<String> = request::words(text).take(7).collect();
+    let words: Vec<Word<'_>> = request::words(text).take(7).collect();
     let written = "readme docs doc documentation comment comments changelog log logs file manual guide page code commit \
         message docstring header spec output error warning test config script";
     words.first().is_some_and(|word| word == "according")
-        || words.iter().any(|word| choice::is_in("says say said reads states mentions suggests recommends", word))
-            && words.iter().any(|word| choice::is_in(written, word))
+        || words.iter().any(|word| is_in("says say said reads states mentions suggests recommends", word))
+            && words.iter().any(|word| is_in(written, word))
 }
 
 fn is_conditional(text: &str) -> bool {
@@ -241,7 +252,7 @@ fn is_own(text: &str) -> bool {
 fn begins_choice(text: &str) -> bool {
     let first = "keeping using going sticking staying chose decided settled opted went picked kept deferring agreed \
         switching switched adopting defaulting deliberately intentionally choosing preferring leaving used replaced dropped";
-    request::words(text).next().is_some_and(|word| first.split(' ').any(|known| known == word))
+    request::words(text).next().is_some_and(|word| first.split(' ').any(|known| word == known))
 }
 
 fn starts_settled(text: &str) -> bool {
@@ -318,7 +329,7 @@ fn split_reason(text: &str) -> (&str, Option<&str>) {
 /// Whether a clause says what is not taken.
 fn rejects(clause: &str) -> bool {
     let words = "not can't cannot won't don't no out rejected dropped never against isn't aren't without refused";
-    request::words(clause).any(|word| choice::is_in(words, &word))
+    request::words(clause).any(|word| is_in(words, &word))
 }
 
 /// Where the first phrase that begins a reason stands.
@@ -335,14 +346,13 @@ fn has_verb(clause: &str) -> bool {
     let verbs = "is are was were has have had does do did will would can could must should needs need keeps makes does \
         doesn't isn't don't can't won't didn't insist insists supports support allows allow works work costs avoids broke \
         requires require wants want breaks expects expect";
-    request::words(clause).take(5).any(|word| choice::is_in(verbs, &word) || word.len() > 4 && word.ends_with("ed"))
+    request::words(clause).take(5).any(|word| is_in(verbs, &word) || word.len() > 4 && word.ends_with("ed"))
 }
 
 fn tells_choice(text: &str) -> bool {
     let cues = cues::of(text);
     cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Forbids, Cue::Demands])
-        || choice::orders(text)
-        || choice::by_user(text, cues)
+        || choice::by(Voice::User, text, cues)
 }
 
 fn strip_because(reason: &str) -> &str {

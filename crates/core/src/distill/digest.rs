@@ -72,7 +72,8 @@ impl<'a> Digest<'a> {
     pub(super) fn of(story: &'a Story, heard: &Heard, workspace: &'a Workspace) -> Self {
         let (mut said, mut calls) = (Vec::new(), Vec::new());
         let mut last = 0;
-        for (index, told) in in_parts(&story.steps, |index, step| Told::of(index, step, heard)).into_iter().enumerate() {
+        for (index, told) in in_parts(&story.steps, |index, step| Told::of(index, step, heard)).into_iter().enumerate()
+        {
             match told {
                 Told::Said(words) => said.push(words),
                 Told::Called(call) => calls.push(call),

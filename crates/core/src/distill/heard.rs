@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::prose::{self, Line};
 use super::request::{self, Kind};
-use super::words;
+use super::{Voice, words};
 use crate::transcript::EntryKey;
 
 /// Messages by the entry that holds them.
@@ -52,19 +52,19 @@ impl Heard {
 impl Spoken {
     pub(super) fn prompt(text: &str) -> Self {
         let text = words::own(text);
-        let lines = prose::lines(&text);
+        let lines = prose::lines(&text, Voice::User);
         let kind = request::kind(&text, &lines);
         Self(Arc::new(Understood { text, lines, kind }))
     }
 
     pub(super) fn reply(text: &str) -> Self {
-        Self::by_agent(prose::lines(&crate::plain::plain(words::clipped(text).as_ref())))
+        Self::by_agent(prose::lines(&crate::plain::plain(words::clipped(text).as_ref()), Voice::Agent))
     }
 
     pub(super) fn summary(text: &str) -> Self {
         let text = crate::plain::plain(words::clipped(text).as_ref());
         // A summary comes with the harness's own words around it.
-        Self::by_agent(prose::lines(&words::without_notices(&text)))
+        Self::by_agent(prose::lines(&words::without_notices(&text), Voice::Agent))
     }
 
     fn by_agent(lines: Vec<Line>) -> Self {

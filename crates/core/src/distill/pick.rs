@@ -2,8 +2,8 @@
 //!
 //! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
 
-use super::choice::is_in;
 use super::request;
+use super::words::{Word, is_in};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
@@ -38,7 +38,7 @@ const SAYERS: &str = "boss manager customer client team lead legal ops security 
 /// Whether a short message of the user picks something by naming it.
 pub(super) fn names(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace("i.e.", "");
-    let words: Vec<String> = request::words(&lower).collect();
+    let words: Vec<Word<'_>> = request::words(&lower).collect();
     if words.len() > 60 || text.ends_with('?') {
         return false;
     }
@@ -52,23 +52,23 @@ pub(super) fn names(text: &str) -> bool {
 }
 
 /// `Yeah, the second one`, said by whom it may be.
-pub(super) fn answers(words: &[String]) -> bool {
+pub(super) fn answers(words: &[Word<'_>]) -> bool {
     let is_led =
         words.first().is_some_and(|word| is_in("ok okay no nope nah yes yeah yep yup sure fine alright", word));
     is_led && words.len() <= 60 && (rejects(words) || is_one_of(words))
 }
 
 /// `I want a queue`.
-fn wants(words: &[String]) -> bool {
-    let mut rest = words.iter().map(String::as_str).skip_while(|word| is_in(LEADS, word));
+fn wants(words: &[Word<'_>]) -> bool {
+    let mut rest = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word));
     matches!(rest.next(), Some("i" | "we"))
         && rest.next() == Some("want")
         && rest.next().is_some_and(|word| !is_in("to you it this that them your more some", word))
 }
 
 /// `Make it a trie`.
-fn made(words: &[String]) -> bool {
-    let said = words.iter().skip_while(|word| is_in(LEADS, word)).map(String::as_str).collect::<Vec<_>>().join(" ");
+fn made(words: &[Word<'_>]) -> bool {
+    let said = words.iter().skip_while(|word| is_in(LEADS, word)).map(Word::as_str).collect::<Vec<_>>().join(" ");
     MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
 }
 
@@ -78,19 +78,19 @@ fn is_noun(rest: &str) -> bool {
 }
 
 /// `Not that one. A plain file.`
-fn rejects(words: &[String]) -> bool {
-    let rest: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| is_in(LEADS, word)).collect();
+fn rejects(words: &[Word<'_>]) -> bool {
+    let rest: Vec<&str> = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word)).collect();
     matches!(rest.as_slice(), ["not", "that" | "this" | "those" | "these" | "the", ..]) && rest.len() >= 5
 }
 
 /// `Boss says a plain file`.
-fn is_relayed(words: &[String]) -> bool {
+fn is_relayed(words: &[Word<'_>]) -> bool {
     words.iter().take(3).any(|word| is_in(SAYERS, word))
         && words.iter().take(5).any(|word| is_in("says wants said wanted demands prefers requires", word))
 }
 
 /// `A queue is fine by me`, `a queue works for me`.
-fn is_accepted(words: &[String]) -> bool {
+fn is_accepted(words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
     let is_denied = words.iter().any(|word| is_in("not isn't don't doesn't never if", word));
     let accepted = "is fine by me|is fine with me|works for me|is ok with me|is okay with me|is good enough for|\
@@ -100,9 +100,9 @@ fn is_accepted(words: &[String]) -> bool {
 }
 
 /// `Yeah the second one, a queue`, `option 2 please`, `b, the queue`.
-fn is_one_of(words: &[String]) -> bool {
+fn is_one_of(words: &[Word<'_>]) -> bool {
     let rest: Vec<&str> =
-        words.iter().map(String::as_str).skip_while(|word| is_in(LEADS, word) || *word == "the").collect();
+        words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word) || *word == "the").collect();
     match rest.as_slice() {
         [
             "first" | "second" | "third" | "fourth" | "last" | "latter" | "former" | "other",
@@ -123,7 +123,7 @@ fn is_one_of(words: &[String]) -> bool {
 fn bare(lower: &str) -> bool {
     let mut is_led = false;
     for clause in lower.split([',', '.', ';', ':', '(', '—', '–', '!']) {
-        let words: Vec<String> = request::words(clause).collect();
+        let words: Vec<Word<'_>> = request::words(clause).collect();
         let from = words.iter().take_while(|word| is_in(LEADS, word)).count();
         is_led |= from > 0;
         if from == words.len() {

@@ -1,8 +1,8 @@
 //! A message as lines and sentences: what was said, under which heading, with code and quotations left out.
 
-use super::cues::{self, CueSet};
-use super::dump;
+use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
+use super::{Voice, choice, dump};
 
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +38,10 @@ pub(super) struct Sentence {
 }
 
 impl Line {
-    fn of(text: String, mark: Mark, section: Section) -> Self {
+    fn of(text: String, mark: Mark, section: Section, voice: Voice) -> Self {
         let sentences = spans(&text)
             .into_iter()
-            .map(|(start, end)| Sentence { start, end, cues: cues::of(&text[start..end]) })
+            .map(|(start, end)| Sentence { start, end, cues: judged(&text[start..end], voice) })
             .collect();
         Self { text, mark, section, sentences }
     }
@@ -56,9 +56,15 @@ impl Line {
     }
 }
 
-/// Splits a message into what it says.
-pub(super) fn lines(text: &str) -> Vec<Line> {
-    let mut reading = Reading::default();
+/// The turns of phrase of a sentence, and whether it is built as a choice of the one who speaks.
+fn judged(sentence: &str, voice: Voice) -> CueSet {
+    let cues = cues::of(sentence);
+    if choice::by(voice, sentence, cues) { cues.with(Cue::Built) } else { cues }
+}
+
+/// Splits a message into what its speaker says.
+pub(super) fn lines(text: &str, voice: Voice) -> Vec<Line> {
+    let mut reading = Reading::of(voice);
     for line in text.lines() {
         reading.take(line);
     }
@@ -67,8 +73,8 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
 }
 
 /// A message while it is split.
-#[derive(Default)]
 struct Reading {
+    voice: Voice,
     lines: Vec<Line>,
     section: Section,
     /// A heading that is no heading of markdown holds for the list below it.
@@ -81,6 +87,19 @@ struct Reading {
 }
 
 impl Reading {
+    fn of(voice: Voice) -> Self {
+        Self {
+            voice,
+            lines: Vec::new(),
+            section: Section::default(),
+            is_loose: false,
+            has_items: false,
+            paragraph: None,
+            fence: None,
+            was_blank: false,
+        }
+    }
+
     fn take(&mut self, line: &str) {
         let trimmed = line.trim();
         if let Some(open) = &self.fence {
@@ -165,7 +184,7 @@ impl Reading {
         }
         let (section, said) = labelled(&text).unwrap_or((self.section, text.as_str()));
         if !dump::is_dump(said) {
-            self.lines.push(Line::of(said.to_owned(), mark, section));
+            self.lines.push(Line::of(said.to_owned(), mark, section, self.voice));
         }
     }
 }

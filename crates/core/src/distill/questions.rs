@@ -137,7 +137,7 @@ pub(super) fn begins_answer(text: &str) -> bool {
     let first = request::words(text).next().unwrap_or_default();
     let starts = "yes no yep nope yeah nah yup sure correct exactly right wrong neither both either whatever doesn't don't \
         not confirmed ja nein oui non sí sim да нет";
-    !text.ends_with('?') && starts.split(' ').any(|start| start == first)
+    !text.ends_with('?') && starts.split(' ').any(|start| first == start)
 }
 
 pub(super) fn asks_which(question: &str) -> bool {
@@ -150,7 +150,7 @@ pub(super) fn is_order(text: &str) -> bool {
     let orders = "run show commit push open check look read list print rerun test lint explain tell try continue fix \
         rename revert undo format delete please can could now also add update remove clean start stop merge rebase";
     let first = request::words(text).next().unwrap_or_default();
-    text.ends_with('?') || orders.split(' ').any(|order| order == first)
+    text.ends_with('?') || orders.split(' ').any(|order| first == order)
 }
 
 /// Questions of the user: those that no reply followed, and what the user called open.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cues::{self, Cue};
 use super::prose::Line;
-use super::words::is_in;
+use super::words::{Word, is_in};
 use super::{turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
@@ -83,7 +83,7 @@ fn names_task(text: &str, lines: &[Line]) -> bool {
 fn is_about_how(lines: &[Line]) -> bool {
     let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
     sentences.any(|(text, _)| {
-        let words: Vec<String> = words(text).take(10).collect();
+        let words: Vec<Word<'_>> = words(text).take(10).collect();
         let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
         verdict::replaces_idea(&words) || mind && !orders(text)
     }) && !lines.iter().flat_map(Line::said).any(|(text, _)| orders(text) || turn::names_task(text))
@@ -181,7 +181,7 @@ pub(super) fn is_back(word: &str) -> bool {
 }
 
 fn orders(sentence: &str) -> bool {
-    let all: Vec<String> = words(sentence).collect();
+    let all: Vec<Word<'_>> = words(sentence).collect();
     let Some(verb) = all.iter().take(12).position(|word| !is_in(LEADS, word)) else { return false };
     let verb = if is_in(GOALS, &all[verb]) {
         verb
@@ -207,13 +207,13 @@ pub(super) fn is_apart(one: &str, other: &str) -> bool {
 /// The beginnings of the words that carry the meaning.
 pub(super) fn stems(text: &str) -> BTreeSet<String> {
     let bounded = &text[..text.floor_char_boundary(4000)];
-    let telling = |word: &String| word.chars().count() > 3 && !is_in(STOP, word);
+    let telling = |word: &Word<'_>| word.chars().count() > 3 && !is_in(STOP, word);
     words(bounded).filter(telling).map(|word| word.chars().take(6).collect()).collect()
 }
 
 /// Lower-case words.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '-' || c == '_'))
-        .map(|word| word.trim_matches(['\'', '-']).to_lowercase())
+        .map(|word| Word::of(word.trim_matches(['\'', '-'])))
         .filter(|word| !word.is_empty())
 }

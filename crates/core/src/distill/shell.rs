@@ -81,7 +81,9 @@ fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
                 b'\\' => at += 1,
                 b'&' | b'|' | b';' | b'\n' => {
                     let rest = &bytes[at - 1..];
-                    let Some(found) = separators.iter().find(|mark| rest.starts_with(mark.as_bytes())) else { continue };
+                    let Some(found) = separators.iter().find(|mark| rest.starts_with(mark.as_bytes())) else {
+                        continue;
+                    };
                     if at <= start || (*found == "|" && rest.starts_with(b"||")) {
                         continue;
                     }

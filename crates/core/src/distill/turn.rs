@@ -4,7 +4,7 @@
 //! to be over or somebody else's, and something follows.
 
 use super::request;
-use super::words::is_in;
+use super::words::{Word, is_in};
 
 const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
 
@@ -34,7 +34,7 @@ const LINKS: &str = "to with on over at into working by doing";
 
 /// Whether a sentence, or what a prompt begins with, turns to something else.
 pub(super) fn turns(sentence: &str) -> bool {
-    let words: Vec<String> = request::words(sentence).collect();
+    let words: Vec<Word<'_>> = request::words(sentence).collect();
     names_new(sentence, &words)
         || sets_off(&words)
         || dismisses(&words)
@@ -49,7 +49,7 @@ pub(super) fn turns(sentence: &str) -> bool {
 
 /// Whether a sentence calls something the task.
 pub(super) fn names_task(sentence: &str) -> bool {
-    let words: Vec<String> = request::words(sentence).collect();
+    let words: Vec<Word<'_>> = request::words(sentence).collect();
     // What is called a step or a problem may be a part of the task.
     let is_task = words.iter().take(8).any(|word| is_in("task topic goal job assignment ticket project mission", word));
     is_task && names_new(sentence, &words) || gives(&words)
@@ -78,7 +78,7 @@ const TAKES: &str = "\
     attention on onto continue priority urgent look do main";
 
 /// `We can come back to this. …`: the old is left, in one of many words, and something is taken up.
-fn sets_aside(words: &[String]) -> bool {
+fn sets_aside(words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
     let Some(end) = ASIDE.split('|').filter_map(|aside| said.find(aside).map(|at| at + aside.len())).max() else {
         return false;
@@ -92,7 +92,7 @@ fn sets_aside(words: &[String]) -> bool {
 }
 
 /// `Your job is now …`, `treat that as your task`, `for the rest of the day …`, `it's all about …`.
-fn gives(words: &[String]) -> bool {
+fn gives(words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
     let is_yours = words.iter().take(4).position(|word| word == "your").is_some_and(|at| {
         words[at + 1..].iter().take(2).any(|word| is_in("task job assignment focus mission priority", word))
@@ -147,10 +147,10 @@ fn gives(words: &[String]) -> bool {
 }
 
 /// `Moving on: …`, `on to the importer`.
-fn goes_on(sentence: &str, words: &[String]) -> bool {
+fn goes_on(sentence: &str, words: &[Word<'_>]) -> bool {
     let rest: Vec<&str> = words
         .iter()
-        .map(String::as_str)
+        .map(Word::as_str)
         .skip_while(|word| matches!(*word, "ok" | "okay" | "so" | "now" | "and" | "then" | "great" | "good" | "right"))
         .collect();
     let is_set_off = |lead: &str| sentence.to_ascii_lowercase().contains(&format!("{lead}:"));
@@ -169,7 +169,7 @@ fn goes_on(sentence: &str, words: &[String]) -> bool {
 }
 
 /// `New task: …`, `OK, next topic.`
-fn names_new(sentence: &str, words: &[String]) -> bool {
+fn names_new(sentence: &str, words: &[Word<'_>]) -> bool {
     let Some(at) = words.windows(2).take(7).position(|pair| is_in(NEW, &pair[0]) && is_in(NAMES, &pair[1])) else {
         return false;
     };
@@ -184,8 +184,8 @@ fn names_new(sentence: &str, words: &[String]) -> bool {
 }
 
 /// `What I really need is …`.
-fn sets_off(words: &[String]) -> bool {
-    let mut rest = words.iter().map(String::as_str).skip_while(|word| *word != "what" && is_in(BEFORE, word));
+fn sets_off(words: &[Word<'_>]) -> bool {
+    let mut rest = words.iter().map(Word::as_str).skip_while(|word| *word != "what" && is_in(BEFORE, word));
     rest.next() == Some("what")
         && rest.next().is_some_and(|word| matches!(word, "i" | "we" | "they" | "matters"))
         && rest.clone().take(4).any(|word| is_in("want need wanted needed meant care now matters", word))
@@ -193,11 +193,11 @@ fn sets_off(words: &[String]) -> bool {
 }
 
 /// `Drop that and …`, `leave this for later`.
-fn dismisses(words: &[String]) -> bool {
+fn dismisses(words: &[Word<'_>]) -> bool {
     let skip = words.iter().take_while(|word| is_in(BEFORE, word)).count();
-    let object = words.get(skip + 1).map_or("", String::as_str);
+    let object = words.get(skip + 1).map_or("", Word::as_str);
     let aside = words.iter().any(|word| word == "aside" || word == "hold");
-    let verb = words.get(skip).map_or("", String::as_str);
+    let verb = words.get(skip).map_or("", Word::as_str);
     // `Drop it` alone is about a part of the task.
     let is_alone = is_in("pause park shelve abandon cancel postpone", verb) && words.len() == skip + 2;
     is_in(DISMISS, verb)
@@ -207,7 +207,7 @@ fn dismisses(words: &[String]) -> bool {
 }
 
 /// `The other thing can wait`, `somebody else took that`.
-fn is_gone(words: &[String]) -> bool {
+fn is_gone(words: &[Word<'_>]) -> bool {
     let old = words.windows(3).any(|part| {
         is_in(OLD, &part[0])
             && (is_in(NAMES, &part[1]) || is_in("one work idea part piece feature", &part[1]))
@@ -241,7 +241,7 @@ fn is_gone(words: &[String]) -> bool {
 }
 
 /// `Change of plan`, `our priorities have shifted`.
-fn has_changed(words: &[String]) -> bool {
+fn has_changed(words: &[Word<'_>]) -> bool {
     let subject = "plan plans direction priority priorities scope course focus requirements goal goals task topic assignment \
         objective";
     words.iter().take(9).enumerate().any(|(at, word)| {
@@ -251,7 +251,7 @@ fn has_changed(words: &[String]) -> bool {
 }
 
 /// `Now let's do …`, `instead, I'd like you to work on …`: a lead, a verb, and an object of its own.
-fn takes_up(words: &[String]) -> bool {
+fn takes_up(words: &[Word<'_>]) -> bool {
     let leads = |word: &str| is_in("now next instead let's lets", word);
     let Some(lead) = words.iter().take(4).position(|word| leads(word)) else { return false };
     if !words[..lead].iter().all(|word| is_in(BEFORE, word)) {
@@ -261,7 +261,7 @@ fn takes_up(words: &[String]) -> bool {
     let Some(verb) = words.iter().skip(lead).position(|word| !is_in(between, word)).map(|at| at + lead) else {
         return false;
     };
-    let object: Vec<&String> = words[verb + 1..].iter().skip_while(|word| is_in(LINKS, word)).collect();
+    let object: Vec<&Word<'_>> = words[verb + 1..].iter().skip_while(|word| is_in(LINKS, word)).collect();
     // Without `now` it may be about how the task is done.
     let is_timed = words[..verb].iter().any(|word| matches!(word.as_str(), "now" | "next" | "instead"));
     is_timed
@@ -271,7 +271,7 @@ fn takes_up(words: &[String]) -> bool {
 }
 
 /// `X is more urgent`, `X comes first`.
-fn ranks(words: &[String]) -> bool {
+fn ranks(words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
     [
         "more urgent",
@@ -287,10 +287,10 @@ fn ranks(words: &[String]) -> bool {
 }
 
 /// `Please do the importer now`, `can you now work on the importer`, `the importer now, please`.
-fn does_now(words: &[String]) -> bool {
+fn does_now(words: &[Word<'_>]) -> bool {
     let Some(now) = words.iter().position(|word| word == "now") else { return false };
     let lead = "please let's lets can could you we now go over to just then and ok okay would";
-    let rest: Vec<&String> = words.iter().filter(|word| !is_in("now please pls", word)).collect();
+    let rest: Vec<&Word<'_>> = words.iter().filter(|word| !is_in("now please pls", word)).collect();
     let Some(at) = rest.iter().position(|word| !is_in(lead, word)) else { return false };
     let is_verb = is_in(TAKE_UP, rest[at]);
     let object = &rest[at + usize::from(is_verb)..];

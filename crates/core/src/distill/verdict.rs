@@ -1,7 +1,7 @@
 //! Sentences that conclude: a lead that sums up, a label, a report of whose choice it was, a state that is final.
 
 use super::cues::{Cue, CueSet};
-use super::words::is_in;
+use super::words::{Word, is_in};
 
 /// Leads behind which a conclusion stands.
 const LEADS: &str = "\
@@ -42,7 +42,7 @@ const CLOSED: &str = "\
     not up for debate|not up for discussion";
 
 /// What holds for users and agents alike.
-pub(super) fn by_anyone(text: &str, words: &[String], cues: CueSet) -> bool {
+pub(super) fn by_anyone(text: &str, words: &[Word<'_>], cues: CueSet) -> bool {
     let said = words.join(" ");
     LEADS.split('|').any(|lead| said.starts_with(lead))
         || CLOSED.split('|').any(|closed| said.contains(closed))
@@ -72,7 +72,7 @@ fn is_labelled(text: &str) -> bool {
         return false;
     };
     let label = label.split(['(', '[', '#']).next().unwrap_or(label);
-    let words: Vec<String> = super::request::words(label).collect();
+    let words: Vec<Word<'_>> = super::request::words(label).collect();
     let is_last = words.len() <= 4 && words.last().is_some_and(|last| is_in(LABELS, last));
     let is_met = words.iter().any(|word| {
         is_in("vote meeting discussion call review ops team standup sync retro poll board legal security product", word)
@@ -86,11 +86,11 @@ fn is_labelled(text: &str) -> bool {
     (is_last || is_led || is_numbered || is_firm)
         && !rest.ends_with('?')
         && !words.iter().any(|word| is_in(UNDECIDED, word))
-        && !is_in("we i you they it what if when", words.first().map_or("", String::as_str))
+        && !is_in("we i you they it what if when", words.first().map_or("", Word::as_str))
 }
 
 /// `Only X is allowed here`, `nothing but X is used`.
-fn admits(words: &[String]) -> bool {
+fn admits(words: &[Word<'_>]) -> bool {
     let first = words.iter().position(|word| is_in("only nothing", word)).filter(|at| *at <= 2);
     let is_led =
         first.is_some_and(|at| words[at] == "only" || words.get(at + 1).is_some_and(|word| is_in("but except", word)));
@@ -111,8 +111,11 @@ pub(super) fn closes(clause: &str) -> bool {
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
         my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in";
-    let said = super::request::words(clause).collect::<Vec<_>>().join(" ");
-    CLOSERS.split('|').any(|closer| closer == said)
+    let words: Vec<Word<'_>> = super::request::words(clause).take(6).collect();
+    words.len() < 6 && {
+        let said = words.join(" ");
+        CLOSERS.split('|').any(|closer| closer == said)
+    }
 }
 
 fn is_closed(text: &str) -> bool {
@@ -122,7 +125,7 @@ fn is_closed(text: &str) -> bool {
 }
 
 /// `I replaced X by Y because …`, `we moved it to Z instead`.
-fn looks_back(words: &[String], cues: CueSet) -> bool {
+fn looks_back(words: &[Word<'_>], cues: CueSet) -> bool {
     words.windows(3).take(8).any(|part| {
         let verb = if is_in("have just only deliberately therefore then also simply now", &part[1]) {
             &part[2]
@@ -136,11 +139,11 @@ fn looks_back(words: &[String], cues: CueSet) -> bool {
 }
 
 /// `Scrap the earlier idea, …`, `the old approach is out`: what is dropped is a way of doing it.
-pub(super) fn replaces_idea(words: &[String]) -> bool {
+pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
     let drops = "scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
     let at = words.iter().take(8).position(|word| is_idea(word));
     at.is_some_and(|at| {
-        let behind: Vec<&str> = words[at + 1..].iter().take(3).map(String::as_str).collect();
+        let behind: Vec<&str> = words[at + 1..].iter().take(3).map(Word::as_str).collect();
         let is_out = matches!(behind.as_slice(), ["is" | "are", "out" | "dead" | "gone" | "off" | "history", ..]);
         words.len() >= at + 4 && (is_out || words[..at].iter().any(|word| is_in(drops, word)))
     })
@@ -152,7 +155,7 @@ pub(super) fn is_idea(word: &str) -> bool {
 }
 
 /// `The team prefers …`, `you insisted on …`: the agent tells whose choice it was.
-fn is_anothers(words: &[String]) -> bool {
+fn is_anothers(words: &[Word<'_>]) -> bool {
     let chose = "prefers insists insisted chose decided prefer opted vetoed";
     let is_thing = words.iter().take(4).any(|word| {
         is_in("compiler linter parser checker tool ci server client library framework runtime browser shell it", word)
@@ -166,7 +169,7 @@ fn is_anothers(words: &[String]) -> bool {
 }
 
 /// `The customer wants …`, `management approved …`.
-fn people_chose(words: &[String]) -> bool {
+fn people_chose(words: &[Word<'_>]) -> bool {
     const PEOPLE: &str = "\
         management team lead boss manager customer customers client clients product board architect architects cto ceo \
         everyone everybody reviewers stakeholders committee group ops legal security finance owner owners maintainers we";
@@ -181,7 +184,7 @@ fn people_chose(words: &[String]) -> bool {
 }
 
 /// `We go the queue route`.
-fn goes_route(words: &[String]) -> bool {
+fn goes_route(words: &[Word<'_>]) -> bool {
     let Some(at) = words.iter().take(6).position(|word| is_in("go going went take taking took", word)) else {
         return false;
     };
@@ -190,7 +193,7 @@ fn goes_route(words: &[String]) -> bool {
 }
 
 /// `I built it on a queue, since …`.
-fn builds_on(words: &[String], cues: CueSet) -> bool {
+fn builds_on(words: &[Word<'_>], cues: CueSet) -> bool {
     cues.has(Cue::Reason)
         && words.windows(4).take(6).any(|part| {
             is_in("i we i've we've", &part[0])
@@ -201,7 +204,7 @@ fn builds_on(words: &[String], cues: CueSet) -> bool {
 }
 
 /// `That's why we keep …`.
-fn is_why(words: &[String]) -> bool {
+fn is_why(words: &[Word<'_>]) -> bool {
     let kept =
         "use keep used kept went go chose picked store stored stay stayed stick stuck need want have prefer avoid";
     words.windows(3).any(|part| {
@@ -214,8 +217,8 @@ fn is_why(words: &[String]) -> bool {
 }
 
 /// `Better a queue than a cron job`, `Redis over Memcached, because …`.
-fn prefers(words: &[String], cues: CueSet) -> bool {
-    let first = words.first().map_or("", String::as_str);
+fn prefers(words: &[Word<'_>], cues: CueSet) -> bool {
+    let first = words.first().map_or("", Word::as_str);
     if matches!(first, "better" | "rather") && words.iter().any(|word| word == "than") {
         return true;
     }
