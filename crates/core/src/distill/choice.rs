@@ -7,6 +7,9 @@ use super::cues::{Cue, CueSet};
 use super::words::{Word, is_in};
 use super::{Voice, decisions, pick, request, verdict};
 
+/// How many words a choice may have.
+pub(super) const LONGEST: usize = 90;
+
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
     use keep have take adopt pick choose store put leave drop skip avoid go stick stay standardise standardize prefer \
@@ -65,6 +68,10 @@ const OPTIONS: &str = "option variant approach alternative plan choice number ve
 
 /// Whether a sentence is built as a choice of the one who speaks.
 pub(super) fn by(voice: Voice, sentence: &str, cues: CueSet) -> bool {
+    // What is longer is no sentence, whatever it is.
+    if request::words(sentence).take(LONGEST + 1).count() > LONGEST {
+        return false;
+    }
     match voice {
         Voice::User => {
             let text = decisions::without_tag(sentence);

@@ -123,7 +123,7 @@ fn before<'a>(said: &'a Said, index: usize, text: &str) -> Option<&'a str> {
 pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
     let text = if said.is_user() { without_tag(text) } else { text };
     let words = request::words(text).count();
-    if text.ends_with('?') || !(2..=90).contains(&words) || words == 2 && !cues.has(Cue::Firm) {
+    if text.ends_with('?') || !(2..=choice::LONGEST).contains(&words) || words == 2 && !cues.has(Cue::Firm) {
         return false;
     }
     // What may be is no doubt about the choice where it is said in the reason.
