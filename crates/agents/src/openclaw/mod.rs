@@ -7,13 +7,16 @@ mod blocks;
 mod branch;
 mod dialect;
 mod discover;
+mod events;
 mod export;
 mod kept;
 mod lines;
 mod outcome;
 mod page;
+mod raw;
 mod read;
 mod record;
+mod rows;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;

@@ -28,6 +28,7 @@ use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome,
 use settings::Settings;
 
 use crate::formats::jsonl;
+use crate::formats::tree::owner;
 use crate::{
     Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
     TargetView, WritePlan, WriteRequest, Writer,
@@ -102,7 +103,9 @@ impl Agent for Pi {
     }
 
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        discover::is_session(head).then(|| Source { path: path.to_path_buf(), key: None })
+        // Another client's files begin alike.
+        let ours = discover::is_session(head) && !owner::has_several_agents(path, head);
+        ours.then(|| Source { path: path.to_path_buf(), key: None })
     }
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
