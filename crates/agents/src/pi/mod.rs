@@ -3,7 +3,6 @@
 //! A session is one file of records that name their parent; the last record is the leaf. What the client writes and
 //! what makes it load a foreign session is in `README.md` beside this file.
 
-mod blocks;
 mod dialect;
 mod discover;
 mod edits;
