@@ -131,6 +131,23 @@ impl Chat {
 
 /// The chats of a file, in their order, from its structure alone.
 pub(super) fn chats(path: &Path) -> io::Result<Vec<Chat>> {
+    each_line(path, |_| {})
+}
+
+/// The same, and the lines by which they are told apart, for who goes through them at once. None where there are so
+/// many that it is better to look at the file again.
+pub(super) fn with_lines(path: &Path) -> io::Result<(Vec<Chat>, Option<Vec<WireLine>>)> {
+    const MOST: usize = 1 << 16;
+    let mut lines = Vec::new();
+    let chats = each_line(path, |line| {
+        if lines.len() <= MOST {
+            lines.push(line.shortened());
+        }
+    })?;
+    Ok((chats, Some(lines).filter(|lines| lines.len() <= MOST)))
+}
+
+fn each_line(path: &Path, mut keep: impl FnMut(WireLine)) -> io::Result<Vec<Chat>> {
     let mut chats = Vec::new();
     let mut reading = Reading::of(Chat::default());
     jsonl::scan_with(path, 0, &wire::Joined, |line| {
@@ -140,6 +157,7 @@ pub(super) fn chats(path: &Path) -> io::Result<Vec<Chat>> {
         } else {
             reading.take(&line);
         }
+        keep(line);
         ControlFlow::Continue(())
     })?;
     chats.extend(reading.finish());

@@ -14,7 +14,7 @@ use super::chats::{self, Chat, Past};
 use super::log::{self, Heard, Joined};
 use super::record::{self, Around};
 use super::stretch::Stretches;
-use super::wire;
+use super::wire::{self, WireLine};
 use super::{FACTS, clock};
 use crate::formats::git::Repository;
 use crate::formats::jsonl;
@@ -36,7 +36,7 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
             true
         }
     };
-    let chats = chats::chats(path)?;
+    let (chats, lines) = chats::with_lines(path)?;
     let end = chats.last().map_or(0, |chat| chat.end);
     let bookmark = Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? };
     if again && sink.retract(BEGINNING).is_break() {
@@ -54,24 +54,56 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
     if begin(path, chat, last, !again, sink).is_continue() {
         let first = if chat.past == Past::Nothing { chat.offset } else { 0 };
         let live = chats.iter().filter(|other| other.offset >= first && other.offset <= last.offset);
-        hand_over_all(path, &live.collect::<Vec<_>>(), last, sink)?;
+        Chats { path, live: &live.collect::<Vec<_>>(), lines: lines.as_deref() }.hand_over_all(last, sink)?;
     }
     Ok(bookmark)
 }
 
-/// Hands over the live chats, with what only the log of requests holds, where there is one.
-fn hand_over_all(path: &Path, live: &[&Chat], last: &Chat, sink: &mut dyn Sink) -> Result<(), AgentError> {
-    let log = log::beside(path);
-    // What we wrote was sent to nobody yet, and what it was written from may be in the same log.
-    let logged = !last.is_ours() && log.is_file();
-    let Some(since) = last.started.as_deref().filter(|_| logged) else { return hand_over(path, live, sink) };
-    let mut heard = Heard::default();
-    hand_over(path, live, &mut heard)?;
-    let mut joined = Joined::new(&log, since, &heard, sink);
-    hand_over(path, live, &mut joined)?;
-    // The verdict of a sink that wants no more is of no use at the end.
-    let _ = joined.until(usize::MAX);
-    Ok(())
+/// The chats of a file that count.
+struct Chats<'a> {
+    path: &'a Path,
+    live: &'a [&'a Chat],
+    /// The lines of the file, where they were kept.
+    lines: Option<&'a [WireLine]>,
+}
+
+impl Chats<'_> {
+    /// Hands them over, with what only the log of requests holds, where there is one.
+    fn hand_over_all(&self, last: &Chat, sink: &mut dyn Sink) -> Result<(), AgentError> {
+        let log = log::beside(self.path);
+        // What we wrote was sent to nobody yet, and what it was written from may be in the same log.
+        let logged = !last.is_ours() && log.is_file();
+        let Some(since) = last.started.as_deref().filter(|_| logged) else { return self.hand_over(sink) };
+        let mut heard = Heard::default();
+        self.hand_over(&mut heard)?;
+        let mut joined = Joined::new(&log, since, &heard, sink);
+        self.hand_over(&mut joined)?;
+        // The verdict of a sink that wants no more is of no use at the end.
+        let _ = joined.until(usize::MAX);
+        Ok(())
+    }
+
+    fn hand_over(&self, sink: &mut dyn Sink) -> Result<(), AgentError> {
+        let (Some(first), Some(last)) = (self.live.first(), self.live.last()) else { return Ok(()) };
+        let mut stretches = Stretches::new(self.path, self.live, first.offset, sink)?;
+        let mut take = |line: &WireLine| match line.offset {
+            offset if offset >= last.end => ControlFlow::Break(()),
+            _ => stretches.take(line),
+        };
+        match self.lines {
+            Some(lines) => {
+                let from = lines.partition_point(|line| line.offset < first.offset);
+                // The verdict of a sink that wants no more is met again below.
+                let _ = lines[from..].iter().try_for_each(take);
+            }
+            None => {
+                jsonl::scan_with(self.path, first.offset, &wire::Joined, |line| take(&line))?;
+            }
+        }
+        // The verdict of a sink that wants no more is of no use at the end.
+        let _ = stretches.close();
+        Ok(())
+    }
 }
 
 /// Tells of the session that begins with a chat and goes on in the last.
@@ -108,17 +140,6 @@ pub(super) fn started_at(chat: &Chat, ahead: i64) -> Option<Timestamp> {
 /// How far local time is ahead where a file lies.
 pub(super) fn ahead(path: &Path) -> i64 {
     path.parent().map_or(0, clock::ahead)
-}
-
-fn hand_over(path: &Path, live: &[&Chat], sink: &mut dyn Sink) -> Result<(), AgentError> {
-    let (Some(first), Some(last)) = (live.first(), live.last()) else { return Ok(()) };
-    let mut stretches = Stretches::new(path, live, first.offset, sink)?;
-    jsonl::scan_with(path, first.offset, &wire::Joined, |line| {
-        if line.offset >= last.end { ControlFlow::Break(()) } else { stretches.take(&line) }
-    })?;
-    // The verdict of a sink that wants no more is of no use at the end.
-    let _ = stretches.close();
-    Ok(())
 }
 
 /// The entries of one stretch, read again.

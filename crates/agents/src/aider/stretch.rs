@@ -39,6 +39,8 @@ pub(super) struct Stretches<'a> {
     begun: bool,
     after_summary: bool,
     repository: Option<Repository>,
+    /// The bytes of the last stretch.
+    bytes: Vec<u8>,
     sink: &'a mut dyn Sink,
 }
 
@@ -47,7 +49,8 @@ impl<'a> Stretches<'a> {
     pub(super) fn new(path: &Path, live: &'a [&'a Chat], behind: u64, sink: &'a mut dyn Sink) -> io::Result<Self> {
         let (file, ahead) = (File::open(path)?, ahead(path));
         let repository = path.parent().and_then(Repository::at);
-        Ok(Self { file, live, ahead, at: 0, open: None, behind, begun: false, after_summary: false, repository, sink })
+        let (begun, after_summary, bytes) = (false, false, Vec::new());
+        Ok(Self { file, live, ahead, at: 0, open: None, behind, begun, after_summary, repository, bytes, sink })
     }
 
     /// Takes in a line; lines come in their order.
@@ -142,7 +145,8 @@ impl<'a> Stretches<'a> {
         let Some(stretch) = self.open.take() else { return ControlFlow::Continue(()) };
         let length = stretch.end - stretch.offset;
         let key = EntryKey { file: 0, offset: stretch.offset, part: 0, length: u32::try_from(length).unwrap_or(0) };
-        let Some(text) = self.text(key.offset, length) else {
+        let is_there = self.fill(key.offset, length);
+        let Some(text) = is_there.and_then(|()| simdutf8::basic::from_utf8(&self.bytes).ok()) else {
             self.sink.reject(Rejected { key, reason: "not UTF-8, or too long" })?;
             return self.put(opaque(key, "text"));
         };
@@ -152,17 +156,17 @@ impl<'a> Stretches<'a> {
             after_summary: self.after_summary,
             repository: self.repository.as_ref(),
         };
-        let entries = record::entries(&text, key, around);
+        let entries = record::entries(text, key, around);
         self.after_summary = entries.iter().any(|entry| matches!(entry.body, Body::Summary(_)));
         entries.into_iter().try_for_each(|entry| self.put(entry))
     }
 
-    fn text(&mut self, offset: u64, length: u64) -> Option<String> {
+    /// Reads the bytes of a stretch; the room for them is used again, since what is kept of them is copied.
+    fn fill(&mut self, offset: u64, length: u64) -> Option<()> {
         let length = usize::try_from(length).ok().filter(|length| *length <= jsonl::MAX_RECORD)?;
-        let mut bytes = Vec::with_capacity(length);
+        self.bytes.resize(length, 0);
         self.file.seek(SeekFrom::Start(offset)).ok()?;
-        let read = (&mut self.file).take(length as u64).read_to_end(&mut bytes).ok()?;
-        String::from_utf8(bytes).ok().filter(|_| read == length)
+        self.file.read_exact(&mut self.bytes).ok()
     }
 
     fn put(&mut self, entry: Entry) -> ControlFlow<()> {

@@ -90,6 +90,18 @@ impl WireLine {
     }
 }
 
+impl WireLine {
+    /// The line with as much of it as tells whose words it begins.
+    pub(super) fn shortened(mut self) -> Self {
+        const ENOUGH: usize = 128;
+        if let Kind::Console(text) | Kind::User(text) = &mut self.kind {
+            text.truncate(text.floor_char_boundary(ENOUGH));
+            text.shrink_to_fit();
+        }
+        self
+    }
+}
+
 /// Parses the lines of a history; lines of the model's that follow one another come as one.
 pub(super) struct Joined;
 

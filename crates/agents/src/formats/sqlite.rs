@@ -77,16 +77,20 @@ fn open(path: &Path, stamp: &Stamp) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The path as an address; what has a meaning in addresses is escaped.
+/// The path as an address; what has a meaning in addresses is escaped. A relative path stays one.
 fn uri(path: &Path) -> String {
-    let text = path.to_string_lossy().replace('\\', "/");
-    let mut uri = String::from(if text.starts_with('/') { "file:" } else { "file:/" });
-    for letter in text.chars() {
-        match letter {
-            '%' => uri.push_str("%25"),
-            '?' => uri.push_str("%3f"),
-            '#' => uri.push_str("%23"),
-            _ => uri.push(letter),
+    let bytes = path.as_os_str().as_encoded_bytes();
+    // The host is nobody's: where none is named, a second slash of the path would begin one.
+    let mut uri = String::from(match bytes.first() {
+        Some(first) if std::path::is_separator(char::from(*first)) => "file://",
+        _ if path.is_absolute() => "file:///",
+        _ => "file:",
+    });
+    for byte in bytes {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            b'%' | b'?' | b'#' | 0x80.. => uri.extend(["%", &format!("{byte:02x}")]),
+            _ => uri.push(char::from(*byte)),
         }
     }
     uri
@@ -163,6 +167,19 @@ mod tests {
         assert_eq!(count(&path).unwrap(), 1);
         assert_eq!(names(folder.path()), ["a ?b%20#c.db"]);
         assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_database_is_read_by_any_path_that_leads_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a \\ ü.db");
+        make(&path).close().unwrap();
+        let here = std::env::current_dir().unwrap();
+        let mut relative: PathBuf = here.components().skip(1).map(|_| "..").collect();
+        relative.extend(path.canonicalize().unwrap().components().skip(1));
+        assert_eq!(count(&relative).unwrap(), 1);
+        assert_eq!(count(&Path::new("/").join(format!("/{}", path.display()))).unwrap(), 1);
     }
 
     #[test]

@@ -77,7 +77,8 @@ pub(super) fn workspace(text: &str) -> Option<&str> {
 
 /// How a call ended, by what is told of it.
 pub(super) fn ending(tool: &str, text: &str, failed: bool) -> (Status, Option<i32>) {
-    if text.starts_with("[Operation Cancelled]") || text.contains("Command was cancelled by user before") {
+    let cancelled = || memchr::memmem::find(text.as_bytes(), b"Command was cancelled by user before").is_some();
+    if text.starts_with("[Operation Cancelled]") || cancelled() {
         return (Status::Interrupted, None);
     }
     let exit_code = if tool == "run_shell_command" { Shell::of(text).and_then(|shell| shell.exit_code) } else { None };

@@ -410,7 +410,11 @@ fn outcome(
         }
         _ => return None,
     };
-    let (mut status, exit_code) = boilerplate::ending(tool, &text_of(&parts), failed);
+    let told = match parts.as_slice() {
+        [Part::Text(text)] => Cow::Borrowed(text.as_str()),
+        parts => Cow::Owned(text_of(parts)),
+    };
+    let (mut status, exit_code) = boilerplate::ending(tool, &told, failed);
     if cancelled && id == own_id {
         status = Status::Interrupted;
     }
@@ -420,8 +424,8 @@ fn outcome(
 /// The text of a response, and whether it tells an error; another shape than the usual stays JSON.
 fn response_text(raw: &RawValue) -> (Option<String>, bool) {
     match serde_json::from_str::<WireResponse<'_>>(raw.get()) {
-        Ok(WireResponse { output: Some(text), .. }) => (Some(text.to_string()), false),
-        Ok(WireResponse { error: Some(text), .. }) => (Some(text.to_string()), true),
+        Ok(WireResponse { output: Some(text), .. }) => (Some(text.0.into_owned()), false),
+        Ok(WireResponse { error: Some(text), .. }) => (Some(text.0.into_owned()), true),
         _ if raw.get() == "{}" => (None, false),
         _ => (Some(raw.get().to_owned()), false),
     }

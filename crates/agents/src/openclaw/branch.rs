@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use carryover_core::transcript::NodeId;
 
-use super::wire::{WireLink, WireName};
+use super::wire::WireLink;
 use crate::formats::ids;
+use crate::formats::tree::wire::Name;
 
 /// What a record says of its place.
 #[derive(Debug, Clone, Default)]
@@ -48,12 +49,12 @@ enum Place {
     At(NodeId),
 }
 
-impl From<&WireName> for Place {
-    fn from(name: &WireName) -> Self {
+impl From<&Name<'_>> for Place {
+    fn from(name: &Name<'_>) -> Self {
         match name {
-            WireName::Untold => Self::Untold,
-            WireName::Null => Self::Nowhere,
-            WireName::Name(name) => Self::At(NodeId::of(name)),
+            Name::Told(name) if !name.trim().is_empty() => Self::At(NodeId::of(name)),
+            Name::Untold | Name::Told(_) => Self::Untold,
+            Name::Null => Self::Nowhere,
         }
     }
 }
@@ -82,9 +83,9 @@ pub(super) const KNOWN: &[&str] = &[
 ];
 
 impl Link {
-    /// `name` stands for records of the oldest files, which have none.
-    pub(super) fn of(wire: &WireLink, name: &str) -> Self {
-        let kind = match wire.kind.as_str() {
+    /// The place of a record, and its name, if it has one.
+    pub(super) fn of(wire: &WireLink<'_>) -> (Self, Option<String>) {
+        let kind = match &*wire.kind {
             "session" => Kind::Apart,
             "leaf" => Kind::Control,
             "reset" => Kind::Reset,
@@ -92,21 +93,26 @@ impl Link {
             kind if KNOWN.contains(&kind) => Kind::Known,
             _ => Kind::Unknown,
         };
-        let id = match &wire.id {
-            WireName::Name(id) => Some(NodeId::of(id)),
-            _ if matches!(kind, Kind::Known | Kind::Reset | Kind::Compaction) => Some(NodeId::of(name)),
-            _ => None,
-        };
-        let kept = Place::from(&wire.first_kept_entry_id).node();
-        Self {
+        let name = wire.id.as_deref().filter(|id| !id.trim().is_empty());
+        let link = Self {
             kind,
-            id,
+            id: name.map(NodeId::of),
             parent: Place::from(&wire.parent_id),
             target: Place::from(&wire.target_id),
             append_parent: Place::from(&wire.append_parent_id),
-            side: wire.append_mode == WireName::Name("side".to_owned()),
-            kept,
+            side: wire.append_mode.as_deref() == Some("side"),
+            kept: Place::from(&wire.first_kept_entry_id).node(),
+        };
+        (link, name.map(str::to_owned))
+    }
+
+    /// The name of a record of the oldest files, which have none: its number.
+    pub(super) fn name_by(&mut self, number: i64) -> String {
+        let name = format!("#{number}");
+        if self.id.is_none() && self.is_known() {
+            self.id = Some(NodeId::of(&name));
         }
+        name
     }
 
     fn is_known(&self) -> bool {

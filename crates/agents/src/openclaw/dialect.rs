@@ -1,10 +1,10 @@
 //! What the client's tools mean, and how a meaning is spelt in them.
 
-use carryover_core::json::Json;
 use carryover_core::transcript::{Action, Call, Change, Hunk};
 use serde_json::{Value, json};
 
 use super::wire::WireDetails;
+use crate::formats::tree::blocks::{Home, Spelt};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -101,19 +101,14 @@ fn empty() -> Hunk {
     Hunk { context: None, old: String::new(), new: String::new(), everywhere: false }
 }
 
-/// A call in the client's own tools.
-pub(super) struct Spelt {
-    pub tool: &'static str,
-    pub input: Value,
-}
-
 /// Spells a foreign call in the client's own tools, where the meaning is exact.
-pub(super) fn spell(action: &Action) -> Option<Spelt> {
+pub(super) fn spell(action: &Action, home: Home<'_>) -> Option<Spelt> {
     let spelt = |tool, input| Some(Spelt { tool, input });
     match action {
         Action::Run { command, workdir } => {
             let mut input = json!({ "command": command });
-            if let Some(folder) = workdir {
+            // A command that is run in the project needs no folder.
+            if let Some(folder) = workdir.as_deref().filter(|folder| !home.is(folder)) {
                 input["workdir"] = json!(folder);
             }
             spelt("exec", input)
@@ -172,19 +167,14 @@ fn read_input(path: &str, offset: Option<u64>, limit: Option<u64>) -> Value {
     input
 }
 
-/// The input of a call that keeps its own tool: an object, as the APIs demand.
-pub(super) fn object(input: &Json) -> Value {
-    match input.value() {
-        object @ Value::Object(_) => object,
-        other => json!({ "input": other }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use carryover_core::json::Json;
     use carryover_core::transcript::{CallForm, CallId};
 
     use super::*;
+
+    const HOME: Home<'_> = Home { project: "/p", old_project: None };
 
     fn call(tool: &str, input: &Value) -> Call {
         let input = Json::from_value(input);
@@ -201,7 +191,7 @@ mod tests {
         let Change::Update { hunks, .. } = &changes[0] else { panic!("no update") };
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n");
-        let spelt = spell(&Action::Edit(changes)).unwrap();
+        let spelt = spell(&Action::Edit(changes), HOME).unwrap();
         assert_eq!(spelt.tool, "edit");
         assert_eq!(spelt.input["edits"][0]["oldText"], "def add(a, b):\n    return a - b");
     }
@@ -211,6 +201,6 @@ mod tests {
         let run = call("exec", &json!({ "command": "ls", "workdir": "/w" }));
         let meaning = action(&run, None);
         assert_eq!(meaning, Action::Run { command: "ls".into(), workdir: Some("/w".into()) });
-        assert_eq!(spell(&meaning).unwrap().input, json!({ "command": "ls", "workdir": "/w" }));
+        assert_eq!(spell(&meaning, HOME).unwrap().input, json!({ "command": "ls", "workdir": "/w" }));
     }
 }

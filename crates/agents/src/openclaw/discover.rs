@@ -10,10 +10,11 @@ use carryover_core::transcript::{EntryKey, Fact, NodeId, SessionId};
 use rusqlite::Connection;
 
 use super::branch::{Fate, KNOWN};
-use super::kept::{self, Raw, Session};
-use super::lines;
-use super::record;
+use super::kept::Session;
+use super::raw::Raw;
 use super::wire::{WireKind, WireLink};
+use super::{lines, record, rows};
+use crate::formats::tree::owner;
 use crate::formats::{drift, jsonl, sqlite};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -69,7 +70,7 @@ fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>
         return Ok(unknown(connection, path)?.into_iter().collect());
     }
     let mut found = Vec::new();
-    for session in kept::sessions(connection)? {
+    for session in rows::sessions(connection)? {
         // What a sub-agent did is part of the session that it worked for.
         if session.parent.is_some() {
             continue;
@@ -86,13 +87,13 @@ fn sessions(connection: &Connection, path: &Path) -> rusqlite::Result<Vec<Found>
 
 /// Completes a session by its first events, and tells whether its format has changed; `None` where it has no event.
 fn row(connection: &Connection, mut session: Session) -> rusqlite::Result<Option<(Session, bool)>> {
-    let Some(first) = kept::first(connection, &session.id)? else { return Ok(None) };
+    let Some(first) = rows::first(connection, &session.id)? else { return Ok(None) };
     session.begin(&first);
     if session.label.is_none() && session.name.is_none() {
-        let beginning = kept::looked_at(connection, &session.id, "ORDER BY seq LIMIT 12")?;
+        let beginning = rows::looked_at(connection, &session.id, "ORDER BY seq LIMIT 12")?;
         session.name = beginning.iter().find_map(prompt);
     }
-    let looked_at = |which| kept::looked_at(connection, &session.id, which).map(|last| Seen::of(&last));
+    let looked_at = |which| rows::looked_at(connection, &session.id, which).map(|last| Seen::of(&last));
     let drifted = looked_at(LOOKED_AT)?.have_drifted() && looked_at(IN_DOUBT)?.have_drifted();
     Ok(Some((session, drifted)))
 }
@@ -134,7 +135,7 @@ fn file(path: &Path) -> Option<Found> {
     jsonl::lines(&head).find(|line| !line.trim_ascii().is_empty())?;
     let seen = |bytes: &[u8]| {
         let lines = jsonl::lines(bytes).filter(|line| !line.trim_ascii().is_empty());
-        Seen::of(&lines.map(kept::utf8).collect::<Vec<_>>())
+        Seen::of(&lines.map(Raw::utf8).collect::<Vec<_>>())
     };
     let mut drifted = seen(&head).have_drifted();
     if drifted && metadata.len() > HEAD {
@@ -145,7 +146,7 @@ fn file(path: &Path) -> Option<Found> {
         return None;
     }
     if session.label.is_none() && session.name.is_none() {
-        session.name = jsonl::lines(&head).map(kept::utf8).find_map(|raw| prompt(&raw));
+        session.name = jsonl::lines(&head).map(Raw::utf8).find_map(|raw| prompt(&raw));
     }
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
@@ -154,11 +155,11 @@ fn file(path: &Path) -> Option<Found> {
 }
 
 /// What the user said, if that is what a record holds.
-fn prompt(raw: &Raw) -> Option<String> {
+fn prompt(raw: &Raw<'_>) -> Option<String> {
     let key = EntryKey { file: 0, offset: 0, part: 0, length: 0 };
     // On a branch or not: it is the beginning that names a session.
     let fate = Fate { node: Some(NodeId::of("")), ..Fate::default() };
-    record::parse(raw, key, &fate).facts.into_iter().find_map(|fact| match fact {
+    record::parse(raw, key, &fate, &mut false).facts.into_iter().find_map(|fact| match fact {
         Fact::Title(_, title) => Some(title),
         _ => None,
     })
@@ -173,7 +174,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(records: &[Raw]) -> Self {
+    fn of(records: &[Raw<'_>]) -> Self {
         let mut seen = Self::default();
         for raw in records {
             seen.look(raw);
@@ -181,7 +182,7 @@ impl Seen {
         seen
     }
 
-    fn look(&mut self, raw: &Raw) {
+    fn look(&mut self, raw: &Raw<'_>) {
         let Raw::Text(text) = raw else {
             self.unknown += 1;
             return;
@@ -208,11 +209,9 @@ impl Seen {
 /// Whether the first bytes are those of a session in a file of its own.
 pub(super) fn is_session(path: &Path, head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    let begins = serde_json::from_slice::<WireLink>(line).is_ok_and(|link| link.kind == "session");
-    // Another agent's files begin alike; where they are tells whose they are.
-    let sessions = path.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "sessions"));
-    let agents = sessions.and_then(Path::parent).and_then(Path::parent);
-    begins && agents.is_some_and(|folder| folder.file_name().is_some_and(|name| name == "agents"))
+    let begins = serde_json::from_slice::<WireLink<'_>>(line).is_ok_and(|link| &*link.kind == "session");
+    // Another agent's files begin alike.
+    begins && owner::has_several_agents(path, head)
 }
 
 fn told(session: Session, source: Source, bytes: u64, drifted: bool) -> Found {

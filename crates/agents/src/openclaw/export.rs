@@ -1,9 +1,13 @@
 //! A branch of a session as the client exports it with `sessions export-trajectory`: `session-branch.json`.
 
+use std::cell::Cell;
+
 use carryover_core::transcript::EntryKey;
 use serde_json::value::RawValue;
 
-use super::kept::{Head, Kept, Raw, Session, Take, key, link};
+use super::kept::{Fated, Head, Kept, Session, Take, key};
+use super::raw::Raw;
+use super::record::{self, Passed};
 use crate::formats::ids;
 
 /// The file.
@@ -18,7 +22,9 @@ struct WireExport<'a> {
 /// An exported session.
 pub(super) struct Exported {
     session: Session,
-    records: Vec<(Head, Raw)>,
+    /// Handed over once.
+    heads: Cell<Vec<Head>>,
+    records: Vec<(EntryKey, Raw<'static>)>,
 }
 
 impl Exported {
@@ -26,15 +32,17 @@ impl Exported {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let export: WireExport<'_> = serde_json::from_str(text).ok()?;
         let mut session = Session::default();
-        session.begin(&Raw::Text(export.header.get().to_owned()));
-        let records = std::iter::once(&export.header).chain(&export.entries).zip(0..);
-        let records = records.map(|(raw, number)| {
+        session.begin(&Raw::Text(export.header.get().into()));
+        let (mut heads, mut records) = (Vec::new(), Vec::new());
+        for (raw, number) in std::iter::once(&export.header).chain(&export.entries).zip(0..) {
             let stamp = ids::digest(raw.get());
-            let raw = Raw::Text(raw.get().to_owned());
-            let (link, name) = link(&raw, number);
-            (Head { key: key(ids::digest(&name), &raw), place: number, stamp, link }, raw)
-        });
-        Some(Self { session, records: records.collect() })
+            let raw = Raw::Text(raw.get().to_owned().into());
+            let Passed { mut link, name, said } = record::pass_over(&raw);
+            let key = key(ids::digest(&name.unwrap_or_else(|| link.name_by(number))), &raw);
+            heads.push(Head { key, place: number, stamp, link, said });
+            records.push((key, raw));
+        }
+        Some(Self { session, heads: Cell::new(heads), records })
     }
 }
 
@@ -51,21 +59,22 @@ impl Kept for Exported {
     }
 
     fn heads(&self) -> rusqlite::Result<Vec<Head>> {
-        Ok(self.records.iter().map(|(head, _)| head.clone()).collect())
+        Ok(self.heads.take())
     }
 
-    fn each(&self, heads: &[Head], take: &mut Take<'_>) -> rusqlite::Result<()> {
-        let skipped = self.records.len().saturating_sub(heads.len());
-        for (_, raw) in &self.records[skipped..] {
-            if take(raw.clone()).is_break() {
+    fn each(&self, records: &[Fated<'_>], take: &mut Take<'_>) -> rusqlite::Result<()> {
+        let skipped = records.first().map_or(self.records.len(), |(head, _)| usize::try_from(head.place).unwrap_or(0));
+        let mut is_named = false;
+        for ((_, raw), (head, fate)) in self.records.iter().skip(skipped).zip(records) {
+            if take(record::parse(raw, head.key, fate, &mut is_named)).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw>> {
-        let found = self.records.iter().find(|(head, _)| head.key.offset == key.offset);
+    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw<'static>>> {
+        let found = self.records.iter().find(|(known, _)| known.offset == key.offset);
         Ok(found.map(|(_, raw)| raw.clone()))
     }
 }

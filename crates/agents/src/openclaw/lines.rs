@@ -1,12 +1,15 @@
 //! The store of clients before 2026.7.2: one file for each session, and an index of them beside it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::EntryKey;
 
-use super::kept::{Head, Kept, Raw, Session, Take, link, time, utf8};
+use super::kept::{Fated, Head, Kept, Session, Take, time};
+use super::raw::Raw;
+use super::record::{self, Passed};
 use super::wire::WireEntry;
 use crate::AgentError;
 use crate::formats::line::Line;
@@ -22,45 +25,47 @@ const LONGEST_INDEX: u64 = 64 << 20;
 pub(super) struct Lines {
     path: PathBuf,
     session: Session,
-    heads: Vec<Head>,
+    /// Handed over once.
+    heads: Cell<Vec<Head>>,
 }
 
 impl Lines {
     /// Looks through a file, up to its last whole line.
     pub(super) fn open(path: &Path) -> Result<Self, AgentError> {
-        let mut heads = Vec::new();
-        let mut number = 0;
-        let parse = |line: Line<'_>| head(line);
-        jsonl::scan(path, 0, parse, |(key, raw)| {
-            number += 1;
-            let (link, _) = link(&raw, number);
-            let text = if let Raw::Text(text) = &raw { text.as_str() } else { "" };
-            heads.push(Head { key, place: number, stamp: ids::digest(text), link });
+        let mut heads: Vec<Head> = Vec::new();
+        jsonl::scan(path, 0, head, |mut head| {
+            head.place += heads.last().map_or(0, |last| last.place);
+            head.link.name_by(head.place);
+            heads.push(head);
             ControlFlow::Continue(())
         })?;
-        Ok(Self { path: path.to_owned(), session: look(path)?, heads })
+        Ok(Self { path: path.to_owned(), session: look(path)?, heads: Cell::new(heads) })
     }
 
-    fn text(&self, key: EntryKey) -> Raw {
+    fn text(&self, key: EntryKey) -> Raw<'static> {
         if u64::from(key.length) > jsonl::MAX_RECORD as u64 {
             return Raw::Bad("the record is longer than 64 MiB");
         }
         match jsonl::record(&self.path, key.offset, u64::from(key.length)) {
-            Ok(text) => Raw::Text(text),
+            Ok(text) => Raw::Text(text.into()),
             Err(_) => Raw::Bad("not UTF-8"),
         }
     }
 }
 
 /// A line that counts: one at the end that is not whole is still being written.
-fn head(line: Line<'_>) -> Option<(EntryKey, Raw)> {
+fn head(line: Line<'_>) -> Option<Head> {
+    let is_whole = || serde_json::from_slice::<serde::de::IgnoredAny>(line.bytes).is_ok();
+    let raw = match line {
+        _ if line.is_too_long() => Raw::Bad("the record is longer than 64 MiB"),
+        _ if line.unterminated && !is_whole() => return None,
+        _ => Raw::utf8(line.bytes),
+    };
     let length = u32::try_from(line.length).unwrap_or(u32::MAX);
     let key = EntryKey { file: 0, offset: line.offset, part: 0, length };
-    if line.is_too_long() {
-        return Some((key, Raw::Bad("the record is longer than 64 MiB")));
-    }
-    let is_whole = || serde_json::from_slice::<serde::de::IgnoredAny>(line.bytes).is_ok();
-    (!line.unterminated || is_whole()).then(|| (key, utf8(line.bytes)))
+    let stamp = ids::digest(if let Raw::Text(text) = &raw { text } else { "" });
+    let Passed { link, said, .. } = record::pass_over(&raw);
+    Some(Head { key, place: 1, stamp, link, said })
 }
 
 /// What the first line and the index tell of a session.
@@ -68,7 +73,7 @@ pub(super) fn look(path: &Path) -> Result<Session, AgentError> {
     let head = jsonl::head(path, 16 << 10)?;
     let mut session = Session::default();
     if let Some(first) = jsonl::lines(&head).next().or(Some(&head[..])) {
-        session.begin(&utf8(first));
+        session.begin(&Raw::utf8(first));
     }
     if session.id.is_empty() {
         session.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -104,19 +109,20 @@ impl Kept for Lines {
     }
 
     fn heads(&self) -> rusqlite::Result<Vec<Head>> {
-        Ok(self.heads.clone())
+        Ok(self.heads.take())
     }
 
-    fn each(&self, heads: &[Head], take: &mut Take<'_>) -> rusqlite::Result<()> {
-        for head in heads {
-            if take(self.text(head.key)).is_break() {
+    fn each(&self, records: &[Fated<'_>], take: &mut Take<'_>) -> rusqlite::Result<()> {
+        let mut is_named = false;
+        for (head, fate) in records {
+            if take(record::parse(&self.text(head.key), head.key, fate, &mut is_named)).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw>> {
+    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw<'static>>> {
         Ok(Some(self.text(key)))
     }
 }

@@ -3,17 +3,19 @@
 //! Sessions are events in a database of each of the user's agents; before 2026.7.2 they were files of the same records.
 //! What the client writes, and what makes it load a foreign session, is in `README.md` beside this file.
 
-mod blocks;
 mod branch;
 mod dialect;
 mod discover;
+mod events;
 mod export;
 mod kept;
 mod lines;
 mod outcome;
 mod page;
+mod raw;
 mod read;
 mod record;
+mod rows;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;

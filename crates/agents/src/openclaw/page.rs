@@ -9,11 +9,14 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Origin, Part, text_of};
 use serde_json::{Value, json};
 
-use super::blocks::{self, Blocks};
+use super::{dialect, outcome};
 use crate::formats::ids::{self, Ids};
 use crate::formats::relocate::Relocation;
+use crate::formats::tree::blocks::{self, Blocks, Dialect};
 use crate::formats::turns;
 use crate::{Carried, Loss, Origins, WriteRequest, WrittenAs};
+
+const DIALECT: Dialect = Dialect { spell: dialect::spell, with_exit_code: outcome::with_exit_code };
 
 /// What was written.
 pub(super) struct Written {
@@ -59,7 +62,7 @@ impl<'a> Page<'a> {
         let old = request.old_project.and_then(|old| old.to_str());
         let moves = old.filter(|old| *old != project).map(|old| Relocation { old, new: project });
         Self {
-            blocks: Blocks::new(project, moves),
+            blocks: Blocks::new(DIALECT, project, moves),
             request,
             project,
             ids,

@@ -1,15 +1,18 @@
 //! Reading a session.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
 
 use super::branch::{self, Fate};
 use super::export::{self, Exported};
-use super::kept::{Head, Kept, Raw, Rows, Session};
+use super::kept::{Fated, Head, Kept, Session};
 use super::lines::Lines;
+use super::raw::Raw;
 use super::record;
+use super::rows::Rows;
+use crate::formats::tree::bodies;
 use crate::formats::{ids, jsonl, sqlite};
 use crate::{AgentError, Bookmark, Sink, Source};
 
@@ -41,7 +44,7 @@ pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, Agent
         let heads = kept.heads()?;
         let fates = fates(&heads);
         let found = heads.iter().zip(&fates).find(|(head, _)| head.key.offset == key.offset);
-        Ok(found.map(|(head, fate)| record::parse(&raw, head.key, fate).entries))
+        Ok(found.map(|(head, fate)| record::parse(&raw, head.key, fate, &mut false).entries))
     })
     .map_err(|error| moved(error, key))
 }
@@ -50,7 +53,7 @@ pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, Agent
 pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
     let found = open(&source_of(header), &mut |kept, _| kept.record(key)).map_err(|error| moved(error, key))?;
     match found {
-        Raw::Text(text) => Ok(text),
+        Raw::Text(text) => Ok(text.into_owned()),
         Raw::Bad(_) => Err(AgentError::Moved { path: source_of(header).path, offset: key.offset }),
     }
 }
@@ -122,7 +125,7 @@ struct Pour<'a> {
 
 impl Pour<'_> {
     fn pour(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
-        let heads = self.kept.heads()?;
+        let mut heads = self.kept.heads()?;
         let fates = fates(&heads);
         let mut digest = ids::digest(&format!("{} {}", self.session.id, self.session.generation));
         let digests: Vec<u64> = std::iter::once(digest)
@@ -139,14 +142,58 @@ impl Pour<'_> {
         if self.begin().is_break() {
             return Ok(mark(start));
         }
+        let present = self.present(&heads, &fates).max(start);
         let mut index = start;
-        self.kept.each(&heads[start..], &mut |raw| {
-            let (Some(head), Some(fate)) = (heads.get(index), fates.get(index)) else { return ControlFlow::Break(()) };
-            hand_over(self.sink, record::parse(&raw, head.key, fate))?;
-            index += 1;
-            ControlFlow::Continue(())
-        })?;
+        if self.pass_over(&mut heads, &fates, start..present, &mut index)?.is_continue() {
+            let records: Vec<Fated<'_>> = heads.iter().zip(&fates).skip(present).collect();
+            self.kept.each(&records, &mut |parsed| {
+                hand_over(self.sink, parsed)?;
+                index += 1;
+                ControlFlow::Continue(())
+            })?;
+        }
         Ok(mark(index))
+    }
+
+    /// Where the part that may still be live begins: at the last record that begins the context anew, where the past is
+    /// not wanted. What such a record keeps from before it is read again when it is needed.
+    fn present(&self, heads: &[Head], fates: &[Fate]) -> usize {
+        let begins = |(head, fate): Fated<'_>| fate.node.is_some() && head.said.is_barrier();
+        let last = if self.sink.wants_the_past() { None } else { heads.iter().zip(fates).rposition(begins) };
+        last.unwrap_or(0)
+    }
+
+    /// Hands over what was there before, by kinds and places.
+    fn pass_over(
+        &mut self,
+        heads: &mut [Head],
+        fates: &[Fate],
+        past: Range<usize>,
+        index: &mut usize,
+    ) -> rusqlite::Result<ControlFlow<()>> {
+        let mut is_named = false;
+        for at in past {
+            let head = &mut heads[at];
+            let said = std::mem::take(&mut head.said);
+            let mut parsed = if said.may_name && !is_named {
+                // The one record whose words are wanted: they name the session.
+                self.whole((head, &fates[at]), &mut is_named)?.unwrap_or_else(|| said.on(head.key, &fates[at]))
+            } else {
+                said.on(head.key, &fates[at])
+            };
+            parsed.entries.iter_mut().for_each(Entry::reduce);
+            if hand_over(self.sink, parsed).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            *index += 1;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// One record, read whole.
+    fn whole(&self, record: Fated<'_>, is_named: &mut bool) -> rusqlite::Result<Option<record::Parsed>> {
+        let raw = self.kept.record(record.0.key)?;
+        Ok(raw.map(|raw| record::parse(&raw, record.0.key, record.1, is_named)))
     }
 
     /// Where to start: after what was read, or anew where any of that is not what it was.
@@ -177,8 +224,8 @@ impl Pour<'_> {
         }
         facts.extend(session.started.map(Fact::StartedAt));
         facts.extend(session.project.clone().map(Fact::Project));
-        facts.extend(record::title(TitleRank::Generated, session.name.as_deref()));
-        facts.extend(record::title(TitleRank::Given, session.label.as_deref()));
+        facts.extend(bodies::title(TitleRank::Generated, session.name.as_deref()));
+        facts.extend(bodies::title(TitleRank::Given, session.label.as_deref()));
         facts.extend(session.version.clone().map(Fact::ClientVersion));
         facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))

@@ -1,81 +1,13 @@
-//! What the client writes, as far as we look at it: the same records in its database and in its older files.
+//! What the client writes beside and around the records of a tree, which are the same in its database and in its older
+//! files.
 //!
 //! Flat structs with optional fields: a field that is not there, or new, costs nothing. Nothing here is the model.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, IgnoredAny};
 use serde_json::value::RawValue;
 
-use crate::formats::text::{Text, text_or_none};
-
-/// One event of a transcript.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WireRecord<'a> {
-    #[serde(borrow, default, rename = "type")]
-    pub kind: Text<'a>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub id: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub timestamp: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub cwd: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub message: Option<WireMessage<'a>>,
-    /// Of a compaction, or of a branch that was left.
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub summary: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub name: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub model_id: Option<Text<'a>>,
-    /// What was put in by neither the user nor the model.
-    #[serde(borrow, default)]
-    pub content: WireContent<'a>,
-    #[serde(borrow, default)]
-    pub details: Option<&'a RawValue>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WireMessage<'a> {
-    #[serde(borrow, default)]
-    pub role: Text<'a>,
-    #[serde(borrow, default)]
-    pub content: WireContent<'a>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub provider: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub model: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub stop_reason: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub error_message: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub tool_call_id: Option<Text<'a>>,
-    #[serde(default)]
-    pub is_error: Option<bool>,
-    #[serde(borrow, default)]
-    pub details: Option<&'a RawValue>,
-    /// Who sent it, where that was not the user.
-    #[serde(borrow, default)]
-    pub provenance: Option<&'a RawValue>,
-    /// Marks a copy of what was delivered to a chat; the model is not told twice.
-    #[serde(default)]
-    pub openclaw_delivery_mirror: Option<IgnoredAny>,
-    /// A command that the user ran.
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub command: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "text_or_none")]
-    pub output: Option<Text<'a>>,
-    #[serde(default)]
-    pub exit_code: Option<i32>,
-    #[serde(default)]
-    pub cancelled: Option<bool>,
-    #[serde(default)]
-    pub exclude_from_context: Option<bool>,
-}
+use crate::formats::text::Text;
+use crate::formats::tree::wire::{Name, Record};
 
 /// What kind of record it is, and whose message.
 #[derive(serde::Deserialize, Default)]
@@ -113,43 +45,59 @@ pub(super) struct WireDetails {
 }
 
 /// The place of a record in the tree. A parent that is not told is another thing than none.
+#[derive(serde::Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct WireLink<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub id: Name<'a>,
+    #[serde(borrow)]
+    pub parent_id: Name<'a>,
+    #[serde(borrow)]
+    pub target_id: Name<'a>,
+    #[serde(borrow)]
+    pub append_parent_id: Name<'a>,
+    #[serde(borrow)]
+    pub append_mode: Name<'a>,
+    #[serde(borrow)]
+    pub first_kept_entry_id: Name<'a>,
+}
+
+impl<'a> WireLink<'a> {
+    /// Takes it out of a record.
+    pub(super) fn of<W>(record: &mut Record<'a, W>) -> Self {
+        Self {
+            kind: record.kind.clone(),
+            id: std::mem::take(&mut record.id),
+            parent_id: std::mem::take(&mut record.parent_id),
+            target_id: std::mem::take(&mut record.target_id),
+            append_parent_id: std::mem::take(&mut record.append_parent_id),
+            append_mode: std::mem::take(&mut record.append_mode),
+            first_kept_entry_id: std::mem::take(&mut record.first_kept_entry_id),
+        }
+    }
+}
+
+/// Marks a copy of what was delivered to a chat; the model is not told twice.
 #[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WireLink {
-    #[serde(default, rename = "type")]
-    pub kind: String,
-    #[serde(default, deserialize_with = "link")]
-    pub id: WireName,
-    #[serde(default, deserialize_with = "link")]
-    pub parent_id: WireName,
-    #[serde(default, deserialize_with = "link")]
-    pub target_id: WireName,
-    #[serde(default, deserialize_with = "link")]
-    pub append_parent_id: WireName,
-    #[serde(default, deserialize_with = "link")]
-    pub append_mode: WireName,
-    #[serde(default, deserialize_with = "link")]
-    pub first_kept_entry_id: WireName,
+pub(super) struct WireMirrored {
+    message: WireMirror,
 }
 
-/// A name that may be told, told to be none, or not told.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum WireName {
-    #[default]
-    Untold,
-    Null,
-    Name(String),
+#[derive(serde::Deserialize)]
+struct WireMirror {
+    #[serde(default, rename = "openclawDeliveryMirror")]
+    mirror: Option<IgnoredAny>,
 }
 
-fn link<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WireName, D::Error> {
-    Ok(match Option::<&RawValue>::deserialize(deserializer)? {
-        None => WireName::Null,
-        Some(raw) => match serde_json::from_str::<Option<String>>(raw.get()) {
-            Ok(Some(name)) if !name.trim().is_empty() => WireName::Name(name),
-            Ok(None) => WireName::Null,
-            _ => WireName::Untold,
-        },
-    })
+impl WireMirrored {
+    /// By which such a record can be found.
+    pub(super) const FIELD: &str = "openclawDeliveryMirror";
+
+    pub(super) fn is_mirrored(&self) -> bool {
+        self.message.mirror.is_some()
+    }
 }
 
 /// What the client notes of a session in its index.
@@ -186,85 +134,6 @@ pub(super) struct WireDefaults {
 pub(super) enum WireModel {
     Name(String),
     Choice { primary: String },
-}
-
-/// A string, or blocks.
-pub(super) enum WireContent<'a> {
-    Text(Text<'a>),
-    Blocks(Vec<WireBlock<'a>>),
-}
-
-/// One block of a message; which fields are there depends on `kind`.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WireBlock<'a> {
-    #[serde(borrow, default, rename = "type")]
-    pub kind: Text<'a>,
-    #[serde(borrow, default)]
-    pub text: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub thinking: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub thinking_signature: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub id: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub name: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub arguments: Option<&'a RawValue>,
-    /// Of an image.
-    #[serde(borrow, default)]
-    pub data: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    pub mime_type: Option<Text<'a>>,
-}
-
-impl Default for WireContent<'_> {
-    fn default() -> Self {
-        Self::Blocks(Vec::new())
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for WireContent<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
-
-struct ContentVisitor;
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = WireContent<'de>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a string, a block or a list of blocks")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(WireContent::Text(Text(text.into())))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(WireContent::Text(Text(text.to_owned().into())))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(WireContent::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut blocks = Vec::new();
-        while let Some(block) = seq.next_element()? {
-            blocks.push(block);
-        }
-        Ok(WireContent::Blocks(blocks))
-    }
-
-    /// Old outcomes are one block without a list around it.
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let block = WireBlock::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-        Ok(WireContent::Blocks(vec![block]))
-    }
 }
 
 /// A part that drifted must not cost what stands around it.

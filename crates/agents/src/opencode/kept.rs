@@ -1,5 +1,7 @@
 //! A session as it is kept: rows of a database, or a file that the client exported.
 
+use std::collections::BTreeMap;
+
 use carryover_core::time::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -134,15 +136,22 @@ impl<'a> Rows<'a> {
     }
 
     /// How much the parts of each message are, and when they last changed; their contents stay unread.
-    fn changes(&self) -> rusqlite::Result<std::collections::BTreeMap<String, [i64; 3]>> {
-        let query = "SELECT message_id, count(*), max(time_updated), total(octet_length(data))
-                     FROM part WHERE session_id = ?1 GROUP BY message_id";
+    fn changes(&self) -> rusqlite::Result<BTreeMap<String, [i64; 3]>> {
+        // Grouped here: the database would sort the rows for it, and take their contents along.
+        let query = "SELECT message_id, time_updated, octet_length(data) FROM part WHERE session_id = ?1";
         let mut query = self.connection.prepare_cached(query)?;
-        let rows = query.query_map([&self.session], |row| {
-            #[expect(clippy::cast_possible_truncation, reason = "it is a number of bytes")]
-            Ok((row.get(0)?, [row.get(1)?, number(row, 2)?, row.get::<_, f64>(3)? as i64]))
-        })?;
-        rows.collect()
+        let mut rows = query.query([&self.session])?;
+        let mut changes: BTreeMap<String, [i64; 3]> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let id = row.get_ref(0)?.as_str()?;
+            let (updated, bytes) = (number(row, 1)?, number(row, 2)?);
+            if let Some([count, last, total]) = changes.get_mut(id) {
+                (*count, *last, *total) = (*count + 1, updated.max(*last), *total + bytes);
+            } else {
+                changes.insert(id.to_owned(), [1, updated, bytes]);
+            }
+        }
+        Ok(changes)
     }
 }
 

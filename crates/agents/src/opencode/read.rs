@@ -30,7 +30,7 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
         let from = if begun { &Bookmark::Start } else { from };
         begun = true;
         let Some(session) = kept.session()? else { return Ok(None) };
-        Pour { kept, session: &session, path, sink: &mut *sink, is_first }.pour(from).map(Some)
+        Pour { kept, session: &session, path, sink: &mut *sink, is_first, is_titled: false }.pour(from).map(Some)
     })
 }
 
@@ -139,6 +139,8 @@ struct Pour<'a> {
     sink: &'a mut dyn Sink,
     /// The sink knows nothing yet.
     is_first: bool,
+    /// A prompt has given it a title.
+    is_titled: bool,
 }
 
 impl Pour<'_> {
@@ -211,9 +213,11 @@ impl Pour<'_> {
             self.sink.reject(rejected)?;
         }
         for entry in parsed.entries {
-            if let (Body::Prompt(parts), Origin::User) = (&entry.body, entry.origin) {
+            // The first prompt decides: the others need not be looked at.
+            if let (Body::Prompt(parts), Origin::User, false) = (&entry.body, entry.origin, self.is_titled) {
                 let first = one_line(&text_of(parts), 200);
                 if !first.is_empty() {
+                    self.is_titled = true;
                     self.sink.learn(Fact::Title(TitleRank::FirstPrompt, first))?;
                 }
             }

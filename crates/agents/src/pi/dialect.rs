@@ -1,8 +1,9 @@
 //! What pi's tools mean, and how a meaning is spelt in them.
 
-use carryover_core::json::Json;
 use carryover_core::transcript::{Action, Call, Change, Hunk};
 use serde_json::{Value, json};
+
+use crate::formats::tree::blocks::{Home, Spelt};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -96,19 +97,6 @@ fn empty() -> Hunk {
     Hunk { context: None, old: String::new(), new: String::new(), everywhere: false }
 }
 
-/// Where the session goes on, and where it was.
-#[derive(Clone, Copy)]
-pub(super) struct Home<'a> {
-    pub project: &'a str,
-    pub old_project: Option<&'a str>,
-}
-
-/// A call in pi's own tools.
-pub(super) struct Spelt {
-    pub tool: &'static str,
-    pub input: Value,
-}
-
 /// Spells a foreign call in pi's own tools, where the meaning is exact.
 pub(super) fn spell(action: &Action, home: Home<'_>) -> Option<Spelt> {
     let spelt = |tool, input| Some(Spelt { tool, input });
@@ -173,23 +161,16 @@ fn read_input(path: &str, offset: Option<u64>, limit: Option<u64>) -> Value {
 /// The client's shell starts in the project.
 fn in_folder(command: &str, workdir: Option<&str>, home: Home<'_>) -> String {
     match workdir {
-        Some(folder) if folder != home.project && Some(folder) != home.old_project => {
+        Some(folder) if !home.is(folder) => {
             format!("cd '{}' && {command}", folder.replace('\'', r"'\''"))
         }
         _ => command.to_owned(),
     }
 }
 
-/// The input of a call that keeps its own tool: an object, as the APIs demand.
-pub(super) fn object(input: &Json) -> Value {
-    match input.value() {
-        object @ Value::Object(_) => object,
-        other => json!({ "input": other }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use carryover_core::json::Json;
     use carryover_core::transcript::{CallForm, CallId};
 
     use super::*;

@@ -7,7 +7,7 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Header, SessionId};
 
 use super::edits::Edits;
-use super::record;
+use super::record::{self, Told};
 use crate::formats::line::Line;
 use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
@@ -137,7 +137,7 @@ impl Ends {
     }
 
     fn take_line(&mut self, line: Line<'_>) {
-        let Some(parsed) = record::parse(line, 0, &Edits::default()) else { return };
+        let Some(parsed) = record::parse(&mut Told::default(), line, 0, &Edits::default()) else { return };
         // A message without anything in it may be one whose fields have other names now.
         let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if matches!(&**kind, "message" | "message/user" | "message/assistant"));
         if parsed.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body)) {

@@ -3,7 +3,6 @@
 //! A session is one file of records that name their parent; the last record is the leaf. What the client writes and
 //! what makes it load a foreign session is in `README.md` beside this file.
 
-mod blocks;
 mod dialect;
 mod discover;
 mod edits;
@@ -28,6 +27,7 @@ use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome,
 use settings::Settings;
 
 use crate::formats::jsonl;
+use crate::formats::tree::owner;
 use crate::{
     Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
     TargetView, WritePlan, WriteRequest, Writer,
@@ -102,7 +102,9 @@ impl Agent for Pi {
     }
 
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        discover::is_session(head).then(|| Source { path: path.to_path_buf(), key: None })
+        // Another client's files begin alike.
+        let ours = discover::is_session(head) && !owner::has_several_agents(path, head);
+        ours.then(|| Source { path: path.to_path_buf(), key: None })
     }
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {

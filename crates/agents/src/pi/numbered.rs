@@ -10,7 +10,7 @@ use std::path::Path;
 use carryover_core::transcript::{Body, Node, NodeId};
 
 use super::edits::Edits;
-use super::record::{self, NO_RECORD, Parsed};
+use super::record::{self, NO_RECORD, Parsed, Told};
 use crate::formats::jsonl;
 use crate::formats::line::Line;
 
@@ -31,9 +31,11 @@ impl Numbers {
         }
         let mut numbers = Self { next: 0 };
         let edits = Edits::default();
-        let parse = |line: Line<'_>| if line.offset < offset { record::parse(line, 0, &edits) } else { None };
+        let parse = |told: &mut Told, line: Line<'_>| {
+            if line.offset < offset { record::pass_over(told, line, 0, &edits) } else { None }
+        };
         if offset > 0 {
-            jsonl::scan(path, 0, parse, |parsed| {
+            jsonl::scan_remembering(path, 0, parse, |parsed| {
                 numbers.count(&parsed);
                 ControlFlow::Continue(())
             })?;

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header};
+use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header};
 use serde_json::{Value, json};
 
 use super::edits::{Edit, Edits};
 use super::numbered::Numbers;
-use super::record::{self, Parsed};
+use super::record::{self, Parsed, Told};
 use crate::formats::jsonl;
 use crate::formats::line::Line;
 use crate::{AgentError, Bookmark, Sink, Source};
@@ -38,14 +38,41 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
         return Ok(*from);
     }
     let mut numbers = Numbers::of(path, start)?;
-    let parse = |line: Line<'_>| record::parse(line, 0, &edits);
-    let end = jsonl::scan(path, start, parse, |mut parsed| {
+    let present = present(path, start, &edits, sink)?;
+    let parse = |told: &mut Told, line: Line<'_>| {
+        let read = if line.offset < present { record::pass_over } else { record::parse };
+        read(told, line, 0, &edits)
+    };
+    let end = jsonl::scan_remembering(path, start, parse, |mut parsed| {
         if let Some(numbers) = &mut numbers {
             numbers.place(&mut parsed);
         }
         hand_over(parsed, sink)
     })?;
     Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
+}
+
+/// Where the part that may still be live begins: at the last compaction, where the past is not wanted. What a compaction
+/// keeps from before it is read again when it is needed.
+///
+/// It is looked for near the end only: a context that has outgrown every window was compacted.
+fn present(path: &Path, start: u64, edits: &Edits, sink: &dyn Sink) -> Result<u64, AgentError> {
+    const NEAR: u64 = 48 << 20;
+    const WORTH_LOOKING: u64 = 4 << 20;
+    let size = fs_err::metadata(path)?.len();
+    if sink.wants_the_past() || size.saturating_sub(start) < WORTH_LOOKING {
+        return Ok(0);
+    }
+    let Some(offset) = jsonl::last_line_with(path, r#""type":"compaction""#, NEAR)? else { return Ok(0) };
+    // The same words inside some other record mean nothing.
+    let mut found = false;
+    let parse =
+        |line: Line<'_>| (line.offset == offset).then(|| record::parse(&mut Told::default(), line, 0, edits)).flatten();
+    jsonl::scan(path, offset, parse, |parsed| {
+        found = parsed.entries.iter().any(|entry| matches!(entry.body, Body::Compacted(_)));
+        ControlFlow::Break(())
+    })?;
+    Ok(if found { offset } else { 0 })
 }
 
 /// Where to start: at the bookmark, or anew where the file was replaced.
@@ -90,7 +117,7 @@ pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, Agent
     let (path, text) = place(header, key)?;
     let edits = edits_after(header, path, key.offset)?;
     let line = Line { offset: key.offset, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
-    Ok(record::parse(line, key.file, &edits).map(|parsed| parsed.entries).unwrap_or_default())
+    Ok(record::parse(&mut Told::default(), line, key.file, &edits).map(|parsed| parsed.entries).unwrap_or_default())
 }
 
 /// The text of one record, as the model sees it now.

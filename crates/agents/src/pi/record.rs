@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 
 use carryover_core::json::Json;
-use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
-    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
+    Body, CallId, Compacted, Entry, EntryKey, Fact, Node, NodeId, Note, Origin, Outcome, Part, Place, Rejected,
+    SessionId, Status, TitleRank,
 };
 
 use super::edits::{Edit, Edits};
 use super::outcome;
-use super::wire::{WireBlock, WireContent, WireMessage, WireRecord};
 use crate::formats::line::Line;
 use crate::formats::text::Text;
+use crate::formats::tree::bodies::{self, Bodies, note, opaque, spoken, unknown};
+use crate::formats::tree::wire::{Content, Message, Record};
+use crate::formats::tree::words::{PassedOver, Words};
 
 /// What a line says.
 pub(super) struct Parsed {
@@ -28,37 +29,56 @@ pub(super) struct Parsed {
     pub first_kept: Option<u64>,
 }
 
+/// What the lines before have told, and need not be told again.
+#[derive(Default)]
+pub(super) struct Told {
+    title: bool,
+    model: String,
+}
+
 /// Why a line is none of the client's records; it skips such lines.
 pub(super) const NO_RECORD: &str = "not a JSON object";
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
-pub(super) fn parse(line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> {
-    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
-    let key = EntryKey { file, offset: line.offset, part: 0, length };
+pub(super) fn parse(told: &mut Told, line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> {
+    let key = key(line, file);
     if line.is_too_long() {
         return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
     }
-    match deserialize(line.bytes) {
-        Ok(record) => Some(Reading { line: line.bytes, key, record: &record }.parsed(edits)),
+    match bodies::deserialize::<Record<'_, Text<'_>>>(line.bytes) {
+        Ok(record) => Some(Reading { line: line.bytes, key, record, told }.parsed(edits)),
         Err(_) if line.unterminated => None,
         Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
         Err(_) => Some(Parsed::rejected(key, NO_RECORD)),
     }
 }
 
-/// Parses a line as text where it is text: then serde need not check each string again.
-fn deserialize(line: &[u8]) -> serde_json::Result<WireRecord<'_>> {
-    match simdutf8::basic::from_utf8(line) {
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(line),
-    }
+/// Reads a line from before the last compaction, of which kinds and places are told only. Most of a long session is of
+/// that kind, and most of such a record is text that nobody will see.
+pub(super) fn pass_over(told: &mut Told, line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> {
+    let mut parsed = match bodies::deserialize::<Record<'_, PassedOver>>(line.bytes) {
+        // What names the session is wanted, and what is wrong with a line is told by who reads it whole.
+        Ok(record) if told.title || !is_prompt(&record) => {
+            Reading { line: line.bytes, key: key(line, file), record, told }.parsed(edits)
+        }
+        _ => parse(told, line, file, edits)?,
+    };
+    parsed.entries.iter_mut().for_each(Entry::reduce);
+    Some(parsed)
+}
+
+fn is_prompt<W>(record: &Record<'_, W>) -> bool {
+    record.message.as_ref().is_some_and(|message| &*message.role == "user")
+}
+
+fn key(line: Line<'_>, file: u16) -> EntryKey {
+    EntryKey { file, offset: line.offset, part: 0, length: u32::try_from(line.length).unwrap_or(u32::MAX) }
 }
 
 impl Parsed {
     fn rejected(key: EntryKey, reason: &'static str) -> Self {
-        let body = Body::Opaque(Cow::Borrowed("rejected"));
-        let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
-        Self { key, facts: Vec::new(), entries: vec![entry], rejected: Some(reason), known: false, first_kept: None }
+        let entries = vec![bodies::rejected(key)];
+        Self { key, facts: Vec::new(), entries, rejected: Some(reason), known: false, first_kept: None }
     }
 
     pub(super) fn rejection(&self) -> Option<Rejected> {
@@ -66,17 +86,16 @@ impl Parsed {
     }
 }
 
-type Bodies = Vec<(Origin, Body)>;
-
 /// A record in the course of being read.
-struct Reading<'r, 'a> {
+struct Reading<'r, 'a, W> {
     line: &'a [u8],
     key: EntryKey,
-    record: &'r WireRecord<'a>,
+    record: Record<'a, W>,
+    told: &'r mut Told,
 }
 
-impl Reading<'_, '_> {
-    fn parsed(&self, edits: &Edits) -> Parsed {
+impl<'a, W: Words<'a>> Reading<'_, 'a, W> {
+    fn parsed(mut self, edits: &Edits) -> Parsed {
         let mut facts = Vec::new();
         let edit = self.record.id.as_deref().and_then(|id| edits.of(id));
         let bodies = match edit {
@@ -85,13 +104,7 @@ impl Reading<'_, '_> {
             None => self.bodies(&mut facts),
         };
         let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
-        let node = self.node();
-        let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
-        let mut entries = Vec::with_capacity(bodies.len());
-        for (part, (origin, body)) in bodies.into_iter().enumerate() {
-            let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
-            entries.push(Entry { key, at, origin, side: false, node, body });
-        }
+        let entries = bodies::entries(bodies, self.key, self.record.timestamp.as_deref(), self.node());
         let first_kept = self.record.first_kept_entry_index;
         Parsed { key: self.key, facts, entries, rejected: None, known, first_kept }
     }
@@ -103,21 +116,24 @@ impl Reading<'_, '_> {
         Some(Node { id: NodeId::of(id), parent, group: None })
     }
 
-    fn bodies(&self, facts: &mut Vec<Fact>) -> Bodies {
-        let record = self.record;
-        match &*record.kind {
+    fn bodies(&mut self, facts: &mut Vec<Fact>) -> Bodies {
+        let content = std::mem::take(&mut self.record.content);
+        match &*self.record.kind {
             "session" => self.session(facts),
-            "message" => match &record.message {
-                Some(message) => self.message(message, &message.content, facts),
+            "message" => match self.record.message.take() {
+                Some(mut message) => {
+                    let content = std::mem::take(&mut message.content);
+                    self.message(&message, content, facts)
+                }
                 None => vec![opaque("message")],
             },
-            "custom_message" => self.injected(&record.content),
+            "custom_message" => self.injected(content),
             "compaction" => self.compaction(),
-            "branch_summary" => branch_left(record.summary.as_ref()),
-            "session_info" => note(facts, title(TitleRank::Given, record.name.as_deref()), Note::Title),
+            "branch_summary" => bodies::branch_left(self.record.summary.as_ref()),
+            "session_info" => note(facts, bodies::title(TitleRank::Given, self.record.name.as_deref()), Note::Title),
             "model_change" => {
-                let model = record.model_id.as_deref().map(|model| Fact::Model(model.to_owned()));
-                note(facts, model, Note::Mode)
+                let model = self.record.model_id.take();
+                note(facts, model.and_then(|model| self.model(&model)), Note::Mode)
             }
             "thinking_level_change" => note(facts, None, Note::Mode),
             "usage" => note(facts, None, Note::Usage),
@@ -129,45 +145,70 @@ impl Reading<'_, '_> {
     }
 
     /// A record whose content was changed later on.
-    fn replaced(&self, content: &Json, facts: &mut Vec<Fact>) -> Bodies {
-        let Ok(content) = serde_json::from_str::<WireContent<'_>>(content.as_str()) else {
+    fn replaced(&mut self, content: &Json, facts: &mut Vec<Fact>) -> Bodies {
+        let Ok(content) = serde_json::from_str::<Content<'_, Text<'_>>>(content.as_str()) else {
             return self.bodies(facts);
         };
-        match (&*self.record.kind, &self.record.message) {
-            ("message", Some(message)) => self.message(message, &content, facts),
-            ("custom_message", _) => self.injected(&content),
-            _ => self.bodies(facts),
+        match (&*self.record.kind, self.record.message.take()) {
+            ("message", Some(message)) => self.message(&message, content, facts),
+            ("custom_message", _) => self.injected(content),
+            (_, message) => {
+                self.record.message = message;
+                self.bodies(facts)
+            }
         }
     }
 
     fn session(&self, facts: &mut Vec<Fact>) -> Bodies {
-        let record = self.record;
+        let record = &self.record;
         facts.extend(record.id.as_deref().map(|id| Fact::Session(SessionId(id.to_owned()))));
         facts.extend(record.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(|cwd| Fact::Project(cwd.into())));
         facts.extend(record.timestamp.as_deref().and_then(Timestamp::parse).map(Fact::StartedAt));
         vec![opaque("session")]
     }
 
-    fn message(&self, message: &WireMessage<'_>, content: &WireContent<'_>, facts: &mut Vec<Fact>) -> Bodies {
+    fn message<'c, V: Words<'c>>(
+        &mut self,
+        message: &Message<'_, W>,
+        content: Content<'c, V>,
+        facts: &mut Vec<Fact>,
+    ) -> Bodies {
         match &*message.role {
             "user" => {
                 let parts = self.parts(content);
-                facts.extend(first_prompt(&parts));
+                facts.extend(self.title(&parts));
                 spoken(Origin::User, parts, "message/user")
             }
             "assistant" => {
-                facts.extend(message.model.as_deref().map(|model| Fact::Model(model.to_owned())));
-                assistant(message, content)
+                facts.extend(message.model.as_deref().and_then(|model| self.model(model)));
+                bodies::assistant(message, content, |signature| !signature.is_empty())
             }
             "toolResult" => vec![(Origin::Agent, self.outcome(message, content))],
-            "bashExecution" => ran(message),
+            // Run with `!!`, it is not told to the model.
+            "bashExecution" if message.exclude_from_context == Some(true) => vec![opaque("message/bashExecution")],
+            "bashExecution" => bodies::ran(message),
             "custom" | "hookMessage" => self.injected(content),
             "system" => vec![opaque("message/system")],
             role => vec![unknown(format!("message/{role}"))],
         }
     }
 
-    fn outcome(&self, message: &WireMessage<'_>, content: &WireContent<'_>) -> Body {
+    /// The model, where it is another one than before.
+    fn model(&mut self, model: &str) -> Option<Fact> {
+        if self.told.model == model {
+            return None;
+        }
+        model.clone_into(&mut self.told.model);
+        Some(Fact::Model(model.to_owned()))
+    }
+
+    fn title(&mut self, parts: &[Part]) -> Option<Fact> {
+        let title = if self.told.title { None } else { bodies::first_prompt(parts) };
+        self.told.title |= title.is_some();
+        title
+    }
+
+    fn outcome<'c, V: Words<'c>>(&self, message: &Message<'_, W>, content: Content<'c, V>) -> Body {
         let parts = self.parts(content);
         let failed = message.is_error == Some(true);
         let status = match failed {
@@ -181,166 +222,60 @@ impl Reading<'_, '_> {
     }
 
     /// What an extension of the user's told the model.
-    fn injected(&self, content: &WireContent<'_>) -> Bodies {
+    fn injected<'c, V: Words<'c>>(&self, content: Content<'c, V>) -> Bodies {
         spoken(Origin::Hook, self.parts(content), "custom_message")
     }
 
     /// What stands between the first record that is kept and the compaction stays, behind the summary.
-    fn compaction(&self) -> Bodies {
-        let record = self.record;
+    fn compaction(&mut self) -> Bodies {
+        let record = &mut self.record;
         let head = record.first_kept_entry_id.as_deref().filter(|head| Some(*head) != record.id.as_deref());
         let kept = head.zip(record.parent_id.as_deref()).map(|(head, tail)| (NodeId::of(head), NodeId::of(tail)));
         let barrier = Compacted { kept, anchor: None, keeps_prompts: false };
+        let summary = record.summary.take().map(|summary| Part::Text(summary.into_string()));
         vec![
             (Origin::Harness, Body::Compacted(Box::new(barrier))),
-            (Origin::Agent, Body::Summary(text(record.summary.as_ref()))),
+            (Origin::Agent, Body::Summary(summary.into_iter().collect())),
         ]
     }
 
-    fn parts(&self, content: &WireContent<'_>) -> Vec<Part> {
-        match content {
-            WireContent::Text(text) if text.is_empty() => Vec::new(),
-            WireContent::Text(text) => vec![Part::Text(text.to_string())],
-            WireContent::Blocks(blocks) => blocks.iter().filter_map(|block| self.part(block)).collect(),
-        }
-    }
-
-    fn part(&self, block: &WireBlock<'_>) -> Option<Part> {
-        if let Some(text) = &block.text {
-            return Some(Part::Text(text.to_string()));
-        }
-        let data = block.data.as_ref()?;
-        let media_type = block.mime_type.as_deref().unwrap_or("image/png").to_owned();
-        Some(Part::Blob(Blob { media_type, name: None, place: self.place(data) }))
+    fn parts<'c, V: Words<'c>>(&self, content: Content<'c, V>) -> Vec<Part> {
+        bodies::parts(content, |data| self.place(data))
     }
 
     /// Base64 stands in the line as it is, so its place is enough.
-    fn place(&self, data: &Text<'_>) -> Place {
+    fn place<'c, V: Words<'c>>(&self, data: V) -> Place {
         match data.place_in(self.line) {
-            Some(start) => Place::Encoded {
+            Some(within) => Place::Encoded {
                 file: self.key.file,
-                offset: self.key.offset + start as u64,
-                length: data.len() as u64,
+                offset: self.key.offset + within.start as u64,
+                length: within.len() as u64,
             },
-            None => Place::Inline((&**data).into()),
+            None => Place::Inline(data.into_string().into()),
         }
     }
 }
 
-/// The client never sends a message again that ended in an error or was stopped.
-fn assistant(message: &WireMessage<'_>, content: &WireContent<'_>) -> Bodies {
-    let stopped = message.stop_reason.as_deref();
-    if let Some("error" | "aborted") = stopped {
-        let text = owned(message.error_message.as_ref());
-        let kind = if stopped == Some("aborted") { FailureKind::Interrupted } else { failure_kind(&text) };
-        let failure = Failure { kind, message: text, resets_at: None };
-        return vec![(Origin::Harness, Body::Failure(Box::new(failure)))];
-    }
-    let said: Bodies = match content {
-        WireContent::Text(text) => vec![(Origin::Agent, reply(text))],
-        WireContent::Blocks(blocks) => blocks.iter().map(|block| (Origin::Agent, said(block))).collect(),
-    };
-    if said.is_empty() { vec![opaque("message/assistant")] } else { said }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn spoken(origin: Origin, parts: Vec<Part>, kind: &'static str) -> Bodies {
-    if parts.is_empty() { vec![opaque(kind)] } else { vec![(origin, Body::Prompt(parts))] }
-}
-
-/// One block of the agent's message. Empty texts are not sent.
-fn said(block: &WireBlock<'_>) -> Body {
-    match &*block.kind {
-        "text" => reply(block.text.as_deref().unwrap_or_default()),
-        "thinking" => Body::Reasoning(Box::new(Reasoning {
-            text: owned(block.thinking.as_ref()),
-            sealed: block.thinking_signature.as_deref().is_some_and(|signature| !signature.is_empty()),
-        })),
-        "toolCall" => Body::Call(Box::new(Call {
-            id: CallId(block.id.as_deref().unwrap_or_default().into()),
-            tool: owned(block.name.as_ref()),
-            input: block.arguments.map_or_else(Json::empty, Json::from_raw),
-            form: CallForm::Function,
-        })),
-        kind => Body::Opaque(Cow::Owned(format!("block/{kind}"))),
-    }
-}
-
-fn reply(text: &str) -> Body {
-    if text.trim().is_empty() {
-        return Body::Opaque(Cow::Borrowed("block/empty"));
-    }
-    Body::Reply(vec![Part::Text(text.to_owned())])
-}
-
-/// A command that the user ran with `!`: the client tells the model of it as of something the user said, unless it was
-/// run with `!!`.
-fn ran(message: &WireMessage<'_>) -> Bodies {
-    if message.exclude_from_context == Some(true) {
-        return vec![opaque("message/bashExecution")];
-    }
-    let command = message.command.as_deref().unwrap_or_default();
-    let output = message.output.as_deref().unwrap_or_default();
-    let output = if output.is_empty() { "(no output)".to_owned() } else { format!("```\n{output}\n```") };
-    let ending = match message.exit_code {
-        _ if message.cancelled == Some(true) => "\n\n(command cancelled)".to_owned(),
-        Some(code) if code != 0 => format!("\n\nCommand exited with code {code}"),
-        _ => String::new(),
-    };
-    vec![(Origin::User, Body::Prompt(vec![Part::Text(format!("Ran `{command}`\n{output}{ending}"))]))]
-}
-
-/// What the model is told of a branch that was left; it stands in the midst of a context and replaces nothing.
-fn branch_left(summary: Option<&Text<'_>>) -> Bodies {
-    let Some(summary) = summary.filter(|summary| !summary.is_empty()) else { return vec![opaque("branch_summary")] };
-    let text = format!("[summary of another branch of this conversation]\n{}", &**summary);
-    vec![(Origin::Hook, Body::Prompt(vec![Part::Text(text)]))]
-}
-
-fn opaque(kind: &'static str) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
-}
-
-/// Kinds that we do not know are told by an owned name.
-fn unknown(kind: String) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Owned(kind)))
-}
-
-fn note(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Bodies {
-    facts.extend(fact);
-    vec![(Origin::Harness, Body::Note(note))]
-}
-
-fn owned(text: Option<&Text<'_>>) -> String {
-    text.map(|text| text.to_string()).unwrap_or_default()
-}
-
-fn text(text: Option<&Text<'_>>) -> Vec<Part> {
-    text.map(|text| vec![Part::Text(text.to_string())]).unwrap_or_default()
-}
-
-fn title(rank: TitleRank, text: Option<&str>) -> Option<Fact> {
-    let text = one_line(text?, 200);
-    (!text.is_empty()).then_some(Fact::Title(rank, text))
-}
-
-fn first_prompt(parts: &[Part]) -> Option<Fact> {
-    let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
-    // Long prompts are named by their beginning, and that needs no look at the rest.
-    title(TitleRank::FirstPrompt, Some(&text[..text.floor_char_boundary(2_000)]))
-}
-
-/// What kind of error a message ended in; the client keeps the API's words only, which begin with the status.
-fn failure_kind(text: &str) -> FailureKind {
-    let lower = text.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    match lower.get(..3).and_then(|status| status.parse::<u16>().ok()) {
-        Some(429) => FailureKind::RateLimit,
-        Some(401 | 403) => FailureKind::Authentication,
-        Some(402) => FailureKind::Billing,
-        Some(500..=599) => FailureKind::Server,
-        _ if says(&["rate limit", "rate_limit", "usage limit", "too many requests"]) => FailureKind::RateLimit,
-        _ if says(&["context length", "context window", "too long", "maximum context"]) => FailureKind::ContextTooLong,
-        _ if says(&["overloaded", "server error", "server_error"]) => FailureKind::Server,
-        _ => FailureKind::Other,
+    #[test]
+    fn passing_over_tells_the_same_but_for_the_words() {
+        let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/src/pi/fixtures");
+        let odd = [r#"{"type":"message","message":{"role":"user","content":7}}"#, "{", "7", r#"{"type":"x\ud800"}"#];
+        let mut lines: Vec<String> = odd.map(str::to_owned).to_vec();
+        for file in fs_err::read_dir(fixtures).unwrap() {
+            lines.extend(fs_err::read_to_string(file.unwrap().path()).unwrap().lines().map(str::to_owned));
+        }
+        for text in &lines {
+            let line = Line { offset: 9, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
+            let told = || Told { title: true, model: String::new() };
+            let mut whole = parse(&mut told(), line, 0, &Edits::default()).unwrap();
+            whole.entries.iter_mut().for_each(Entry::reduce);
+            let passed = pass_over(&mut told(), line, 0, &Edits::default()).unwrap();
+            assert_eq!((passed.entries, passed.facts), (whole.entries, whole.facts), "{text}");
+            assert_eq!((passed.rejected, passed.known), (whole.rejected, whole.known), "{text}");
+        }
     }
 }

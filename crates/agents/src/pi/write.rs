@@ -10,13 +10,16 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
-use super::blocks::{self, Blocks};
 use super::discover;
 use super::settings::{self, Settings};
+use super::{dialect, outcome};
 use crate::formats::ids::Ids;
 use crate::formats::relocate::Relocation;
+use crate::formats::tree::blocks::{self, Blocks, Dialect};
 use crate::formats::turns;
 use crate::{AgentError, Carried, Loss, Op, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenAs};
+
+const DIALECT: Dialect = Dialect { spell: dialect::spell, with_exit_code: outcome::with_exit_code };
 
 /// Plans the file.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
@@ -88,7 +91,7 @@ impl<'a> Page<'a> {
         let old = request.old_project.and_then(|old| old.to_str());
         let moves = old.filter(|old| *old != project).map(|old| Relocation { old, new: project });
         Self {
-            blocks: Blocks::new(project, moves),
+            blocks: Blocks::new(DIALECT, project, moves),
             request,
             project,
             ids,

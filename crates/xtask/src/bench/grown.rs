@@ -138,6 +138,8 @@ impl<'a> Grower<'a> {
                 if grower.round == 0 && at == 0 {
                     grower.name_session(&mut record);
                 }
+                // A change of the session's settings may name it again.
+                grower.rename(&mut record, "/$set/sessionId");
                 grower.record(&mut record);
                 let line = record.to_string();
                 writeln!(out, "{line}")?;
@@ -205,9 +207,13 @@ impl<'a> Grower<'a> {
     /// The first record names the session; where it does, the name is made this one's own.
     fn name_session(&self, record: &mut Value) {
         for place in ["/sessionId", "/data/sessionId", "/payload/id", "/payload/session_id", "/id"] {
-            if let Some(name) = record.pointer_mut(place).filter(|name| name.is_string()) {
-                *name = Value::from(self.session.as_str());
-            }
+            self.rename(record, place);
+        }
+    }
+
+    fn rename(&self, record: &mut Value, place: &str) {
+        if let Some(name) = record.pointer_mut(place).filter(|name| name.is_string()) {
+            *name = Value::from(self.session.as_str());
         }
     }
 

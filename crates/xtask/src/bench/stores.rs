@@ -20,7 +20,7 @@ const SMALL: usize = 64 << 10;
 const SMALL_ONES: u64 = 20;
 
 /// Counts up when the corpus is grown in another way.
-const GENERATION: u64 = 2;
+const GENERATION: u64 = 3;
 
 /// How a session is kept, and where below the home.
 pub(super) enum Place {

@@ -130,6 +130,47 @@ fn records_are_found_again_by_their_keys() {
     assert!(OpenClaw.record(&transcript.header, nowhere).is_err());
 }
 
+/// What stands before the last compaction is passed over where nobody wants it: the same is told, but for the words.
+#[test]
+fn a_past_that_is_not_wanted_keeps_its_places() {
+    for name in FIXTURES {
+        let made = Made::of(&[&records(name)]);
+        for path in [made.path(), fixture(name)] {
+            let short = read(&source(&path));
+            let everything = TranscriptBuilder::new("openclaw").keeping_everything();
+            let mut whole = read_from(&source(&path), everything, &Bookmark::Start).0;
+            let barrier = whole.entries.iter().rposition(|entry| matches!(entry.body, Body::Compacted(_)));
+            whole.entries[..barrier.unwrap_or(0)].iter_mut().for_each(Entry::reduce);
+            assert_eq!(short.entries, whole.entries, "{name}");
+            assert_eq!(short.header.title, whole.header.title, "{name}");
+            assert_eq!(short.header.model, whole.header.model, "{name}");
+        }
+    }
+}
+
+#[test]
+fn long_sessions_are_read_in_lanes_and_stay_in_order() {
+    let mut records = records("limit");
+    let (parent, long) = (records.last().unwrap()["id"].clone(), "word ".repeat(30_000));
+    // Packed they are short, so they are made to differ.
+    for n in 0..40 {
+        let parent = if n == 0 { parent.clone() } else { format!("n{}", n - 1).into() };
+        let noise: String = (0..40_000_u64).map(|at| char::from(b'!' + ((at * at * (n + 7)) % 89) as u8)).collect();
+        let content = format!("{n} {noise} {long}");
+        records.push(serde_json::json!({
+            "type": "message", "id": format!("n{n}"), "parentId": parent,
+            "message": { "role": "user", "content": content },
+        }));
+    }
+    let made = Made::of(&[&records]);
+    let transcript = read(&source(&made.path()));
+    let numbers = transcript.entries.iter().rev().take(40).rev().map(|entry| match entry.body.parts() {
+        [Part::Text(text)] => text.split(' ').next().and_then(|number| number.parse().ok()),
+        _ => None,
+    });
+    assert_eq!(numbers.collect::<Option<Vec<u64>>>(), Some((0..40).collect()));
+}
+
 fn found(root: &Path) -> Vec<Found> {
     let mut all = Vec::new();
     let store = Store { root: root.to_owned() };
@@ -181,4 +222,12 @@ fn files_of_the_agent_are_recognised() {
     let header = br#"{"type":"session","version":3,"id":"x","cwd":"/p"}"#;
     assert!(OpenClaw.recognise(Path::new("/h/.openclaw/agents/main/sessions/x.jsonl"), header).is_some());
     assert!(OpenClaw.recognise(Path::new("/h/.pi/agent/sessions/--p--/x.jsonl"), header).is_none());
+    // A loose file is known by what the client notes in it; no other agent claims it then.
+    let lines: Vec<String> = records("whole").iter().map(Value::to_string).collect();
+    let loose = lines.join("\n");
+    for (path, bytes) in [("/tmp/x.jsonl", loose.as_bytes()), ("/h/.openclaw/agents/main/sessions/x.jsonl", header)] {
+        let claim = |agent: &&&dyn Agent| agent.recognise(Path::new(path), bytes).is_some();
+        let claimed: Vec<&str> = crate::AGENTS.iter().filter(claim).map(|agent| agent.facts().id).collect();
+        assert_eq!(claimed, ["openclaw"], "{path}");
+    }
 }

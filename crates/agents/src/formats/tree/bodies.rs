@@ -1,0 +1,174 @@
+//! What records of a tree say, as the bodies of entries.
+
+use std::borrow::Cow;
+
+use carryover_core::json::Json;
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, Note, Origin, Part, Place,
+    Reasoning, TitleRank,
+};
+
+use super::wire::{Block, Content, Message};
+use super::words::Words;
+use crate::formats::text::Text;
+
+/// Whose words, and what they are.
+pub type Bodies = Vec<(Origin, Body)>;
+
+/// Parses a record as text where it is text: then serde need not check each string again.
+pub fn deserialize<'a, T: serde::Deserialize<'a>>(record: &'a [u8]) -> serde_json::Result<T> {
+    match simdutf8::basic::from_utf8(record) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(record),
+    }
+}
+
+/// The entries of one record.
+pub fn entries(bodies: Bodies, key: EntryKey, at: Option<&str>, node: Option<Node>) -> Vec<Entry> {
+    let at = at.and_then(Timestamp::parse);
+    let entry = |(part, (origin, body)): (usize, (Origin, Body))| {
+        let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
+        Entry { key, at, origin, side: false, node, body }
+    };
+    bodies.into_iter().enumerate().map(entry).collect()
+}
+
+/// What stands in the place of a record that cannot be read.
+pub fn rejected(key: EntryKey) -> Entry {
+    let body = Body::Opaque(Cow::Borrowed("rejected"));
+    Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body }
+}
+
+/// Texts and images; `place` tells where an image is.
+pub fn parts<'a, W: Words<'a>>(content: Content<'a, W>, place: impl Fn(W) -> Place) -> Vec<Part> {
+    match content {
+        Content::Text(text) if text.is_empty() => Vec::new(),
+        Content::Text(text) => vec![Part::Text(text.into_string())],
+        Content::Blocks(blocks) => blocks.into_iter().filter_map(|block| part(block, &place)).collect(),
+    }
+}
+
+fn part<'a, W: Words<'a>>(block: Block<'a, W>, place: impl Fn(W) -> Place) -> Option<Part> {
+    if let Some(text) = block.text {
+        return Some(Part::Text(text.into_string()));
+    }
+    let data = block.data?;
+    let media_type = block.mime_type.as_deref().unwrap_or("image/png").to_owned();
+    Some(Part::Blob(Blob { media_type, name: None, place: place(data) }))
+}
+
+/// A message of the agent's. One that ended in an error or was stopped is never sent again. `is_seal` tells whether
+/// what stands beside the thinking is its seal.
+pub fn assistant<'a, M, W: Words<'a>>(
+    message: &Message<'_, M>,
+    content: Content<'a, W>,
+    is_seal: impl Fn(&str) -> bool,
+) -> Bodies {
+    let stopped = message.stop_reason.as_deref();
+    if let Some("error" | "aborted") = stopped {
+        let text = message.error_message.as_deref().unwrap_or_default().to_owned();
+        let kind = if stopped == Some("aborted") { FailureKind::Interrupted } else { failure_kind(&text) };
+        let failure = Failure { kind, message: text, resets_at: None };
+        return vec![(Origin::Harness, Body::Failure(Box::new(failure)))];
+    }
+    let said: Bodies = match content {
+        Content::Text(text) => vec![(Origin::Agent, reply(Some(text)))],
+        Content::Blocks(blocks) => blocks.into_iter().map(|block| (Origin::Agent, said(block, &is_seal))).collect(),
+    };
+    if said.is_empty() { vec![opaque("message/assistant")] } else { said }
+}
+
+/// One block of the agent's message.
+fn said<'a, W: Words<'a>>(block: Block<'a, W>, is_seal: impl Fn(&str) -> bool) -> Body {
+    match &*block.kind {
+        "text" => reply(block.text),
+        "thinking" => Body::Reasoning(Box::new(Reasoning {
+            text: block.thinking.map(W::into_string).unwrap_or_default(),
+            sealed: block.thinking_signature.as_deref().is_some_and(is_seal),
+        })),
+        "toolCall" => Body::Call(Box::new(Call {
+            id: CallId(block.id.as_deref().unwrap_or_default().into()),
+            tool: block.name.as_deref().unwrap_or_default().to_owned(),
+            input: block.arguments.map_or_else(Json::empty, W::json),
+            form: CallForm::Function,
+        })),
+        kind => Body::Opaque(Cow::Owned(format!("block/{kind}"))),
+    }
+}
+
+/// Empty texts are not sent.
+fn reply<'a, W: Words<'a>>(text: Option<W>) -> Body {
+    match text.filter(|text| !text.is_blank()) {
+        Some(text) => Body::Reply(vec![Part::Text(text.into_string())]),
+        None => Body::Opaque(Cow::Borrowed("block/empty")),
+    }
+}
+
+/// What was said to the agent; `kind` names a record in which nothing was.
+pub fn spoken(origin: Origin, parts: Vec<Part>, kind: &'static str) -> Bodies {
+    if parts.is_empty() { vec![opaque(kind)] } else { vec![(origin, Body::Prompt(parts))] }
+}
+
+/// A command that the user ran: the client tells the model of it as of something the user said.
+pub fn ran<W>(message: &Message<'_, W>) -> Bodies {
+    let command = message.command.as_deref().unwrap_or_default();
+    let output = message.output.as_deref().unwrap_or_default();
+    let output = if output.is_empty() { "(no output)".to_owned() } else { format!("```\n{output}\n```") };
+    let ending = match message.exit_code {
+        _ if message.cancelled == Some(true) => "\n\n(command cancelled)".to_owned(),
+        Some(code) if code != 0 => format!("\n\nCommand exited with code {code}"),
+        _ => String::new(),
+    };
+    vec![(Origin::User, Body::Prompt(vec![Part::Text(format!("Ran `{command}`\n{output}{ending}"))]))]
+}
+
+/// What the model is told of a branch that was left; it stands in the midst of a context and replaces nothing.
+pub fn branch_left(summary: Option<&Text<'_>>) -> Bodies {
+    let Some(summary) = summary.filter(|summary| !summary.is_empty()) else { return vec![opaque("branch_summary")] };
+    let text = format!("[summary of another branch of this conversation]\n{}", &**summary);
+    vec![(Origin::Hook, Body::Prompt(vec![Part::Text(text)]))]
+}
+
+pub fn opaque(kind: &'static str) -> (Origin, Body) {
+    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+}
+
+/// Kinds that we do not know are told by an owned name.
+pub fn unknown(kind: String) -> (Origin, Body) {
+    (Origin::Harness, Body::Opaque(Cow::Owned(kind)))
+}
+
+pub fn note(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Bodies {
+    facts.extend(fact);
+    vec![(Origin::Harness, Body::Note(note))]
+}
+
+pub fn title(rank: TitleRank, text: Option<&str>) -> Option<Fact> {
+    let text = one_line(text?, 200);
+    (!text.is_empty()).then_some(Fact::Title(rank, text))
+}
+
+/// The title that a prompt of the user's gives to a session that has no other.
+pub fn first_prompt(parts: &[Part]) -> Option<Fact> {
+    let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
+    // Long prompts are named by their beginning, and that needs no look at the rest.
+    title(TitleRank::FirstPrompt, Some(&text[..text.floor_char_boundary(2_000)]))
+}
+
+/// What kind of error a message ended in; only the API's words are kept, which begin with the status.
+fn failure_kind(text: &str) -> FailureKind {
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    match lower.get(..3).and_then(|status| status.parse::<u16>().ok()) {
+        Some(429) => FailureKind::RateLimit,
+        Some(401 | 403) => FailureKind::Authentication,
+        Some(402) => FailureKind::Billing,
+        Some(500..=599) => FailureKind::Server,
+        _ if says(&["rate limit", "rate_limit", "usage limit", "too many requests"]) => FailureKind::RateLimit,
+        _ if says(&["context length", "context window", "too long", "maximum context"]) => FailureKind::ContextTooLong,
+        _ if says(&["overloaded", "server error", "server_error"]) => FailureKind::Server,
+        _ => FailureKind::Other,
+    }
+}

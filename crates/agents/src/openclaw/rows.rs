@@ -1,0 +1,242 @@
+//! Sessions as the events of a database.
+
+use std::ops::ControlFlow;
+
+use carryover_core::transcript::EntryKey;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::events::{Batch, event, number, text};
+use super::kept::{Fated, Head, Kept, Session, Take, key, time};
+use super::raw::{Raw, Unpacker};
+use super::record::{self, Passed};
+use crate::formats::jsonl::MAX_RECORD;
+use crate::formats::{ids, lanes, sqlite};
+
+/// Events of a database.
+pub(super) struct Rows<'a> {
+    connection: &'a Connection,
+    session: String,
+    /// The columns of events that there are.
+    columns: Vec<String>,
+}
+
+impl<'a> Rows<'a> {
+    /// A session by its id; without one, the newest that is not a sub-agent's.
+    pub(super) fn of(connection: &'a Connection, key: Option<&str>) -> rusqlite::Result<Option<Self>> {
+        let session = match key {
+            Some(key) => Some(key.to_owned()),
+            None => newest(connection)?,
+        };
+        let columns = sqlite::columns(connection, "transcript_events")?;
+        Ok(session.filter(|_| !columns.is_empty()).map(|session| Self { connection, session, columns }))
+    }
+
+    fn column(&self, name: &'static str) -> &'static str {
+        if self.columns.iter().any(|column| column == name) { name } else { "NULL" }
+    }
+
+    /// The two forms of an event; what is too long to be looked at is held back.
+    fn data(&self) -> String {
+        let held = |column: &str| format!("CASE WHEN length(CAST({column} AS BLOB)) <= {MAX_RECORD} THEN {column} END");
+        format!("{}, {}", held(self.column("event_json")), held(self.column("event_zstd")))
+    }
+}
+
+fn query(what: &str, rest: &str) -> String {
+    format!("SELECT {what} FROM transcript_events WHERE session_id = ?1 {rest}")
+}
+
+/// The session of a database that was used last.
+fn newest(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let mut sessions = sessions(connection)?;
+    sessions.retain(|session| session.parent.is_none());
+    sessions.sort_by(|one, other| other.updated.cmp(&one.updated).then_with(|| one.id.cmp(&other.id)));
+    Ok(sessions.into_iter().next().map(|session| session.id))
+}
+
+/// Every session of a database, without what its events say.
+pub(super) fn sessions(connection: &Connection) -> rusqlite::Result<Vec<Session>> {
+    let windows = sqlite::columns(connection, "session_windows")?;
+    let tied = windows.iter().any(|column| column == "session_key");
+    let nodes = if tied { sqlite::columns(connection, "session_nodes")? } else { Vec::new() };
+    if !windows.iter().any(|column| column == "session_id") {
+        let mut query = connection.prepare("SELECT DISTINCT session_id FROM transcript_events")?;
+        let session = |row: &Row<'_>| Ok(Session { id: text(row, 0)?.unwrap_or_default(), ..Session::default() });
+        return query.query_map([], session)?.collect();
+    }
+    let pick = |columns: &[String], table: &str, name: &str| {
+        if columns.iter().any(|column| column == name) { format!("{table}.{name}") } else { "NULL".to_owned() }
+    };
+    let window = |name: &str| pick(&windows, "w", name);
+    let node = |name: &str| pick(&nodes, "n", name);
+    let columns = [
+        window("session_id"),
+        window("model"),
+        window("created_at"),
+        window("updated_at"),
+        node("label"),
+        node("display_name"),
+        node("spawned_by"),
+    ];
+    let join = if nodes.is_empty() { "" } else { "LEFT JOIN session_nodes AS n ON n.session_key = w.session_key" };
+    let query = format!("SELECT {} FROM session_windows AS w {join}", columns.join(", "));
+    let mut query = connection.prepare(&query)?;
+    let rows = query.query_map([], |row| {
+        Ok(Session {
+            id: text(row, 0)?.unwrap_or_default(),
+            model: text(row, 1)?,
+            started: time(number(row, 2)?),
+            updated: time(number(row, 3)?),
+            label: text(row, 4)?,
+            name: text(row, 5)?,
+            parent: text(row, 6)?,
+            ..Session::default()
+        })
+    })?;
+    rows.collect()
+}
+
+impl Kept for Rows<'_> {
+    fn session(&self) -> rusqlite::Result<Option<Session>> {
+        let known = sessions(self.connection)?;
+        let Some(mut session) = known.into_iter().find(|session| session.id == self.session) else {
+            return Ok(None);
+        };
+        let lookup = |table: &str, query: &str, value: &str| -> rusqlite::Result<Vec<String>> {
+            if sqlite::columns(self.connection, table)?.is_empty() {
+                return Ok(Vec::new());
+            }
+            let mut query = self.connection.prepare(query)?;
+            query.query_map([value], |row| Ok(text(row, 0)?.unwrap_or_default()))?.collect()
+        };
+        if let Some(parent) = session.parent.take() {
+            let query = "SELECT current_session_id FROM session_nodes WHERE session_key = ?1";
+            session.parent = lookup("session_nodes", query, &parent)?.pop();
+        }
+        let query = "SELECT c.current_session_id FROM session_nodes AS c JOIN session_nodes AS p
+                     ON c.spawned_by = p.session_key WHERE p.current_session_id = ?1 ORDER BY c.session_key";
+        if sqlite::columns(self.connection, "session_nodes")?.iter().any(|column| column == "spawned_by") {
+            session.children = lookup("session_nodes", query, &self.session)?;
+        }
+        let query = "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?1";
+        session.generation = lookup("transcript_rewrite_watermarks", query, &self.session)?.pop().unwrap_or_default();
+        let query = "SELECT app_version FROM schema_meta WHERE ?1 <> ''";
+        session.version = lookup("schema_meta", query, &self.session)?.pop();
+        if let Some(first) = first(self.connection, &self.session)? {
+            session.begin(&first);
+        }
+        Ok(Some(session))
+    }
+
+    fn heads(&self) -> rusqlite::Result<Vec<Head>> {
+        let mut heads = Vec::new();
+        let work = |batch: Batch| {
+            let mut heads = Vec::new();
+            batch.each(|seq, created, raw| heads.push(head(seq, created, raw)));
+            heads
+        };
+        self.batches(i64::MIN, work, |batch| {
+            heads.extend(batch);
+            ControlFlow::Continue(())
+        })?;
+        Ok(heads)
+    }
+
+    fn each(&self, records: &[Fated<'_>], take: &mut Take<'_>) -> rusqlite::Result<()> {
+        let Some((begin, _)) = records.first() else { return Ok(()) };
+        let work = |batch: Batch| {
+            let (mut parsed, mut is_named) = (Vec::new(), false);
+            batch.each(|seq, _, raw| {
+                // What came in after the heads were looked at is read the next time.
+                if let Ok(at) = records.binary_search_by_key(&seq, |(head, _)| head.place) {
+                    let (head, fate) = records[at];
+                    parsed.push(record::parse(raw, head.key, fate, &mut is_named));
+                }
+            });
+            parsed
+        };
+        self.batches(begin.place, work, |batch| batch.into_iter().try_for_each(&mut *take))
+    }
+
+    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw<'static>>> {
+        let mut unpacker = Unpacker::default();
+        if let Some(seq) = self.indexed(key)? {
+            let query = query(&self.data(), "AND seq = ?2");
+            let found = self
+                .connection
+                .query_row(&query, rusqlite::params![self.session, seq], |row| event(row, 0, &mut unpacker));
+            return found.optional();
+        }
+        let mut query = self.connection.prepare(&query(&format!("seq, {}", self.data()), "ORDER BY seq"))?;
+        let mut rows = query.query([&self.session])?;
+        while let Some(row) = rows.next()? {
+            let (seq, raw) = (number(row, 0)?, event(row, 1, &mut unpacker)?);
+            if head(seq, 0, &raw).key.offset == key.offset {
+                return Ok(Some(raw));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn head(seq: i64, created: i64, raw: &Raw<'_>) -> Head {
+    let Passed { mut link, name, said } = record::pass_over(raw);
+    let named = ids::digest(&name.unwrap_or_else(|| link.name_by(seq)));
+    let stamp = ids::digest_on(named, &created.to_le_bytes());
+    let stamp = ids::digest_on(stamp, &raw.length().to_le_bytes());
+    Head { key: key(named, raw), place: seq, stamp, link, said }
+}
+
+impl Rows<'_> {
+    /// Goes through the events from one on: they are taken from the database here, and worked on in lanes.
+    fn batches<T: Send>(
+        &self,
+        from: i64,
+        work: impl Fn(Batch) -> T + Sync,
+        merge: impl FnMut(T) -> ControlFlow<()>,
+    ) -> rusqlite::Result<()> {
+        let what = format!("seq, {}, {}", self.column("created_at"), self.data());
+        let mut query = self.connection.prepare(&query(&what, "AND seq >= ?2 ORDER BY seq"))?;
+        let mut rows = query.query(rusqlite::params![self.session, from])?;
+        let mut failed = Ok(());
+        let next = || match Batch::next(&mut rows) {
+            Ok(batch) => batch,
+            Err(error) => {
+                failed = Err(error);
+                None
+            }
+        };
+        lanes::in_order(next, work, merge);
+        failed
+    }
+
+    /// Where the client's own index of names has a record.
+    fn indexed(&self, key: EntryKey) -> rusqlite::Result<Option<i64>> {
+        if sqlite::columns(self.connection, "transcript_event_identities")?.is_empty() {
+            return Ok(None);
+        }
+        let query = "SELECT event_id, seq FROM transcript_event_identities WHERE session_id = ?1";
+        let mut query = self.connection.prepare_cached(query)?;
+        let mut rows = query.query([&self.session])?;
+        while let Some(row) = rows.next()? {
+            if text(row, 0)?.is_some_and(|id| ids::digest(&id) == key.offset) {
+                return number(row, 1).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The first event of a session.
+pub(super) fn first(connection: &Connection, session: &str) -> rusqlite::Result<Option<Raw<'static>>> {
+    let mut found = looked_at(connection, session, "ORDER BY seq LIMIT 1")?;
+    Ok(found.pop())
+}
+
+/// Some events of a session, by a part of a query.
+pub(super) fn looked_at(connection: &Connection, session: &str, rest: &str) -> rusqlite::Result<Vec<Raw<'static>>> {
+    let Some(rows) = Rows::of(connection, Some(session))? else { return Ok(Vec::new()) };
+    let mut query = connection.prepare(&query(&rows.data(), rest))?;
+    let mut unpacker = Unpacker::default();
+    query.query_map([session], |row| event(row, 0, &mut unpacker))?.collect()
+}
