@@ -226,7 +226,7 @@ fn deed(tool: &str, action: &Action) -> String {
         Action::Edit(changes) => {
             format!("change {}", changes.iter().map(crate::transcript::Change::path).collect::<Vec<_>>().join(" "))
         }
-        Action::Other => format!("other {tool}"),
+        Action::Other | Action::Step(_) => format!("other {tool}"),
         action => format!("{} {}", action.kind(), action.subject()),
     }
 }

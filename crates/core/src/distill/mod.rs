@@ -24,6 +24,7 @@ mod limit;
 mod next;
 mod outcome;
 mod phrases;
+mod plan;
 mod progress;
 mod prose;
 mod questions;
