@@ -38,6 +38,12 @@ impl Telling {
         self
     }
 
+    /// The session's own project, where the work goes on in another.
+    pub(super) fn project(mut self, path: &str) -> Self {
+        self.story.header.project = Some(path.into());
+        self
+    }
+
     pub(super) fn user(self, text: &str) -> Self {
         self.deed(Deed::Prompt { text: text.to_owned(), images: 0 })
     }
