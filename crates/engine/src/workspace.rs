@@ -14,6 +14,7 @@ use carryover_core::time::Timestamp;
 use crate::context::Context;
 use crate::file;
 
+pub(crate) use git::ignores;
 pub use git::is_tracked;
 
 /// Files that are read for their functions; the newest are enough.
