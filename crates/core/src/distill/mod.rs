@@ -24,6 +24,7 @@ mod limit;
 mod next;
 mod outcome;
 mod phrases;
+mod plan;
 mod progress;
 mod prose;
 mod questions;
@@ -31,6 +32,7 @@ mod references;
 mod replaced;
 mod request;
 mod role;
+mod roots;
 mod shell;
 mod story;
 mod symbols;
@@ -54,6 +56,7 @@ pub use brief::{
     Voice,
 };
 pub use replaced::with_replacements;
+pub use roots::Roots;
 pub use story::{Deed, Ended, Step, Story};
 pub use workspace::{Commit, FileNow, Git, Workspace};
 

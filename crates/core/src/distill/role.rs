@@ -22,9 +22,12 @@ pub(super) enum CheckKind {
 
 pub(super) fn of(action: &Action) -> Role {
     match action {
-        Action::Read { .. } | Action::View { .. } | Action::Grep { .. } | Action::Glob { .. } | Action::Plan(_) => {
-            Role::Look
-        }
+        Action::Read { .. }
+        | Action::View { .. }
+        | Action::Grep { .. }
+        | Action::Glob { .. }
+        | Action::Plan(_)
+        | Action::Step(_) => Role::Look,
         Action::Write { .. } | Action::Edit(_) => Role::Change,
         Action::Fetch { .. } | Action::Delegate { .. } | Action::Other => Role::Do,
         Action::Run { command, .. } => of_command(command),

@@ -4,6 +4,7 @@ mod decisions;
 mod failures;
 mod files;
 mod next;
+mod plan;
 mod property;
 mod questions;
 mod task;
