@@ -11,6 +11,8 @@ mod copilot_cli;
 mod env;
 mod error;
 mod facts;
+#[cfg(test)]
+mod foreign;
 pub mod formats;
 mod gemini_cli;
 mod openclaw;

@@ -7,7 +7,7 @@ use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_
 use carryover_core::tokens::Counter;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::Distilled;
-use carryover_engine::kept;
+use carryover_engine::{ignored, kept};
 use serde::Serialize;
 
 use crate::clipboard::{self, Copied};
@@ -82,8 +82,8 @@ pub(crate) struct Delivery {
     pub(crate) launch: bool,
     /// Nothing is written or copied.
     pub(crate) dry_run: bool,
-    /// Other files that were written.
-    pub(crate) more: Vec<PathBuf>,
+    /// Other files for the project's own folder: name and text.
+    pub(crate) more: Vec<(&'static str, String)>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -116,18 +116,24 @@ struct LeftOut {
 impl Delivery {
     pub(crate) fn deliver(&self, ui: &mut Ui, context: &Context, prompt: &Prompt) -> Result<(), CommandError> {
         let text = &prompt.rendered.text;
-        let file = self.project.join(kept::FOLDER).join(RESUME);
-        if !self.dry_run {
-            kept::write(&self.project, RESUME, text.as_bytes())?;
+        // Before the first byte is in the folder.
+        let hidden = ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run);
+        let warnings: Vec<String> = self.warnings.iter().cloned().chain(hidden).collect();
+        let more = self.more.iter().map(|(name, text)| (*name, text));
+        let written: Vec<_> = std::iter::once((RESUME, text)).chain(more).collect();
+        for (name, text) in written.iter().filter(|_| !self.dry_run) {
+            kept::write(&self.project, name, text.as_bytes())?;
         }
         let copied = if self.copy && !self.dry_run { clipboard::copy(context, text) } else { None };
-        let mut files = vec![file];
-        files.extend(self.more.iter().cloned());
+        let files: Vec<_> = written.iter().map(|(name, _)| self.project.join(kept::FOLDER).join(name)).collect();
         if ui.json() {
-            ui.write_json(&self.document(prompt, &files, copied))?;
+            ui.write_json(&Delivered { warnings: &warnings, ..self.document(prompt, &files, copied) })?;
             return Ok(());
         }
         self.tell(ui, context, prompt, &files, copied)?;
+        for warning in &warnings {
+            ui.warning(warning)?;
+        }
         let Some(command) = self.command() else { return Ok(()) };
         if self.launch {
             return launch(ui, context, self.taker.map_or("", |taker| taker.id), &command);
@@ -193,9 +199,6 @@ impl Delivery {
         ui.status(format_args!("  tokens      {bar} {shown} of {of} ({})", prompt.counter.label()))?;
         for dropped in &prompt.rendered.dropped {
             ui.status(format_args!("  left out    {} {}", dropped.n, dropped.what))?;
-        }
-        for warning in &self.warnings {
-            ui.warning(warning)?;
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::digest::Digest;
+use crate::disk::Disk;
 use crate::file;
 
 const SCHEMA: &str = "carryover.resume/1";
@@ -84,6 +85,14 @@ pub(crate) struct Block {
     pub(crate) rest: Option<Digest>,
 }
 
+/// A line of ours in the project's own list of what git ignores.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ignored {
+    pub(crate) file: PathBuf,
+    /// What was put at its end: the line, and what the one before it lacked.
+    pub(crate) added: String,
+}
+
 /// One resume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
@@ -110,6 +119,8 @@ pub(crate) struct Journal {
     /// Where a brief was left instead of a session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) blocks: Vec<Block>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ignored: Option<Ignored>,
 }
 
 /// A file that entries were taken from.
@@ -182,6 +193,29 @@ impl Journal {
         SCHEMA.to_owned()
     }
 
+    /// One that has just begun and left nothing yet.
+    pub(crate) fn begun(context: &Context, source: Named, target: Named, project: &Path) -> Self {
+        let (id, number) = next(context);
+        Self {
+            schema: Self::schema(),
+            id,
+            number,
+            state: State::Writing,
+            at: context.env.now,
+            source,
+            target,
+            project: project.to_owned(),
+            session_file: PathBuf::new(),
+            session_key: None,
+            files: Vec::new(),
+            folders: Vec::new(),
+            rows: Vec::new(),
+            lines: Vec::new(),
+            blocks: Vec::new(),
+            ignored: None,
+        }
+    }
+
     pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
         Ok(serde_json::to_vec_pretty(self)?)
     }
@@ -193,6 +227,10 @@ pub(crate) fn folder(context: &Context) -> PathBuf {
 
 pub(crate) fn path(context: &Context, id: &str) -> PathBuf {
     folder(context).join(format!("{id}.json"))
+}
+
+pub(crate) fn write(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> io::Result<()> {
+    disk.write_own(&path(context, &journal.id), &journal.to_bytes()?)
 }
 
 pub(crate) fn lineage_path(context: &Context, id: &str) -> PathBuf {
@@ -228,7 +266,8 @@ pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
     let lines = journal.lines.iter().flat_map(|lines| std::iter::once(&lines.file).chain(&lines.lock));
     let databases = journal.rows.iter().map(|rows| &rows.database);
     let blocks = journal.blocks.iter().map(|block| &block.file);
-    let files = journal.files.iter().map(|left| &left.path).chain(blocks);
+    let ignored = journal.ignored.iter().map(|ignored| &ignored.file);
+    let files = journal.files.iter().map(|left| &left.path).chain(blocks).chain(ignored);
     let paths = files.chain(&journal.folders).chain(lines).chain(databases);
     let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
     sound.then_some(journal)

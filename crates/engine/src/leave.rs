@@ -10,9 +10,10 @@ use carryover_core::transcript::SessionId;
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk};
+use crate::ignored::Unaware;
 use crate::journal::{self, Block, Journal, Left, Lock, Named, State};
 use crate::project::resolve;
-use crate::{blocks, kept, undo, workspace};
+use crate::{blocks, ignored, kept, undo, workspace};
 
 /// The file that a pointer names, in the project's own folder.
 const PAYLOAD: &str = "context.md";
@@ -85,6 +86,8 @@ struct Plan {
     block: Option<NewBlock>,
     /// The brief stands in a file of our own.
     payload: bool,
+    /// The project's list of what git ignores, where our folder is to be put on it.
+    unaware: Option<Unaware>,
     warnings: Vec<String>,
 }
 
@@ -99,7 +102,7 @@ struct NewBlock {
 impl Plan {
     fn make(context: &Context, leaving: &Leaving<'_>) -> Result<Self, LeaveError> {
         let (name, follows, beginning) = match leaving.taker.takes {
-            Takes::Named => return Ok(Self { block: None, payload: true, warnings: Vec::new() }),
+            Takes::Named => return Ok(Self::with_payload(context, leaving, None, Vec::new())),
             Takes::Block { file, follows } => (file, follows, ""),
             Takes::Own { file, front_matter } => (file, false, front_matter),
         };
@@ -120,7 +123,22 @@ impl Plan {
             before: before.unwrap_or_else(|| beginning.to_owned()),
             content: if payload { POINTER.to_owned() } else { leaving.text.to_owned() },
         };
-        Ok(Self { block: Some(block), payload, warnings })
+        if payload {
+            return Ok(Self::with_payload(context, leaving, Some(block), warnings));
+        }
+        Ok(Self { block: Some(block), payload, unaware: None, warnings })
+    }
+
+    /// A brief in our own folder, which the project's own list names before anything is in it.
+    fn with_payload(
+        context: &Context,
+        leaving: &Leaving<'_>,
+        block: Option<NewBlock>,
+        mut warnings: Vec<String>,
+    ) -> Self {
+        let unaware = ignored::unaware(context, leaving.project);
+        warnings.extend(unaware.is_some().then(|| ignored::TOLD.to_owned()));
+        Self { block, payload: true, unaware, warnings }
     }
 
     fn perform(&self, disk: &mut dyn Disk, context: &Context, leaving: &Leaving<'_>) -> Result<String, LeaveError> {
@@ -131,15 +149,14 @@ impl Plan {
         };
         write_journal(disk, context, &journal)?;
         let done = self.write(disk, leaving, &journal, text.as_deref());
-        if let Err(error) = done {
+        journal.state = State::Done;
+        if let Err(error) = done.and_then(|()| write_journal(disk, context, &journal)) {
             undo::take_back(disk, &journal, true).ok();
             journal.state = State::Undone;
             write_journal(disk, context, &journal)?;
             return Err(error);
         }
-        journal.state = State::Done;
-        write_journal(disk, context, &journal)?;
-        supersede(disk, context, &journal)?;
+        supersede(disk, context, &mut journal)?;
         Ok(journal.id)
     }
 
@@ -150,6 +167,9 @@ impl Plan {
         journal: &Journal,
         text: Option<&str>,
     ) -> Result<(), LeaveError> {
+        if let Some(unaware) = &self.unaware {
+            unaware.write(disk).map_err(failed(leaving.project))?;
+        }
         if self.payload {
             let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
             kept::write_on(disk, leaving.project, PAYLOAD, leaving.text.as_bytes()).map_err(failed(&payload))?;
@@ -164,31 +184,17 @@ impl Plan {
     }
 
     fn journal(&self, context: &Context, leaving: &Leaving<'_>) -> Journal {
-        let (id, number) = journal::next(context);
-        let mut files = Vec::new();
+        let source = Named { agent: leaving.agent.to_owned(), session: leaving.session.clone() };
+        // No session of the target's: there is nothing to find the way back from.
+        let target = Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() };
+        let mut journal = Journal::begun(context, source, target, leaving.project);
         if self.payload {
             let path = leaving.project.join(kept::FOLDER).join(PAYLOAD);
             let bytes = leaving.text.as_bytes();
-            files.push(Left { path, size: bytes.len() as u64, digest: Digest::of(bytes) });
+            journal.files.push(Left { path, size: bytes.len() as u64, digest: Digest::of(bytes) });
         }
-        Journal {
-            schema: Journal::schema(),
-            id,
-            number,
-            state: State::Writing,
-            at: context.env.now,
-            source: Named { agent: leaving.agent.to_owned(), session: leaving.session.clone() },
-            // No session of the target's: there is nothing to find the way back from.
-            target: Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() },
-            project: leaving.project.to_owned(),
-            session_file: PathBuf::new(),
-            session_key: None,
-            files,
-            folders: Vec::new(),
-            rows: Vec::new(),
-            lines: Vec::new(),
-            blocks: Vec::new(),
-        }
+        journal.ignored = self.unaware.as_ref().map(Unaware::note);
+        journal
     }
 }
 
@@ -211,15 +217,22 @@ impl NewBlock {
     }
 }
 
-/// Earlier briefs in the same place are there no longer.
-fn supersede(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), LeaveError> {
-    let same = |earlier: &Journal| {
+/// Earlier briefs in the same place are there no longer; the line that one of them needed is now this one's.
+fn supersede(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), LeaveError> {
+    let same = |journal: &Journal, earlier: &Journal| {
         let mut files = earlier.blocks.iter().map(|block| &block.file);
         let own = files.any(|file| journal.blocks.iter().any(|block| block.file == *file));
         let payload = earlier.files.iter().any(|left| journal.files.iter().any(|now| now.path == left.path));
         earlier.id != journal.id && earlier.state == State::Done && (own || payload)
     };
-    for mut earlier in journal::all(context).into_iter().filter(same) {
+    for mut earlier in journal::all(context) {
+        if !same(journal, &earlier) {
+            continue;
+        }
+        if journal.ignored.is_none() && earlier.ignored.is_some() {
+            journal.ignored = earlier.ignored.take();
+            write_journal(disk, context, journal)?;
+        }
         earlier.state = State::Undone;
         write_journal(disk, context, &earlier)?;
     }
@@ -239,8 +252,7 @@ fn inside(project: &Path, name: &str) -> Result<PathBuf, LeaveError> {
 }
 
 fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), LeaveError> {
-    let path = journal::path(context, &journal.id);
-    journal.to_bytes().and_then(|bytes| disk.write_own(&path, &bytes)).map_err(failed(&path))
+    journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> LeaveError {

@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod drift;
 mod file;
 pub mod handoff;
+pub mod ignored;
 mod journal;
 pub mod kept;
 pub mod leave;

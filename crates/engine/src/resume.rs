@@ -248,26 +248,11 @@ fn write(
 }
 
 fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Place, plan: &WritePlan) -> Journal {
-    let (id, number) = journal::next(context);
     let named =
         |agent: &dyn Agent, session: &SessionId| Named { agent: agent.facts().id.to_owned(), session: session.clone() };
-    Journal {
-        schema: Journal::schema(),
-        id,
-        number,
-        state: State::Writing,
-        at: context.env.now,
-        source: named(session.agent, &session.found.id),
-        target: named(options.target, &plan.session),
-        project: place.project.clone(),
-        session_file: plan.file.clone(),
-        session_key: plan.key.clone(),
-        files: Vec::new(),
-        folders: Vec::new(),
-        rows: Vec::new(),
-        lines: Vec::new(),
-        blocks: Vec::new(),
-    }
+    let (source, target) = (named(session.agent, &session.found.id), named(options.target, &plan.session));
+    let begun = Journal::begun(context, source, target, &place.project);
+    Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), ..begun }
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.

@@ -7,7 +7,8 @@ use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
 use carryover_core::distill::{Deed, Ended, Heard, Step, Story, with_replacements};
 use carryover_core::live;
 use carryover_core::transcript::{
-    Body, CallId, Entry, EntryKey, Fact, Origin, Part, Rejected, Transcript, TranscriptBuilder, text_of,
+    Action, Body, Call, CallId, Entry, EntryKey, Fact, Header, Origin, Outcome, Part, Rejected, Status, StepChange,
+    Transcript, TranscriptBuilder, text_of,
 };
 
 use crate::session::Listed;
@@ -132,6 +133,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> Story {
     let order = live::history(&transcript);
     let mut story = Story::default();
     let mut waiting: BTreeMap<CallId, VecDeque<usize>> = BTreeMap::new();
+    let mut unnamed: BTreeMap<usize, Call> = BTreeMap::new();
     for index in order {
         let entry = &mut transcript.entries[index];
         let (key, at, origin) = (entry.key, entry.at, entry.origin);
@@ -144,10 +146,16 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> Story {
             Body::Call(call) => {
                 waiting.entry(call.id.clone()).or_default().push_back(story.steps.len());
                 let action = with_replacements(agent.action(&call, None), &call.input);
+                if matches!(action, Action::Step(StepChange::Add { .. })) {
+                    unnamed.insert(story.steps.len(), (*call).clone());
+                }
                 Some(Deed::Call { tool: call.tool, action, ended: None })
             }
             Body::Outcome(outcome) => {
                 let call = waiting.get_mut(&outcome.call).and_then(VecDeque::pop_front);
+                if let Some(added) = call.and_then(|call| unnamed.remove(&call)) {
+                    name_step(&mut story, call, named(agent, &transcript.header, &added, key, &outcome));
+                }
                 let text = text_of(&outcome.parts);
                 let end = Ended { key, at, status: outcome.status, exit_code: outcome.exit_code, text };
                 end_call(&mut story, call, end);
@@ -172,6 +180,23 @@ fn prompt(parts: &[Part], origin: Origin) -> Deed {
     }
     let is_image = |part: &&Part| matches!(part, Part::Blob(blob) if blob.is_image());
     Deed::Prompt { text, images: parts.iter().filter(is_image).count() }
+}
+
+/// A new step of a plan as its outcome's record names it: calls that change it later use that name. No other call
+/// needs its record, and reading all of them again would be dear.
+fn named(agent: &dyn Agent, header: &Header, call: &Call, key: EntryKey, outcome: &Outcome) -> Option<Action> {
+    if outcome.status != Status::Done {
+        return None;
+    }
+    agent.record(header, key).ok().map(|record| agent.action(call, Some(&record)))
+}
+
+fn name_step(story: &mut Story, call: Option<usize>, named: Option<Action>) {
+    if let (Some(Step { deed: Deed::Call { action, .. }, .. }), Some(named)) =
+        (call.and_then(|call| story.steps.get_mut(call)), named)
+    {
+        *action = named;
+    }
 }
 
 fn end_call(story: &mut Story, call: Option<usize>, end: Ended) {

@@ -3,13 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::blocks;
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk, temp_prefix};
 use crate::file::{self, TEMP_SUFFIX};
 use crate::journal::{self, Journal, Lock, State};
-use crate::rows;
+use crate::{blocks, ignored, rows};
 
 /// What was taken back.
 #[derive(Debug, Clone)]
@@ -158,8 +157,7 @@ pub(crate) fn withdraw(
 }
 
 fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
-    let path = journal::path(context, &journal.id);
-    journal.to_bytes().and_then(|bytes| disk.write_own(&path, &bytes)).map_err(failed(&path))
+    journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
 }
 
 /// Whether the files of a resume are as it left them.
@@ -194,6 +192,9 @@ pub(crate) fn take_back(
     for block in &journal.blocks {
         blocks::take_out(disk, block).map_err(failed(&block.file))?;
         removed.push(block.file.clone());
+    }
+    if let Some(left) = &journal.ignored {
+        ignored::take_out(disk, left).map_err(failed(&left.file))?;
     }
     for left in &journal.files {
         if remove(disk, &left.path)? {

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use carryover_agents::AGENTS;
-use carryover_core::distill::{FileNow, Story, Workspace};
+use carryover_core::distill::{FileNow, Roots, Story, Workspace};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
 use crate::file;
 
+pub(crate) use git::ignores;
 pub use git::is_tracked;
 
 /// Files that are read for their functions; the newest are enough.
@@ -44,11 +45,12 @@ fn memory(project: &Path) -> Vec<(String, String)> {
 fn files(project: &Path, story: &Story) -> Vec<FileNow> {
     let touched = story.touched();
     let newest = touched.len().saturating_sub(MAX_FILES);
-    touched[newest..].iter().map(|path| file_now(project, story, path)).collect()
+    let roots = Roots::of(story, &project.display().to_string());
+    touched[newest..].iter().map(|path| file_now(project, &roots, path)).collect()
 }
 
-fn file_now(project: &Path, story: &Story, path: &str) -> FileNow {
-    let place = place(project, story, path);
+fn file_now(project: &Path, roots: &Roots, path: &str) -> FileNow {
+    let place = place(project, roots, path);
     let metadata = fs_err::metadata(&place).ok().filter(std::fs::Metadata::is_file);
     let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
     let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -61,9 +63,8 @@ fn file_now(project: &Path, story: &Story, path: &str) -> FileNow {
 }
 
 /// Where a file of the session is now: a session that goes on elsewhere takes its files along.
-fn place(project: &Path, story: &Story, path: &str) -> PathBuf {
-    let inside = story.header.project.as_deref().and_then(|old| Path::new(path).strip_prefix(old).ok());
-    inside.map_or_else(|| project.join(path), |inside| project.join(inside))
+fn place(project: &Path, roots: &Roots, path: &str) -> PathBuf {
+    project.join(roots.relative(path))
 }
 
 /// The text of a file; none where it is too long or no text.

@@ -1,18 +1,17 @@
 //! Plans, byte for byte, and what our own reader makes of them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use carryover_core::json::Json;
 use carryover_core::live::{self, Alive};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Blob, Body, Call, CallForm, CallId, Change, Entry, EntryKey, Hunk, Origin, Outcome, Part, Place, PlanStep,
-    Reasoning, Status, StepState, Transcript, TranscriptBuilder, text_of,
+    Action, Blob, Body, CallForm, Change, Entry, EntryKey, Hunk, Origin, Part, Place, PlanStep, Reasoning, Status,
+    StepState, Transcript, TranscriptBuilder, text_of,
 };
 
 use super::Aider;
-use crate::{Agent, Bookmark, Carried, Env, Op, Os, Source, Store, TargetView, WritePlan, WriteRequest};
+use crate::foreign::{bytes, call, env, outcome, request, text};
+use crate::{Agent, Bookmark, Carried, Env, Source, Store, TargetView, WritePlan, WriteRequest};
 
 fn carried(n: u64, origin: Origin, body: Body, action: Action) -> Carried {
     let key = EntryKey { file: 0, offset: n, part: 0, length: 1 };
@@ -20,22 +19,9 @@ fn carried(n: u64, origin: Origin, body: Body, action: Action) -> Carried {
     Carried { entry, agent: "other", action, native: None, clipped: false }
 }
 
-fn text(text: &str) -> Vec<Part> {
-    vec![Part::Text(text.into())]
-}
-
 fn image() -> Part {
     let place = Place::Inline("aW1hZ2U=".into());
     Part::Blob(Blob { media_type: "image/png".into(), name: None, place })
-}
-
-fn call(id: &str, tool: &str, input: &str, form: CallForm) -> Body {
-    let input = Json::parse(input).unwrap();
-    Body::Call(Box::new(Call { id: CallId(id.into()), tool: tool.into(), input, form }))
-}
-
-fn outcome(id: &str, status: Status, exit_code: Option<i32>, parts: Vec<Part>) -> Body {
-    Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
 }
 
 /// A session of another agent with one of everything.
@@ -73,42 +59,11 @@ fn session() -> Vec<Carried> {
     ]
 }
 
-fn env() -> Env {
-    Env {
-        home: "/home/u".into(),
-        vars: BTreeMap::new(),
-        os: Os::Linux,
-        now: Timestamp::parse("2026-11-15T02:00:00.000Z").unwrap(),
-        zone: jiff::tz::TimeZone::fixed(jiff::tz::offset(2)),
-        stores: BTreeMap::new(),
-        projects: Vec::new(),
-    }
-}
-
 fn plan_in(project: &Path, entries: &[Carried], brief: Option<&str>) -> WritePlan {
-    let request = WriteRequest {
-        entries,
-        brief,
-        title: Some("Fix add"),
-        project,
-        old_project: Some(Path::new("/old/place")),
-        branch: Some("main"),
-        source_agent: "other",
-        source_model: Some("gpt-x"),
-        started_at: Timestamp::parse("2026-11-15T00:56:22.031Z").unwrap(),
-        permission: carryover_core::transcript::Permission::Ask,
-        tokens: 1234,
-        seed: 7,
-    };
-    let env = env();
+    let env = Env { zone: jiff::tz::TimeZone::fixed(jiff::tz::offset(2)), ..env() };
     let store = Store { root: project.to_path_buf() };
     let target = TargetView { env: &env, store: &store, program: None, version: None };
-    Aider.writer().unwrap().plan(&request, &target).unwrap()
-}
-
-fn bytes(plan: &WritePlan) -> &[u8] {
-    let Op::Create { bytes, .. } = &plan.ops[0] else { panic!("the file comes first") };
-    bytes
+    Aider.writer().unwrap().plan(&WriteRequest { brief, ..request(project, entries) }, &target).unwrap()
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]

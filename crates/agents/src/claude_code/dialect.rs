@@ -1,7 +1,7 @@
 //! What Claude Code's tools mean, and how a meaning is spelt in them.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, StepState};
+use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, StepChange, StepState};
 use serde_json::{Value, json};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
@@ -20,6 +20,10 @@ struct WireInput {
     prompt: Option<String>,
     description: Option<String>,
     todos: Option<Vec<WireTodo>>,
+    subject: Option<String>,
+    #[serde(rename = "taskId")]
+    task_id: Option<String>,
+    status: Option<String>,
 }
 
 #[derive(serde::Deserialize)]
@@ -47,6 +51,23 @@ struct WireHunk {
     lines: Vec<String>,
 }
 
+/// The part of an outcome's record that names a step which was made.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireCreated {
+    tool_use_result: WireTask,
+}
+
+#[derive(serde::Deserialize)]
+struct WireTask {
+    task: WireNamed,
+}
+
+#[derive(serde::Deserialize)]
+struct WireNamed {
+    id: String,
+}
+
 /// What a call means.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
@@ -59,6 +80,8 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "Glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "WebFetch" => input.url.map(|url| Action::Fetch { url }),
         "TodoWrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
+        "TaskCreate" => input.subject.map(|text| Action::Step(StepChange::Add { id: created(outcome), text })),
+        "TaskUpdate" => input.task_id.map(|id| Action::Step(changed(id, input.subject, input.status.as_deref()))),
         "Task" | "Agent" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
         _ => None,
     };
@@ -106,12 +129,29 @@ fn hunk(wire: &WireHunk) -> Hunk {
 }
 
 fn step(todo: WireTodo) -> PlanStep {
-    let state = match todo.status.as_str() {
-        "completed" => StepState::Done,
-        "in_progress" => StepState::InProgress,
-        _ => StepState::Pending,
-    };
-    PlanStep { text: todo.content, state }
+    PlanStep { text: todo.content, state: state(&todo.status).unwrap_or(StepState::Pending) }
+}
+
+fn state(status: &str) -> Option<StepState> {
+    match status {
+        "completed" => Some(StepState::Done),
+        "in_progress" => Some(StepState::InProgress),
+        "pending" => Some(StepState::Pending),
+        _ => None,
+    }
+}
+
+/// The client numbers the steps; the call does not know yet which number it gets.
+fn created(outcome: Option<&str>) -> Option<String> {
+    let record = serde_json::from_str::<WireCreated>(outcome?).ok()?;
+    Some(record.tool_use_result.task.id)
+}
+
+fn changed(id: String, text: Option<String>, status: Option<&str>) -> StepChange {
+    match status {
+        Some("deleted") => StepChange::Drop { id },
+        status => StepChange::Update { id, text, state: status.and_then(state) },
+    }
 }
 
 /// Where the session goes on, and where it was.
@@ -145,9 +185,12 @@ pub(super) fn spell(call: &Call, action: &Action, home: Home<'_>) -> Option<Spel
             _ => None,
         },
         Action::Plan(steps) => spelt("TodoWrite", todos(call, steps)),
-        Action::Grep { .. } | Action::Glob { .. } | Action::Fetch { .. } | Action::Delegate { .. } | Action::Other => {
-            None
-        }
+        Action::Grep { .. }
+        | Action::Glob { .. }
+        | Action::Fetch { .. }
+        | Action::Step(_)
+        | Action::Delegate { .. }
+        | Action::Other => None,
     }
 }
 
@@ -258,6 +301,33 @@ mod tests {
         let Change::Update { hunks, .. } = &changes[0] else { panic!("no update") };
         assert_eq!(hunks[0].old, "def add(a,b):\n  return a-b\n");
         assert_eq!(hunks[0].new, "def add(a,b):\n  return a+b\n");
+    }
+
+    #[test]
+    fn a_step_is_named_by_its_outcome_and_changed_by_that_name() {
+        let create = call("TaskCreate", &json!({ "subject": "Fix add", "description": "x", "activeForm": "Fixing" }));
+        let record = r#"{"toolUseResult":{"task":{"id":"7","subject":"Fix add"}}}"#;
+        let refused = r#"{"toolUseResult":"Error: No such tool available: TaskCreate."}"#;
+        let added =
+            |id: Option<&str>| Action::Step(StepChange::Add { id: id.map(str::to_owned), text: "Fix add".to_owned() });
+        assert_eq!(action(&create, Some(record)), added(Some("7")));
+        assert_eq!(action(&create, Some(refused)), added(None));
+        assert_eq!(action(&create, None), added(None));
+
+        let update = |input: &Value| match action(&call("TaskUpdate", input), None) {
+            Action::Step(change) => change,
+            other => panic!("{other:?}"),
+        };
+        let changed =
+            |text: Option<&str>, state| StepChange::Update { id: "7".to_owned(), text: text.map(str::to_owned), state };
+        assert_eq!(
+            update(&json!({ "taskId": "7", "status": "in_progress" })),
+            changed(None, Some(StepState::InProgress))
+        );
+        assert_eq!(update(&json!({ "taskId": "7", "subject": "Mend add" })), changed(Some("Mend add"), None));
+        assert_eq!(update(&json!({ "taskId": "7", "status": "paused" })), changed(None, None));
+        assert_eq!(update(&json!({ "taskId": "7", "status": "deleted" })), StepChange::Drop { id: "7".to_owned() });
+        assert_eq!(action(&call("TaskUpdate", &json!({ "status": "completed" })), None), Action::Other);
     }
 
     #[test]

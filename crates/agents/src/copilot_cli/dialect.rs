@@ -130,6 +130,7 @@ pub(super) fn spell(action: &Action, home: Home<'_>) -> Option<Spelt> {
         | Action::Glob { .. }
         | Action::Fetch { .. }
         | Action::Plan(_)
+        | Action::Step(_)
         | Action::Delegate { .. }
         | Action::Other => None,
     }

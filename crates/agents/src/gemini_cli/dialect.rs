@@ -163,9 +163,12 @@ pub(super) fn spell(call: &Call, action: &Action, home: Home<'_>) -> Option<Spel
             spelt("glob", search_input(pattern, &[("dir_path", path.as_deref())]))
         }
         Action::Plan(steps) => spelt("write_todos", todos(call, steps)),
-        Action::Grep { .. } | Action::Glob { .. } | Action::Fetch { .. } | Action::Delegate { .. } | Action::Other => {
-            None
-        }
+        Action::Grep { .. }
+        | Action::Glob { .. }
+        | Action::Fetch { .. }
+        | Action::Step(_)
+        | Action::Delegate { .. }
+        | Action::Other => None,
     }
 }
 

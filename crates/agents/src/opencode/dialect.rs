@@ -162,7 +162,7 @@ pub(super) fn spell(action: &Action, project: &str, old_project: Option<&str>) -
             spelt("glob", input)
         }
         Action::Plan(steps) => spelt("todowrite", todos(steps)),
-        Action::Grep { .. } | Action::Fetch { .. } | Action::Delegate { .. } | Action::Other => None,
+        Action::Grep { .. } | Action::Fetch { .. } | Action::Step(_) | Action::Delegate { .. } | Action::Other => None,
     }
 }
 

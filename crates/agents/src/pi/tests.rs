@@ -108,7 +108,7 @@ fn sessions_are_found_in_a_folder_that_the_user_named() {
     fs_err::write(named.join("notes.jsonl"), "{\"mine\":1}\n").unwrap();
     let found = |vars: &[(&str, &str)]| {
         let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let env = Env { home: home.path().to_path_buf(), vars: vars.collect(), ..super::write_tests::env() };
+        let env = Env { home: home.path().to_path_buf(), vars: vars.collect(), ..crate::foreign::env() };
         let mut files = Vec::new();
         for store in Pi.stores(&env) {
             let mut tell = |found: Found| {

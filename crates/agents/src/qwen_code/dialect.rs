@@ -155,6 +155,7 @@ pub(super) fn spell(action: &Action, home: Home<'_>) -> Option<Spelt> {
         },
         Action::Plan(steps) if home.version < PLANS_ARE_OFF => spelt("todo_write", json!({ "todos": todos(steps) })),
         Action::Plan(_)
+        | Action::Step(_)
         | Action::Grep { .. }
         | Action::Glob { .. }
         | Action::Fetch { .. }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use carryover_core::render::session_json;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{Options, distilled};
-use carryover_engine::kept;
+use carryover_engine::{ignored, kept};
 use clap::Args;
 use serde::Serialize;
 
@@ -63,15 +63,17 @@ pub(crate) fn cmd_capture(
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project.clone())?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
-    let distilled = distilled(context, &session, options)?;
+    let mut distilled = distilled(context, &session, options)?;
     let captured = session_json(&distilled.brief, &distilled.story, &distilled.workspace);
     let text = serde_json::to_vec_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
+    let (agent, id) = (session.agent.facts().id, &session.found.id.0);
+    distilled.warnings.extend(ignored::hide(context, &distilled.project, agent, id, false));
     let file = kept::write(&distilled.project, FILE, &text)?;
     if ui.json() {
         ui.write_json(&Captured {
             schema: "carryover.capture/1",
-            source: session.agent.facts().id,
-            session_id: &session.found.id.0,
+            source: agent,
+            session_id: id,
             file: file.display().to_string(),
             messages: captured.conversation.message_count,
             tokens: captured.conversation.estimated_tokens,

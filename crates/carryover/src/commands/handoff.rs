@@ -6,7 +6,6 @@ use carryover_agents::Taker;
 use carryover_core::render::{HandoffOptions, Protocol, handoff};
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{Distilled, Options, distilled};
-use carryover_engine::kept;
 use clap::{Args, ValueEnum};
 
 use crate::args::{Globals, SessionArgs};
@@ -87,7 +86,7 @@ pub(crate) fn cmd_handoff(
         copy: args.copies(),
         launch: args.launch,
         dry_run: false,
-        more: vec![kept::write(&distilled.project, HANDOFF, args.handoff(context, &distilled, name).as_bytes())?],
+        more: vec![(HANDOFF, args.handoff(context, &distilled, name))],
         warnings: distilled.warnings,
     };
     delivery.deliver(ui, context, &prompt)

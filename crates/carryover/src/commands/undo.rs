@@ -50,7 +50,11 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
         })?;
         return Ok(());
     }
-    ui.status(format_args!("took back {} session {}", undone.target, undone.session))?;
+    if undone.session.is_empty() {
+        ui.status(format_args!("took back what {} got", undone.target))?;
+    } else {
+        ui.status(format_args!("took back {} session {}", undone.target, undone.session))?;
+    }
     for path in &undone.removed {
         ui.status(format_args!("  removed {DIM}{}{DIM:#}", from_home(context, path)))?;
     }

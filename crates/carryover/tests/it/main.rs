@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod ignored;
 mod stores;
 mod support;
 mod test_completions;

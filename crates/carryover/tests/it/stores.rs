@@ -1,6 +1,6 @@
 //! A store of every agent, as it is now and as a made-up future version of its client might write it.
 //!
-//! Who adds an agent adds an arm to `store`.
+//! Who adds an agent adds a function, and an arm to `store`.
 
 use rusqlite::Connection;
 
@@ -39,131 +39,173 @@ pub(crate) struct Rows {
 
 /// The store of an agent; `None` where nobody has made one up.
 pub(crate) fn store(agent: &str) -> Option<Store> {
-    let lines = |path: &str, begin, talk, renames| {
-        Some(Store::Lines(Lines { path: path.replace("{ID}", ID), begin, talk, renames }))
-    };
-    match agent {
-        "claude-code" => lines(
-            ".claude/projects/-home-you-calc/{ID}.jsonl",
-            &[r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#],
-            &[
-                r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"{FILL}"},"uuid":"u","timestamp":"2026-11-15T00:00:01.000Z","sessionId":"s"}"#,
-                r#"{"parentUuid":"u","type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Done."}]},"uuid":"v","timestamp":"2026-11-15T00:00:02.000Z","sessionId":"s"}"#,
-            ],
-            &[(r#""type":"user""#, r#""type":"human-turn""#), (r#""type":"assistant""#, r#""type":"model-turn""#)],
-        ),
-        "codex" => lines(
-            ".codex/sessions/2026/11/15/rollout-2026-11-15T00-00-00-{ID}.jsonl",
-            &[
-                r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#,
-            ],
-            &[
-                r#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"{FILL}"}]}}"#,
-                r#"{"timestamp":"2026-11-15T00:00:02.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#,
-            ],
-            &[(r#""type":"response_item""#, r#""type":"thread_entry""#)],
-        ),
-        "gemini-cli" => lines(
-            ".gemini/tmp/p/chats/session-2026-11-15T00-00-00000000.jsonl",
-            &[
-                r#"{"sessionId":"00000000-0000-4000-8000-000000000001","projectHash":"p","startTime":"2026-11-15T00:00:00.000Z","lastUpdated":"2026-11-15T00:00:00.000Z","kind":"main"}"#,
-            ],
-            &[
-                r#"{"id":"u","timestamp":"2026-11-15T00:00:01.000Z","type":"user","content":[{"text":"{FILL}"}]}"#,
-                r#"{"id":"v","timestamp":"2026-11-15T00:00:02.000Z","type":"gemini","content":"Done.","model":"m"}"#,
-            ],
-            &[(r#""type":"user""#, r#""type":"human""#), (r#""type":"gemini""#, r#""type":"model""#)],
-        ),
-        "qwen-code" => lines(
-            ".qwen/projects/-p/chats/{ID}.jsonl",
-            &[r#"{"uuid":"t","parentUuid":null,"type":"system","subtype":"ui_telemetry","systemPayload":{}}"#],
-            &[
-                r#"{"uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:01.000Z","type":"user","message":{"role":"user","parts":[{"text":"{FILL}"}]}}"#,
-                r#"{"uuid":"v","parentUuid":"u","sessionId":"s","timestamp":"2026-11-15T00:00:02.000Z","type":"assistant","message":{"role":"model","parts":[{"text":"Done."}]}}"#,
-            ],
-            &[(r#""type":"user""#, r#""type":"human""#), (r#""type":"assistant""#, r#""type":"model""#)],
-        ),
-        "pi" => lines(
-            ".pi/agent/sessions/--p--/2026-11-15T00-00-00-000Z_{ID}.jsonl",
-            &[
-                r#"{"type":"session","version":3,"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#,
-            ],
-            &[
-                r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-15T00:00:01.000Z","message":{"role":"user","content":"{FILL}","timestamp":1}}"#,
-                r#"{"type":"message","id":"aaaa0002","parentId":"aaaa0001","timestamp":"2026-11-15T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop","timestamp":2}}"#,
-            ],
-            &[(r#""type":"message""#, r#""type":"turn""#)],
-        ),
-        "copilot-cli" => lines(
-            ".copilot/session-state/{ID}/events.jsonl",
-            &[
-                r#"{"type":"session.start","data":{"sessionId":"00000000-0000-4000-8000-000000000001","version":1,"producer":"copilot-agent","copilotVersion":"1.0.102","startTime":"2026-11-15T00:00:00.000Z"},"id":"a","timestamp":"2026-11-15T00:00:00.000Z","parentId":null}"#,
-            ],
-            &[
-                r#"{"type":"user.message","data":{"content":"{FILL}"},"id":"u","timestamp":"2026-11-15T00:00:01.000Z","parentId":"a"}"#,
-                r#"{"type":"assistant.message","data":{"messageId":"m","content":"Done.","toolRequests":[]},"id":"v","timestamp":"2026-11-15T00:00:02.000Z","parentId":"u"}"#,
-            ],
-            &[("user.message", "user.turn"), ("assistant.message", "assistant.turn")],
-        ),
-        "aider" => lines(
-            "calc/.aider.chat.history.md",
-            &["# aider chat started at 2026-11-15 00:00:00", "> Aider v0.86.2  "],
-            &["#### {FILL}  ", "Done."],
-            &[("#### ", "@you ")],
-        ),
-        "opencode" => Some(Store::Rows(Rows {
-            path: ".local/share/opencode/opencode.db",
-            tables: "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);
-                     CREATE TABLE message (id, session_id, time_created, time_updated, data);
-                     CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);",
-            begin: "INSERT INTO session VALUES ('ses_1', NULL, '/p', 't', '1', 1, 1);",
-            talk: r#"INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user","time":{"created":1}}');
-                     INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 1, 1, '{"type":"text","text":"Fix it."}');
-                     INSERT INTO message VALUES ('msg_2', 'ses_1', 2, 2, '{"role":"assistant","time":{"created":2}}');
-                     INSERT INTO part VALUES ('prt_2', 'msg_2', 'ses_1', 2, 2, '{"type":"text","text":"Done."}');"#,
-            changes: &[
-                ("roles", "UPDATE message SET data = replace(data, 'role', 'speaker');"),
-                ("kinds of parts", "UPDATE part SET data = replace(data, '\"type\":\"text\"', '\"type\":\"words\"');"),
-                (
-                    "columns",
-                    "ALTER TABLE message RENAME COLUMN data TO body; ALTER TABLE session RENAME COLUMN time_updated TO at;",
-                ),
-                ("a table of messages", "ALTER TABLE message RENAME TO turn;"),
-                (
-                    "all tables",
-                    "ALTER TABLE session RENAME TO conversation; ALTER TABLE message RENAME TO turn; DROP TABLE part;",
-                ),
-            ],
-        })),
-        "openclaw" => Some(Store::Rows(Rows {
-            path: ".openclaw/agents/main/agent/openclaw-agent.sqlite",
-            tables: "CREATE TABLE session_nodes (session_key, current_session_id, label, display_name, spawned_by);
-                     CREATE TABLE session_windows (session_id, session_key, model, created_at, updated_at);
-                     CREATE TABLE transcript_events (session_id, seq, event_json, created_at, event_zstd);
-                     CREATE TABLE memory (path, body); INSERT INTO memory VALUES ('m', 'x');",
-            begin: r#"INSERT INTO session_nodes VALUES ('k', 's1', NULL, NULL, NULL);
-                      INSERT INTO session_windows VALUES ('s1', 'k', 'm', 1, 2);
-                      INSERT INTO transcript_events VALUES ('s1', 0, '{"type":"session","version":4,"id":"s1","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}', 1, NULL);"#,
-            talk: r#"INSERT INTO transcript_events VALUES ('s1', 1, '{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"Fix it."}}', 1, NULL);
-                     INSERT INTO transcript_events VALUES ('s1', 2, '{"type":"message","id":"v","parentId":"u","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop"}}', 2, NULL);"#,
-            changes: &[
-                (
-                    "kinds of records",
-                    r#"UPDATE transcript_events SET event_json = replace(event_json, '"type":"message"', '"type":"turn"');"#,
-                ),
-                ("roles", "UPDATE transcript_events SET event_json = replace(event_json, 'role', 'speaker');"),
-                ("another form of events", "ALTER TABLE transcript_events RENAME COLUMN event_json TO event_cbor;"),
-                ("columns", "ALTER TABLE transcript_events RENAME COLUMN session_id TO window_id;"),
-                ("a table of events", "ALTER TABLE transcript_events RENAME TO transcript_items;"),
-                (
-                    "all tables",
-                    "ALTER TABLE session_windows RENAME TO windows; ALTER TABLE transcript_events RENAME TO items;
-                     ALTER TABLE session_nodes RENAME TO nodes;",
-                ),
-            ],
-        })),
-        _ => None,
-    }
+    Some(match agent {
+        "claude-code" => claude_code(),
+        "codex" => codex(),
+        "gemini-cli" => gemini_cli(),
+        "qwen-code" => qwen_code(),
+        "pi" => pi(),
+        "copilot-cli" => copilot_cli(),
+        "aider" => aider(),
+        "opencode" => opencode(),
+        "openclaw" => openclaw(),
+        _ => return None,
+    })
+}
+
+fn lines(
+    path: &str,
+    begin: &'static [&'static str],
+    talk: &'static [&'static str],
+    renames: &'static [(&'static str, &'static str)],
+) -> Store {
+    Store::Lines(Lines { path: path.replace("{ID}", ID), begin, talk, renames })
+}
+
+fn claude_code() -> Store {
+    lines(
+        ".claude/projects/-home-you-calc/{ID}.jsonl",
+        &[r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#],
+        &[
+            r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"{FILL}"},"uuid":"u","timestamp":"2026-11-15T00:00:01.000Z","sessionId":"s"}"#,
+            r#"{"parentUuid":"u","type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Done."}]},"uuid":"v","timestamp":"2026-11-15T00:00:02.000Z","sessionId":"s"}"#,
+        ],
+        &[(r#""type":"user""#, r#""type":"human-turn""#), (r#""type":"assistant""#, r#""type":"model-turn""#)],
+    )
+}
+
+fn codex() -> Store {
+    lines(
+        ".codex/sessions/2026/11/15/rollout-2026-11-15T00-00-00-{ID}.jsonl",
+        &[
+            r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#,
+        ],
+        &[
+            r#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"{FILL}"}]}}"#,
+            r#"{"timestamp":"2026-11-15T00:00:02.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#,
+        ],
+        &[(r#""type":"response_item""#, r#""type":"thread_entry""#)],
+    )
+}
+
+fn gemini_cli() -> Store {
+    lines(
+        ".gemini/tmp/p/chats/session-2026-11-15T00-00-00000000.jsonl",
+        &[
+            r#"{"sessionId":"00000000-0000-4000-8000-000000000001","projectHash":"p","startTime":"2026-11-15T00:00:00.000Z","lastUpdated":"2026-11-15T00:00:00.000Z","kind":"main"}"#,
+        ],
+        &[
+            r#"{"id":"u","timestamp":"2026-11-15T00:00:01.000Z","type":"user","content":[{"text":"{FILL}"}]}"#,
+            r#"{"id":"v","timestamp":"2026-11-15T00:00:02.000Z","type":"gemini","content":"Done.","model":"m"}"#,
+        ],
+        &[(r#""type":"user""#, r#""type":"human""#), (r#""type":"gemini""#, r#""type":"model""#)],
+    )
+}
+
+fn qwen_code() -> Store {
+    lines(
+        ".qwen/projects/-p/chats/{ID}.jsonl",
+        &[r#"{"uuid":"t","parentUuid":null,"type":"system","subtype":"ui_telemetry","systemPayload":{}}"#],
+        &[
+            r#"{"uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:01.000Z","type":"user","message":{"role":"user","parts":[{"text":"{FILL}"}]}}"#,
+            r#"{"uuid":"v","parentUuid":"u","sessionId":"s","timestamp":"2026-11-15T00:00:02.000Z","type":"assistant","message":{"role":"model","parts":[{"text":"Done."}]}}"#,
+        ],
+        &[(r#""type":"user""#, r#""type":"human""#), (r#""type":"assistant""#, r#""type":"model""#)],
+    )
+}
+
+fn pi() -> Store {
+    lines(
+        ".pi/agent/sessions/--p--/2026-11-15T00-00-00-000Z_{ID}.jsonl",
+        &[
+            r#"{"type":"session","version":3,"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#,
+        ],
+        &[
+            r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-15T00:00:01.000Z","message":{"role":"user","content":"{FILL}","timestamp":1}}"#,
+            r#"{"type":"message","id":"aaaa0002","parentId":"aaaa0001","timestamp":"2026-11-15T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop","timestamp":2}}"#,
+        ],
+        &[(r#""type":"message""#, r#""type":"turn""#)],
+    )
+}
+
+fn copilot_cli() -> Store {
+    lines(
+        ".copilot/session-state/{ID}/events.jsonl",
+        &[
+            r#"{"type":"session.start","data":{"sessionId":"00000000-0000-4000-8000-000000000001","version":1,"producer":"copilot-agent","copilotVersion":"1.0.102","startTime":"2026-11-15T00:00:00.000Z"},"id":"a","timestamp":"2026-11-15T00:00:00.000Z","parentId":null}"#,
+        ],
+        &[
+            r#"{"type":"user.message","data":{"content":"{FILL}"},"id":"u","timestamp":"2026-11-15T00:00:01.000Z","parentId":"a"}"#,
+            r#"{"type":"assistant.message","data":{"messageId":"m","content":"Done.","toolRequests":[]},"id":"v","timestamp":"2026-11-15T00:00:02.000Z","parentId":"u"}"#,
+        ],
+        &[("user.message", "user.turn"), ("assistant.message", "assistant.turn")],
+    )
+}
+
+fn aider() -> Store {
+    lines(
+        "calc/.aider.chat.history.md",
+        &["# aider chat started at 2026-11-15 00:00:00", "> Aider v0.86.2  "],
+        &["#### {FILL}  ", "Done."],
+        &[("#### ", "@you ")],
+    )
+}
+
+fn opencode() -> Store {
+    Store::Rows(Rows {
+        path: ".local/share/opencode/opencode.db",
+        tables: "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);
+                 CREATE TABLE message (id, session_id, time_created, time_updated, data);
+                 CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);",
+        begin: "INSERT INTO session VALUES ('ses_1', NULL, '/p', 't', '1', 1, 1);",
+        talk: r#"INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user","time":{"created":1}}');
+                 INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 1, 1, '{"type":"text","text":"Fix it."}');
+                 INSERT INTO message VALUES ('msg_2', 'ses_1', 2, 2, '{"role":"assistant","time":{"created":2}}');
+                 INSERT INTO part VALUES ('prt_2', 'msg_2', 'ses_1', 2, 2, '{"type":"text","text":"Done."}');"#,
+        changes: &[
+            ("roles", "UPDATE message SET data = replace(data, 'role', 'speaker');"),
+            ("kinds of parts", "UPDATE part SET data = replace(data, '\"type\":\"text\"', '\"type\":\"words\"');"),
+            (
+                "columns",
+                "ALTER TABLE message RENAME COLUMN data TO body; ALTER TABLE session RENAME COLUMN time_updated TO at;",
+            ),
+            ("a table of messages", "ALTER TABLE message RENAME TO turn;"),
+            (
+                "all tables",
+                "ALTER TABLE session RENAME TO conversation; ALTER TABLE message RENAME TO turn; DROP TABLE part;",
+            ),
+        ],
+    })
+}
+
+fn openclaw() -> Store {
+    Store::Rows(Rows {
+        path: ".openclaw/agents/main/agent/openclaw-agent.sqlite",
+        tables: "CREATE TABLE session_nodes (session_key, current_session_id, label, display_name, spawned_by);
+                 CREATE TABLE session_windows (session_id, session_key, model, created_at, updated_at);
+                 CREATE TABLE transcript_events (session_id, seq, event_json, created_at, event_zstd);
+                 CREATE TABLE memory (path, body); INSERT INTO memory VALUES ('m', 'x');",
+        begin: r#"INSERT INTO session_nodes VALUES ('k', 's1', NULL, NULL, NULL);
+                  INSERT INTO session_windows VALUES ('s1', 'k', 'm', 1, 2);
+                  INSERT INTO transcript_events VALUES ('s1', 0, '{"type":"session","version":4,"id":"s1","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}', 1, NULL);"#,
+        talk: r#"INSERT INTO transcript_events VALUES ('s1', 1, '{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"Fix it."}}', 1, NULL);
+                 INSERT INTO transcript_events VALUES ('s1', 2, '{"type":"message","id":"v","parentId":"u","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop"}}', 2, NULL);"#,
+        changes: &[
+            (
+                "kinds of records",
+                r#"UPDATE transcript_events SET event_json = replace(event_json, '"type":"message"', '"type":"turn"');"#,
+            ),
+            ("roles", "UPDATE transcript_events SET event_json = replace(event_json, 'role', 'speaker');"),
+            ("another form of events", "ALTER TABLE transcript_events RENAME COLUMN event_json TO event_cbor;"),
+            ("columns", "ALTER TABLE transcript_events RENAME COLUMN session_id TO window_id;"),
+            ("a table of events", "ALTER TABLE transcript_events RENAME TO transcript_items;"),
+            (
+                "all tables",
+                "ALTER TABLE session_windows RENAME TO windows; ALTER TABLE transcript_events RENAME TO items;
+                 ALTER TABLE session_nodes RENAME TO nodes;",
+            ),
+        ],
+    })
 }
 
 /// Bookkeeping of a future version, which is no drift as long as the talk is known.

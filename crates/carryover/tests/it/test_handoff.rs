@@ -217,6 +217,20 @@ fn prompt_is_another_way_to_resume() {
 }
 
 #[test]
+fn files_are_named_and_looked_for_below_the_project_given() {
+    let env = TestEnv::with_sessions();
+    env.write("copy/calc.py", "def add(a, b):\n    return a + b\n");
+    env.write("copy/test_calc.py", "from calc import add\n\ndef test_add():\n    assert add(1, 2) == 3\n");
+    let copy = env.home().join("copy");
+    let brief = env.json("brief", &["brief", CLAUDE, "--project", &copy.display().to_string()]);
+    let files: Vec<&str> =
+        brief["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert!(files.contains(&"calc.py") && files.contains(&"test_calc.py"), "{files:?}");
+    let drift: Vec<&Value> = brief["drift"]["files"].as_array().unwrap().iter().map(|item| &item["text"]).collect();
+    assert_eq!(drift, ["icon.png: is gone"], "nothing is in the session's own project");
+}
+
+#[test]
 fn brief_tells_what_was_found_and_where() {
     let env = TestEnv::with_sessions();
     let brief = env.json("brief", &["brief", CLAUDE]);

@@ -61,6 +61,11 @@ fn the_live_context_reads_as_a_conversation() {
     the newest session of this project:
     claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
     "#);
+}
+
+#[test]
+fn a_session_that_is_named_is_shown_without_a_word_about_it() {
+    let env = TestEnv::with_sessions();
     insta::assert_snapshot!(env.run(&["show", CODEX, "--quiet"]), @r#"
     exit code 0
     --- stdout
@@ -123,18 +128,29 @@ fn the_live_context_reads_as_a_conversation() {
     "#);
 }
 
+/// A session as Markdown, from a line that begins so up to one that does.
+fn markdown(from: &str, to: Option<&str>) -> String {
+    let said = TestEnv::with_sessions().run(&["show", CLAUDE, "--format", "markdown"]).success();
+    assert_eq!(said.stderr, "");
+    let start = said.stdout.find(from).unwrap();
+    let end = to.map_or(said.stdout.len(), |to| said.stdout.find(to).unwrap());
+    said.stdout[start..end].trim_end().to_owned()
+}
+
 #[test]
-fn markdown_can_be_kept() {
-    let env = TestEnv::with_sessions();
-    insta::assert_snapshot!(env.run(&["show", CLAUDE, "--format", "markdown"]), @r#"
-    exit code 0
-    --- stdout
+fn markdown_begins_with_what_the_session_is() {
+    insta::assert_snapshot!(markdown("", Some("## You, 09:00")), @r#"
     # Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
 
     - Claude Code session d3a03cdd-c689-41e6-9587-86a6223f5251
     - [HOME]/calc (main)
     - claude-opus-5-5, client 2.1.325, 2026-11-15 09:00 to 09:03, 6 messages, about #.#k tokens in context
+    "#);
+}
 
+#[test]
+fn markdown_fences_calls_and_what_they_gave() {
+    insta::assert_snapshot!(markdown("## You, 09:00", Some("**Bash**\n\n```\npython3")), @r#"
     ## You, 09:00
 
     Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
@@ -177,7 +193,12 @@ fn markdown_can_be_kept() {
     -rw-r--r-- 1 you you   32 Nov 15 00:54 calc.py
     -rw-r--r-- 1 you you   75 Nov 15 00:54 icon.png
     ```
+    "#);
+}
 
+#[test]
+fn markdown_tells_how_a_call_failed_and_what_came_after() {
+    insta::assert_snapshot!(markdown("**Bash**\n\n```\npython3", None), @r#"
     **Bash**
 
     ```

@@ -237,11 +237,11 @@ pub(super) fn errors(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<ErrorSeen
 /// What was changed between the last failure and the success.
 fn resolution(digest: &Digest<'_>, attempt: &Attempt, success: usize) -> Option<Item> {
     let last = attempt.tries.last().copied()?;
-    let root = super::changes::root(digest);
+    let roots = digest.roots();
     let mut edited: Vec<String> = Vec::new();
     for call in digest.calls.get(last + 1..success)?.iter().filter(|call| call.succeeded()) {
         for path in changed(call.action) {
-            let path = super::changes::relative(path, &root);
+            let path = roots.relative(path).to_owned();
             if !edited.contains(&path) {
                 edited.push(path);
             }

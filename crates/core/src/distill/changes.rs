@@ -1,5 +1,6 @@
 //! What the session did to files: by its tools, and by commands whose effect is in plain sight.
 
+use super::Roots;
 use super::digest::{Call, Digest};
 use crate::transcript::{Action, Change, Hunk};
 
@@ -27,43 +28,25 @@ pub(super) enum What<'a> {
 
 /// Everything that was done to files, in order; calls that failed did nothing.
 pub(super) fn touches<'a>(digest: &Digest<'a>) -> Vec<Touch<'a>> {
-    let root = root(digest);
+    let roots = digest.roots();
     let mut found = Vec::new();
     for (index, call) in digest.calls.iter().enumerate() {
         if call.failed {
             continue;
         }
-        for (path, what) in effects(call, &root) {
-            found.push(Touch { call: index, path: relative(&path, &root), what });
+        for (path, what) in effects(call, &roots) {
+            found.push(Touch { call: index, path: roots.relative(&path).to_owned(), what });
         }
     }
     found
 }
 
-/// The project's folder.
-pub(super) fn root(digest: &Digest<'_>) -> String {
-    let project = digest.story.header.project.as_ref().map(|path| path.display().to_string());
-    let root =
-        if digest.workspace.root.is_empty() { project.unwrap_or_default() } else { digest.workspace.root.clone() };
-    root.trim_end_matches(['/', '\\']).to_owned()
-}
-
-/// A path as seen from the project.
-pub(super) fn relative(path: &str, root: &str) -> String {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    let inside = (!root.is_empty()).then(|| path.strip_prefix(root)).flatten();
-    match inside.and_then(|rest| rest.strip_prefix(['/', '\\'])) {
-        Some(rest) => rest.to_owned(),
-        None => path.to_owned(),
-    }
-}
-
-fn effects<'a>(call: &Call<'a>, root: &str) -> Vec<(String, What<'a>)> {
+fn effects<'a>(call: &Call<'a>, roots: &Roots) -> Vec<(String, What<'a>)> {
     match call.action {
         Action::Read { path, .. } | Action::View { path } => vec![(path.clone(), What::Read)],
         Action::Write { path, content } => vec![(path.clone(), What::Whole(content))],
         Action::Edit(changes) => changes.iter().flat_map(change).collect(),
-        Action::Run { command, workdir } => by_command(command, &call.commands, workdir.as_deref(), root),
+        Action::Run { command, workdir } => by_command(command, &call.commands, workdir.as_deref(), roots),
         _ => Vec::new(),
     }
 }
@@ -84,14 +67,15 @@ fn by_command<'a>(
     command: &'a str,
     commands: &[Vec<String>],
     workdir: Option<&str>,
-    root: &str,
+    roots: &Roots,
 ) -> Vec<(String, What<'a>)> {
     let mut found = Vec::new();
-    let mut folder = workdir.map(|folder| relative(folder, root)).filter(|folder| folder != root).unwrap_or_default();
+    let workdir = workdir.filter(|folder| !roots.has(folder)).unwrap_or_default();
+    let mut folder = roots.relative(workdir).to_owned();
     for words in commands {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if let ["cd", to] = words[..] {
-            folder = joined(&folder, &relative(to, root));
+            folder = joined(&folder, roots.relative(to));
             continue;
         }
         let here = |path: &str| joined(&folder, path);
@@ -102,7 +86,7 @@ fn by_command<'a>(
                 What::Made => here_document(command).map_or(What::Made, What::Whole),
                 what => what,
             };
-            let path = relative(&here(path), root);
+            let path = roots.relative(&here(path)).to_owned();
             // What lies outside the project is the machine's business.
             if !path.starts_with(['/', '~']) && !path.starts_with("..") {
                 found.push((path, what));

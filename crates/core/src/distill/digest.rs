@@ -9,7 +9,7 @@ use super::parts::in_parts;
 use super::prose::Line;
 use super::role::{self, Role};
 use super::testrun::{self, Report};
-use super::{Deed, Ended, Heard, Item, Step, Story, Voice, Workspace, outcome, request, shell};
+use super::{Deed, Ended, Heard, Item, Roots, Step, Story, Voice, Workspace, outcome, request, shell};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
 
@@ -83,6 +83,11 @@ impl<'a> Digest<'a> {
         }
         let settled = Settled::of(&said);
         Self { story, workspace, said, calls, last, settled }
+    }
+
+    /// The folders that paths are seen from.
+    pub(super) fn roots(&self) -> Roots {
+        Roots::of(self.story, &self.workspace.root)
     }
 
     /// Whether later words settle what a text speaks of.
@@ -255,7 +260,7 @@ fn deed(tool: &str, action: &Action) -> String {
         Action::Edit(changes) => {
             format!("change {}", changes.iter().map(crate::transcript::Change::path).collect::<Vec<_>>().join(" "))
         }
-        Action::Other => format!("other {tool}"),
+        Action::Other | Action::Step(_) => format!("other {tool}"),
         action => format!("{} {}", action.kind(), action.subject()),
     }
 }

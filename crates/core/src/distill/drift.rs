@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::{self, Touch, What};
+use super::changes::{Touch, What};
 use super::digest::Digest;
 use super::{Drift, FileNow, Item, Voice};
 use crate::time::Timestamp;
@@ -30,7 +30,7 @@ struct Seen<'a> {
 }
 
 fn files(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item> {
-    let root = changes::root(digest);
+    let roots = digest.roots();
     let mut seen: BTreeMap<&str, Seen<'_>> = BTreeMap::new();
     for touch in touches {
         let call = &digest.calls[touch.call];
@@ -44,8 +44,8 @@ fn files(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item> {
     }
     let mut found = Vec::new();
     for file in &digest.workspace.files {
-        let path = changes::relative(&file.path, &root);
-        let Some(seen) = seen.get(path.as_str()) else { continue };
+        let path = roots.relative(&file.path);
+        let Some(seen) = seen.get(path) else { continue };
         let Some(what) = changed(digest, file, seen) else { continue };
         found.push(Item {
             text: format!("{path}: {what}"),

@@ -28,6 +28,7 @@ mod outcome;
 mod parts;
 mod phrases;
 mod pick;
+mod plan;
 mod progress;
 mod prose;
 mod questions;
@@ -35,6 +36,7 @@ mod references;
 mod replaced;
 mod request;
 mod role;
+mod roots;
 mod shell;
 mod story;
 mod symbols;
@@ -59,6 +61,7 @@ pub use brief::{
 };
 pub use heard::Heard;
 pub use replaced::with_replacements;
+pub use roots::Roots;
 pub use story::{Deed, Ended, Step, Story};
 pub use workspace::{Commit, FileNow, Git, Workspace};
 

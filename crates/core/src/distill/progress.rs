@@ -1,4 +1,4 @@
-//! What is done, what is being done, and what is left: from the newest plan, else from the work and the replies.
+//! What is done, what is being done, and what is left: from the plan, else from the work and the replies.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::{Line, Mark};
-use super::{Item, Voice, commands, request};
-use crate::transcript::{Action, PlanStep, StepState};
+use super::{Item, Voice, commands, plan, request};
+use crate::transcript::{Action, StepState};
 
 /// Items of one kind that are told; of what is done, the newest.
 const MANY: usize = 12;
@@ -38,32 +38,22 @@ pub(super) fn progress(digest: &Digest<'_>, task_from: usize) -> Progress {
     progress
 }
 
-/// The newest plan that was made with the agent's own tool.
+/// The plan that was made with the agent's own tools.
 fn planned(digest: &Digest<'_>, task_from: usize) -> Option<Progress> {
-    let is_plan = |action: &Action| matches!(action, Action::Plan(steps) if !steps.is_empty());
-    let plan = digest.calls.iter().rfind(|call| is_plan(call.action) && !call.failed)?;
-    let Action::Plan(steps) = plan.action else { return None };
-    let is_over = steps.iter().all(|step| step.state == StepState::Done);
-    // A plan from before the task changed is history.
-    if plan.step < task_from && is_over {
+    let steps = plan::in_force(&digest.calls, task_from);
+    if steps.is_empty() {
         return None;
     }
     let mut progress = Progress::default();
     for step in steps {
-        let item = Item { text: short(&step.text, 240), voice: Voice::Agent, at: plan.at, cites: vec![plan.key] };
-        progress.put(step, item);
+        let items = match step.state {
+            StepState::Done => &mut progress.done,
+            StepState::InProgress => &mut progress.in_progress,
+            StepState::Pending => &mut progress.remaining,
+        };
+        items.push(step.item);
     }
     Some(progress)
-}
-
-impl Progress {
-    fn put(&mut self, step: &PlanStep, item: Item) {
-        match step.state {
-            StepState::Done => self.done.push(item),
-            StepState::InProgress => self.in_progress.push(item),
-            StepState::Pending => self.remaining.push(item),
-        }
-    }
 }
 
 /// The newest list with boxes that was written in a message.

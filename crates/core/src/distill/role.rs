@@ -23,9 +23,12 @@ pub(super) enum CheckKind {
 /// What a call is for; where it runs commands, by these.
 pub(super) fn of(action: &Action, commands: &[Vec<String>]) -> Role {
     match action {
-        Action::Read { .. } | Action::View { .. } | Action::Grep { .. } | Action::Glob { .. } | Action::Plan(_) => {
-            Role::Look
-        }
+        Action::Read { .. }
+        | Action::View { .. }
+        | Action::Grep { .. }
+        | Action::Glob { .. }
+        | Action::Plan(_)
+        | Action::Step(_) => Role::Look,
         Action::Write { .. } | Action::Edit(_) => Role::Change,
         Action::Fetch { .. } | Action::Delegate { .. } | Action::Other => Role::Do,
         Action::Run { .. } => of_commands(commands),

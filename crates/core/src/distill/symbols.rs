@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use tree_sitter::{Node, Parser};
 
-use super::changes::{self, Touch, What};
+use super::Roots;
+use super::changes::{Touch, What};
 use super::digest::{Digest, short};
 use super::language::Language;
 
@@ -22,7 +23,7 @@ const NAMES: usize = 12;
 pub(super) struct Symbols<'t, 'a> {
     digest: &'t Digest<'a>,
     touches: BTreeMap<&'t str, Vec<&'t What<'a>>>,
-    root: String,
+    roots: Roots,
     parser: Parser,
     files: usize,
     budget: usize,
@@ -41,8 +42,8 @@ impl<'t, 'a> Symbols<'t, 'a> {
         for touch in touches {
             by_path.entry(&touch.path).or_default().push(&touch.what);
         }
-        let root = changes::root(digest);
-        Self { digest, touches: by_path, root, parser: Parser::new(), files: FILES, budget: BUDGET }
+        let roots = digest.roots();
+        Self { digest, touches: by_path, roots, parser: Parser::new(), files: FILES, budget: BUDGET }
     }
 
     /// What was changed in a file. To be asked for the newest files first.
@@ -59,7 +60,7 @@ impl<'t, 'a> Symbols<'t, 'a> {
         });
         let hunks: Vec<&str> = touches.iter().flat_map(|what| new_sides(what)).collect();
         let hunks = &hunks[hunks.len().saturating_sub(PLACES)..];
-        let now = self.digest.workspace.files.iter().find(|file| changes::relative(&file.path, &self.root) == path);
+        let now = self.digest.workspace.files.iter().find(|file| self.roots.relative(&file.path) == path);
         let source = now.and_then(|file| file.text.as_deref()).or(written);
         let mut names = Vec::new();
         match source {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::{self, Touch, What};
+use super::changes::{Touch, What};
 use super::digest::{Digest, short};
 use super::{Item, Voice};
 use crate::transcript::EntryKey;
@@ -22,10 +22,10 @@ pub(super) fn todos(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item> {
             open.entry((touch.path.clone(), text)).or_insert((call.key, touch.call));
         }
     }
-    let root = changes::root(digest);
+    let roots = digest.roots();
     let mut found: Vec<(usize, Item)> = Vec::new();
     for ((path, text), (key, index)) in open {
-        let now = digest.workspace.files.iter().find(|file| changes::relative(&file.path, &root) == path);
+        let now = digest.workspace.files.iter().find(|file| roots.relative(&file.path) == path);
         let is_gone =
             now.is_some_and(|file| !file.exists || file.text.as_ref().is_some_and(|now| !now.contains(&text)));
         if !is_gone {

@@ -180,7 +180,7 @@ fn words(parts: &[Part]) -> String {
 fn done(call: &Call, action: &Action, outcome: Option<&Outcome>) -> String {
     let subject = one_line(&action.subject(), SUBJECT_WIDTH);
     let what = match action {
-        Action::Other => one_line(&call.tool, SUBJECT_WIDTH),
+        Action::Other | Action::Step(_) => one_line(&call.tool, SUBJECT_WIDTH),
         _ => format!("{}: {subject}", action.kind()),
     };
     let how = match outcome.map(|outcome| (outcome.status, outcome.exit_code)) {

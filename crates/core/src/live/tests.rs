@@ -139,3 +139,17 @@ fn a_compaction_keeps_the_segment_that_it_names() {
     ];
     assert_eq!(live(entries, Closing::Drop), [5, 2, 3, 6]);
 }
+
+#[test]
+fn a_compaction_that_hangs_on_the_branch_takes_away_what_it_hangs_on() {
+    let entries = vec![
+        hang(prompt(1, "a"), "a", None, None),
+        hang(reply(2, "a"), "ra", Some("a"), Some("m")),
+        hang(entry(3, Origin::Harness, Body::Compacted(Box::default())), "k", Some("ra"), None),
+        hang(entry(4, Origin::Agent, Body::Summary(text("so far"))), "s", Some("k"), None),
+        hang(prompt(5, "b"), "b", Some("s"), None),
+    ];
+    let transcript = transcript(entries.clone(), Closing::Drop);
+    assert_eq!(live(entries, Closing::Drop), [4, 5]);
+    assert_eq!(history(&transcript), [0, 1, 2, 3, 4], "what was done before is still told");
+}

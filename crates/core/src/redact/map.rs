@@ -12,7 +12,7 @@ use crate::distill::{
 };
 use crate::render::session::{ChangedFile, Conversation, ConversationMessage, Project, Task};
 use crate::render::{SessionJson, Uasf, UasfEvent, UasfSession};
-use crate::transcript::{Action, Change, Failure, Header, Hunk, PlanStep};
+use crate::transcript::{Action, Change, Failure, Header, Hunk, PlanStep, StepChange};
 
 impl Brief {
     /// The same brief with its secrets masked.
@@ -224,11 +224,28 @@ impl Mask for Action {
             }
             Self::Fetch { url } => url.mask(),
             Self::Plan(steps) => steps.mask(),
+            Self::Step(change) => change.mask(),
             Self::Delegate { prompt, description } => {
                 prompt.mask();
                 description.mask();
             }
             Self::Other => {}
+        }
+    }
+}
+
+impl Mask for StepChange {
+    fn mask(&mut self) {
+        match self {
+            Self::Add { id, text } => {
+                id.mask();
+                text.mask();
+            }
+            Self::Update { id, text, state: _ } => {
+                id.mask();
+                text.mask();
+            }
+            Self::Drop { id } => id.mask(),
         }
     }
 }

@@ -43,6 +43,8 @@ pub enum Action {
     },
     /// The whole plan as it now stands.
     Plan(Vec<PlanStep>),
+    /// A change of one step of a plan that is kept step by step.
+    Step(StepChange),
     /// Work given to a sub-agent.
     Delegate {
         prompt: String,
@@ -84,6 +86,24 @@ pub struct PlanStep {
     pub state: StepState,
 }
 
+/// What happens to one step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepChange {
+    /// A new step, which is pending. The name by which it is changed later stands in the outcome, not in the call.
+    Add {
+        id: Option<String>,
+        text: String,
+    },
+    Update {
+        id: String,
+        text: Option<String>,
+        state: Option<StepState>,
+    },
+    Drop {
+        id: String,
+    },
+}
+
 impl Action {
     /// The word for it in reports and JSON.
     pub fn kind(&self) -> &'static str {
@@ -95,7 +115,7 @@ impl Action {
             Self::Edit(_) => "edit",
             Self::Grep { .. } | Self::Glob { .. } => "search",
             Self::Fetch { .. } => "fetch",
-            Self::Plan(_) => "plan",
+            Self::Plan(_) | Self::Step(_) => "plan",
             Self::Delegate { .. } => "delegate",
             Self::Other => "other",
         }
@@ -111,7 +131,8 @@ impl Action {
             Self::Fetch { url } => url.into(),
             Self::Plan(steps) => format!("{} steps", steps.len()).into(),
             Self::Delegate { prompt, description } => description.as_deref().unwrap_or(prompt).into(),
-            Self::Other => "".into(),
+            // No agent can spell it in another's tools, so it goes by its tool's name and input as any other call does.
+            Self::Step(_) | Self::Other => "".into(),
         }
     }
 }

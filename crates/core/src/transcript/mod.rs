@@ -7,7 +7,7 @@ mod entry;
 mod header;
 mod part;
 
-pub use action::{Action, Change, Hunk, PlanStep, StepState};
+pub use action::{Action, Change, Hunk, PlanStep, StepChange, StepState};
 pub use body::{Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, Reasoning, Status};
 pub use builder::TranscriptBuilder;
 pub use entry::{Entry, EntryKey, Node, NodeId, Origin};

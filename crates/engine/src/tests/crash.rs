@@ -4,12 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{Env, Run};
+#[cfg(unix)]
+use carryover_agents::{Taker, Takes};
+#[cfg(unix)]
+use carryover_core::transcript::SessionId;
 
 use super::fake::BETA;
 use super::world::World;
 use crate::disk::{Disk, NewFile, RealDisk};
 use crate::file::TEMP_PREFIX;
 use crate::journal::{Lines, Rows};
+#[cfg(unix)]
+use crate::leave::{Leaving, leave_on};
 use crate::lines::LinesError;
 use crate::resume::ResumeError;
 use crate::rows::RowsError;
@@ -178,6 +184,46 @@ fn a_crashed_resume_that_somebody_used_is_theirs() {
     assert!(file.exists());
     assert!(unfinished(&world.context).is_empty());
     assert_eq!(undoable(&world.context).len(), 2);
+}
+
+/// Leaves a brief in a project that git knows, on a disk that stops after some steps.
+#[cfg(unix)]
+fn brief_stopped_after(left: usize, for_good: bool) -> Option<World> {
+    let mut world = World::new();
+    world.context.env.vars.insert("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
+    let list = world.write("project/.gitignore", "target");
+    let project = world.path("project");
+    let git = std::process::Command::new("git").args(["init", "-q"]).current_dir(&project).status();
+    assert!(git.unwrap().success());
+    let taker = Taker::all().find(|taker| taker.takes == Takes::Named).unwrap();
+    let session = SessionId("aaaa1111".into());
+    let leaving =
+        Leaving { taker: &taker, project: &project, agent: "alpha", session: &session, text: "brief", dry_run: false };
+    let mut disk = Failing { left, for_good, stopped: false };
+    let is_done = leave_on(&mut disk, &world.context, &leaving).is_ok();
+    if is_done {
+        assert_eq!(World::lines(&list), ["target", ".carryover/"]);
+    }
+    (!is_done).then_some(world)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_brief_that_stops_anywhere_leaves_the_users_list_as_it_was() {
+    let list = |world: &World| fs_err::read_to_string(world.path("project/.gitignore")).unwrap();
+    let mut steps = 0;
+    while let Some(world) = brief_stopped_after(steps, false) {
+        assert_eq!(list(&world), "target", "after {steps} steps");
+        steps += 1;
+    }
+    assert!(steps > 3, "{steps}");
+    for left in 0..steps {
+        let world = brief_stopped_after(left, true).unwrap();
+        if !unfinished(&world.context).is_empty() {
+            undo(&world.context, None, false).unwrap();
+        }
+        assert_eq!(list(&world), "target", "after {left} steps");
+    }
 }
 
 #[test]

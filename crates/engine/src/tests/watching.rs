@@ -2,13 +2,14 @@
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use carryover_agents::{AGENTS, Agent, by_name};
 use carryover_core::time::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::importing;
@@ -98,11 +99,6 @@ impl Watching {
     }
 }
 
-fn fixture(agent: &str, name: &str) -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(agent).join("fixtures");
-    fs_err::read_to_string(folder.join(name)).unwrap().lines().map(str::to_owned).collect()
-}
-
 fn text(lines: &[String]) -> String {
     lines.join("\n") + "\n"
 }
@@ -112,65 +108,91 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// A session of one agent, and the lines with which it ends in a limit.
+/// A session of one agent, and the lines with which it ends in a limit: its `limit.toml`.
+#[derive(Deserialize)]
 struct Case {
+    #[serde(skip)]
     agent: &'static str,
-    path: &'static str,
-    before: Vec<String>,
-    limit: Vec<String>,
+    /// Where the client keeps it; `{id}` stands for the session's.
+    path: String,
+    /// The fixture.
+    session: String,
+    #[serde(default)]
+    is_database: bool,
+    #[serde(default)]
+    line: usize,
+    #[serde(default)]
     resets: bool,
+    #[serde(skip)]
+    before: Vec<String>,
+    #[serde(default)]
+    limit: Vec<String>,
+    #[serde(default)]
+    harmless: Vec<String>,
+    worded: Option<Worded>,
+    again: Option<Again>,
 }
 
-fn cut(agent: &'static str, path: &'static str, folder: &str, name: &str, at: usize) -> Case {
-    let mut before = fixture(folder, name);
-    let limit = before.split_off(at);
-    Case { agent, path, before, limit, resets: false }
+/// A limit that only words tell of.
+#[derive(Deserialize)]
+struct Worded {
+    record: String,
+    message: String,
 }
 
-fn claude() -> Case {
-    let path = "home/.claude/projects/-p/d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl";
-    Case { resets: true, ..cut("claude-code", path, "claude_code", "2.1.325-limit.jsonl", 26) }
+/// How a turn is begun again: the line of its prompt, and the time in it.
+#[derive(Deserialize)]
+struct Again {
+    prompt: usize,
+    at: String,
 }
 
-fn pi() -> Case {
-    let path = "home/.pi/agent/sessions/--p--/2026-11-15T01-22-39-790Z_d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl";
-    cut("pi", path, "pi", "0.73.1-limit.jsonl", 12)
+impl Case {
+    fn of(agent: &dyn Agent) -> Option<Self> {
+        let id = agent.facts().id;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(id.replace('-', "_"));
+        let text = fs_err::read_to_string(folder.join("limit.toml")).ok()?;
+        let mut case: Self = toml_edit::de::from_str(&text).unwrap();
+        let session = fs_err::read_to_string(folder.join("fixtures").join(&case.session)).unwrap();
+        case.before = session.lines().map(str::to_owned).collect();
+        case.agent = id;
+        if !case.is_database {
+            let limit = case.before.split_off(case.line);
+            case.limit = if case.limit.is_empty() { limit } else { case.limit };
+        }
+        Some(case)
+    }
+
+    /// Where a session is kept.
+    fn path(&self, id: &str) -> String {
+        self.path.replace("{id}", id)
+    }
+}
+
+fn all() -> Vec<Case> {
+    AGENTS.iter().filter_map(|agent| Case::of(*agent)).collect()
 }
 
 fn cases() -> Vec<Case> {
-    let uuid = "d3a03cdd-c689-41e6-9587-86a6223f5251";
-    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let codex = format!("home/.codex/sessions/2026/11/15/rollout-2026-11-15T01-09-52-{uuid}.jsonl");
-    let qwen = format!("home/.qwen/projects/-p/chats/{uuid}.jsonl");
-    let copilot = format!("home/.copilot/session-state/{uuid}/events.jsonl");
-    let gemini = "home/.gemini/tmp/p/chats/session-2026-11-15T04-39-feb9ca7b.jsonl";
-    let quota = r#"{"id":"d","timestamp":"2026-11-15T04:41:00.000Z","type":"error","content":"Your quota will reset after 1h."}"#;
-    let mut said = cut("gemini-cli", gemini, "gemini_cli", "0.61.0-limit.jsonl", 14);
-    said.limit = vec![quota.to_owned()];
-    said.resets = true;
-    let codex = cut("codex", leak(codex), "codex", "0.166.0-usage-limit.jsonl", 16);
-    vec![
-        claude(),
-        Case { resets: true, ..codex },
-        said,
-        cut("qwen-code", leak(qwen), "qwen_code", "0.24.4-limit.jsonl", 2),
-        pi(),
-        cut("copilot-cli", leak(copilot), "copilot_cli", "1.0.102-limit.jsonl", 4),
-        cut(
-            "aider",
-            "project/.aider.chat.history.md",
-            "aider",
-            "0.86.2-limit.md",
-            fixture("aider", "0.86.2-limit.md").len() - 3,
-        ),
-    ]
+    all().into_iter().filter(|case| !case.is_database).collect()
+}
+
+/// One whose fixture the tests below are made for.
+fn one() -> Case {
+    cases().into_iter().find(|case| case.worded.is_some()).unwrap()
+}
+
+/// One whose client tries again by itself.
+fn stubborn() -> Case {
+    cases().into_iter().find(|case| case.again.is_some()).unwrap()
 }
 
 #[test]
 fn the_limit_of_every_agent_is_told_once_and_in_time() {
+    assert!(cases().len() >= 7, "a case is missing");
     for case in cases() {
         let world = World::new();
-        let path = world.write(case.path, &text(&case.before));
+        let path = world.write(&case.path(ID), &text(&case.before));
         let mut watching = Watching::start(&world, LONG_AGO);
         append(&path, &text(&case.limit));
         let limit = watching.limit();
@@ -186,7 +208,7 @@ fn the_limit_of_every_agent_is_told_once_and_in_time() {
 fn one_file_is_listed_as_the_whole_store_is() {
     for case in cases() {
         let world = World::new();
-        let path = world.write(case.path, &text(&case.before));
+        let path = world.write(&case.path(ID), &text(&case.before));
         let agent = by_name(case.agent).unwrap();
         let store = agent.stores(&world.context.env).remove(0);
         let mut listed = Vec::new();
@@ -203,11 +225,12 @@ fn one_file_is_listed_as_the_whole_store_is() {
 #[test]
 fn a_limit_in_a_database_is_told_once() {
     let world = World::new();
-    let agent = by_name("opencode").unwrap();
-    let database = world.path("home/.local/share/opencode/opencode.db");
+    let case = all().into_iter().find(|case| case.is_database).unwrap();
+    let agent = by_name(case.agent).unwrap();
+    let database = world.path(&case.path);
     let owner = importing::open(&database, importing::TABLES);
     owner.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)).unwrap();
-    let export: Value = serde_json::from_str(&fixture("opencode", "limit.json").join("\n")).unwrap();
+    let export: Value = serde_json::from_str(&text(&case.before)).unwrap();
     let insert = |message: &Value| {
         let at = message["info"]["time"]["created"].as_i64();
         let data = message["info"].to_string();
@@ -223,91 +246,51 @@ fn a_limit_in_a_database_is_told_once() {
     // The client bothers to say that a session changed at the beginning of a turn only.
     insert(&export["messages"][1]);
     let limit = watching.limit();
-    assert_eq!((limit.agent, &*limit.session.0), ("opencode", "ses_1"));
-    assert!(limit.resets_at.is_some());
+    assert_eq!((limit.agent, &*limit.session.0), (case.agent, "ses_1"));
+    assert_eq!(limit.resets_at.is_some(), case.resets);
     owner.execute("UPDATE message SET time_updated = time_updated + 1", []).unwrap();
     watching.active("ses_1");
     assert_eq!(watching.finish().len(), 1);
-    let mut names: Vec<_> =
-        fs_err::read_dir(database.parent().unwrap()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    let files = fs_err::read_dir(database.parent().unwrap()).unwrap();
+    let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["opencode.db", "opencode.db-shm", "opencode.db-wal"]);
-}
-
-fn claude_path(world: &World, id: &str) -> PathBuf {
-    world.path(&format!("home/.claude/projects/-p/{id}.jsonl"))
-}
-
-/// A record of a client that has many fields, with some words in one place.
-fn claude_record(id: &str, number: u32, body: &Value) -> String {
-    let mut record = json!({ "parentUuid": null, "isSidechain": false, "sessionId": id, "cwd": "/p", "version": "2.1.325",
-        "uuid": format!("00000000-0000-4000-8000-{number:012}"), "timestamp": format!("2026-11-15T02:00:{number:02}.000Z") });
-    record.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-    format!("{record}\n")
+    let name = database.file_name().unwrap().to_string_lossy();
+    assert_eq!(names, ["", "-shm", "-wal"].map(|end| format!("{name}{end}")));
 }
 
 #[test]
 fn words_about_limits_in_prompts_replies_and_outputs_do_not_alarm() {
     let world = World::new();
-    let path = world.write(claude().path, &text(&claude().before));
+    let case = one();
+    let path = world.write(&case.path(ID), &text(&case.before));
     let mut watching = Watching::start(&world, LONG_AGO);
-    let words = "HTTP 429 Too Many Requests: rate limit exceeded, usage limit reached, quota exceeded, overloaded";
-    let said = |kind: &str, role: &str, content: Value| json!({ "type": kind, "message": { "role": role, "content": content } });
-    append(&path, &claude_record(ID, 1, &said("user", "user", json!(words))));
-    append(
-        &path,
-        &claude_record(
-            ID,
-            2,
-            &said(
-                "assistant",
-                "assistant",
-                json!([{ "type": "text", "text": words },
-        { "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": words } }]),
-            ),
-        ),
-    );
-    append(
-        &path,
-        &claude_record(
-            ID,
-            3,
-            &said(
-                "user",
-                "user",
-                json!([{ "type": "tool_result", "tool_use_id": "t1",
-        "is_error": true, "content": words }]),
-            ),
-        ),
-    );
-    append(&path, &claude_record(ID, 4, &json!({ "type": "system", "subtype": "local_command", "content": words })));
+    assert_eq!(case.harmless.len(), 4);
+    for line in &case.harmless {
+        append(&path, &text(std::slice::from_ref(line)));
+    }
     watching.active(ID);
-    world.write(&format!("home/.claude/projects/-p/{OTHER}.jsonl"), &text(&claude().before).replace(ID, OTHER));
+    world.write(&case.path(OTHER), &text(&case.before).replace(ID, OTHER));
     watching.active(OTHER);
     assert_eq!(watching.finish(), []);
 }
 
-/// Older clients keep no kind of error, but their own words.
 #[test]
 fn an_error_that_only_words_tell_of_is_told() {
     let world = World::new();
-    let path = world.write(claude().path, &text(&claude().before));
+    let case = one();
+    let path = world.write(&case.path(ID), &text(&case.before));
     let mut watching = Watching::start(&world, LONG_AGO);
-    let said = "API Error: 429 {\"type\":\"error\"}";
-    let message = json!({ "model": "<synthetic>", "role": "assistant", "content": [{ "type": "text", "text": said }] });
-    append(
-        &path,
-        &claude_record(ID, 1, &json!({ "type": "assistant", "isApiErrorMessage": true, "message": message })),
-    );
-    assert_eq!(watching.limit().message, said);
+    let worded = case.worded.unwrap();
+    append(&path, &text(&[worded.record]));
+    assert_eq!(watching.limit().message, worded.message);
     watching.finish();
 }
 
 #[test]
 fn a_burst_of_retries_gives_one_alert_and_the_next_turn_another() {
     let world = World::new();
-    let case = pi();
-    let path = world.write(case.path, &text(&case.before));
+    let case = stubborn();
+    let path = world.write(&case.path(ID), &text(&case.before));
     let mut watching = Watching::start(&world, LONG_AGO);
     append(&path, &text(&case.limit[..1]));
     let first = watching.limit();
@@ -316,7 +299,9 @@ fn a_burst_of_retries_gives_one_alert_and_the_next_turn_another() {
         watching.active(&first.session.0);
     }
     // The user tries again, which comes to nothing, too.
-    append(&path, &text(&[case.before[11].clone(), case.limit[0].clone()]).replace("01:22:49", "01:40:00"));
+    let again = case.again.unwrap();
+    let turn = [case.before[again.prompt].clone(), case.limit[0].clone()];
+    append(&path, &text(&turn).replace(&again.at, "01:40:00"));
     let second = watching.limit();
     assert_eq!(second.session, first.session);
     assert_eq!(watching.finish().len(), 2);
@@ -325,8 +310,8 @@ fn a_burst_of_retries_gives_one_alert_and_the_next_turn_another() {
 #[test]
 fn a_line_that_is_cut_off_counts_when_it_is_whole() {
     let world = World::new();
-    let case = claude();
-    let path = world.write(case.path, &text(&case.before));
+    let case = one();
+    let path = world.write(&case.path(ID), &text(&case.before));
     let mut watching = Watching::start(&world, LONG_AGO);
     watching.active(ID);
     let (head, tail) = case.limit[0].split_at(900);
@@ -341,15 +326,15 @@ fn a_line_that_is_cut_off_counts_when_it_is_whole() {
 #[test]
 fn a_file_that_is_replaced_is_read_anew() {
     let world = World::new();
-    let case = claude();
+    let case = one();
     let whole = [case.before.clone(), case.limit.clone()].concat();
-    world.write(case.path, &text(&case.before[11..]));
+    world.write(&case.path(ID), &text(&case.before[11..]));
     let mut watching = Watching::start(&world, LONG_AGO);
     watching.active(ID);
-    world.write(case.path, &text(&whole));
+    world.write(&case.path(ID), &text(&whole));
     watching.limit();
     // The same end once more is no news.
-    world.write(case.path, &text(&whole[1..]));
+    world.write(&case.path(ID), &text(&whole[1..]));
     watching.active(ID);
     assert_eq!(watching.finish().len(), 1);
 }
@@ -357,13 +342,13 @@ fn a_file_that_is_replaced_is_read_anew() {
 #[test]
 fn two_sessions_at_once_are_told_apart() {
     let world = World::new();
-    let case = claude();
+    let case = one();
     for id in [ID, OTHER] {
-        world.write(&format!("home/.claude/projects/-p/{id}.jsonl"), &text(&case.before).replace(ID, id));
+        world.write(&case.path(id), &text(&case.before).replace(ID, id));
     }
     let mut watching = Watching::start(&world, LONG_AGO);
     for id in [ID, OTHER] {
-        append(&claude_path(&world, id), &text(&case.limit).replace(ID, id));
+        append(&world.path(&case.path(id)), &text(&case.limit).replace(ID, id));
     }
     let mut told = [watching.limit().session.0, watching.limit().session.0];
     told.sort();
@@ -375,8 +360,8 @@ fn two_sessions_at_once_are_told_apart() {
 fn only_a_limit_of_the_last_moments_is_told_at_the_beginning() {
     for (now, expected) in [("2026-11-15T01:16:00Z", 1), ("2026-11-15T09:00:00Z", 0)] {
         let world = World::new();
-        let case = claude();
-        let path = world.write(case.path, &text(&[case.before, case.limit].concat()));
+        let case = one();
+        let path = world.write(&case.path(ID), &text(&[case.before, case.limit].concat()));
         let mut watching = Watching::start(&world, now);
         if expected == 1 {
             watching.limit();
@@ -391,25 +376,27 @@ fn only_a_limit_of_the_last_moments_is_told_at_the_beginning() {
 #[test]
 fn new_folders_and_new_stores_are_noticed() {
     let world = World::new();
-    let case = claude();
-    world.write("home/.claude/settings.json", "{}");
+    let case = one();
+    let store = by_name(case.agent).unwrap().facts().store_candidates(&world.context.env).remove(0);
+    fs_err::create_dir_all(store).unwrap();
     let mut watching = Watching::start_with(&world, LONG_AGO, AGENTS.to_vec(), 1);
-    world.write(case.path, &text(&case.before));
+    world.write(&case.path(ID), &text(&case.before));
     watching.active(ID);
-    append(&claude_path(&world, ID), &text(&case.limit));
+    append(&world.path(&case.path(ID)), &text(&case.limit));
     watching.limit();
     // Another agent is started for the first time.
-    let later = pi();
-    let path = world.write(later.path, &text(&later.before));
-    watching.until(|event| matches!(event, Event::Watching { agents } if agents.contains(&"pi")));
+    let later = stubborn();
+    let path = world.write(&later.path(ID), &text(&later.before));
+    watching.until(|event| matches!(event, Event::Watching { agents } if agents.contains(&later.agent)));
     append(&path, &text(&later.limit));
-    assert_eq!(watching.limit().agent, "pi");
+    assert_eq!(watching.limit().agent, later.agent);
     // A folder that comes again is another folder.
-    fs_err::remove_dir_all(world.path("home/.claude/projects")).unwrap();
+    let folders = world.path(&case.path(ID)).ancestors().nth(2).unwrap().to_owned();
+    fs_err::remove_dir_all(folders).unwrap();
     watching.until(|event| matches!(event, Event::Ended { session, .. } if session.0 == ID));
-    world.write(&format!("home/.claude/projects/-p/{OTHER}.jsonl"), &text(&case.before).replace(ID, OTHER));
+    world.write(&case.path(OTHER), &text(&case.before).replace(ID, OTHER));
     watching.active(OTHER);
-    append(&claude_path(&world, OTHER), &text(&case.limit).replace(ID, OTHER));
+    append(&world.path(&case.path(OTHER)), &text(&case.limit).replace(ID, OTHER));
     assert_eq!(watching.limit().session.0, OTHER);
     watching.finish();
 }
@@ -417,17 +404,16 @@ fn new_folders_and_new_stores_are_noticed() {
 #[test]
 fn the_state_names_what_is_in_use_and_nothing_is_left_behind() {
     let world = World::new();
-    let case = claude();
-    let path = world.write(case.path, &text(&case.before));
-    let quiet =
-        world.write(&format!("home/.claude/projects/-q/{OTHER}.jsonl"), &text(&case.before[..7]).replace(ID, OTHER));
+    let case = one();
+    let path = world.write(&case.path(ID), &text(&case.before));
+    let quiet = world.write(&case.path(OTHER).replace("/-p/", "/-q/"), &text(&case.before[..7]).replace(ID, OTHER));
     let before = threads();
     let mut watching = Watching::start(&world, "2026-11-15T01:15:00Z");
     watching.active(ID);
     watching.finish();
     let state = fs_err::read_to_string(world.path("project/.carryover/watcher-state.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
-    assert_eq!(state["agents"], json!(["claude-code"]));
+    assert_eq!(state["agents"], json!([case.agent]));
     assert!(state["activeSessions"][path.display().to_string()].as_i64().unwrap() > 1_600_000_000_000);
     assert_eq!(state["activeSessions"][quiet.display().to_string()], Value::Null);
     let deadline = Instant::now() + PATIENCE;

@@ -52,6 +52,15 @@ pub fn is_tracked(context: &Context, project: &Path, file: &Path) -> bool {
     asker.ask(&["ls-files", "--error-unmatch", "--", &file]).is_some()
 }
 
+/// Whether something keeps git from a folder, except for what the folder holds itself; none where there is no work tree.
+pub(crate) fn ignores(context: &Context, project: &Path, name: &str) -> Option<bool> {
+    let asker = Asker::new(context, project)?;
+    asker.ask(&["rev-parse", "--is-inside-work-tree"]).filter(|answer| answer.trim() == "true")?;
+    // With a slash behind it, a folder that is there would answer for itself; without, one that is not is no folder.
+    let folder = if project.join(name).is_dir() { name.to_owned() } else { format!("{name}/") };
+    Some(asker.ask(&["check-ignore", "--no-index", "--", &folder]).is_some())
+}
+
 fn commits(log: &str) -> Vec<Commit> {
     log.split(COMMIT).filter_map(commit).collect()
 }

@@ -199,9 +199,9 @@ fn a_session_of_another_agent_in_the_clients_own_form() {
 fn the_command_is_kept_from_everything_that_is_not_its_business() {
     let plan = plan(&session(), None);
     let mut run = run_of(&plan).clone();
-    run.files.remove(0);
-    run.inverse.rows.truncate(1);
-    insta::assert_snapshot!(format!("{run:#?}\n{:#?}\n{}", plan.resume, export_of(&plan)["info"]), @r#"
+    run.files.clear();
+    run.inverse.rows.clear();
+    insta::assert_snapshot!(format!("{run:#?}"), @r#"
     Run {
         program: "/bin/opencode",
         args: [
@@ -257,95 +257,48 @@ fn the_command_is_kept_from_everything_that_is_not_its_business() {
         cwd: Some(
             "/new",
         ),
-        files: [
-            (
-                "config/opencode/package-lock.json",
-                [
-                    123,
-                    34,
-                    112,
-                    97,
-                    99,
-                    107,
-                    97,
-                    103,
-                    101,
-                    115,
-                    34,
-                    58,
-                    123,
-                    34,
-                    34,
-                    58,
-                    123,
-                    34,
-                    100,
-                    101,
-                    112,
-                    101,
-                    110,
-                    100,
-                    101,
-                    110,
-                    99,
-                    105,
-                    101,
-                    115,
-                    34,
-                    58,
-                    123,
-                    34,
-                    64,
-                    111,
-                    112,
-                    101,
-                    110,
-                    99,
-                    111,
-                    100,
-                    101,
-                    45,
-                    97,
-                    105,
-                    47,
-                    112,
-                    108,
-                    117,
-                    103,
-                    105,
-                    110,
-                    34,
-                    58,
-                    34,
-                    42,
-                    34,
-                    125,
-                    125,
-                    125,
-                    125,
-                ],
-            ),
-            (
-                "config/opencode/node_modules/.keep",
-                [],
-            ),
-        ],
+        files: [],
         required: true,
         dialogue: [],
         why: "its own import takes the session in",
         inverse: Inverse {
-            rows: [
-                RowsOf {
-                    database: "/home/u/.local/share/opencode/opencode.db",
-                    table: "part",
-                    column: "session_id",
-                    value: "ses_e2348217ffffpJwnp1lBYOp1Cq",
-                    is_session: true,
-                },
-            ],
+            rows: [],
             lines: [],
         },
     }
+    "#);
+}
+
+#[test]
+fn what_the_command_would_fetch_is_in_its_private_folder() {
+    let plan = plan(&session(), None);
+    let files = run_of(&plan).files[1..].iter();
+    let files: Vec<(&str, &str)> =
+        files.map(|(name, bytes)| (name.as_str(), std::str::from_utf8(bytes).unwrap())).collect();
+    let lock = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
+    assert_eq!(files, [("config/opencode/package-lock.json", lock), ("config/opencode/node_modules/.keep", "")]);
+}
+
+#[test]
+fn what_the_command_adds_can_be_taken_back() {
+    let plan = plan(&session(), None);
+    let inverse = &run_of(&plan).inverse;
+    assert_eq!(inverse.lines, []);
+    insta::assert_snapshot!(format!("{:#?}", inverse.rows[0]), @r#"
+    RowsOf {
+        database: "/home/u/.local/share/opencode/opencode.db",
+        table: "part",
+        column: "session_id",
+        value: "ses_e2348217ffffpJwnp1lBYOp1Cq",
+        is_session: true,
+    }
+    "#);
+}
+
+#[test]
+fn the_session_is_opened_by_its_id_where_it_goes_on() {
+    let plan = plan(&session(), None);
+    insta::assert_snapshot!(format!("{:#?}\n{}", plan.resume, export_of(&plan)["info"]), @r#"
     ResumeCommand {
         argv: [
             "opencode",

@@ -135,3 +135,30 @@ fn references_are_named_once() {
         ["https://example.org/spec(v2)", "#42", "acme/api#7", "PAY-1234", "design.pdf"]
     );
 }
+
+#[test]
+fn files_of_a_session_that_goes_on_elsewhere_are_seen_from_its_own_project() {
+    let brief = telling()
+        .project("/old/p")
+        .user("Go")
+        .write("/old/p/src/new.rs", "fn one() {}")
+        .read("/old/p/src/a.rs")
+        .run("cd /old/p/docs && touch guide.md", 0, "")
+        .read("/old/other/b.rs")
+        .file("/old/p/src/new.rs", Some(at(500)), Some("fn other() {}"))
+        .file("/old/p/src/a.rs", None, None)
+        .brief();
+    assert_eq!(
+        told(&brief),
+        [
+            ("/old/other/b.rs", FileChange::Read),
+            ("docs/guide.md", FileChange::Created),
+            ("src/a.rs", FileChange::Read),
+            ("src/new.rs", FileChange::Created),
+        ]
+    );
+    assert_eq!(brief.files[3].symbols, ["other"]);
+    let drift = texts(&brief.drift.files);
+    assert!(drift[0].starts_with("src/new.rs: changed at "), "{drift:?}");
+    assert_eq!(drift[1], "src/a.rs: is gone");
+}

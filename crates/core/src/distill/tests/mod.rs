@@ -5,6 +5,7 @@ mod failures;
 mod families;
 mod files;
 mod next;
+mod plan;
 mod property;
 mod questions;
 mod task;

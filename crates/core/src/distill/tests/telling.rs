@@ -2,7 +2,9 @@
 
 use crate::distill::{Brief, Deed, Ended, FileNow, Git, Step, Story, Workspace, distill};
 use crate::time::Timestamp;
-use crate::transcript::{Action, Change, EntryKey, Failure, FailureKind, Hunk, PlanStep, Status, StepState};
+use crate::transcript::{
+    Action, Change, EntryKey, Failure, FailureKind, Hunk, PlanStep, Status, StepChange, StepState,
+};
 
 /// A story while it is told; each deed a minute after the one before.
 #[derive(Debug, Default)]
@@ -28,11 +30,17 @@ pub(super) fn key(step: usize) -> EntryKey {
 }
 
 impl Telling {
-    fn deed(mut self, deed: Deed) -> Self {
+    pub(super) fn deed(mut self, deed: Deed) -> Self {
         let index = self.story.steps.len();
         let now = at(i64::try_from(index).unwrap());
         self.story.header.updated_at = Some(now);
         self.story.steps.push(Step { key: key(index), at: Some(now), deed });
+        self
+    }
+
+    /// The session's own project, where the work goes on in another.
+    pub(super) fn project(mut self, path: &str) -> Self {
+        self.story.header.project = Some(path.into());
         self
     }
 
@@ -99,6 +107,10 @@ impl Telling {
     pub(super) fn plan(self, steps: &[(&str, StepState)]) -> Self {
         let step = |(text, state): &(&str, StepState)| PlanStep { text: (*text).to_owned(), state: *state };
         self.call("plan", Action::Plan(steps.iter().map(step).collect()), Some(0), "ok")
+    }
+
+    pub(super) fn step(self, change: StepChange, code: i32) -> Self {
+        self.call("step", Action::Step(change), Some(code), "ok")
     }
 
     pub(super) fn file(mut self, path: &str, modified: Option<Timestamp>, text: Option<&str>) -> Self {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::words::clip_lines;
-use crate::distill::{Deed, Story};
+use crate::distill::{Deed, Roots, Story};
 use crate::transcript::{Action, Change, Hunk, Status};
 
 /// One step in the life of a file.
@@ -18,7 +18,7 @@ pub enum Piece<'a> {
 
 /// What happened to every file, in order, by its path as briefs name it. Calls that failed changed nothing.
 pub(crate) fn pieces<'a>(story: &'a Story, root: &str) -> BTreeMap<String, Vec<Piece<'a>>> {
-    let root = story.header.project.as_ref().and_then(|path| path.to_str()).filter(|_| root.is_empty()).unwrap_or(root);
+    let roots = &Roots::of(story, root);
     let mut found: BTreeMap<String, Vec<Piece<'a>>> = BTreeMap::new();
     for step in &story.steps {
         let Deed::Call { action, ended, .. } = &step.deed else { continue };
@@ -26,10 +26,10 @@ pub(crate) fn pieces<'a>(story: &'a Story, root: &str) -> BTreeMap<String, Vec<P
             continue;
         }
         match action {
-            Action::Write { path, content } => add(&mut found, root, path, Piece::Whole(content)),
+            Action::Write { path, content } => add(&mut found, roots, path, Piece::Whole(content)),
             Action::Edit(changes) => {
                 for change in changes {
-                    of_change(&mut found, root, change);
+                    of_change(&mut found, roots, change);
                 }
             }
             _ => {}
@@ -38,37 +38,30 @@ pub(crate) fn pieces<'a>(story: &'a Story, root: &str) -> BTreeMap<String, Vec<P
     found
 }
 
-fn of_change<'a>(found: &mut BTreeMap<String, Vec<Piece<'a>>>, root: &str, change: &'a Change) {
+fn of_change<'a>(found: &mut BTreeMap<String, Vec<Piece<'a>>>, roots: &Roots, change: &'a Change) {
     match change {
-        Change::Add { path, content } => add(found, root, path, Piece::Whole(content)),
-        Change::Delete { path } => add(found, root, path, Piece::Deleted),
+        Change::Add { path, content } => add(found, roots, path, Piece::Whole(content)),
+        Change::Delete { path } => add(found, roots, path, Piece::Deleted),
         Change::Update { path, moved_to, hunks } => {
             for hunk in hunks {
-                add(found, root, path, Piece::Hunk(hunk));
+                add(found, roots, path, Piece::Hunk(hunk));
             }
             if let Some(to) = moved_to {
-                let before = found.get(&relative(path, root)).cloned().unwrap_or_default();
-                add(found, root, path, Piece::MovedTo(to));
-                found.entry(relative(to, root)).or_default().extend(before);
+                let before = found.get(roots.relative(path)).cloned().unwrap_or_default();
+                add(found, roots, path, Piece::MovedTo(to));
+                found.entry(roots.relative(to).to_owned()).or_default().extend(before);
             }
         }
     }
 }
 
-fn add<'a>(found: &mut BTreeMap<String, Vec<Piece<'a>>>, root: &str, path: &str, piece: Piece<'a>) {
-    let pieces = found.entry(relative(path, root)).or_default();
+fn add<'a>(found: &mut BTreeMap<String, Vec<Piece<'a>>>, roots: &Roots, path: &str, piece: Piece<'a>) {
+    let pieces = found.entry(roots.relative(path).to_owned()).or_default();
     if matches!(piece, Piece::Whole(_) | Piece::Deleted) {
         // What was written before is gone.
         pieces.clear();
     }
     pieces.push(piece);
-}
-
-/// A path relative to the project where it is inside.
-pub(crate) fn relative(path: &str, root: &str) -> String {
-    let inside = path.strip_prefix(root.trim_end_matches('/')).filter(|_| !root.is_empty());
-    let inside = inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
-    inside.strip_prefix("./").unwrap_or(inside).to_owned()
 }
 
 /// The text of a file's changes within `width` characters, the newest kept, and what its fence is called.

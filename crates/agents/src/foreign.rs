@@ -1,0 +1,149 @@
+//! A session of another agent with one of everything, and a target to write it to: what the tests of writers share.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use carryover_core::json::Json;
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{
+    Action, Blob, Body, Call, CallForm, CallId, Change, Entry, EntryKey, Hunk, Origin, Outcome, Part, Permission,
+    Place, PlanStep, Reasoning, Status, StepChange, StepState,
+};
+
+use crate::{AGENTS, Agent, AgentError, Carried, Env, Op, Os, Store, TargetView, Version, WritePlan, WriteRequest};
+
+pub(crate) const PIXEL: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEXHbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC";
+
+/// An entry, that many seconds after the session began.
+pub(crate) fn carried(n: u64, origin: Origin, body: Body, action: Action) -> Carried {
+    let key = EntryKey { file: 0, offset: n, part: 0, length: 1 };
+    let at = Some(began().plus_millis(i64::try_from(n).unwrap() * 1000));
+    let entry = Entry { key, at, origin, side: false, node: None, body };
+    Carried { entry, agent: "other", action, native: None, clipped: false }
+}
+
+fn began() -> Timestamp {
+    Timestamp::parse("2026-11-15T00:56:22.031Z").unwrap()
+}
+
+pub(crate) fn text(text: &str) -> Vec<Part> {
+    vec![Part::Text(text.into())]
+}
+
+pub(crate) fn image() -> Part {
+    let place = Place::Inline(PIXEL.into());
+    Part::Blob(Blob { media_type: "image/png".into(), name: None, place })
+}
+
+pub(crate) fn call(id: &str, tool: &str, input: &str, form: CallForm) -> Body {
+    let input = Json::parse(input).unwrap();
+    Body::Call(Box::new(Call { id: CallId(id.into()), tool: tool.into(), input, form }))
+}
+
+pub(crate) fn outcome(id: &str, status: Status, exit_code: Option<i32>, parts: Vec<Part>) -> Body {
+    Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
+}
+
+/// One of everything.
+pub(crate) fn session() -> Vec<Carried> {
+    let run = Action::Run { command: "ls".into(), workdir: None };
+    let hunk = Hunk { context: None, old: "a\nb\n".into(), new: "a\nc\n".into(), everywhere: false };
+    let edit = Action::Edit(vec![Change::Update { path: "calc.py".into(), moved_to: None, hunks: vec![hunk] }]);
+    let plan = Action::Plan(vec![PlanStep { text: "Fix".into(), state: StepState::InProgress }]);
+    let other = || Action::Other;
+    let said = |n, body| carried(n, Origin::Agent, body, Action::Other);
+    vec![
+        said(1, Body::Summary(text("what happened before"))),
+        carried(2, Origin::User, Body::Prompt(vec![Part::Text("look at this".into()), image()]), other()),
+        said(3, Body::Reasoning(Box::new(Reasoning { text: "hm".into(), sealed: true }))),
+        said(4, Body::Reply(text("I look."))),
+        carried(5, Origin::Agent, call("c1", "shell_of_other", r#"{"cmd":"ls"}"#, CallForm::Function), run.clone()),
+        carried(6, Origin::Agent, call("c2", "shell_of_other", r#"{"cmd":"ls"}"#, CallForm::Function), run),
+        said(7, outcome("c1", Status::Done, Some(0), text("calc.py"))),
+        said(8, outcome("c2", Status::Failed, Some(3), text("no such file"))),
+        carried(9, Origin::Agent, call("c3", "patch", r#""*** Begin""#, CallForm::Freeform), edit),
+        said(10, outcome("c3", Status::Done, None, text("Success"))),
+        carried(11, Origin::Agent, call("c4", "plan", r#"{"explanation":"why"}"#, CallForm::Function), plan),
+        said(12, outcome("c4", Status::Done, None, text("Plan updated"))),
+        carried(13, Origin::Agent, call("c|5", "mcp__git__log", r#"{"n":1}"#, CallForm::Function), other()),
+        said(14, outcome("c|5", Status::Done, None, vec![image()])),
+        said(15, Body::Reply(text("Done, 日本."))),
+    ]
+}
+
+pub(crate) fn env() -> Env {
+    Env {
+        home: "/home/u".into(),
+        vars: BTreeMap::new(),
+        os: Os::Linux,
+        now: Timestamp::parse("2026-11-15T02:00:00.000Z").unwrap(),
+        zone: jiff::tz::TimeZone::UTC,
+        stores: BTreeMap::new(),
+        projects: Vec::new(),
+    }
+}
+
+/// A session that goes on in a project.
+pub(crate) fn request<'a>(project: &'a Path, entries: &'a [Carried]) -> WriteRequest<'a> {
+    WriteRequest {
+        entries,
+        brief: None,
+        title: Some("Fix add"),
+        project,
+        old_project: Some(Path::new("/old/place")),
+        branch: Some("main"),
+        source_agent: "other",
+        source_model: Some("gpt-x"),
+        started_at: began(),
+        permission: Permission::Ask,
+        tokens: 1234,
+        seed: 7,
+    }
+}
+
+/// What an agent's writer would do, with its store in this folder of the home.
+pub(crate) fn plan(
+    agent: &dyn Agent,
+    env: &Env,
+    root: &str,
+    version: Option<Version>,
+    entries: &[Carried],
+) -> Result<WritePlan, AgentError> {
+    let store = Store { root: env.home.join(root) };
+    let target = TargetView { env, store: &store, program: None, version };
+    agent.writer().unwrap().plan(&request(Path::new("/home/u/my_repo"), entries), &target)
+}
+
+/// The bytes of the file that holds the session.
+pub(crate) fn bytes(plan: &WritePlan) -> &[u8] {
+    let Op::Create { bytes, .. } = &plan.ops[0] else { panic!("the file comes first") };
+    bytes
+}
+
+/// No target can make or change one step of a plan, and its tool's name and input say all of it.
+#[test]
+fn a_call_that_changes_one_step_is_carried_as_any_other_call() {
+    let session = |action: Action| {
+        let input = r#"{"taskId":"1","status":"completed"}"#;
+        [
+            carried(1, Origin::User, Body::Prompt(text("go on")), Action::Other),
+            carried(2, Origin::Agent, call("c1", "step_of_other", input, CallForm::Function), action),
+            carried(3, Origin::Agent, outcome("c1", Status::Done, None, text("Updated")), Action::Other),
+        ]
+    };
+    let step = StepChange::Update { id: "1".into(), text: None, state: Some(StepState::Done) };
+    let env = env();
+    let (one, other) = (session(Action::Step(step)), session(Action::Other));
+    let program = PathBuf::from("/bin/client");
+    for agent in AGENTS.iter().filter(|agent| agent.writer().is_some()) {
+        let store = Store { root: "/home/u/store".into() };
+        let version = Version::find(agent.facts().versions_seen.1);
+        let target = TargetView { env: &env, store: &store, program: Some(&program), version };
+        let write = |entries: &[Carried]| {
+            let plan = agent.writer().unwrap().plan(&request(Path::new("/home/u/my_repo"), entries), &target);
+            plan.unwrap_or_else(|error| panic!("{}: {error}", agent.facts().id))
+        };
+        assert_eq!(write(&one), write(&other), "{}", agent.facts().id);
+    }
+}

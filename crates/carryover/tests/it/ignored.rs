@@ -1,0 +1,110 @@
+//! `.carryover/` on the project's own list of what git ignores.
+
+use std::process::Command;
+
+use crate::support::{CLAUDE, TestEnv};
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A project that git knows, with a list.
+fn repository(list: &str) -> TestEnv {
+    let env = TestEnv::with_sessions().var("PATH", PATH);
+    env.write("calc/.gitignore", list);
+    git(&env, &["init", "-q"]);
+    env
+}
+
+fn git(env: &TestEnv, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=Dev", "-c", "user.email=dev@localhost"]).args(args);
+    let output = command.current_dir(env.project()).env("HOME", env.home()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn list(env: &TestEnv) -> String {
+    fs_err::read_to_string(env.project().join(".gitignore")).unwrap()
+}
+
+#[test]
+fn every_command_that_writes_there_adds_the_line_once_and_undo_takes_it_out() {
+    for command in [
+        &["handoff", CLAUDE, "--no-copy"][..],
+        &["capture", CLAUDE],
+        &["resume", CLAUDE, "--target", "codex", "--prompt"],
+        &["resume", CLAUDE, "--target", "aider", "--context-only"],
+    ] {
+        for (before, after) in [
+            ("target\n", "target\n.carryover/\n"),
+            ("target", "target\n.carryover/\n"),
+            ("*.o\r\ntarget", "*.o\r\ntarget\r\n.carryover/\r\n"),
+        ] {
+            let env = repository(before);
+            let said = env.run(command).success();
+            assert!(said.stderr.contains(".gitignore gets the line `.carryover/`"), "{said}");
+            assert_eq!(list(&env), after, "{command:?}");
+            let again = env.run(command).success();
+            assert!(!again.stderr.contains(".gitignore"), "{again}");
+            assert_eq!(list(&env), after, "{command:?}");
+            env.run(&["undo"]).success();
+            assert_eq!(list(&env), before, "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn the_line_is_told_in_json_and_before_it_is_written() {
+    let env = repository("target\n");
+    let told = env.json("handoff", &["resume", CLAUDE, "--target", "codex", "--prompt", "--dry-run"]);
+    assert!(told["warnings"].to_string().contains(".gitignore gets the line"), "{told}");
+    assert_eq!(list(&env), "target\n");
+    assert!(!env.project().join(".carryover").exists());
+    let told = env.json("handoff", &["handoff", CLAUDE, "--no-copy"]);
+    assert!(told["warnings"].to_string().contains("carryover undo "), "{told}");
+    assert_eq!(list(&env), "target\n.carryover/\n");
+}
+
+#[test]
+fn what_the_user_wrote_since_stays() {
+    let env = repository("target");
+    env.run(&["handoff", CLAUDE, "--no-copy"]).success();
+    env.write("calc/.gitignore", "dist\ntarget\n.carryover/\nnotes\n");
+    env.run(&["undo"]).success();
+    assert_eq!(list(&env), "dist\ntarget\nnotes\n");
+}
+
+#[test]
+fn a_list_that_needs_no_line_is_left_alone() {
+    for before in [".carryover/\n", "/.carryover\n", "!.carryover/\n", ".*\n"] {
+        let env = repository(before);
+        env.run(&["handoff", CLAUDE, "--no-copy"]).success();
+        assert_eq!(list(&env), before);
+    }
+    let env = repository("target\n");
+    env.write("calc/.git/info/exclude", ".carryover/\n");
+    env.run(&["handoff", CLAUDE, "--no-copy"]).success();
+    assert_eq!(list(&env), "target\n", "git ignores it by another list");
+}
+
+#[test]
+fn no_list_is_made_and_none_outside_of_git_is_touched() {
+    let bare = TestEnv::with_sessions().var("PATH", PATH);
+    git(&bare, &["init", "-q"]);
+    bare.run(&["handoff", CLAUDE, "--no-copy"]).success();
+    assert!(!bare.project().join(".gitignore").exists());
+
+    let plain = TestEnv::with_sessions().var("PATH", PATH);
+    plain.write("calc/.gitignore", "target\n");
+    plain.run(&["handoff", CLAUDE, "--no-copy"]).success();
+    assert_eq!(list(&plain), "target\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_not_followed() {
+    let env = TestEnv::with_sessions().var("PATH", PATH);
+    env.write("elsewhere", "target\n");
+    std::os::unix::fs::symlink(env.home().join("elsewhere"), env.project().join(".gitignore")).unwrap();
+    git(&env, &["init", "-q"]);
+    env.run(&["handoff", CLAUDE, "--no-copy"]).success();
+    assert_eq!(list(&env), "target\n");
+}

@@ -1,0 +1,87 @@
+//! The folders that paths are seen from.
+
+use super::Story;
+
+/// Where the work goes on, and where the session was.
+///
+/// A session that goes on elsewhere takes its files along: they are named as they are seen from its own project, and
+/// found in the same place below the other one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roots {
+    given: String,
+    own: Option<String>,
+}
+
+impl Roots {
+    /// The roots of a session that goes on in a folder; where none is known, in its own.
+    pub fn of(story: &Story, given: &str) -> Self {
+        let bare = |root: &str| root.trim_end_matches(['/', '\\']).to_owned();
+        let own = story.header.project.as_ref().map(|path| bare(&path.display().to_string()));
+        let given = bare(given);
+        if given.is_empty() {
+            return Self { given: own.unwrap_or_default(), own: None };
+        }
+        // Where one holds the other, nothing was moved: every file is where it was.
+        let is_moved = |own: &String| !own.is_empty() && !holds(own, &given) && !holds(&given, own);
+        Self { own: own.filter(is_moved), given }
+    }
+
+    /// A path as seen from the project; one that lies outside stays as it is.
+    pub fn relative<'p>(&self, path: &'p str) -> &'p str {
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let mut roots = std::iter::once(&self.given).chain(&self.own);
+        roots.find_map(|root| inside(path, root)).unwrap_or(path)
+    }
+
+    /// Whether a folder is one of them.
+    pub(crate) fn has(&self, folder: &str) -> bool {
+        folder == self.given || self.own.as_deref() == Some(folder)
+    }
+}
+
+fn holds(folder: &str, other: &str) -> bool {
+    folder == other || inside(other, folder).is_some()
+}
+
+fn inside<'p>(path: &'p str, root: &str) -> Option<&'p str> {
+    if root.is_empty() {
+        return None;
+    }
+    path.strip_prefix(root)?.strip_prefix(['/', '\\'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roots(own: &str, given: &str) -> Roots {
+        let mut story = Story::default();
+        story.header.project = Some(own.into());
+        Roots::of(&story, given)
+    }
+
+    #[test]
+    fn files_of_either_project_are_seen_from_it() {
+        let roots = roots("/old/p/", "/new/p");
+        for path in ["/old/p/src/a.rs", "/new/p/src/a.rs", "./src/a.rs", "src/a.rs"] {
+            assert_eq!(roots.relative(path), "src/a.rs", "{path}");
+        }
+        for path in ["/old/p2/a.rs", "/old/p", "/etc/hosts"] {
+            assert_eq!(roots.relative(path), path);
+        }
+        assert!(roots.has("/old/p") && roots.has("/new/p") && !roots.has("/old"));
+    }
+
+    #[test]
+    fn a_folder_of_the_same_tree_moves_nothing() {
+        assert_eq!(roots("/p/sub", "/p").relative("/p/sub/a.rs"), "sub/a.rs");
+        assert_eq!(roots("/p", "/p/sub").relative("/p/sub/a.rs"), "a.rs");
+        assert_eq!(roots("/p", "/p/sub").relative("/p/a.rs"), "/p/a.rs");
+    }
+
+    #[test]
+    fn without_a_given_folder_the_own_one_counts() {
+        assert_eq!(roots("C:\\p", "").relative("C:\\p\\a.rs"), "a.rs");
+        assert_eq!(Roots::of(&Story::default(), "").relative("/a.rs"), "/a.rs");
+    }
+}
