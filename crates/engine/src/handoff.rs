@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use carryover_agents::AgentError;
-use carryover_core::distill::{Brief, Story, Workspace, distill};
+use carryover_core::distill::{Brief, Story, Workspace, distill_heard};
 
 use crate::context::Context;
 use crate::project::resolve;
 use crate::session::Listed;
-use crate::{story, workspace};
+use crate::story::{self, Telling};
+use crate::workspace;
 
 /// A session, distilled, and what it was distilled from.
 pub struct Distilled {
@@ -33,14 +34,14 @@ pub struct Options<'a> {
 /// Reads a session and finds out what the next agent has to know.
 pub fn distilled(context: &Context, session: &Listed, options: Options<'_>) -> Result<Distilled, AgentError> {
     let mut warnings = Vec::new();
-    let mut story = story::story(session)?;
+    let Telling { mut story, heard } = story::telling(session, options.redact)?;
     let project = project(context, session, &story, options.project, &mut warnings);
     let mut workspace = workspace::look(context, &project, &story);
     if options.redact {
         story = story.redacted();
         workspace = workspace.redacted();
     }
-    let brief = distill(&story, &workspace, context.env.now);
+    let brief = distill_heard(&story, &heard, &workspace, context.env.now);
     Ok(Distilled { project, story, workspace, brief, warnings })
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
-use carryover_core::distill::{Deed, Ended, Step, Story, with_replacements};
+use carryover_core::distill::{Deed, Ended, Heard, Step, Story, with_replacements};
 use carryover_core::live;
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Fact, Header, Origin, Outcome, Part, Rejected, Status, StepChange,
@@ -16,39 +16,80 @@ use crate::session::Listed;
 /// How much of an outcome a brief needs: errors stand at the end, what it is about at the beginning.
 const ENOUGH: usize = 8 * 1024;
 
+/// A session told, and its words understood on the way.
+pub struct Telling {
+    pub story: Story,
+    pub heard: Heard,
+}
+
 /// Reads a session for a brief. Long outputs are clipped while they are read, so that a session of any size fits.
 pub fn story(session: &Listed) -> Result<Story, AgentError> {
-    told(session, ENOUGH)
+    Ok(told(session, Reading { limit: ENOUGH, hears: None })?.story)
+}
+
+/// The same, with the words understood as they come; what is masked in them is to be masked in the story as well.
+pub fn telling(session: &Listed, redact: bool) -> Result<Telling, AgentError> {
+    told(session, Reading { limit: ENOUGH, hears: Some(redact) })
 }
 
 /// Reads a session with everything in it, for renderings that hold all of it.
 pub fn whole_story(session: &Listed) -> Result<Story, AgentError> {
-    told(session, usize::MAX)
+    Ok(told(session, Reading { limit: usize::MAX, hears: None })?.story)
 }
 
-/// Reads a session that is in no listing.
-pub fn of_source(agent: &'static dyn Agent, source: &Source) -> Result<Story, AgentError> {
-    read(agent, source, None, ENOUGH)
+/// Reads a session that is in no listing; its words are understood where that is asked for.
+pub fn of_source(agent: &'static dyn Agent, source: &Source, hears: Option<bool>) -> Result<Telling, AgentError> {
+    read(agent, source, None, Reading { limit: ENOUGH, hears })
 }
 
-fn told(session: &Listed, limit: usize) -> Result<Story, AgentError> {
-    read(session.agent, &session.found.source, session.found.title.clone(), limit)
+fn told(session: &Listed, reading: Reading) -> Result<Telling, AgentError> {
+    read(session.agent, &session.found.source, session.found.title.clone(), reading)
 }
 
-fn read(agent: &'static dyn Agent, source: &Source, title: Option<String>, limit: usize) -> Result<Story, AgentError> {
+/// What is made of a session while it is read.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// How many bytes of an outcome are kept.
+    limit: usize,
+    /// Whether words are understood, and whether they are masked before.
+    hears: Option<bool>,
+}
+
+fn read(
+    agent: &'static dyn Agent,
+    source: &Source,
+    title: Option<String>,
+    reading: Reading,
+) -> Result<Telling, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
-    let mut sink = Clipping { builder, agent, limit };
+    let mut sink = Clipping { builder, agent, reading, heard: Heard::default() };
     agent.read(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
     transcript.header.title = title.or(transcript.header.title);
-    Ok(tell(agent, transcript))
+    Ok(Telling { story: tell(agent, transcript), heard: sink.heard })
 }
 
-/// Clips what comes back from calls on its way into the transcript.
+/// Clips what comes back from calls on its way into the transcript, and listens to what is said.
 struct Clipping {
     builder: TranscriptBuilder,
     agent: &'static dyn Agent,
-    limit: usize,
+    reading: Reading,
+    heard: Heard,
+}
+
+impl Clipping {
+    fn hear(&mut self, entry: &Entry, redact: bool) {
+        let masked = |parts: &[Part]| {
+            let text = text_of(parts);
+            if redact { carryover_core::redact::redact(&text).into_owned() } else { text }
+        };
+        match &entry.body {
+            Body::Prompt(parts) if entry.origin == Origin::User => self.heard.prompt(entry.key, &masked(parts)),
+            Body::Reply(parts) => self.heard.reply(entry.key, &masked(parts)),
+            Body::Summary(parts) => self.heard.summary(entry.key, &masked(parts)),
+            _ => {}
+        }
+    }
 }
 
 impl Sink for Clipping {
@@ -59,10 +100,12 @@ impl Sink for Clipping {
     fn put(&mut self, _revision: u64, mut entry: Entry) -> ControlFlow<()> {
         if entry.side {
             entry.reduce();
+        } else if let Some(redact) = self.reading.hears {
+            self.hear(&entry, redact);
         }
         if let Body::Outcome(outcome) = &mut entry.body {
             let text = text_of(&self.agent.bare(outcome));
-            outcome.parts = vec![Part::Text(clipped(text, self.limit))];
+            outcome.parts = vec![Part::Text(clipped(text, self.reading.limit))];
         }
         self.builder.put(entry)
     }

@@ -30,7 +30,10 @@ const SESSIONS: u64 = 60;
 const BUDGETS: [u64; 4] = [4_000, 8_000, 19_000, 32_000];
 
 /// Makes the sessions, distils them, and says what was found; fails where a target is missed.
-pub(crate) fn run(seed: u64) -> Result<()> {
+///
+/// On request it tells in which words of the open half something was not found. What is held out is not shown: who has
+/// seen it would write extractors for it.
+pub(crate) fn run(seed: u64, tell_misses: bool) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut missed = 0;
     for half in [Half::Open, Half::HeldOut] {
@@ -41,6 +44,9 @@ pub(crate) fn run(seed: u64) -> Result<()> {
         }
         for line in table.lines() {
             say(&line);
+        }
+        for miss in table.misses.iter().filter(|_| tell_misses) {
+            say(&format!("  not found: {miss}"));
         }
         missed += table.missed();
     }
@@ -59,7 +65,7 @@ fn measure(folder: &Path, session: &Session, number: u64, table: &mut Table) -> 
     let distilled = distilled(&context, &selected, Options { project: Some(&project), redact: true })?;
     table.brief(&session.planted, &distilled.brief);
     let options = HandoffOptions { agent_name: "Agent", protocol: Protocol::Ask, show_command: "carryover show" };
-    table.rendered("handoff.md", &session.planted, &handoff(&distilled.brief, &options));
+    table.rendered("handoff.md", session, &handoff(&distilled.brief, &options));
     for budget in BUDGETS {
         let options = ResumeOptions {
             agent_name: "Agent",
@@ -70,7 +76,7 @@ fn measure(folder: &Path, session: &Session, number: u64, table: &mut Table) -> 
         };
         let rendered = resume_prompt(&distilled.brief, &distilled.story, &distilled.workspace, &options);
         let text = rendered.map_err(|small| format!("{budget} tokens are too few: {small:?}"))?.text;
-        table.rendered(&format!("RESUME.md {}k", budget / 1_000), &session.planted, &text);
+        table.rendered(&format!("RESUME.md {}k", budget / 1_000), session, &text);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What the session did to files: by its tools, and by commands whose effect is in plain sight.
 
+use super::Roots;
 use super::digest::{Call, Digest};
-use super::{Roots, shell};
 use crate::transcript::{Action, Change, Hunk};
 
 /// One change of one file.
@@ -46,7 +46,7 @@ fn effects<'a>(call: &Call<'a>, roots: &Roots) -> Vec<(String, What<'a>)> {
         Action::Read { path, .. } | Action::View { path } => vec![(path.clone(), What::Read)],
         Action::Write { path, content } => vec![(path.clone(), What::Whole(content))],
         Action::Edit(changes) => changes.iter().flat_map(change).collect(),
-        Action::Run { command, workdir } => by_command(command, workdir.as_deref(), roots),
+        Action::Run { command, workdir } => by_command(command, &call.commands, workdir.as_deref(), roots),
         _ => Vec::new(),
     }
 }
@@ -63,11 +63,16 @@ fn change(change: &Change) -> Vec<(String, What<'_>)> {
 }
 
 /// What a command does to files, where that is in plain sight.
-fn by_command<'a>(command: &'a str, workdir: Option<&str>, roots: &Roots) -> Vec<(String, What<'a>)> {
+fn by_command<'a>(
+    command: &'a str,
+    commands: &[Vec<String>],
+    workdir: Option<&str>,
+    roots: &Roots,
+) -> Vec<(String, What<'a>)> {
     let mut found = Vec::new();
     let workdir = workdir.filter(|folder| !roots.has(folder)).unwrap_or_default();
     let mut folder = roots.relative(workdir).to_owned();
-    for words in shell::commands(command) {
+    for words in commands {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if let ["cd", to] = words[..] {
             folder = joined(&folder, roots.relative(to));

@@ -4,7 +4,11 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-use super::{request, verdict};
+use super::words::{Word, is_in};
+use super::{Voice, decisions, pick, request, verdict};
+
+/// How many words a choice may have.
+pub(super) const LONGEST: usize = 90;
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
@@ -15,7 +19,8 @@ const VERBS: &str = "\
 
 /// Verbs that are a choice whoever says them, without a reason.
 const FIRM: &str = "\
-    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote";
+    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote take took doing \
+    going sticking staying keeping adopting choosing picking taking";
 
 /// Verbs with which an order chooses how, and not what, is done.
 const ORDERS: &str = "\
@@ -61,11 +66,26 @@ const MADE: &str = "\
 /// How options are called.
 const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
 
+/// Whether a sentence is built as a choice of the one who speaks.
+pub(super) fn by(voice: Voice, sentence: &str, cues: CueSet) -> bool {
+    // What is longer is no sentence, whatever it is.
+    if request::words(sentence).take(LONGEST + 1).count() > LONGEST {
+        return false;
+    }
+    match voice {
+        Voice::User => {
+            let text = decisions::without_tag(sentence);
+            !text.ends_with('?') && (orders(text) || by_user(text, cues))
+        }
+        _ => !sentence.ends_with('?') && by_agent(sentence, cues),
+    }
+}
+
 /// Whether the agent made a choice by this sentence.
-pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
-    let words: Vec<String> = request::words(text).collect();
+fn by_agent(text: &str, cues: CueSet) -> bool {
+    let words: Vec<Word<'_>> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
-    let commits = commitment(&words);
+    let commits = commitment(&words).filter(|_| !is_later(&words));
     commits.is_some_and(|verb| explained || is_in(FIRM, verb))
         || judges(&words)
         || is_what_we(&words)
@@ -76,13 +96,15 @@ pub(super) fn by_agent(text: &str, cues: CueSet) -> bool {
         || explained && makes_sense(text, &words)
         || explained && (order(&words).is_some() || must_stay(&words))
         || verdict::by_anyone(text, &words, cues)
+        || pick::answers(&words)
+        || cues.has(Cue::Contrast) && excludes(text, &words)
 }
 
 /// Whether the user did.
 pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
-    let words: Vec<String> = request::words(text).collect();
+    let words: Vec<Word<'_>> = request::words(text).collect();
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
-    commitment(&words).is_some_and(|verb| explained || is_in(FIRM, verb))
+    commitment(&words).is_some_and(|verb| (explained || is_in(FIRM, verb)) && !is_later(&words))
         || judges(&words)
         || is_what_we(&words)
         || names_settled(&words)
@@ -91,22 +113,24 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
         || makes_sense(text, &words)
         || verdict::by_anyone(text, &words, cues)
         || excludes(text, &words)
+        || pick::names(text)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
 pub(super) fn orders(text: &str) -> bool {
-    let words: Vec<String> = request::words(text).take(8).collect();
+    let words: Vec<Word<'_>> = request::words(text).take(8).collect();
     order(&words).is_some()
 }
 
 /// The verb of an order.
-fn order(words: &[String]) -> Option<&str> {
-    let verb = words.iter().find(|word| !is_in(BEFORE, word))?;
-    is_in(ORDERS, verb).then_some(verb.as_str())
+fn order<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
+    let at = words.iter().position(|word| !is_in(BEFORE, word))?;
+    let verb = words[at].as_str();
+    (is_in(ORDERS, verb) && !is_idle(verb, &words[at + 1..])).then_some(verb)
 }
 
 /// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
-fn commitment(words: &[String]) -> Option<&str> {
+fn commitment<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
     let begins = |index: usize| match words[index].as_str() {
         "let" if words.get(index + 1).is_some_and(|word| word == "us") => Some(index + 2),
         "we" | "i" | "we'll" | "i'll" | "we're" | "i'm" | "let's" | "lets" => Some(index + 1),
@@ -118,33 +142,54 @@ fn commitment(words: &[String]) -> Option<&str> {
         let rest = words.get(from..)?;
         // `We have to use …`.
         let must = rest.windows(2).take(3).any(|pair| is_in("have need", &pair[0]) && pair[1] == "to");
-        let is_between = |word: &String| is_in(BETWEEN, word) || must && is_in("have need", word);
+        let is_between = |word: &Word<'_>| is_in(BETWEEN, word) || must && is_in("have need", word);
         let at = rest.iter().take(6).position(|word| !is_between(word))?;
         // `we have` and `I use` tell how things are; `we will have` and `let's use` how they shall be.
         let shall = must
             || matches!(words[index].as_str(), "we'll" | "i'll" | "let's" | "lets" | "let")
             || rest[..at].iter().any(|word| matches!(word.as_str(), "will" | "shall" | "going" | "should" | "must"));
         let verb = rest[at].as_str();
-        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose", verb));
-        let is_going = is_in(VERBS, verb.strip_suffix("ing").unwrap_or("")) && words[index].contains('\'');
+        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose pick take vote", verb))
+            || verb == "took"
+            || verb == "doing" && rest[..at].iter().chain([&words[index]]).any(|word| is_in("are we're", word));
+        let is_going =
+            is_participle(verb) && (words[index].contains('\'') || rest[..at].iter().any(|word| is_in("are am", word)));
         ((is_choice || is_going) && !is_idle(verb, &rest[at + 1..])).then_some(verb)
     })
 }
 
+/// `When we pick this up …`: not yet, and not how.
+fn is_later(words: &[Word<'_>]) -> bool {
+    words.first().is_some_and(|word| is_in("when once whenever until if", word))
+}
+
+/// `keeping`, `using`, of a verb of choosing.
+fn is_participle(verb: &str) -> bool {
+    let Some(stem) = verb.strip_suffix("ing") else { return false };
+    let known = |verb: &str| VERBS.split(' ').any(|known| known.strip_suffix('e').unwrap_or(known) == verb);
+    let undoubled = stem.strip_suffix(|last: char| stem.len() > 3 && stem[..stem.len() - 1].ends_with(last));
+    known(stem) || undoubled.is_some_and(known)
+}
+
 /// `I'll go through the code`, `let's have a look`: said while working.
-fn is_idle(verb: &str, rest: &[String]) -> bool {
-    let next = rest.first().map_or("", String::as_str);
+fn is_idle(verb: &str, rest: &[Word<'_>]) -> bool {
+    let next = rest.first().map_or("", Word::as_str);
     let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
     match verb {
         "go" | "going" => !is_in("with for without", next),
-        "have" | "take" | "keep" | "want" => has("look to you going looking eye working note care"),
+        "took" if is_in("a an some", next) => true,
+        "have" | "take" | "took" | "keep" | "want" | "taking" => has(
+            "look to you going looking eye working note notes care glance closer peek stock time while longer break over on",
+        ),
+        "doing" | "do" => next.is_empty() || is_in("this that it so well fine what in on at", next) || has("same"),
+        "pick" | "picking" => has("up"),
         "run" | "write" | "build" | "move" => !has("only never"),
         _ => false,
     }
 }
 
 /// `X is the right call`, `the best option is X`.
-fn judges(words: &[String]) -> bool {
+fn judges(words: &[Word<'_>]) -> bool {
     let good = |word: &str| is_in(GOOD, word);
     let is_denied = |from: usize| {
         words[from.saturating_sub(4)..from]
@@ -165,38 +210,43 @@ fn judges(words: &[String]) -> bool {
 }
 
 /// `X is what we keep`.
-fn is_what_we(words: &[String]) -> bool {
+fn is_what_we(words: &[Word<'_>]) -> bool {
     words.windows(4).any(|part| {
         matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
             && part[1] == "what"
             && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
-            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided", &part[3]))
+            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided build get", &part[3]))
+            || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
+                && part[1] == "what"
+                && is_in("we're i'm they we'll i'll", &part[2])
+                && (is_participle(&part[3]) || is_in("building shipping doing get going", &part[3]))
     })
 }
 
 /// `The rule is …`, `our approach: …`.
-fn names_settled(words: &[String]) -> bool {
+fn names_settled(words: &[Word<'_>]) -> bool {
     let start = words.iter().take(6).position(|word| is_in(SETTLED, word));
     start.is_some_and(|at| {
         let owned = at > 0
             && words[..at]
                 .iter()
                 .all(|word| is_in("the our my so and a final design here then ok okay yes main key team's", word));
-        let next = words.get(at + 1).map(String::as_str);
+        let next = words.get(at + 1).map(Word::as_str);
         owned && matches!(next, Some("is" | "was" | "stays" | "remains" | "here"))
     })
 }
 
 /// `Option B, please`, `the second one it is`, `Postgres it is`.
-fn picks_option(text: &str, words: &[String]) -> bool {
+fn picks_option(text: &str, words: &[Word<'_>]) -> bool {
     let said = |from: usize| {
-        let rest: Vec<&str> = words.iter().skip(from).take(2).map(String::as_str).collect();
+        let rest: Vec<&str> = words.iter().skip(from).take(2).map(Word::as_str).collect();
         matches!(rest.as_slice(), ["please" | "then" | "wins" | "won", ..] | ["it", "is"] | ["for", "me"])
     };
     let skip = words.iter().take_while(|word| is_in(BEFORE, word) || *word == "the").count();
     let named = words.get(skip).is_some_and(|word| is_in(OPTIONS, word)) && said(skip + 2);
     let ordered = words.get(skip).is_some_and(|word| is_in("first second third last former latter", word))
-        && (said(skip + 1) || said(skip + 2));
+        && (said(skip + 1)
+            || words.get(skip + 1).is_some_and(|word| word == "one" || is_in(OPTIONS, word)) && said(skip + 2));
     let whole = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
@@ -205,20 +255,22 @@ fn picks_option(text: &str, words: &[String]) -> bool {
 }
 
 /// `Amounts will be kept in cents`, `Redis was chosen`.
-fn passive(words: &[String], explained: bool) -> bool {
+fn passive(words: &[Word<'_>], explained: bool) -> bool {
     let is_to_be = |word: &str| matches!(word, "will" | "shall" | "should" | "must" | "to");
     words.windows(2).enumerate().any(|(at, pair)| {
         let been = matches!(pair[0].as_str(), "is" | "are" | "was" | "were" | "be" | "been" | "gets" | "get" | "being");
         let before = words[at.saturating_sub(2)..at].iter();
         let denied = before.clone().any(|word| word == "if" || word == "whether" || word == "when");
         let shall = pair[0] == "be" && before.clone().any(|word| is_to_be(word));
+        // What is chosen by a flag is chosen each time.
+        let denied = denied || words.get(at + 2).is_some_and(|word| word == "by");
         been && !denied && (is_in(CHOSEN, &pair[1]) || explained && shall && is_in(MADE, &pair[1]))
     })
 }
 
 /// `Never …`, `always …`, `do not …`, `only …`: a rule for the work from now on.
-fn rules(words: &[String]) -> bool {
-    let mut words = words.iter().skip_while(|word| is_in("and so but then please ok okay", word)).map(String::as_str);
+fn rules(words: &[Word<'_>]) -> bool {
+    let mut words = words.iter().skip_while(|word| is_in("and so but then please ok okay", word)).map(Word::as_str);
     match (words.next(), words.next()) {
         (Some("never" | "always" | "don't" | "only"), Some(next)) => next != "worry",
         (Some("do" | "must"), Some("not")) => true,
@@ -227,11 +279,11 @@ fn rules(words: &[String]) -> bool {
 }
 
 /// Whether an order says what it is in place of.
-fn contrasts(words: &[String], cues: CueSet) -> bool {
+fn contrasts(words: &[Word<'_>], cues: CueSet) -> bool {
     cues.has(Cue::Contrast) || words.iter().skip(2).any(|word| word == "over" || word == "not" || word == "instead")
 }
 
-fn makes_sense(text: &str, words: &[String]) -> bool {
+fn makes_sense(text: &str, words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
     let judged =
         "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do";
@@ -240,9 +292,9 @@ fn makes_sense(text: &str, words: &[String]) -> bool {
 }
 
 /// `No ORM in the core.`
-fn excludes(text: &str, words: &[String]) -> bool {
+fn excludes(text: &str, words: &[Word<'_>]) -> bool {
     let lower = text.to_ascii_lowercase();
-    let is_noun = |word: &String| {
+    let is_noun = |word: &Word<'_>| {
         !is_in(
             "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck",
             word,
@@ -252,7 +304,7 @@ fn excludes(text: &str, words: &[String]) -> bool {
 }
 
 /// `The format has to stay …`, `requests must never go …`: what holds for the work to come.
-fn must_stay(words: &[String]) -> bool {
+fn must_stay(words: &[Word<'_>]) -> bool {
     let modal = |at: usize| match words[at].as_str() {
         "must" | "shall" | "should" | "will" => Some(at + 1),
         "has" | "have" | "needs" | "need" if words.get(at + 1).is_some_and(|word| word == "to") => Some(at + 2),
@@ -276,6 +328,7 @@ fn is_explained(text: &str) -> bool {
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
 }
 
-pub(super) fn is_in(list: &str, word: &str) -> bool {
-    !word.is_empty() && list.split(' ').any(|known| known == word)
+/// Whether what the user answers names what is picked.
+pub(super) fn names(answer: &str) -> bool {
+    pick::names(answer)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::digest::{Digest, short};
+use super::digest::{Call, Digest, RUN, short};
 use super::testrun::Report;
-use super::{CommandRun, outcome, shell};
-use crate::transcript::Action;
+use super::{CommandRun, outcome};
+use crate::transcript::{Action, EntryKey};
 
 /// Commands that are told, the newest of them.
 const MANY: usize = 60;
@@ -14,41 +14,35 @@ const CITED: usize = 6;
 
 /// Commands in the order in which they were last run; the newest last.
 pub(super) fn commands(digest: &Digest<'_>) -> Vec<CommandRun> {
-    let mut runs: BTreeMap<&str, (usize, CommandRun)> = BTreeMap::new();
-    for call in &digest.calls {
-        let Action::Run { command, .. } = call.action else { continue };
-        let (last, run) = runs.entry(call.deed.as_str()).or_insert_with(|| {
-            let command = short(&shell::essence(command), 240);
-            let cites = Vec::new();
-            (
-                0,
-                CommandRun {
-                    command,
-                    runs: 0,
-                    failures: 0,
-                    exit_code: None,
-                    failed: false,
-                    tests: None,
-                    at: None,
-                    cites,
-                },
-            )
-        });
-        *last = call.step;
-        run.runs += 1;
-        run.failures += usize::from(call.failed);
-        run.failed = call.failed;
-        run.exit_code = call.ended.and_then(|ended| ended.exit_code.or_else(|| outcome::told_code(&ended.text)));
-        run.tests = call.report.as_ref().map(Report::told);
-        run.at = call.at.or(run.at);
-        run.cites.extend(call.cites());
-        let extra = run.cites.len().saturating_sub(CITED);
-        run.cites.drain(..extra);
+    let mut runs: BTreeMap<&str, Vec<&Call<'_>>> = BTreeMap::new();
+    for call in digest.calls.iter().filter(|call| matches!(call.action, Action::Run { .. })) {
+        runs.entry(call.deed.as_str()).or_default().push(call);
     }
-    let mut runs: Vec<(usize, CommandRun)> = runs.into_values().filter(|(_, run)| !run.command.is_empty()).collect();
-    runs.sort_by_key(|(last, _)| *last);
+    let mut runs: Vec<(&str, Vec<&Call<'_>>)> =
+        runs.into_iter().filter(|(deed, _)| !essence(deed).is_empty()).collect();
+    runs.sort_by_key(|(_, calls)| calls.last().map(|call| call.step));
     let extra = runs.len().saturating_sub(MANY);
-    runs.into_iter().skip(extra).map(|(_, run)| run).collect()
+    runs.into_iter().skip(extra).filter_map(|(deed, calls)| told(deed, &calls)).collect()
+}
+
+/// The same command, all the times that it was run.
+fn told(deed: &str, calls: &[&Call<'_>]) -> Option<CommandRun> {
+    let last = calls.last()?;
+    let cites: Vec<EntryKey> = calls.iter().flat_map(|call| call.cites()).collect();
+    Some(CommandRun {
+        command: short(essence(deed), 240),
+        runs: calls.len(),
+        failures: calls.iter().filter(|call| call.failed).count(),
+        exit_code: last.ended.and_then(|ended| ended.exit_code.or_else(|| outcome::told_code(&ended.text))),
+        failed: last.failed,
+        tests: last.report.as_ref().map(Report::told),
+        at: calls.iter().rev().find_map(|call| call.at),
+        cites: cites[cites.len().saturating_sub(CITED)..].to_vec(),
+    })
+}
+
+fn essence(deed: &str) -> &str {
+    deed.strip_prefix(RUN).unwrap_or(deed)
 }
 
 /// The subject of a commit that a command makes.

@@ -43,6 +43,12 @@ pub(super) enum Cue {
     Hedge,
     /// It is solved.
     Solved,
+    /// Settled, whoever says it.
+    Firm,
+    /// Put to the one who is spoken to.
+    Asks,
+    /// No phrase, but how a sentence is built: its speaker chooses by it.
+    Built,
 }
 
 /// The turns of phrase of a sentence.
@@ -52,6 +58,10 @@ pub(super) struct CueSet(u32);
 impl CueSet {
     pub(super) fn has(self, cue: Cue) -> bool {
         self.0 & (1 << cue as u8) != 0
+    }
+
+    pub(super) fn with(self, cue: Cue) -> Self {
+        Self(self.0 | 1 << cue as u8)
     }
 
     pub(super) fn any(self, cues: &[Cue]) -> bool {
@@ -79,6 +89,8 @@ static TABLE: &[(Cue, &str)] = &[
     (Cue::Turns, super::phrases::TURNS),
     (Cue::Hedge, super::phrases::HEDGE),
     (Cue::Solved, super::phrases::SOLVED),
+    (Cue::Firm, super::phrases::FIRM),
+    (Cue::Asks, super::phrases::ASKS),
 ];
 
 /// The automaton of all phrases, and the cue of each; without an automaton no phrase is found.

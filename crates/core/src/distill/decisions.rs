@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::choice;
 use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
-use super::prose::{Line, Mark};
-use super::{Decision, Item, Voice, questions, request, task};
+use super::prose::Line;
+use super::words::{Word, is_in};
+use super::{Decision, Voice, questions, request, task, verdict};
+use super::{answer, choice};
 
 /// Decisions that are told, the newest of them.
 const MANY: usize = 60;
@@ -17,7 +18,7 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     let mut before: Option<&Said> = None;
     let tasks = task::given(digest);
     for said in &digest.said {
-        let answer = before.filter(|_| said.is_user()).and_then(|reply| picked(reply, said));
+        let answer = before.filter(|_| said.is_user()).and_then(|reply| answer::picked(reply, said));
         if let Some(answer) = answer {
             found.push((said.step, answer));
         } else {
@@ -28,7 +29,7 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
         }
         before = (!said.is_user() && !said.is_summary).then_some(said).or(before.filter(|_| !said.is_user()));
     }
-    found.extend(answered(digest));
+    found.extend(answer::answered(digest));
     found.sort_by_key(|(step, _)| *step);
     let mut decisions: Vec<Decision> = found.into_iter().map(|(_, decision)| decision).collect();
     decisions.dedup_by(explains);
@@ -45,7 +46,12 @@ fn in_line(said: &Said, is_task: bool, index: usize) -> Vec<Decision> {
         Section::Questions | Section::Failed | Section::Done if !said.is_user() => Vec::new(),
         _ if said.is_summary => Vec::new(),
         _ => {
-            let made = line.said().filter(|(text, cues)| is_decision(said, is_task, text, *cues));
+            let made = line.said().filter(|(text, cues)| {
+                is_decision(said, is_task, text, *cues)
+                    || closes(line, text)
+                    || opened(line, text)
+                    || said.is_user() && !is_task && follows_answer(line, text)
+            });
             made.map(|(text, _)| with_what_it_means(said, is_task, index, text)).collect()
         }
     }
@@ -80,9 +86,29 @@ fn with_what_it_means(said: &Said, is_task: bool, index: usize, text: &str) -> D
     }
 }
 
-/// Whether a sentence points back and names nothing itself.
+/// Whether a sentence points back, or closes what was said before it, and names nothing itself.
 fn is_bare(text: &str) -> bool {
-    request::points_back(text) && request::words(text).count() <= 10 && request::stems(text).len() <= 1
+    let n_words = request::words(text).count();
+    verdict::closes(text)
+        || n_words <= 10 && request::stems(text).len() <= 1 && (request::points_back(text) || n_words <= 4)
+}
+
+/// `Nope. A queue, please.`
+fn follows_answer(line: &Line, text: &str) -> bool {
+    let mut said = line.said().map(|(text, _)| text);
+    let answer = said.next().filter(|first| request::words(first).count() <= 2 && questions::begins_answer(first));
+    said.next() == Some(text) && answer.is_some_and(|answer| choice::names(&format!("{answer} {text}")))
+}
+
+/// What stands behind `Decision made.`
+fn opened(line: &Line, text: &str) -> bool {
+    let mut said = line.said().map(|(text, _)| text);
+    said.next().is_some_and(verdict::closes) && said.next() == Some(text) && !text.ends_with('?')
+}
+
+/// `Decided.`, behind what was.
+fn closes(line: &Line, text: &str) -> bool {
+    verdict::closes(text) && line.said().next().is_some_and(|(first, _)| first != text && !first.ends_with('?'))
 }
 
 /// The sentence before one.
@@ -94,32 +120,74 @@ fn before<'a>(said: &'a Said, index: usize, text: &str) -> Option<&'a str> {
     in_line.or_else(above).map(|(text, _)| text)
 }
 
-fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
+pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
+    let text = if said.is_user() { without_tag(text) } else { text };
     let words = request::words(text).count();
-    if text.ends_with('?') || !(3..=90).contains(&words) {
+    if text.ends_with('?') || !(2..=choice::LONGEST).contains(&words) || words == 2 && !cues.has(Cue::Firm) {
         return false;
     }
     // What may be is no doubt about the choice where it is said in the reason.
-    let chosen = cues::of(split_reason(text).0);
+    let chosen = || cues::of(split_reason(text).0);
     if said.is_user() {
-        if is_task && request::is_order(text) {
+        // A request of one sentence is the task, with its conditions.
+        let is_alone = said.lines.len() == 1 && said.lines[0].sentences.len() == 1;
+        if is_task && (is_alone || request::is_order(text)) {
             return false;
         }
         // In a request, one thing in place of another is the task itself.
-        let settles = cues.has(Cue::Decided)
-            || choice::orders(text)
-            || !is_task && (cues.any(&[Cue::Chooses, Cue::Contrast]) || choice::by_user(text, cues));
-        return is_rule(text, cues) || (settles && !chosen.has(Cue::Hedge));
+        let settles = match is_task {
+            true => cues.has(Cue::Decided) || cues.has(Cue::Built) && choice::orders(text),
+            false => cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Firm, Cue::Built]),
+        };
+        return is_rule(text, cues) || (settles && !chosen().has(Cue::Hedge));
     }
-    if chosen.has(Cue::Hedge) || chosen.has(Cue::Open) && !is_decided(text, cues) {
+    claims(text, cues) && {
+        let chosen = chosen();
+        !chosen.has(Cue::Hedge) && (!chosen.any(&[Cue::Open, Cue::Asks]) || is_decided(text, cues)) && !is_report(text)
+    }
+}
+
+/// Whether the agent speaks as one who chose.
+fn claims(text: &str, cues: CueSet) -> bool {
+    if cues.has(Cue::Built) || cues.has(Cue::Firm) && !is_conditional(text) {
+        return true;
+    }
+    if !cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast]) {
         return false;
     }
     let is_own = is_own(text);
     cues.has(Cue::Decided) && (is_own || cues.any(&[Cue::Reason, Cue::Contrast]) || starts_settled(text))
-        || cues.has(Cue::Chooses) && is_own && cues.any(&[Cue::Reason, Cue::Contrast])
+        || cues.has(Cue::Chooses) && is_own && (cues.any(&[Cue::Reason, Cue::Contrast]) || concludes(text))
         || cues.has(Cue::Chooses) && chooses_itself(text)
         || cues.has(Cue::Contrast) && (is_own && cues.any(&[Cue::Reason, Cue::Decided]) || begins_choice(text))
-        || choice::by_agent(text, cues)
+}
+
+/// A sentence without the `ok?` that asks for no more than a nod.
+pub(super) fn without_tag(text: &str) -> &str {
+    const TAGS: &[&str] =
+        &["ok", "okay", "alright", "all right", "deal", "yes", "yeah", "please", "pls", "fine", "agreed"];
+    let Some(asked) = text.strip_suffix('?') else { return text };
+    let Some((said, tag)) = asked.trim_end().rsplit_once([',', '.', ';']) else { return text };
+    if TAGS.contains(&tag.trim().to_ascii_lowercase().as_str()) { said } else { text }
+}
+
+/// `The README says …`: what is written somewhere, and settled by nobody here.
+fn is_report(text: &str) -> bool {
+    let words: Vec<Word<'_>> = request::words(text).take(7).collect();
+    let written = "readme docs doc documentation comment comments changelog log logs file manual guide page code commit \
+        message docstring header spec output error warning test config script";
+    words.first().is_some_and(|word| word == "according")
+        || words.iter().any(|word| is_in("says say said reads states mentions suggests recommends", word))
+            && words.iter().any(|word| is_in(written, word))
+}
+
+fn is_conditional(text: &str) -> bool {
+    request::words(text).take(3).any(|word| matches!(word.as_str(), "if" | "whether" | "unless" | "assuming"))
+}
+
+/// `Therefore we use …`.
+fn concludes(text: &str) -> bool {
+    request::words(text).take(4).any(|word| matches!(word.as_str(), "therefore" | "hence" | "thus" | "consequently"))
 }
 
 /// Whether what was open is told together with how it was decided.
@@ -184,7 +252,7 @@ fn is_own(text: &str) -> bool {
 fn begins_choice(text: &str) -> bool {
     let first = "keeping using going sticking staying chose decided settled opted went picked kept deferring agreed \
         switching switched adopting defaulting deliberately intentionally choosing preferring leaving used replaced dropped";
-    request::words(text).next().is_some_and(|word| first.split(' ').any(|known| known == word))
+    request::words(text).next().is_some_and(|word| first.split(' ').any(|known| word == known))
 }
 
 fn starts_settled(text: &str) -> bool {
@@ -200,6 +268,9 @@ fn chooses_itself(text: &str) -> bool {
     [
         "go with",
         "going with",
+        "go for",
+        "going for",
+        "i'd rather",
         "stick with",
         "sticking with",
         "stick to",
@@ -234,7 +305,7 @@ fn decision(said: &Said, text: &str) -> Decision {
 
 /// A sentence split before the word that begins its reason.
 fn split_reason(text: &str) -> (&str, Option<&str>) {
-    let Some((start, end)) = cues::first(text, Cue::Reason) else { return (text, None) };
+    let Some((start, end)) = reason_in(text) else { return (text, None) };
     let cut = |text: &'_ str| text.trim().trim_end_matches([',', ';', '—', '–', '-', '(', ':', '.']).trim().len();
     let what = &text[..start];
     let what = &what[..what.trim_start().len().min(what.len())];
@@ -242,18 +313,46 @@ fn split_reason(text: &str) -> (&str, Option<&str>) {
     let kept = cut(what);
     // A sentence that begins with its reason stays whole.
     // So does one whose choice is told behind it, and `as it is` is no reason.
-    let is_bare = request::words(what).count() < 3 || request::words(&text[end..]).next().is_none();
+    // `Option 2, so a queue` says with its reason what it is.
+    // So does `polling is out, so a queue`, where the choice is what follows from it.
+    let follows = text[start..end].starts_with("so ") && rejects(what);
+    let is_bare = follows
+        || request::words(what).count() < 3
+        || request::words(&text[end..]).next().is_none()
+        || request::stems(what).iter().all(|stem| matches!(stem.as_str(), "option" | "second" | "first" | "third"));
     if is_bare || request::words(reason).count() < 4 || !tells_choice(what) && tells_choice(&text[end..]) {
         return (text, None);
     }
     (what.trim_start().get(..kept).unwrap_or(what), Some(strip_because(reason)))
 }
 
+/// Whether a clause says what is not taken.
+fn rejects(clause: &str) -> bool {
+    let words = "not can't cannot won't don't no out rejected dropped never against isn't aren't without refused";
+    request::words(clause).any(|word| is_in(words, &word))
+}
+
+/// Where the first phrase that begins a reason stands.
+fn reason_in(text: &str) -> Option<(usize, usize)> {
+    let (start, end) = cues::first(text, Cue::Reason)?;
+    if text[start..end].eq_ignore_ascii_case("as the") && !has_verb(&text[end..]) {
+        return cues::first(&text[end..], Cue::Reason).map(|(from, until)| (end + from, end + until));
+    }
+    Some((start, end))
+}
+
+/// Whether a clause tells: `as the old one broke`, but not `as the format of the file`.
+fn has_verb(clause: &str) -> bool {
+    let verbs = "is are was were has have had does do did will would can could must should needs need keeps makes does \
+        doesn't isn't don't can't won't didn't insist insists supports support allows allow works work costs avoids broke \
+        requires require wants want breaks expects expect";
+    request::words(clause).take(5).any(|word| is_in(verbs, &word) || word.len() > 4 && word.ends_with("ed"))
+}
+
 fn tells_choice(text: &str) -> bool {
     let cues = cues::of(text);
     cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Forbids, Cue::Demands])
-        || choice::orders(text)
-        || choice::by_user(text, cues)
+        || choice::by(Voice::User, text, cues)
 }
 
 fn strip_because(reason: &str) -> &str {
@@ -270,114 +369,22 @@ fn strip_because(reason: &str) -> &str {
         "why: ",
         "due to ",
         "reason being ",
+        "apparently ",
+        "the argument was that ",
+        "the argument is that ",
+        "the argument being that ",
+        "the point is that ",
+        "the motivation is that ",
+        "the motivation was that ",
+        "the thinking was that ",
+        "the thinking is that ",
+        "the reason was that ",
+        "context: ",
+        "i know it's ",
     ];
     let lower = reason.to_ascii_lowercase();
     let start = STARTS.iter().find(|start| lower.starts_with(**start)).map_or(0, |start| start.len());
     reason[start..].trim()
-}
-
-/// An answer to a question that the agent asked at the end of its reply.
-fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
-    let options: Vec<&Line> = reply.lines.iter().filter(|line| is_option(line)).collect();
-    let question = reply.lines.iter().rev().flat_map(|line| line.said().rev()).find(|(text, _)| text.ends_with('?'));
-    let chosen = option_of(&prompt.text).and_then(|index| options.get(index).copied());
-    let question = question?;
-    let text = match chosen {
-        Some(option) => format!("{} ({})", option.text, question.0),
-        None if settles(question, prompt) => format!("{} — {}", question.0, short(&prompt.text, 120)),
-        None => return None,
-    };
-    let item = Item { cites: vec![reply.key, prompt.key], ..prompt.item(&text) };
-    Some(Decision { what: item, reason: None })
-}
-
-/// Whether a short answer settles a question and says nothing without it.
-fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
-    if is_verdict(&prompt.text) {
-        return !cues.has(Cue::Courtesy) && !questions::asks_which(question);
-    }
-    let points_back = request::points_back(&prompt.text);
-    let is_short = (2..=12).contains(&request::words(&prompt.text).count()) && prompt.lines.len() == 1;
-    is_short && points_back && prompt.lines[0].said().any(|(text, cues)| is_decision(prompt, false, text, cues))
-}
-
-fn is_option(line: &Line) -> bool {
-    let lettered = line.text.len() > 2
-        && line.text.as_bytes()[0].is_ascii_alphabetic()
-        && matches!(line.text.as_bytes()[1], b')' | b'.' | b':');
-    matches!(line.mark, Mark::Numbered) || lettered || line.text.to_ascii_lowercase().starts_with("option ")
-}
-
-/// How options are named, and which they are.
-const ORDER: &str = "first=0 second=1 third=2 fourth=3 1st=0 2nd=1 3rd=2 1=0 2=1 3=2 4=3 5=4 a=0 b=1 c=2 d=3";
-
-/// Which of the options a short answer names.
-fn option_of(text: &str) -> Option<usize> {
-    if request::words(text).count() > 8 {
-        return None;
-    }
-    let words: Vec<String> = request::words(text).collect();
-    let named = |word: &String| {
-        let known = ORDER.split(' ').filter_map(|pair| pair.split_once('='));
-        known.filter(|(name, _)| name == word).find_map(|(_, index)| index.parse().ok())
-    };
-    let is_bare = request::is_choice(text);
-    let is_named = words.iter().any(|word| {
-        matches!(
-            word.as_str(),
-            "option" | "approach" | "one" | "number" | "choice" | "go" | "pick" | "take" | "variant" | "the"
-        )
-    });
-    // `a` is an article unless it stands alone or behind `option`.
-    let telling: Vec<&String> = words
-        .iter()
-        .filter(|word| is_bare || word.as_str() != "a" || words.iter().any(|word| word == "option"))
-        .collect();
-    (is_bare || is_named).then(|| telling.into_iter().find_map(named)).flatten()
-}
-
-/// `Yes` and `no`, with a word or two.
-fn is_verdict(text: &str) -> bool {
-    let words: Vec<String> = request::words(text).collect();
-    words.len() <= 4
-        && words.first().is_some_and(|word| {
-            matches!(
-                word.as_str(),
-                "yes" | "no" | "yep" | "nope" | "yeah" | "ja" | "nein" | "oui" | "non" | "sí" | "sim" | "да" | "нет"
-            )
-        })
-}
-
-/// Answers that a tool brought which asks the user: `"Which store?"="Postgres"`.
-fn answered(digest: &Digest<'_>) -> Vec<(usize, Decision)> {
-    let mut found = Vec::new();
-    for call in &digest.calls {
-        let tool = call.tool.to_ascii_lowercase();
-        let asks = tool.contains("question") || (tool.contains("ask") && tool.contains("user"));
-        let Some(ended) = call.ended.filter(|_| asks && !call.failed) else { continue };
-        let bounded = &ended.text[..ended.text.floor_char_boundary(4000)];
-        for (question, answer) in pairs(bounded) {
-            let item = Item {
-                text: short(&format!("{question} — {answer}"), 300),
-                voice: Voice::User,
-                at: ended.at,
-                cites: call.cites(),
-            };
-            found.push((call.step, Decision { what: item, reason: None }));
-        }
-    }
-    found
-}
-
-fn pairs(text: &str) -> Vec<(&str, &str)> {
-    let mut found = Vec::new();
-    let parts: Vec<&str> = text.split('"').collect();
-    for window in parts.windows(4) {
-        if window[2].trim() == "=" && !window[1].is_empty() {
-            found.push((window[1], window[3]));
-        }
-    }
-    found
 }
 
 /// The same decision said again is one, with all its places.

@@ -1,17 +1,23 @@
 //! A story prepared for the extractors: words as sentences, calls with what became of them. Made once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use super::cues::Cue;
-use super::prose::{self, Line};
+use super::heard::{Spoken, Understood};
+use super::parts::in_parts;
+use super::prose::Line;
 use super::role::{self, Role};
 use super::testrun::{self, Report};
-use super::{Deed, Ended, Item, Roots, Step, Story, Voice, Workspace, outcome, request, shell, words};
+use super::{Deed, Ended, Heard, Item, Roots, Step, Story, Voice, Workspace, outcome, request, shell};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
 
 /// The longest text of one finding, in characters; renderings clip further.
 const LONG: usize = 600;
+
+/// What the name of a deed begins with that is a command.
+pub(super) const RUN: &str = "run ";
 
 /// What the extractors work on.
 pub(super) struct Digest<'a> {
@@ -33,9 +39,15 @@ pub(super) struct Said {
     pub(super) at: Option<Timestamp>,
     pub(super) voice: Voice,
     pub(super) is_summary: bool,
-    /// A prompt's own words; of replies only the lines are kept.
-    pub(super) text: String,
-    pub(super) lines: Vec<Line>,
+    spoken: Spoken,
+}
+
+impl Deref for Said {
+    type Target = Understood;
+
+    fn deref(&self) -> &Understood {
+        &self.spoken
+    }
 }
 
 /// A call.
@@ -48,6 +60,8 @@ pub(super) struct Call<'a> {
     pub(super) ended: Option<&'a Ended>,
     pub(super) failed: bool,
     pub(super) role: Role,
+    /// The simple commands that it runs, each as words.
+    pub(super) commands: Vec<Vec<String>>,
     /// What it came to, where it ran tests and said so.
     pub(super) report: Option<Report>,
     /// What is done, so that the same thing done again can be told.
@@ -55,18 +69,15 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Digest<'a> {
-    pub(super) fn of(story: &'a Story, workspace: &'a Workspace) -> Self {
+    pub(super) fn of(story: &'a Story, heard: &Heard, workspace: &'a Workspace) -> Self {
         let (mut said, mut calls) = (Vec::new(), Vec::new());
         let mut last = 0;
-        for (index, step) in story.steps.iter().enumerate() {
-            match &step.deed {
-                Deed::Prompt { text, .. } => said.push(Said::prompt(index, step, text)),
-                Deed::Reply { text } => said.push(Said::reply(index, step, text, false)),
-                Deed::Summary { text } => said.push(Said::reply(index, step, text, true)),
-                Deed::Call { tool, action, ended } => {
-                    calls.push(Call::of(index, step, tool, action, ended.as_ref()));
-                }
-                Deed::Attached { .. } | Deed::Reasoning { .. } | Deed::Failure(_) => continue,
+        for (index, told) in in_parts(&story.steps, |index, step| Told::of(index, step, heard)).into_iter().enumerate()
+        {
+            match told {
+                Told::Said(words) => said.push(words),
+                Told::Called(call) => calls.push(call),
+                Told::Neither => continue,
             }
             last = index;
         }
@@ -111,18 +122,34 @@ impl<'a> Digest<'a> {
     }
 }
 
-impl Said {
-    fn prompt(index: usize, step: &Step, text: &str) -> Self {
-        let text = words::own(text);
-        let lines = prose::lines(&text);
-        Self { step: index, key: step.key, at: step.at, voice: Voice::User, is_summary: false, text, lines }
-    }
+/// What a step is to the extractors.
+enum Told<'a> {
+    Said(Said),
+    Called(Call<'a>),
+    Neither,
+}
 
-    fn reply(index: usize, step: &Step, text: &str, is_summary: bool) -> Self {
-        let text = crate::plain::plain(&words::clipped(text));
-        // A summary comes with the harness's own words around it.
-        let lines = if is_summary { prose::lines(&words::without_notices(&text)) } else { prose::lines(&text) };
-        Self { step: index, key: step.key, at: step.at, voice: Voice::Agent, is_summary, text: String::new(), lines }
+impl<'a> Told<'a> {
+    fn of(index: usize, step: &'a Step, heard: &Heard) -> Self {
+        let (text, understand): (&str, fn(&str) -> Spoken) = match &step.deed {
+            Deed::Prompt { text, .. } => (text, Spoken::prompt),
+            Deed::Reply { text } => (text, Spoken::reply),
+            Deed::Summary { text } => (text, Spoken::summary),
+            Deed::Call { tool, action, ended } => {
+                return Self::Called(Call::of(index, step, tool, action, ended.as_ref()));
+            }
+            Deed::Attached { .. } | Deed::Reasoning { .. } | Deed::Failure(_) => return Self::Neither,
+        };
+        let spoken = heard.get(step.key).unwrap_or_else(|| understand(text));
+        Self::Said(Said::of(index, step, spoken))
+    }
+}
+
+impl Said {
+    fn of(index: usize, step: &Step, spoken: Spoken) -> Self {
+        let voice = if matches!(step.deed, Deed::Prompt { .. }) { Voice::User } else { Voice::Agent };
+        let is_summary = matches!(step.deed, Deed::Summary { .. });
+        Self { step: index, key: step.key, at: step.at, voice, is_summary, spoken }
     }
 
     pub(super) fn is_user(&self) -> bool {
@@ -137,13 +164,15 @@ impl Said {
 
 impl<'a> Call<'a> {
     fn of(index: usize, step: &Step, tool: &'a str, action: &'a Action, ended: Option<&'a Ended>) -> Self {
-        let (role, deed) = (role::of(action), deed(tool, action));
-        let report = match (action, ended) {
-            (Action::Run { command, .. }, Some(ended)) if role == Role::Check => testrun::of(command, &ended.text),
-            _ => None,
+        let commands = match action {
+            Action::Run { command, .. } => shell::commands(command),
+            _ => Vec::new(),
         };
+        let (role, deed) = (role::of(action, &commands), deed(tool, action));
+        let output = ended.filter(|_| role == Role::Check).map(|ended| ended.text.as_str());
+        let report = output.and_then(|output| testrun::of(&commands, output));
         let failed = ended.is_some_and(|ended| outcome::has_failed(action, ended, report.as_ref()));
-        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, role, report, deed }
+        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, role, commands, report, deed }
     }
 
     pub(super) fn cites(&self) -> Vec<EntryKey> {
@@ -226,7 +255,7 @@ impl Settled {
 /// The same for a thing that is tried again in the same way.
 fn deed(tool: &str, action: &Action) -> String {
     match action {
-        Action::Run { command, .. } => format!("run {}", shell::essence(command)),
+        Action::Run { command, .. } => format!("{RUN}{}", shell::essence(command)),
         Action::Write { path, .. } => format!("change {path}"),
         Action::Edit(changes) => {
             format!("change {}", changes.iter().map(crate::transcript::Change::path).collect::<Vec<_>>().join(" "))

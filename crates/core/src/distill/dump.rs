@@ -1,5 +1,7 @@
 //! Text that was pasted and not said: code, logs, traces, diffs, tables. Judged line by line, dropped by paragraph.
 
+use super::heading;
+
 /// The paragraphs that somebody said. Where nothing but a dump is there, nothing is left.
 pub(super) fn without(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
@@ -142,7 +144,7 @@ fn is_marked(text: &str, lower: &str) -> bool {
 
 /// A row of a table.
 pub(super) fn is_table(text: &str) -> bool {
-    text.starts_with('|') && text.ends_with('|') && text.len() > 2
+    text.starts_with('|') && text.ends_with('|') && text.len() > 2 && heading::labelled_row(text).is_none()
 }
 
 fn is_ruler(text: &str) -> bool {
@@ -202,6 +204,8 @@ fn is_code(text: &str) -> bool {
         })
         .count();
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    let begins = STARTS.iter().any(|start| text.starts_with(start));
+    // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
+    let only_remarks = symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
+    let begins = !only_remarks && STARTS.iter().any(|start| text.starts_with(start));
     ends || (begins && symbols >= 1 && !text.ends_with(['.', '?', '!'])) || (symbols >= 3 && symbols * 5 > letters)
 }

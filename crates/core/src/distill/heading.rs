@@ -53,6 +53,10 @@ const WORDS: &[(&str, Section)] = &[
     ("agreed", Section::Decisions),
     ("agreement", Section::Decisions),
     ("resolved to", Section::Decisions),
+    ("chosen", Section::Decisions),
+    ("what we settled", Section::Decisions),
+    ("settled", Section::Decisions),
+    ("conclusions", Section::Decisions),
     ("constraint", Section::Constraints),
     ("requirement", Section::Constraints),
     ("ground rule", Section::Constraints),
@@ -124,6 +128,26 @@ const LABELS: &[(&str, Section)] = &[
     ("design decision", Section::Decisions),
     ("agreed", Section::Decisions),
     ("resolution", Section::Decisions),
+    ("chosen", Section::Decisions),
+    ("chosen approach", Section::Decisions),
+    ("selected", Section::Decisions),
+    ("picked", Section::Decisions),
+    ("settled", Section::Decisions),
+    ("going with", Section::Decisions),
+    ("we go with", Section::Decisions),
+    ("we use", Section::Decisions),
+    ("locked in", Section::Decisions),
+    ("final choice", Section::Decisions),
+    ("final answer", Section::Decisions),
+    ("final call", Section::Decisions),
+    ("final pick", Section::Decisions),
+    ("choice", Section::Decisions),
+    ("our choice", Section::Decisions),
+    ("my choice", Section::Decisions),
+    ("my pick", Section::Decisions),
+    ("our pick", Section::Decisions),
+    ("pick", Section::Decisions),
+    ("verdict", Section::Decisions),
     ("constraint", Section::Constraints),
     ("hard constraint", Section::Constraints),
     ("requirement", Section::Constraints),
@@ -132,6 +156,41 @@ const LABELS: &[(&str, Section)] = &[
     ("question", Section::Questions),
     ("questions", Section::Questions),
     ("question for you", Section::Questions),
+    ("questions for you", Section::Questions),
+    ("question for the team", Section::Questions),
+    ("question to you", Section::Questions),
+    ("one question", Section::Questions),
+    ("quick question", Section::Questions),
+    ("q", Section::Questions),
+    ("to clarify", Section::Questions),
+    ("to be clarified", Section::Questions),
+    ("to be confirmed", Section::Questions),
+    ("to confirm", Section::Questions),
+    ("tbc", Section::Questions),
+    ("to decide", Section::Questions),
+    ("to be decided", Section::Questions),
+    ("for you to decide", Section::Questions),
+    ("your call", Section::Questions),
+    ("up to you", Section::Questions),
+    ("needs input", Section::Questions),
+    ("needs your input", Section::Questions),
+    ("need your input", Section::Questions),
+    ("input needed", Section::Questions),
+    ("decision needed", Section::Questions),
+    ("needs a decision", Section::Questions),
+    ("needs decision", Section::Questions),
+    ("needs your decision", Section::Questions),
+    ("decision pending", Section::Questions),
+    ("pending decision", Section::Questions),
+    ("open decision", Section::Questions),
+    ("needs clarification", Section::Questions),
+    ("needs confirmation", Section::Questions),
+    ("please confirm", Section::Questions),
+    ("unclear", Section::Questions),
+    ("undecided", Section::Questions),
+    ("unknown", Section::Questions),
+    ("open point", Section::Questions),
+    ("waiting for your answer", Section::Questions),
     ("unresolved", Section::Questions),
     ("tbd", Section::Questions),
     ("blocker", Section::Blockers),
@@ -146,7 +205,29 @@ const LABELS: &[(&str, Section)] = &[
     ("follow-up", Section::Actions),
     ("follow up", Section::Actions),
     ("remaining", Section::Remaining),
+    ("remaining work", Section::Remaining),
     ("still to do", Section::Remaining),
+    ("still pending", Section::Remaining),
+    ("still missing", Section::Remaining),
+    ("pending", Section::Remaining),
+    ("missing", Section::Remaining),
+    ("outstanding", Section::Remaining),
+    ("not done", Section::Remaining),
+    ("not done yet", Section::Remaining),
+    ("not yet done", Section::Remaining),
+    ("not started", Section::Remaining),
+    ("left to do", Section::Remaining),
+    ("what's left", Section::Remaining),
+    ("what's missing", Section::Remaining),
+    ("upcoming", Section::Next),
+    ("coming up", Section::Next),
+    ("on deck", Section::Next),
+    ("tomorrow", Section::Next),
+    ("next time", Section::Next),
+    ("next session", Section::Next),
+    ("continue here", Section::Next),
+    ("resume here", Section::Next),
+    ("pick up here", Section::Next),
     ("done", Section::Done),
     ("completed", Section::Done),
     ("in progress", Section::Doing),
@@ -167,7 +248,26 @@ impl Section {
     }
 
     pub(super) fn of_label(label: &str) -> Self {
+        // `Step 3 (pending)` says what it is in brackets.
+        let label =
+            label.split_once('(').filter(|(before, _)| before.starts_with("Step")).map_or(label, |(_, inner)| inner);
         let label = label.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
         LABELS.iter().find(|(known, _)| *known == label).map_or(Self::Other, |(_, section)| *section)
     }
+}
+
+/// A row of a table whose first cell is a label, as a line: `| Decision | Redis | it is there |`.
+pub(super) fn labelled_row(row: &str) -> Option<String> {
+    let mut cells = cells(row);
+    let label =
+        cells.next().filter(|label| matches!(Section::of_label(label), Section::Decisions | Section::Questions))?;
+    let rest: Vec<&str> = cells.collect();
+    // The head of a table has labels only.
+    let is_head = rest.iter().all(|cell| cell.split_whitespace().count() <= 1);
+    (!is_head).then(|| format!("{label}: {}", rest.join(" — ")))
+}
+
+/// The cells of a row that say something.
+pub(super) fn cells(row: &str) -> impl Iterator<Item = &str> {
+    row.trim().trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('*')).filter(|cell| !cell.is_empty())
 }

@@ -4,6 +4,7 @@
 //! outcomes, exit codes, plans, git) and from words only where structure has none.
 
 mod actions;
+mod answer;
 mod attempts;
 mod blockers;
 mod brief;
@@ -19,11 +20,14 @@ mod dump;
 mod failures;
 mod files;
 mod heading;
+mod heard;
 mod language;
 mod limit;
 mod next;
 mod outcome;
+mod parts;
 mod phrases;
+mod pick;
 mod plan;
 mod progress;
 mod prose;
@@ -55,6 +59,7 @@ pub use brief::{
     Brief, CommandRun, Decision, Drift, ErrorSeen, FailedApproach, FileChange, FileTouched, Item, Limit, TestState,
     Voice,
 };
+pub use heard::Heard;
 pub use replaced::with_replacements;
 pub use roots::Roots;
 pub use story::{Deed, Ended, Step, Story};
@@ -62,11 +67,13 @@ pub use workspace::{Commit, FileNow, Git, Workspace};
 
 /// Makes the brief of a session.
 pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
-    let digest = Digest::of(story, workspace);
-    let task = task::task(&digest);
-    let progress = progress::progress(&digest, task.as_ref().map_or(0, |task| task.step));
-    let attempts = attempts::attempts(&digest);
-    let touches = changes::touches(&digest);
+    distill_heard(story, &Heard::default(), workspace, now)
+}
+
+/// Makes the brief of a session, some of whose words were understood while they were read.
+pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: Timestamp) -> Brief {
+    let digest = Digest::of(story, heard, workspace);
+    let (words, work) = parts::both(story.steps.len(), || Words::of(&digest), || Work::of(&digest));
     let header = &story.header;
     Brief {
         agent: header.agent,
@@ -79,25 +86,81 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
         made_at: now,
         messages: digest.said.iter().filter(|said| !said.is_summary).count(),
         tools: tools(&digest),
-        requests: task::requests(&digest),
-        next: next::next(&digest, &progress),
-        task: task.map(|task| task.item),
-        done: progress.done,
-        in_progress: progress.in_progress,
-        remaining: progress.remaining,
-        decisions: decisions::decisions(&digest),
-        failed: failures::failures(&digest, &attempts),
-        blockers: blockers::blockers(&digest, &attempts),
-        questions: questions::questions(&digest, &touches),
-        files: files::files(&digest, &touches),
-        commands: commands::commands(&digest),
-        errors: attempts::errors(&digest, &attempts),
-        references: references::references(&digest),
-        action_items: actions::action_items(&digest),
+        requests: words.requests,
+        next: words.next,
+        task: words.task,
+        done: words.progress.done,
+        in_progress: words.progress.in_progress,
+        remaining: words.progress.remaining,
+        decisions: words.decisions,
+        failed: work.failed,
+        blockers: work.blockers,
+        questions: work.questions,
+        files: work.files,
+        commands: work.commands,
+        errors: work.errors,
+        references: work.references,
+        action_items: words.action_items,
         limit: limit::limit(&digest),
         git: workspace.git.clone(),
-        commits: commits::commits(&digest),
-        drift: drift::drift(&digest, &touches),
+        commits: work.commits,
+        drift: work.drift,
+    }
+}
+
+/// What is found in words.
+struct Words {
+    task: Option<Item>,
+    requests: Vec<Item>,
+    progress: progress::Progress,
+    next: Option<Item>,
+    decisions: Vec<Decision>,
+    action_items: Vec<Item>,
+}
+
+impl Words {
+    fn of(digest: &Digest<'_>) -> Self {
+        let task = task::task(digest);
+        let progress = progress::progress(digest, task.as_ref().map_or(0, |task| task.step));
+        Self {
+            task: task.map(|task| task.item),
+            requests: task::requests(digest),
+            next: next::next(digest, &progress),
+            progress,
+            decisions: decisions::decisions(digest),
+            action_items: actions::action_items(digest),
+        }
+    }
+}
+
+/// What is found in calls and what came of them.
+struct Work {
+    failed: Vec<FailedApproach>,
+    blockers: Vec<Item>,
+    questions: Vec<Item>,
+    files: Vec<FileTouched>,
+    commands: Vec<CommandRun>,
+    errors: Vec<ErrorSeen>,
+    references: Vec<Item>,
+    commits: Vec<Commit>,
+    drift: Drift,
+}
+
+impl Work {
+    fn of(digest: &Digest<'_>) -> Self {
+        let attempts = attempts::attempts(digest);
+        let touches = changes::touches(digest);
+        Self {
+            failed: failures::failures(digest, &attempts),
+            blockers: blockers::blockers(digest, &attempts),
+            questions: questions::questions(digest, &touches),
+            files: files::files(digest, &touches),
+            commands: commands::commands(digest),
+            errors: attempts::errors(digest, &attempts),
+            references: references::references(digest),
+            commits: commits::commits(digest),
+            drift: drift::drift(digest, &touches),
+        }
     }
 }
 

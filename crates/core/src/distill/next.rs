@@ -4,7 +4,7 @@ use super::cues::Cue;
 use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::{self, Progress};
-use super::prose::Line;
+use super::prose::{Line, Mark};
 use super::{Item, request};
 
 /// The next action.
@@ -64,7 +64,13 @@ fn in_reply(reply: &Said) -> Option<Item> {
     }
     let remaining = reply.lines.iter().find(|line| line.section == Section::Remaining);
     let remaining = remaining.map(|line| reply.item(&line.text));
+    // A box that is not ticked, unless it is a question.
+    let boxed = reply
+        .lines
+        .iter()
+        .find(|line| line.mark == Mark::Unchecked && line.section != Section::Questions && !line.text.ends_with('?'));
     best(reply, &[Cue::Next], |_| true)
+        .or_else(|| boxed.map(|line| reply.item(&line.text)))
         .or_else(|| best(reply, &[Cue::Announces], |text| !looks(text)))
         .or_else(|| best(reply, &[Cue::Left], |_| true))
         .or(remaining)
@@ -77,7 +83,7 @@ fn best(reply: &Said, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item>
     let mut said = reply.lines.iter().rev().filter(is_open).flat_map(|line| line.said().rev());
     let sentence = said.find(|(text, found)| {
         // What is asked is not yet to be done.
-        let is_asked = found.has(Cue::Open) && !found.has(Cue::Next);
+        let is_asked = found.any(&[Cue::Open, Cue::Asks]) && !found.has(Cue::Next);
         found.any(cues)
             && !is_asked
             && fits(text)
@@ -90,8 +96,30 @@ fn best(reply: &Said, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item>
 
 /// `Let me check …`: said while working, and over by the end of the reply where that says what is left.
 fn looks(text: &str) -> bool {
-    const VERBS: &[&str] = &["look", "check", "read", "see", "inspect", "explore", "examine", "search", "understand"];
-    request::words(text).take(5).any(|word| VERBS.contains(&word.as_str()))
+    const VERBS: &[&str] = &[
+        "look",
+        "check",
+        "read",
+        "see",
+        "inspect",
+        "explore",
+        "examine",
+        "search",
+        "understand",
+        "overview",
+        "view",
+        "glance",
+        "peek",
+        "scan",
+        "grep",
+        "find",
+        "open",
+        "gather",
+        "skim",
+        "browse",
+        "trace",
+    ];
+    request::words(text).take(7).any(|word| VERBS.contains(&word.as_str()))
 }
 
 /// Whether nothing but questions and courtesies stands behind a sentence.

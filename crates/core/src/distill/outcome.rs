@@ -31,13 +31,19 @@ pub(super) fn told_code(text: &str) -> Option<i32> {
     let head = &text[..text.floor_char_boundary(200)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(200))..];
     [head.lines().next(), tail.lines().next_back()].into_iter().flatten().find_map(|line| {
-        let line = line.trim().trim_matches(['<', '>', '[', ']', '(', ')']).to_ascii_lowercase();
+        let line = line.trim().trim_matches(['<', '>', '[', ']', '(', ')']);
         let rest =
             ["exit code", "exited with code", "process exited with code", "exit status", "command exited with code"]
                 .iter()
-                .find_map(|start| line.strip_prefix(start))?;
+                .find_map(|start| without_start(line, start))?;
         rest.trim_start_matches([':', ' ', '=']).split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
     })
+}
+
+/// What follows a beginning, in whichever case it is written.
+fn without_start<'a>(line: &'a str, start: &str) -> Option<&'a str> {
+    let (head, rest) = line.split_at_checked(start.len())?;
+    head.eq_ignore_ascii_case(start).then_some(rest)
 }
 
 /// Exit code 1 of programs that say "no" with it.

@@ -2,45 +2,52 @@
 
 pub(super) const DECIDED: &str = "\
     decided | decision is | decision was | the decision | decision: | we've agreed | we agreed | agreed to | \
-    agreed on | agreed that | settled on | settle on | settled for | settling on | settled: | opted for | \
-    opted to | opting for | opt for | went with | chose to | chosen | we chose | i chose | picked | landed on | \
+    agreed on | agreed that | settled on | settle on | settled for | settling on | settled: | opted for | opted to | \
+    opting for | opt for | went with | chose to | chosen | we chose | i chose | picked | landed on | \
     concluded that we | ruled out | ruling out | rejected the | committed to | final call | the call is | \
     by design | deliberately | intentionally | on purpose | the plan is to use | the verdict | conclusion: | \
     resolved to | standardize on | standardise on | standardized on | standardised on | standardizing on | \
     standardising on | locked in | lock in | signed off on | is settled | was settled | has been decided | \
     out of scope | not in scope | consensus is | consensus: | we're standardising | we're standardizing | \
-    made the call | making the call | we determined | final answer | chose | choosing | it is then | \
+    made the call | make the call | making the call | we determined | final answer | chose | choosing | it is then | \
     so that's what | wins here | wins because | is the winner | we're dropping | the way to go | we're keeping | \
     we are keeping | we'll be using | preferring | preferred over | ditching | we're moving to | we are moving to | \
     favouring | favoring | approved | greenlit | we're sticking | convention: | policy: | rule: | from now on | \
     the choice is | the choice was | choice: | we've decided | i've decided | ended up with | ended up using | \
-    called it | conclude that | verdict: | stays in | stays the | are staying with | the agreed | agreement is | \
-    we resolved | not doing | won't do | will not do | we'll go without | decide on | decided against | \
-    decided on | settle for | we standardised | we standardized | took the decision | the call: | call:";
+    called it | stays, | stays because | stays since | stays as | stays. | conclude that | verdict: | stays in | \
+    stays the | are staying with | the agreed | agreement is | we resolved | not doing | won't do | will not do | \
+    we'll go without | decide on | decided against | decided on | settle for | we standardised | we standardized | \
+    took the decision | the call: | call: | not an option | isn't an option | aren't an option | wins over | wins. | \
+    wins! | it'll be the | it will be the | it's going to be | it has to be the | it'll have to be";
 
 pub(super) const CHOOSES: &str = "\
     let's use | let us use | let's go with | let's go for | let's stick | let's keep | let's do | let's take | \
     let's not | let's avoid | let's drop | let's skip | let's leave | let's make | let's switch | let's stay | \
-    let's adopt | let's pick | let's store | let's put | let's move | let's have | let's target | \
-    let's start with | let's defer | let's postpone | go with | going with | go for | stick with | sticking with | \
-    stick to | sticking to | stay with | staying with | stay on | staying on | stay away from | i'd go with | \
-    i would go with | we'll use | we will use | we'll go | we'll keep | we will keep | we'll stick | we'll stay | \
-    we'll store | we'll have | we'll do | we'll make | we'll skip | we'll drop | we'll leave | we'll defer | \
-    we'll not | we won't | we will not | we're not going to | we are not going to | we're going to use | \
-    we are going to use | we're using | we are using | we use | i'll use | i will use | i'm using | i am using | \
-    i'll keep | i will keep | i'll stick | i'll go with | i'll go for | i'll leave | i'll avoid | i'll skip | \
-    i'll store | i won't | i will not | i'm not going to | i used | i kept | i left | i'm keeping | \
-    i'm going with | i've chosen | i've kept | i've used | i've gone with | keeping the | keep it | keep using | \
-    leave it | i prefer | i'd prefer | we prefer | i'd rather | i would rather | rather not | pick the | option a | \
-    option b | option c | option d | option 1 | option 2 | option 3 | option 4 | the first option | \
-    the second option | the third option | approach a | approach b | approach 1 | approach 2 | the former | \
-    the latter | adopting | switch to | switching to | switched to | replace it with | deferring | postpone | \
-    for now we | for now, we | standard is | default to | defaulting to | let's call | let's name | let's treat | \
-    let's support | let's only | let's just | let's write | let's run | let's cap | let's limit | let's set | \
-    use it | we'll support | we'll only | we'll treat | we'll name | we'll call | we'll cap | we'll set | \
-    we'll run | we'll write | we'll move | we'll put | i'll set | i'll cap | i'll treat | i'll put | i'll only | \
-    i'll model | i'll represent | i'm leaving | i'm dropping | i'm skipping | i'm deferring | so skip | so use | \
-    so keep | so drop | so leave | so stick | then use | then keep | so go with | just use | just keep";
+    let's adopt | let's pick | let's store | let's put | let's move | let's have | let's target | let's start with | \
+    let's defer | let's postpone | go with | going with | go for | stick with | sticking with | stick to | \
+    sticking to | stay with | staying with | stay on | staying on | stay away from | i'd go with | i would go with | \
+    we'll use | we will use | we'll go | we'll keep | we will keep | we'll stick | we'll stay | we'll store | \
+    we'll have | we'll do | we'll make | we'll skip | we'll drop | we'll leave | we'll defer | we'll not | \
+    we won't | we will not | we're not going to | we are not going to | we're going to use | we are going to use | \
+    we're using | we are using | we use | i'll use | i will use | i'm using | i am using | i'll keep | i will keep | \
+    i'll stick | i'll go with | i'll go for | i'll leave | i'll avoid | i'll skip | i'll store | i won't | \
+    i will not | i'm not going to | i used | i kept | i left | i'm keeping | i'm going with | i've chosen | \
+    i've kept | i've used | i've gone with | keeping the | keep it | keep using | leave it | i prefer | i'd prefer | \
+    we prefer | i'd rather | i would rather | rather not | pick the | option a | option b | option c | option d | \
+    option 1 | option 2 | option 3 | option 4 | the first option | the second option | the third option | \
+    approach a | approach b | approach 1 | approach 2 | the former | the latter | adopting | switch to | \
+    switching to | switched to | replace it with | deferring | postpone | for now we | for now, we | standard is | \
+    default to | defaulting to | let's call | let's name | let's treat | let's support | let's only | let's just | \
+    let's write | let's run | let's cap | let's limit | let's set | use it | we'll support | we'll only | \
+    we'll treat | we'll name | we'll call | we'll cap | we'll set | we'll run | we'll write | we'll move | \
+    we'll put | i'll set | i'll cap | i'll treat | i'll put | i'll only | i'll model | i'll represent | \
+    i'm leaving | i'm dropping | i'm skipping | i'm deferring | so skip | so use | so keep | so drop | so leave | \
+    so stick | then use | then keep | so go with | just use | just keep | you can use | you may use | \
+    feel free to use | please use | i only want | nothing fancy | proceed with | i'd say | i'd take | i'd pick | \
+    i'd choose | i'd vote | the way forward is | i consider the | good enough | hence the | therefore the | \
+    per our | as discussed | nothing but | we only use | we only support | we only allow | we only accept | \
+    we always use | we never use | going ahead with | went ahead with | go ahead with | moving forward with | \
+    move forward with | moved forward with | is the one. | do it with | do this with";
 
 pub(super) const FORBIDS: &str = "\
     don't | do not | dont | never | must not | mustn't | shouldn't | should not | may not | cannot use | \
@@ -79,7 +86,18 @@ pub(super) const NEXT: &str = "\
     when you're back | when you resume | to continue | proceed to | proceed with | proceeding to | \
     proceeding with | coming up | after this | once this is | once it's | immediately after | first up | \
     what i'd do next | i'd do next | remaining step | the plan from here | going forward, i | where i left off | \
-    left off at | resume from | carry on with | get back to | go back to";
+    left off at | resume from | carry on with | get back to | go back to | with that out of the way | \
+    with this out of the way | with that done | with this done | with that in place | now that this | now that that | \
+    that leaves | this leaves | which leaves | leaves us with | only leaves | continuation is | way forward | \
+    the follow-up is | follow-up is to | natural follow-up | in line is | afterwards | then comes | next session | \
+    next time | following session | following step | last step | final step | last thing to do | final thing | \
+    when i come back | when i get back | when i return | when we continue | when you continue | when we pick | \
+    when you pick | whoever continues | whoever picks | continue here | resume here | pick up here | as soon as | \
+    once ci | once the build | once that's merged | once this is merged | once merged | before anything else | \
+    ran out of time before | didn't get to | did not get to | didn't get around | didn't get round | got round to | \
+    get round to | get around to | got around to | got to yet | later today | on deck | upcoming | to wrap up | \
+    to round this off | to finish this off | is next | comes next | would be next | goes next | follows next | \
+    i'll follow up | i'd follow up | off to";
 
 pub(super) const ANNOUNCES: &str = "\
     i'll | i will | i'm going to | i am going to | i'm about to | i am about to | let me | we'll | we will | \
@@ -163,11 +181,13 @@ pub(super) const OPEN: &str = "\
     has not been decided | not been decided | left open | leave open | leaving open";
 
 pub(super) const COURTESY: &str = "\
-    let me know | feel free | happy to | hope this helps | hope that helps | anything else | if you'd like | \
+    let me know | feel free | happy to | hope this helps | hope that helps | anything else? | anything else you | anything else i | anything else that | \
+    if you'd like | \
     if you want me | would you like me | do you want me | want me to | shall i | should i go ahead | \
     should i proceed | should i continue | ready to continue | glad to | just say | sounds good? | \
     does that make sense | does this make sense | is there anything | ok? | okay? | right? | how does that sound | \
-    how can i help | what would you like | you're welcome";
+    how can i help | what would you like | you're welcome | ready when you are | any questions | what you think | \
+    need anything | how it goes";
 
 pub(super) const TASK: &str = "\
     to-do | fixme | action item | follow up | follow-up | remember to | don't forget | do not forget | remind me | \
@@ -202,10 +222,101 @@ pub(super) const TURNS: &str = "\
 
 pub(super) const HEDGE: &str = "\
     could use | might | maybe | perhaps | may want | could also | would it | what if | one option | possible | \
-    possibly | alternatively | consider | considering | we could | you could | i could | if we | if you | if i | \
+    possibly | alternatively | consider using | consider the | consider a | consider an | consider whether | \
+    to consider | let's consider | worth considering | considering whether | considering using | we could | you could | i could | if we | if you | if i | \
     should we | should i | options are | either | for example | e.g. | typically | usually | in general | \
-    generally";
+    generally | not sure | unsure";
 
 pub(super) const SOLVED: &str = "\
     fixed | resolved | unblocked | works now | now works | solved | no longer fails | no longer blocked | \
     sorted out | passes now | now passes | now pass | got access | have access now | answered | settled | decided";
+
+/// Settled, whoever says it.
+pub(super) const FIRM: &str = "\
+    dead set on | sold on | all in on | made up my mind | made up our minds | mind is made up | minds are made up | \
+    voted for | voted to | voted in favor of | voted in favour of | vote goes to | gets my vote | has my vote | \
+    got my vote | my vote is | my vote: | i vote for | i'm voting for | end of discussion | end of story | \
+    end of debate | end of the discussion | full stop | case closed | that's final | that is final | it's final | \
+    and that's that | no discussion | no debate | no exceptions | no ifs and buts | no ifs or buts | done deal | \
+    settles it | settles that | settles this | settle this | consider it settled | consider that settled | \
+    consider this settled | consider it agreed | consider that agreed | consider this agreed | consider it decided | \
+    consider that decided | consider this decided | consider it done | consider it final | consider that final | \
+    consider this final | consider it closed | consider that closed | consider this closed | consider it approved | \
+    consider that approved | treat it as settled | treat that as settled | treat this as settled | \
+    treat it as decided | treat that as decided | treat this as decided | treat that as final | \
+    treat this as final | treat it as final | that's agreed | that is agreed | it's agreed | that's decided | \
+    that is decided | it's decided | it is decided | it's settled | it is settled | that's settled | \
+    that is settled | and nothing else | plan of record | green light for | green light to | go-ahead for | \
+    green-lit | gave the go-ahead | signed off | made the switch to | committed ourselves | we're committed to | \
+    came down on the side | come down on the side | choice fell on | decision fell on | won out | \
+    won the comparison | won the vote | is our pick | is my pick | is our choice | is my choice | \
+    remains our choice | stays our choice | our pick is | my pick is | our pick: | my pick: | my choice: | \
+    our choice: | ruled in favour of | ruled in favor of | of all the options | weighed both | weighed the options | \
+    weighed up | weighing both | no need to evaluate | no need to compare | no need to discuss | no need to debate | \
+    not to reopen | to put this to rest | not revisiting | have gone with | has gone with | we've gone with | \
+    have gone for | we've gone for | i've gone for | is the only one we | is the only thing we | \
+    are the only thing we | the only thing allowed | is the standard here | as our standard | no going back | \
+    changed my mind | changed our minds | change of heart | slept on it | thought about it | thought it over | \
+    talked it over | talked it through | everyone agreed | everybody agreed | all agreed | everyone agrees | \
+    everybody agrees | nobody objected | no objections to | no one objected | unanimous | got approval for | \
+    got sign-off | pulled the trigger on | bite the bullet | going all in | i'm going for | we're going for | \
+    we are going for | going for the | went for | opt to | elected to | elect to | plumped for | gone for | \
+    cast my vote | we do it with | we do this with | we do that with | ruling: | as the winner | gets the nod | \
+    came out on top | comes out on top | came out ahead | the winner is | winner: | prevailed | has prevailed | \
+    wins, | wins: | won, | carried the day | bet on | betting on | is the only option | are the only option | \
+    the only option is | gets the green light | got the green light | has my approval | has my blessing | \
+    has our blessing | with our blessing | final word | last word on | decision stands | have a decision | \
+    reached a decision | came to a decision | decision made | reached an agreement | agreement reached | \
+    no alternative to | no alternatives | no way around | is the standard now | our standard now | not overthink | \
+    don't overthink | i rejected | we rejected | i discarded | we discarded | we ruled out | i ruled out | \
+    we dropped | is off the table | are off the table | we have chosen | i have chosen | we have picked | \
+    we have selected | we selected | i selected | our answer is | the answer is to use | the pick is | \
+    convinced by | the nod | thumbs up for | is non-negotiable | is here to stay | i'm set on | i am set on | \
+    we're set on | we are set on | we settled the | we've settled the | we have settled the | i've settled the | \
+    is the one to use | is the one to go with | is the one to take | is the one we use | is the one we want | \
+    is the one we take | is the one we ship | is the one we keep | that's the one | not reopening this | \
+    won't reopen this | of the two, i | of the two, we | of the two i | of the two we | out of the two, i | \
+    of the three, i | of the three, we | of the three i | of the three we | between the two we | \
+    between the two, we | between the two, i | between the two i | having compared | is how we do | \
+    is the way we do | are how we do";
+
+/// Put to whom it is said to: open where it ends a turn, thinking aloud before that.
+pub(super) const ASKS: &str = "\
+    let me know how you | let me know what the | let me know where | let me know who | let me know when you want | \
+    let me know if you want | let me know if you'd | let me know if you prefer | let me know if i should | \
+    let me know if this should | let me know if that should | let me know how to | let me know what to | \
+    let me know what you'd | let me know what you want | let me know what you prefer | let me know your | \
+    tell me whether | tell me which | please tell me | you tell me | do tell me | just tell me | please specify | \
+    please decide | please choose | please pick | please advise | please weigh in | please double-check | \
+    please correct me | correct me if | need to know from you | i'd need to know | i need to know | \
+    i would need to know | like to know whether | like to know if | like to know which | like to know what | \
+    like to know how | i'd like to know | need a decision | needs your decision | need your approval | \
+    needs your approval | need your sign-off | needs your sign-off | need your word | without your approval | \
+    without your sign-off | without your ok | without asking | need your guidance | need guidance | need direction | \
+    need your opinion | your opinion on | your thoughts on | your view on | your take on | your decision | \
+    your choice | you decide | you to decide | for you to choose | leave it to you | leave that to you | \
+    leave the choice to you | it's open whether | is open whether | an open point | an open issue | open points | \
+    can't tell whether | can't tell if | can't tell which | cannot tell whether | cannot tell if | \
+    couldn't tell whether | couldn't tell if | couldn't determine | could not determine | couldn't find out | \
+    could not find out | can't find out | couldn't figure out | can't figure out | couldn't work out | \
+    don't know what | don't know which | don't know who | don't know how | don't know where | do not know whether | \
+    do not know which | do not know what | no idea whether | no idea which | no idea what | no idea if | \
+    no idea who | no idea how | not certain | isn't clear | uncertain whether | uncertain about | uncertain which | \
+    uncertain if | unsure what | unsure how | unsure who | wasn't sure | weren't sure | not sure about | \
+    not sure who | not sure where | not sure when | not sure that | in two minds | on the fence | torn between | \
+    hesitant to | reluctant to | has to decide | have to be decided | has to be decided | must be decided | \
+    should decide | must decide | to be clarified | needs clarifying | to be confirmed | tbc | \
+    needs to be confirmed | needs to be clarified | doesn't say whether | don't say whether | wonder if | \
+    would help to know | good to know whether | curious whether | is it intended | depends on whether you | \
+    let me know if that's | let me know if this is | tell me what | tell me how | tell me if | appreciate a decision | \
+    appreciate your | appreciate it if you | someone confirm | somebody confirm | need from you | thing to settle | \
+    to be settled | still to settle | don't understand | do not understand | only doubt | my doubt | have doubts | \
+    a question about | have a question | have one question | one question left | a question on | two options | \
+    three options | several options | hear from you | hear back | waiting on an answer | waiting on your | \
+    waiting for an answer | waiting for confirmation | give me a hint | some guidance | awaiting | to verify with you | \
+    assumption to verify | doesn't say what | doesn't say how | doesn't say which | don't say what | is silent on | \
+    says nothing about | ambiguous | can't decide | cannot decide | couldn't decide | until you decide | \
+    until you confirm | unless you object | if you object | if you disagree | is that acceptable | want to confirm | \
+    wanted to confirm | want to check with you | would like to check | like to confirm | want to make sure you | \
+    which one you | which of these you | what you'd prefer | what you would prefer | how you'd like | \
+    how you would like | how you want | whether you want | whether you'd like | whether you prefer";

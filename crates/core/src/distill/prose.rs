@@ -1,8 +1,8 @@
 //! A message as lines and sentences: what was said, under which heading, with code and quotations left out.
 
-use super::cues::{self, CueSet};
-use super::dump;
-use super::heading::Section;
+use super::cues::{self, Cue, CueSet};
+use super::heading::{self, Section};
+use super::{Voice, choice, dump};
 
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +38,10 @@ pub(super) struct Sentence {
 }
 
 impl Line {
-    fn of(text: String, mark: Mark, section: Section) -> Self {
+    fn of(text: String, mark: Mark, section: Section, voice: Voice) -> Self {
         let sentences = spans(&text)
             .into_iter()
-            .map(|(start, end)| Sentence { start, end, cues: cues::of(&text[start..end]) })
+            .map(|(start, end)| Sentence { start, end, cues: judged(&text[start..end], voice) })
             .collect();
         Self { text, mark, section, sentences }
     }
@@ -56,9 +56,15 @@ impl Line {
     }
 }
 
-/// Splits a message into what it says.
-pub(super) fn lines(text: &str) -> Vec<Line> {
-    let mut reading = Reading::default();
+/// The turns of phrase of a sentence, and whether it is built as a choice of the one who speaks.
+fn judged(sentence: &str, voice: Voice) -> CueSet {
+    let cues = cues::of(sentence);
+    if choice::by(voice, sentence, cues) { cues.with(Cue::Built) } else { cues }
+}
+
+/// Splits a message into what its speaker says.
+pub(super) fn lines(text: &str, voice: Voice) -> Vec<Line> {
+    let mut reading = Reading::of(voice);
     for line in text.lines() {
         reading.take(line);
     }
@@ -67,8 +73,8 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
 }
 
 /// A message while it is split.
-#[derive(Default)]
 struct Reading {
+    voice: Voice,
     lines: Vec<Line>,
     section: Section,
     /// A heading that is no heading of markdown holds for the list below it.
@@ -81,6 +87,19 @@ struct Reading {
 }
 
 impl Reading {
+    fn of(voice: Voice) -> Self {
+        Self {
+            voice,
+            lines: Vec::new(),
+            section: Section::default(),
+            is_loose: false,
+            has_items: false,
+            paragraph: None,
+            fence: None,
+            was_blank: false,
+        }
+    }
+
     fn take(&mut self, line: &str) {
         let trimmed = line.trim();
         if let Some(open) = &self.fence {
@@ -105,7 +124,14 @@ impl Reading {
             self.flush();
             return;
         }
-        self.say(trimmed);
+        match heading::labelled_row(trimmed).filter(|_| trimmed.starts_with('|')) {
+            Some(row) => {
+                self.flush();
+                self.paragraph = Some((row, Mark::Bullet));
+                self.flush();
+            }
+            None => self.say(trimmed),
+        }
         self.was_blank = false;
     }
 
@@ -119,6 +145,11 @@ impl Reading {
         let (mark, rest) = mark_of(trimmed);
         let text = without_emphasis(rest);
         if mark == Mark::Plain {
+            // A label begins something of its own, even where no line is left empty.
+            if self.paragraph.is_some() && (labelled(&text).is_some() || rest.starts_with("**") && text.contains(": "))
+            {
+                self.flush();
+            }
             match &mut self.paragraph {
                 Some((paragraph, _)) => {
                     paragraph.push(' ');
@@ -153,7 +184,7 @@ impl Reading {
         }
         let (section, said) = labelled(&text).unwrap_or((self.section, text.as_str()));
         if !dump::is_dump(said) {
-            self.lines.push(Line::of(said.to_owned(), mark, section));
+            self.lines.push(Line::of(said.to_owned(), mark, section, self.voice));
         }
     }
 }
@@ -241,14 +272,22 @@ fn boxed(text: &str) -> (Mark, &str) {
 
 /// Text without the marks of bold; backticks stay, they make paths and names readable.
 pub(super) fn without_emphasis(text: &str) -> String {
-    text.replace("**", "").replace("__", "\u{1}").replace('\u{1}', "__").replace('\u{2019}', "'")
+    if memchr::memchr2(b'*', 0xe2, text.as_bytes()).is_none() {
+        return text.to_owned();
+    }
+    text.replace("**", "").replace('\u{2019}', "'")
 }
 
 /// Where the sentences of a text are.
 pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let (mut start, mut in_code) = (0, false);
-    for (at, next) in text.char_indices() {
+    // Only these characters matter here; in UTF-8 they begin with one of these bytes.
+    let is_mark = |(at, byte): (usize, u8)| match byte {
+        b'`' | b'.' | b'!' | b'?' | 0xe2 | 0xe3 | 0xef => text[at..].chars().next().map(|next| (at, next)),
+        _ => None,
+    };
+    for (at, next) in text.bytes().enumerate().filter_map(is_mark) {
         if next == '`' {
             in_code = !in_code;
         }

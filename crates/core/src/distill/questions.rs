@@ -6,7 +6,7 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::dedup;
 use super::request::{self, Kind};
-use super::{Item, todos};
+use super::{Item, decisions, todos};
 
 /// Questions that are told, the newest of them.
 const MANY: usize = 40;
@@ -31,39 +31,65 @@ pub(super) fn questions(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item>
 fn asked_by_agent(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec<Item>) {
     let after = digest.said.get(index + 1..).unwrap_or_default();
     let ends_turn = ends_turn(digest, said, after);
-    let answer = after.iter().find(|next| next.is_user() && !next.text.is_empty());
-    let asked: Vec<&str> = said
-        .lines
-        .iter()
-        .flat_map(|line| line.said().map(move |(text, cues)| (line, text, cues)))
-        .filter(|(line, text, cues)| {
-            ends_turn && is_question(text, *cues, answer.is_none()) && line.section != Section::Done
-        })
-        .map(|(_, text, _)| text)
-        .collect();
-    for (number, text) in asked.iter().enumerate() {
+    let answer = after.iter().find(|next| ends_turn && next.is_user() && !next.text.is_empty());
+    let asked = asked(said, ends_turn, answer.is_none());
+    for (number, (text, whole)) in asked.iter().enumerate() {
         let is_last = number + 1 == asked.len();
         let is_answered = answer.is_some_and(|answer| answers(answer, text, is_last, asked.len()));
-        if !is_answered && !digest.is_settled_later(said.step, text) {
-            found.push(said.item(text));
+        if !is_answered && !digest.is_settled_later(said.step, whole) {
+            found.push(said.item(whole));
         }
     }
-    for line in &said.lines {
-        let under_heading = line.section == Section::Questions;
-        let open = line
-            .said()
-            .filter(|(text, cues)| !text.ends_with('?') && (under_heading || !said.is_summary && cues.has(Cue::Open)));
-        for (text, _) in open {
-            if !digest.is_settled_later(said.step, text) && request::words(text).count() > 2 {
-                found.push(said.item(text));
+}
+
+/// What a reply asks, and the same with what it is about.
+fn asked(said: &Said, ends_turn: bool, is_pending: bool) -> Vec<(&str, String)> {
+    let mut asked: Vec<(&str, String)> = Vec::new();
+    for line in said.lines.iter().filter(|line| line.section != Section::Done) {
+        let mut last: Option<&str> = None;
+        for (text, cues) in line.said() {
+            let before = last.replace(text);
+            let is_listed = line.section == Section::Questions && request::words(text).count() > 2;
+            let is_put = ends_turn && is_question(text, cues, is_pending, before.is_some());
+            let is_told = !text.ends_with('?')
+                && (is_listed || !said.is_summary && is_open(text, cues, line.section, before.is_some(), ends_turn));
+            if !(is_put || is_told || is_listed && text.ends_with('?')) {
+                continue;
+            }
+            match asked.last_mut().filter(|(known, _)| before == Some(*known) && is_thin(text, cues)) {
+                Some((_, whole)) => *whole = format!("{whole} {text}"),
+                None => asked.push((text, with_subject(before, text, cues))),
             }
         }
-        if under_heading && !ends_turn {
-            let asked =
-                line.said().filter(|(text, _)| text.ends_with('?') && !digest.is_settled_later(said.step, text));
-            found.extend(asked.map(|(text, _)| said.item(text)));
-        }
     }
+    asked
+}
+
+/// `Which one is right?` is told with the sentence that says of what.
+pub(super) fn with_subject(before: Option<&str>, text: &str, cues: CueSet) -> String {
+    match before.filter(|before| is_thin(text, cues) && !before.ends_with('?')) {
+        Some(before) => format!("{before} {text}"),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a question or a remark leaves open what it is about.
+fn is_thin(text: &str, cues: CueSet) -> bool {
+    let n_words = request::words(text).count();
+    let names_nothing = request::points_back(text) || request::stems(text).len() <= 1;
+    let first = request::words(text).next().unwrap_or_default();
+    let is_offer = cues.has(Cue::Courtesy) && !matches!(first.as_str(), "is" | "ok" | "right" | "correct" | "your");
+    n_words <= 8 && names_nothing && (!is_offer || cues.any(&[Cue::Open, Cue::Asks]))
+}
+
+/// Whether a sentence that is no question leaves something open.
+fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_turn: bool) -> bool {
+    const EMPTY: &[&str] =
+        &["anything", "any question", "any concern", "any issue", "changes", "further help", "else i can", "adjust"];
+    let lower = text.to_ascii_lowercase();
+    let is_empty = lower.contains("let me know") && EMPTY.iter().any(|empty| lower.contains(empty));
+    let is_long = request::words(text).count() > 2 || has_before && is_thin(text, cues);
+    (cues.has(Cue::Open) || ends_turn && cues.has(Cue::Asks)) && is_long && !is_empty && section != Section::Next
 }
 
 fn ends_turn(digest: &Digest<'_>, said: &Said, after: &[Said]) -> bool {
@@ -71,7 +97,7 @@ fn ends_turn(digest: &Digest<'_>, said: &Said, after: &[Said]) -> bool {
     !said.is_summary && !digest.calls_between(said.step, next) && next > said.step
 }
 
-fn is_question(text: &str, cues: CueSet, is_pending: bool) -> bool {
+fn is_question(text: &str, cues: CueSet, is_pending: bool, has_before: bool) -> bool {
     const EMPTY: &[&str] = &[
         "anything else",
         "make sense",
@@ -85,8 +111,9 @@ fn is_question(text: &str, cues: CueSet, is_pending: bool) -> bool {
     ];
     let lower = text.to_ascii_lowercase();
     let ends = text.trim_end_matches(['"', '\'', ')', '*', '_']).ends_with(['?', '？']);
-    ends && request::words(text).count() > 2 - usize::from(!text.is_ascii())
-        && !EMPTY.iter().any(|empty| lower.contains(empty))
+    let is_long = request::words(text).count() > 2 - usize::from(!text.is_ascii());
+    ends && (is_long || has_before && is_thin(text, cues))
+        && !(request::words(text).count() <= 9 && EMPTY.iter().any(|empty| lower.contains(empty)))
         // An offer is a question while it is pending; later it is over.
         && (is_pending || !cues.has(Cue::Courtesy))
 }
@@ -100,8 +127,17 @@ fn answers(prompt: &Said, question: &str, is_last: bool, n_questions: usize) -> 
     }
     let shares = !request::stems(question).is_disjoint(&request::stems(&prompt.text));
     let n_said: usize = prompt.lines.iter().map(|line| line.sentences.len()).sum();
-    let is_reply = !matches!(request::kind(prompt), Kind::Turn | Kind::Veer | Kind::Work) && !is_order(&prompt.text);
+    let is_reply = begins_answer(&prompt.text)
+        || !matches!(prompt.kind, Kind::Turn | Kind::Veer | Kind::Work) && !is_order(&prompt.text);
     shares || (is_reply && (n_questions == 1 || n_said >= n_questions))
+}
+
+/// `Yes, …`, `no, …`, `doesn't matter`.
+pub(super) fn begins_answer(text: &str) -> bool {
+    let first = request::words(text).next().unwrap_or_default();
+    let starts = "yes no yep nope yeah nah yup sure correct exactly right wrong neither both either whatever doesn't don't \
+        not confirmed ja nein oui non sí sim да нет";
+    !text.ends_with('?') && starts.split(' ').any(|start| first == start)
 }
 
 pub(super) fn asks_which(question: &str) -> bool {
@@ -110,11 +146,11 @@ pub(super) fn asks_which(question: &str) -> bool {
 }
 
 /// Whether a prompt goes on with something else: an order, or a question in return.
-fn is_order(text: &str) -> bool {
+pub(super) fn is_order(text: &str) -> bool {
     let orders = "run show commit push open check look read list print rerun test lint explain tell try continue fix \
         rename revert undo format delete please can could now also add update remove clean start stop merge rebase";
     let first = request::words(text).next().unwrap_or_default();
-    text.ends_with('?') || orders.split(' ').any(|order| order == first)
+    text.ends_with('?') || orders.split(' ').any(|order| first == order)
 }
 
 /// Questions of the user: those that no reply followed, and what the user called open.
@@ -124,7 +160,7 @@ fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec
     let is_ignored = next.is_none_or(Said::is_user) && !digest.calls_between(said.step, until);
     for line in &said.lines {
         for (text, cues) in line.said() {
-            let asks = text.ends_with(['?', '？']) && request::words(text).count() > 2;
+            let asks = decisions::without_tag(text).ends_with(['?', '？']) && request::words(text).count() > 2;
             let is_open =
                 (asks && is_ignored) || (!asks && (cues.has(Cue::Open) || line.section == Section::Questions));
             if is_open && (is_ignored || !digest.is_settled_later(said.step, text)) {

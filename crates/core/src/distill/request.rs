@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::cues::{self, Cue};
-use super::digest::Said;
-use super::turn;
+use super::prose::Line;
+use super::words::{Word, is_in};
+use super::{turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
 const NODS: &str = "\
@@ -37,7 +38,8 @@ const BACK: &str = "\
 const STOP: &str = "\
     with from into that this have will would could should when where what which your they them then than there \
     these those about please want need make some like just also only does doing been were being using after before \
-    code file files instead actually let's add work";
+    code file files instead actually let's add work good great start right away thanks okay session today task next topic \
+    time done now thing";
 
 /// How a prompt stands to the task so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,24 +57,42 @@ pub(super) enum Kind {
 }
 
 /// Judges a prompt by its own words.
-pub(super) fn kind(said: &Said) -> Kind {
-    if is_nod(&said.text) {
+pub(super) fn kind(text: &str, lines: &[Line]) -> Kind {
+    if is_nod(text) {
         return Kind::Nod;
     }
-    let turns = said.lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
-    let is_work = is_work(&said.text);
+    let turns = lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
+    let is_work = is_work(text);
     match (turns, is_work) {
-        (true, _) if words(&said.text).count() >= 4 && (is_work || is_strong_turn(&said.text)) => Kind::Turn,
-        _ if veers(said) => Kind::Veer,
+        _ if is_about_how(lines) => Kind::Remark,
+        _ if names_task(text, lines) => Kind::Turn,
+        (true, _) if words(text).count() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
+        _ if veers(text, lines) => Kind::Veer,
         (_, true) => Kind::Work,
         _ => Kind::Remark,
     }
 }
 
+/// Whether one of the first sentences calls what it tells the task.
+fn names_task(text: &str, lines: &[Line]) -> bool {
+    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
+    sentences.any(|(text, _)| turn::names_task(text)) && words(text).count() >= 4
+}
+
+/// Whether a prompt changes how the task is done: it drops a way of doing it, or settles on one.
+fn is_about_how(lines: &[Line]) -> bool {
+    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
+    sentences.any(|(text, _)| {
+        let words: Vec<Word<'_>> = words(text).take(10).collect();
+        let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
+        verdict::replaces_idea(&words) || mind && !orders(text)
+    }) && !lines.iter().flat_map(Line::said).any(|(text, _)| orders(text) || turn::names_task(text))
+}
+
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
-fn veers(said: &Said) -> bool {
-    let mut sentences = said.lines.iter().take(3).flat_map(super::prose::Line::said).take(4);
-    words(&said.text).count() >= 5 && sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
+fn veers(text: &str, lines: &[Line]) -> bool {
+    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
+    words(text).count() >= 5 && sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
 }
 
 /// Whether a prompt asks for nothing new.
@@ -116,12 +136,16 @@ fn is_strong_turn(text: &str) -> bool {
         "pivot",
         "put that aside",
         "put this aside",
-        "changed my mind",
         "on second thought",
         "the goal is now",
         "the task is now",
         "new goal",
         "something else",
+        "unrelated to",
+        "unrelated:",
+        "different topic",
+        "separate topic",
+        "new topic",
         "on hold",
         "stop working on",
         "more urgent",
@@ -157,7 +181,7 @@ pub(super) fn is_back(word: &str) -> bool {
 }
 
 fn orders(sentence: &str) -> bool {
-    let all: Vec<String> = words(sentence).collect();
+    let all: Vec<Word<'_>> = words(sentence).collect();
     let Some(verb) = all.iter().take(12).position(|word| !is_in(LEADS, word)) else { return false };
     let verb = if is_in(GOALS, &all[verb]) {
         verb
@@ -167,7 +191,11 @@ fn orders(sentence: &str) -> bool {
         at
     };
     let object = &all[verb + 1..];
-    object.len() >= 2 && !object.iter().take(6).any(|word| is_in(BACK, word))
+    // `The plan is …`, `I'm set on …`, `design note: …`: no verb there.
+    let is_noun = verb > 0 && is_in("the a an my our your", &all[verb - 1])
+        || object.first().is_some_and(|word| is_in("of on is was note notes decision choice rationale", word))
+            && is_in("set plan design review change document support research draft", &all[verb]);
+    !is_noun && object.len() >= 2 && !object.iter().take(6).any(|word| is_in(BACK, word))
 }
 
 /// Whether two texts speak of different things.
@@ -179,17 +207,13 @@ pub(super) fn is_apart(one: &str, other: &str) -> bool {
 /// The beginnings of the words that carry the meaning.
 pub(super) fn stems(text: &str) -> BTreeSet<String> {
     let bounded = &text[..text.floor_char_boundary(4000)];
-    let telling = |word: &String| word.chars().count() > 3 && !is_in(STOP, word);
+    let telling = |word: &Word<'_>| word.chars().count() > 3 && !is_in(STOP, word);
     words(bounded).filter(telling).map(|word| word.chars().take(6).collect()).collect()
 }
 
 /// Lower-case words.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '-' || c == '_'))
-        .map(|word| word.trim_matches(['\'', '-']).to_lowercase())
+        .map(|word| Word::of(word.trim_matches(['\'', '-'])))
         .filter(|word| !word.is_empty())
-}
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
 }

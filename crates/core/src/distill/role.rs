@@ -20,7 +20,8 @@ pub(super) enum CheckKind {
     Lint,
 }
 
-pub(super) fn of(action: &Action) -> Role {
+/// What a call is for; where it runs commands, by these.
+pub(super) fn of(action: &Action, commands: &[Vec<String>]) -> Role {
     match action {
         Action::Read { .. }
         | Action::View { .. }
@@ -30,13 +31,12 @@ pub(super) fn of(action: &Action) -> Role {
         | Action::Step(_) => Role::Look,
         Action::Write { .. } | Action::Edit(_) => Role::Change,
         Action::Fetch { .. } | Action::Delegate { .. } | Action::Other => Role::Do,
-        Action::Run { command, .. } => of_command(command),
+        Action::Run { .. } => of_commands(commands),
     }
 }
 
-fn of_command(command: &str) -> Role {
-    let commands = shell::commands(command);
-    if is_check(&commands) {
+fn of_commands(commands: &[Vec<String>]) -> Role {
+    if is_check(commands) {
         Role::Check
     } else if !commands.is_empty() && commands.iter().all(|words| is_look(words)) {
         Role::Look

@@ -68,23 +68,30 @@ fn without_environment(text: &str) -> &str {
 fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let (mut start, mut quote) = (0, None);
-    let mut chars = text.char_indices();
-    while let Some((at, next)) = chars.next() {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let next = bytes[at];
+        at += 1;
         match quote {
             Some(open) if next == open => quote = None,
             Some(_) => {}
-            None if matches!(next, '\'' | '"' | '`') => quote = Some(next),
-            None if next == '\\' => {
-                chars.next();
-            }
-            None => {
-                let Some(found) = separators.iter().find(|mark| text[at..].starts_with(**mark)) else { continue };
-                if at < start || (*found == "|" && text[at..].starts_with("||")) {
-                    continue;
+            None => match next {
+                b'\'' | b'"' | b'`' => quote = Some(next),
+                b'\\' => at += 1,
+                b'&' | b'|' | b';' | b'\n' => {
+                    let rest = &bytes[at - 1..];
+                    let Some(found) = separators.iter().find(|mark| rest.starts_with(mark.as_bytes())) else {
+                        continue;
+                    };
+                    if at <= start || (*found == "|" && rest.starts_with(b"||")) {
+                        continue;
+                    }
+                    parts.push(&text[start..at - 1]);
+                    start = at - 1 + found.len();
                 }
-                parts.push(&text[start..at]);
-                start = at + found.len();
-            }
+                _ => {}
+            },
         }
     }
     parts.push(text.get(start..).unwrap_or_default());
@@ -93,6 +100,9 @@ fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
 
 /// The words of a simple command, quotes taken off.
 pub(super) fn words(text: &str) -> Vec<String> {
+    if !text.contains(['\'', '"']) {
+        return text.split_whitespace().map(str::to_owned).collect();
+    }
     let mut words = Vec::new();
     let (mut word, mut is_open, mut quote) = (String::new(), false, None);
     for next in text.chars() {

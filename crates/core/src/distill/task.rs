@@ -36,7 +36,7 @@ pub(super) fn given(digest: &Digest<'_>) -> BTreeSet<usize> {
 fn prompts<'a>(digest: &'a Digest<'_>) -> Vec<(&'a Said, Kind)> {
     let mut tasks: Vec<(&Said, Kind)> = Vec::new();
     for prompt in digest.prompts() {
-        let kind = request::kind(prompt);
+        let kind = prompt.kind;
         if kind == Kind::Nod {
             continue;
         }

@@ -24,9 +24,9 @@ impl Report {
     }
 }
 
-/// The result of a run of tests; nothing where the command runs none, or where the output tells no result.
-pub(super) fn of(command: &str, output: &str) -> Option<Report> {
-    if !is_test(command) {
+/// The result of a run of tests; nothing where the commands run none, or where the output tells no result.
+pub(super) fn of(commands: &[Vec<String>], output: &str) -> Option<Report> {
+    if !is_run(commands) {
         return None;
     }
     let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(16 * 1024))..];

@@ -4,8 +4,9 @@
 //! to be over or somebody else's, and something follows.
 
 use super::request;
+use super::words::{Word, is_in};
 
-const NEW: &str = "new next another different updated revised real actual other";
+const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
 
 const NAMES: &str = "\
     task topic thing goal plan request subject job item assignment problem ticket story priority focus objective \
@@ -17,23 +18,23 @@ const OLD: &str = "other previous old first original earlier current last former
 const BEFORE: &str = "\
     please just ok okay and then so actually yes no but also right well fine sure hmm hm alright good great thanks \
     now sorry wait oh a an the here's here is there's there i have we've i've got on to let's lets move go onto hey hi \
-    cool perfect nice small quick";
+    cool perfect nice small quick your my our it's that's this you're";
 
 /// Verbs that put something away.
 const DISMISS: &str = "\
-    forget scrap drop skip ignore scratch leave park abandon cancel stop pause shelve ditch postpone defer discard \
-    nevermind disregard halt";
+    forget scrap drop skip ignore scratch park abandon cancel stop pause shelve ditch postpone defer discard \
+    nevermind disregard halt close wrap finish suspend freeze";
 
 /// Verbs that take something up, beside those that order work.
 const TAKE_UP: &str =
-    "do tackle handle start begin work focus switch turn move jump pivot take attack look continue go";
+    "do tackle handle start begin work working focus switch turn move jump pivot take attack look continue go get";
 
 /// Words between a lead and what is taken up.
 const LINKS: &str = "to with on over at into working by doing";
 
 /// Whether a sentence, or what a prompt begins with, turns to something else.
 pub(super) fn turns(sentence: &str) -> bool {
-    let words: Vec<String> = request::words(sentence).collect();
+    let words: Vec<Word<'_>> = request::words(sentence).collect();
     names_new(sentence, &words)
         || sets_off(&words)
         || dismisses(&words)
@@ -41,10 +42,134 @@ pub(super) fn turns(sentence: &str) -> bool {
         || has_changed(&words)
         || takes_up(&words)
         || ranks(&words)
+        || sets_aside(&words)
+        || gives(&words)
+        || goes_on(sentence, &words)
+}
+
+/// Whether a sentence calls something the task.
+pub(super) fn names_task(sentence: &str) -> bool {
+    let words: Vec<Word<'_>> = request::words(sentence).collect();
+    // What is called a step or a problem may be a part of the task.
+    let is_task = words.iter().take(8).any(|word| is_in("task topic goal job assignment ticket project mission", word));
+    is_task && names_new(sentence, &words) || gives(&words)
+}
+
+/// What is said of a task that is left where it is.
+const ASIDE: &str = "\
+    come back to this|come back to that|get back to this later|back to this later|on ice|on hold|on the back burner|\
+    done here|done with this|done with that|finished with this|finished with that|call this finished|call this done|\
+    call it done|call that done|tick that off|tick this off|closing this|close this|wrap this up|wrap that up|\
+    enough on this|enough of this|enough of that|stop here|leave it there|leave it at that|something came up|\
+    cancelled this|cancelled that|canceled this|canceled that|is cancelled|is canceled|was cancelled|was canceled|\
+    don't continue|do not continue|no longer need this|doesn't need this|don't need this|not worth it|isn't worth it|\
+    this is shipped|that is shipped|that's shipped|this is merged|that's merged|one's merged|this is done|that's done|\
+    that one's done|this one's done|this is finished|that's finished|previous is finished|ticket is closed|\
+    takes it over|took it over|else takes over|else took over|colleague takes over|will take it from|handed this|handed that|hand this over|\
+    been told to drop|been told to stop|deprioritised|deprioritized|obsolete now|ok enough|enough now|enough for now|\
+    that's it for this|that's all for this|that's it for that|that's all for now|become irrelevant|is irrelevant|\
+    been cancelled|been canceled|been dropped|been shelved|been postponed|been superseded|got cancelled|got canceled|\
+    have to interrupt|interrupting you|must interrupt|side quest|\
+    pulling you off|taking you off|this is a wrap|sign this off|out of our hands";
+
+/// Words with which the next thing is taken up, behind one that is left.
+const TAKES: &str = "\
+    now next instead switch move turn start focus work take tackle task job goal about need want please you first \
+    attention on onto continue priority urgent look do main";
+
+/// `We can come back to this. …`: the old is left, in one of many words, and something is taken up.
+fn sets_aside(words: &[Word<'_>]) -> bool {
+    let said = words.join(" ");
+    let Some(end) = ASIDE.split('|').filter_map(|aside| said.find(aside).map(|at| at + aside.len())).max() else {
+        return false;
+    };
+    // What follows may stand in the next sentence.
+    let rest: Vec<&str> = said[end..].split_whitespace().collect();
+    rest.len() < 3
+        || said.contains("came up")
+        || said.contains("interrupt")
+        || rest.iter().take(8).any(|word| is_in(TAKES, word))
+}
+
+/// `Your job is now …`, `treat that as your task`, `for the rest of the day …`, `it's all about …`.
+fn gives(words: &[Word<'_>]) -> bool {
+    let said = words.join(" ");
+    let is_yours = words.iter().take(4).position(|word| word == "your").is_some_and(|at| {
+        words[at + 1..].iter().take(2).any(|word| is_in("task job assignment focus mission priority", word))
+            && words.iter().any(|word| is_in("now new next", word))
+    });
+    let is_for_you = words.windows(4).any(|part| {
+        is_in("new another different next", &part[0])
+            && (is_in(NAMES, &part[1]) || part[1] == "one")
+            && part[2] == "for"
+            && part[3] == "you"
+    });
+    if is_yours || is_for_you {
+        return true;
+    }
+    [
+        "as your task",
+        "as the task",
+        "as your job",
+        "your task is",
+        "your job is",
+        "your new task",
+        "your new job",
+        "is the job now",
+        "is the task now",
+        "is what matters now",
+        "rest of the session",
+        "rest of the day",
+        "rest of today",
+        "rest of this session",
+        "it's all about",
+        "it is all about",
+        "need you on",
+        "want you on",
+        "you're on the",
+        "reassigning you to",
+        "moving you to",
+        "putting you on",
+        "you're now on",
+        "you're now working",
+        "you are now working",
+        "from now on you work",
+        "from now on you're",
+        "focus is now on",
+        "focus is on",
+        "you are on the",
+        "the session is about",
+        "this session is about",
+        "in the meantime",
+    ]
+    .iter()
+    .any(|given| said.contains(given))
+}
+
+/// `Moving on: …`, `on to the importer`.
+fn goes_on(sentence: &str, words: &[Word<'_>]) -> bool {
+    let rest: Vec<&str> = words
+        .iter()
+        .map(Word::as_str)
+        .skip_while(|word| matches!(*word, "ok" | "okay" | "so" | "now" | "and" | "then" | "great" | "good" | "right"))
+        .collect();
+    let is_set_off = |lead: &str| sentence.to_ascii_lowercase().contains(&format!("{lead}:"));
+    match rest.as_slice() {
+        ["moving", "on" | "over", "to", next, _, ..] | ["on", "to", next, _, ..] => !request::is_back(next),
+        ["moving", "on", _, ..] => is_set_off("moving on"),
+        ["next" | "new", "one", _, ..] => is_set_off("one"),
+        ["next", "please", _, ..] => is_set_off("please"),
+        ["next", "on", "the", "list" | "agenda" | "board", ..] | ["next", "on", "my" | "our", ..] => true,
+        ["to", next, _, ..] | ["back", "to", next, _, ..] => {
+            words.first().is_some_and(|word| is_in("now ok okay so back", word)) && is_in("the a an our", next)
+        }
+        ["please" | "let's" | "lets" | "can" | "could" | "you" | "do" | "the" | "work", ..] => does_now(words),
+        _ => false,
+    }
 }
 
 /// `New task: …`, `OK, next topic.`
-fn names_new(sentence: &str, words: &[String]) -> bool {
+fn names_new(sentence: &str, words: &[Word<'_>]) -> bool {
     let Some(at) = words.windows(2).take(7).position(|pair| is_in(NEW, &pair[0]) && is_in(NAMES, &pair[1])) else {
         return false;
     };
@@ -52,36 +177,49 @@ fn names_new(sentence: &str, words: &[String]) -> bool {
     let lower = sentence.to_lowercase();
     let behind = lower.find(words[at + 1].as_str()).map_or("", |start| &lower[start + words[at + 1].len()..]);
     let is_set_off = behind.trim_start().starts_with([':', '-', '—', '–', ',', '.', '!']) || behind.trim().is_empty();
-    let is_said =
-        words[at] != "other" && words.get(at + 2).is_some_and(|word| matches!(word.as_str(), "is" | "for" | "now"));
+    let is_said = words[at] != "other"
+        && !is_in("problem issue point step", &words[at + 1])
+        && words.get(at + 2).is_some_and(|word| matches!(word.as_str(), "is" | "for" | "now"));
     is_led && (is_set_off || is_said)
 }
 
 /// `What I really need is …`.
-fn sets_off(words: &[String]) -> bool {
-    let mut rest = words.iter().map(String::as_str).skip_while(|word| *word != "what" && is_in(BEFORE, word));
+fn sets_off(words: &[Word<'_>]) -> bool {
+    let mut rest = words.iter().map(Word::as_str).skip_while(|word| *word != "what" && is_in(BEFORE, word));
     rest.next() == Some("what")
-        && rest.next().is_some_and(|word| matches!(word, "i" | "we" | "matters"))
+        && rest.next().is_some_and(|word| matches!(word, "i" | "we" | "they" | "matters"))
         && rest.clone().take(4).any(|word| is_in("want need wanted needed meant care now matters", word))
         && rest.take(8).any(|word| matches!(word, "is" | "are"))
 }
 
 /// `Drop that and …`, `leave this for later`.
-fn dismisses(words: &[String]) -> bool {
+fn dismisses(words: &[Word<'_>]) -> bool {
     let skip = words.iter().take_while(|word| is_in(BEFORE, word)).count();
-    let object = words.get(skip + 1).map_or("", String::as_str);
+    let object = words.get(skip + 1).map_or("", Word::as_str);
     let aside = words.iter().any(|word| word == "aside" || word == "hold");
-    let verb = words.get(skip).map_or("", String::as_str);
-    is_in(DISMISS, verb) && is_in("that this it everything all what about", object)
+    let verb = words.get(skip).map_or("", Word::as_str);
+    // `Drop it` alone is about a part of the task.
+    let is_alone = is_in("pause park shelve abandon cancel postpone", verb) && words.len() == skip + 2;
+    is_in(DISMISS, verb)
+        && is_in("that this it everything all what about", object)
+        && (words.len() > skip + 3 || is_alone)
         || matches!(verb, "put" | "set" | "leave") && aside
 }
 
 /// `The other thing can wait`, `somebody else took that`.
-fn is_gone(words: &[String]) -> bool {
+fn is_gone(words: &[Word<'_>]) -> bool {
     let old = words.windows(3).any(|part| {
         is_in(OLD, &part[0])
             && (is_in(NAMES, &part[1]) || is_in("one work idea part piece feature", &part[1]))
-            && is_in("is was has can will got goes no isn't went gets", &part[2])
+            && is_in("can will got goes no isn't went gets", &part[2])
+    }) || words.windows(4).any(|part| {
+        is_in(OLD, &part[0])
+            && (is_in(NAMES, &part[1]) || is_in("one work idea part piece feature", &part[1]))
+            && is_in("is was has", &part[2])
+            && is_in(
+                "done over gone finished not no off dead cancelled canceled obsolete moot merged shipped closed been",
+                &part[3],
+            )
     });
     let said = words.join(" ");
     old || [
@@ -90,6 +228,12 @@ fn is_gone(words: &[String]) -> bool {
         "to someone else",
         "somebody else is",
         "someone else is",
+        "somebody else takes",
+        "someone else takes",
+        "somebody else took",
+        "someone else took",
+        "somebody else will",
+        "someone else will",
         "no longer relevant",
     ]
     .iter()
@@ -97,8 +241,9 @@ fn is_gone(words: &[String]) -> bool {
 }
 
 /// `Change of plan`, `our priorities have shifted`.
-fn has_changed(words: &[String]) -> bool {
-    let subject = "plan plans direction priority priorities mind scope course focus requirements";
+fn has_changed(words: &[Word<'_>]) -> bool {
+    let subject = "plan plans direction priority priorities scope course focus requirements goal goals task topic assignment \
+        objective";
     words.iter().take(9).enumerate().any(|(at, word)| {
         let near = &words[at.saturating_sub(3)..(at + 4).min(words.len())];
         is_in("change changes changed shifted shift", word) && near.iter().any(|word| is_in(subject, word))
@@ -106,7 +251,7 @@ fn has_changed(words: &[String]) -> bool {
 }
 
 /// `Now let's do …`, `instead, I'd like you to work on …`: a lead, a verb, and an object of its own.
-fn takes_up(words: &[String]) -> bool {
+fn takes_up(words: &[Word<'_>]) -> bool {
     let leads = |word: &str| is_in("now next instead let's lets", word);
     let Some(lead) = words.iter().take(4).position(|word| leads(word)) else { return false };
     if !words[..lead].iter().all(|word| is_in(BEFORE, word)) {
@@ -116,7 +261,7 @@ fn takes_up(words: &[String]) -> bool {
     let Some(verb) = words.iter().skip(lead).position(|word| !is_in(between, word)).map(|at| at + lead) else {
         return false;
     };
-    let object: Vec<&String> = words[verb + 1..].iter().skip_while(|word| is_in(LINKS, word)).collect();
+    let object: Vec<&Word<'_>> = words[verb + 1..].iter().skip_while(|word| is_in(LINKS, word)).collect();
     // Without `now` it may be about how the task is done.
     let is_timed = words[..verb].iter().any(|word| matches!(word.as_str(), "now" | "next" | "instead"));
     is_timed
@@ -126,7 +271,7 @@ fn takes_up(words: &[String]) -> bool {
 }
 
 /// `X is more urgent`, `X comes first`.
-fn ranks(words: &[String]) -> bool {
+fn ranks(words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
     [
         "more urgent",
@@ -141,6 +286,17 @@ fn ranks(words: &[String]) -> bool {
     .any(|ranked| said.contains(ranked))
 }
 
-fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
+/// `Please do the importer now`, `can you now work on the importer`, `the importer now, please`.
+fn does_now(words: &[Word<'_>]) -> bool {
+    let Some(now) = words.iter().position(|word| word == "now") else { return false };
+    let lead = "please let's lets can could you we now go over to just then and ok okay would";
+    let rest: Vec<&Word<'_>> = words.iter().filter(|word| !is_in("now please pls", word)).collect();
+    let Some(at) = rest.iter().position(|word| !is_in(lead, word)) else { return false };
+    let is_verb = is_in(TAKE_UP, rest[at]);
+    let object = &rest[at + usize::from(is_verb)..];
+    let is_late = now + 2 >= words.len();
+    let tells = "is are was were works fails passes looks has have does seems it that this";
+    (is_verb || is_late && rest[at] == "the")
+        && (2..=14).contains(&object.len())
+        && !object.iter().any(|word| is_in(tells, word) || request::is_back(word))
 }

@@ -1,22 +1,35 @@
 //! Sentences that conclude: a lead that sums up, a label, a report of whose choice it was, a state that is final.
 
-use super::choice::is_in;
 use super::cues::{Cue, CueSet};
+use super::words::{Word, is_in};
 
 /// Leads behind which a conclusion stands.
 const LEADS: &str = "\
     in the end|on balance|all things considered|bottom line|after weighing|after comparing|after some discussion|\
     after discussing|after some thought|after some back and forth|after much|from now on|from here on|going forward|\
-    as of now|henceforth|by convention|as a rule|as agreed|as discussed|as decided|until further notice";
+    as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
+    until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
+    after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
+    per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
     choice pick verdict conclusion outcome resolution resolved confirmed final approved agreed settled policy rule \
-    convention principle constraint consensus preference call";
+    convention principle constraint consensus preference call decided decision chosen picked selected settled winner \
+    vote agreement ruling accepted requirement approach strategy";
+
+/// Labels that may stand anywhere in a longer one: `our decision stands: …`.
+const FIRM_LABELS: &str =
+    "decision decided agreed agreement verdict consensus ruling resolution chosen settled policy convention";
+
+/// What makes a label one of something that is open.
+const UNDECIDED: &str =
+    "open pending no needed need needs required missing outstanding your possible proposed suggested next";
 
 /// Verbs in the past by which something was chosen.
 const PAST: &str = "\
-    used kept left stored put replaced switched swapped dropped avoided skipped adopted picked chose selected based \
+    used kept left stored put replaced switched swapped moved dropped avoided skipped adopted picked chose selected based \
+    took went \
     capped limited pinned named deferred postponed preferred modelled modeled reused retained rejected";
 
 /// The same, where only what it took the place of makes it a choice.
@@ -29,11 +42,16 @@ const CLOSED: &str = "\
     not up for debate|not up for discussion";
 
 /// What holds for users and agents alike.
-pub(super) fn by_anyone(text: &str, words: &[String], cues: CueSet) -> bool {
+pub(super) fn by_anyone(text: &str, words: &[Word<'_>], cues: CueSet) -> bool {
     let said = words.join(" ");
     LEADS.split('|').any(|lead| said.starts_with(lead))
         || CLOSED.split('|').any(|closed| said.contains(closed))
         || is_labelled(text)
+        || admits(words)
+        || is_closed(text)
+        || replaces_idea(words)
+        || goes_route(words)
+        || builds_on(words, cues)
         || looks_back(words, cues)
         || is_anothers(words)
         || is_why(words)
@@ -42,19 +60,72 @@ pub(super) fn by_anyone(text: &str, words: &[String], cues: CueSet) -> bool {
 
 /// `Final pick: …`.
 fn is_labelled(text: &str) -> bool {
-    let Some((label, rest)) =
-        [": ", " — ", " – "].iter().filter_map(|mark| text.split_once(mark)).min_by_key(|(label, _)| label.len())
+    let tagged = text.strip_prefix('[').and_then(|text| text.split_once(']'));
+    if let Some((tag, rest)) = tagged {
+        return is_in(FIRM_LABELS, &tag.to_ascii_lowercase()) && rest.len() > 4 && !rest.ends_with('?');
+    }
+    let Some((label, rest)) = [": ", " — ", " – ", " - "]
+        .iter()
+        .filter_map(|mark| text.split_once(mark))
+        .min_by_key(|(label, _)| label.len())
     else {
         return false;
     };
-    let label = label.to_ascii_lowercase();
-    let is_short = label.split_whitespace().count() <= 4;
-    let last = label.split_whitespace().next_back().unwrap_or_default();
-    is_short && is_in(LABELS, last) && !rest.ends_with('?')
+    let label = label.split(['(', '[', '#']).next().unwrap_or(label);
+    let words: Vec<Word<'_>> = super::request::words(label).collect();
+    let is_last = words.len() <= 4 && words.last().is_some_and(|last| is_in(LABELS, last));
+    let is_met = words.iter().any(|word| {
+        is_in("vote meeting discussion call review ops team standup sync retro poll board legal security product", word)
+    });
+    // `Decision on storage: …`, `final answer from the meeting: …`.
+    let is_led = words.len() <= 8
+        && words.iter().take(2).any(|word| is_in(LABELS, word) || is_met && is_in("answer result", word))
+        && words.iter().skip(1).any(|word| is_in("on for from of with by after about regarding in at as", word));
+    let is_numbered = words.first().is_some_and(|word| word.starts_with("adr"));
+    let is_firm = words.len() <= 6 && words.iter().any(|word| is_in(FIRM_LABELS, word));
+    (is_last || is_led || is_numbered || is_firm)
+        && !rest.ends_with('?')
+        && !words.iter().any(|word| is_in(UNDECIDED, word))
+        && !is_in("we i you they it what if when", words.first().map_or("", Word::as_str))
+}
+
+/// `Only X is allowed here`, `nothing but X is used`.
+fn admits(words: &[Word<'_>]) -> bool {
+    let first = words.iter().position(|word| is_in("only nothing", word)).filter(|at| *at <= 2);
+    let is_led =
+        first.is_some_and(|at| words[at] == "only" || words.get(at + 1).is_some_and(|word| is_in("but except", word)));
+    is_led
+        && words.windows(2).any(|pair| {
+            is_in("is are be gets get", &pair[0])
+                && is_in(
+                    "allowed permitted accepted supported used acceptable tolerated ok okay fine welcome",
+                    &pair[1],
+                )
+        })
+}
+
+/// `X. decided. moving on`, `X, end of story`: a clause that closes the matter, behind what it is about.
+pub(super) fn closes(clause: &str) -> bool {
+    const CLOSERS: &str = "\
+        decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
+        that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
+        that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
+        my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in";
+    let words: Vec<Word<'_>> = super::request::words(clause).take(6).collect();
+    words.len() < 6 && {
+        let said = words.join(" ");
+        CLOSERS.split('|').any(|closer| closer == said)
+    }
+}
+
+fn is_closed(text: &str) -> bool {
+    let mut clauses = text.split(['.', ',', ';', '!', '—', '–']).map(str::trim).filter(|clause| !clause.is_empty());
+    let first = clauses.next().unwrap_or_default();
+    super::request::words(first).count() >= 2 && clauses.any(closes)
 }
 
 /// `I replaced X by Y because …`, `we moved it to Z instead`.
-fn looks_back(words: &[String], cues: CueSet) -> bool {
+fn looks_back(words: &[Word<'_>], cues: CueSet) -> bool {
     words.windows(3).take(8).any(|part| {
         let verb = if is_in("have just only deliberately therefore then also simply now", &part[1]) {
             &part[2]
@@ -67,17 +138,73 @@ fn looks_back(words: &[String], cues: CueSet) -> bool {
     })
 }
 
+/// `Scrap the earlier idea, …`, `the old approach is out`: what is dropped is a way of doing it.
+pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
+    let drops = "scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
+    let at = words.iter().take(8).position(|word| is_idea(word));
+    at.is_some_and(|at| {
+        let behind: Vec<&str> = words[at + 1..].iter().take(3).map(Word::as_str).collect();
+        let is_out = matches!(behind.as_slice(), ["is" | "are", "out" | "dead" | "gone" | "off" | "history", ..]);
+        words.len() >= at + 4 && (is_out || words[..at].iter().any(|word| is_in(drops, word)))
+    })
+}
+
+/// Whether a word names a way of doing something and not the thing.
+pub(super) fn is_idea(word: &str) -> bool {
+    is_in("approach idea approaches ideas option options proposal way solution variant design alternative", word)
+}
+
 /// `The team prefers …`, `you insisted on …`: the agent tells whose choice it was.
-fn is_anothers(words: &[String]) -> bool {
+fn is_anothers(words: &[Word<'_>]) -> bool {
     let chose = "prefers insists insisted chose decided prefer opted vetoed";
-    words.iter().take(7).skip(1).any(|word| is_in(chose, word))
+    let is_thing = words.iter().take(4).any(|word| {
+        is_in("compiler linter parser checker tool ci server client library framework runtime browser shell it", word)
+    });
+    !is_thing
+        && words.iter().take(7).skip(1).any(|word| is_in(chose, word))
         && words
             .first()
             .is_some_and(|word| is_in("the you they our everybody everyone management legal security ops he she", word))
+        || people_chose(words)
+}
+
+/// `The customer wants …`, `management approved …`.
+fn people_chose(words: &[Word<'_>]) -> bool {
+    const PEOPLE: &str = "\
+        management team lead boss manager customer customers client clients product board architect architects cto ceo \
+        everyone everybody reviewers stakeholders committee group ops legal security finance owner owners maintainers we";
+    const CHOSE: &str = "\
+        approved accepted wants voted picked agreed requires demanded demands chose decided signed selected settled vetoed \
+        ruled rejected want require insists insisted insist prefers";
+    words.windows(3).take(4).any(|part| {
+        is_in(PEOPLE, &part[0])
+            && (is_in(CHOSE, &part[1])
+                || is_in("all has have unanimously finally just", &part[1]) && is_in(CHOSE, &part[2]))
+    })
+}
+
+/// `We go the queue route`.
+fn goes_route(words: &[Word<'_>]) -> bool {
+    let Some(at) = words.iter().take(6).position(|word| is_in("go going went take taking took", word)) else {
+        return false;
+    };
+    words.get(at + 1).is_some_and(|word| is_in("the down", word))
+        && words[at + 1..].iter().take(9).skip(2).any(|word| is_in("route path road way", word))
+}
+
+/// `I built it on a queue, since …`.
+fn builds_on(words: &[Word<'_>], cues: CueSet) -> bool {
+    cues.has(Cue::Reason)
+        && words.windows(4).take(6).any(|part| {
+            is_in("i we i've we've", &part[0])
+                && is_in("built based wrote implemented modelled modeled structured designed did made solved", &part[1])
+                && is_in("it this that these them", &part[2])
+                && is_in("on with around as in using via by through", &part[3])
+        })
 }
 
 /// `That's why we keep …`.
-fn is_why(words: &[String]) -> bool {
+fn is_why(words: &[Word<'_>]) -> bool {
     let kept =
         "use keep used kept went go chose picked store stored stay stayed stick stuck need want have prefer avoid";
     words.windows(3).any(|part| {
@@ -90,13 +217,13 @@ fn is_why(words: &[String]) -> bool {
 }
 
 /// `Better a queue than a cron job`, `Redis over Memcached, because …`.
-fn prefers(words: &[String], cues: CueSet) -> bool {
-    let first = words.first().map_or("", String::as_str);
+fn prefers(words: &[Word<'_>], cues: CueSet) -> bool {
+    let first = words.first().map_or("", Word::as_str);
     if matches!(first, "better" | "rather") && words.iter().any(|word| word == "than") {
         return true;
     }
-    let Some(over) = words.iter().take(9).position(|word| word == "over") else { return false };
+    let Some(over) = words.iter().take(9).position(|word| word == "over" || word == "not") else { return false };
     let verbs = "is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
-        hand take carry run runs all left moved move spread";
+        hand take carry run runs all left moved move spread does do did can could should will would must may might have had";
     over > 0 && cues.has(Cue::Reason) && !words[..over].iter().any(|word| is_in(verbs, word))
 }

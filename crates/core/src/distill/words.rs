@@ -1,6 +1,8 @@
 //! The user's own words in a prompt: without what a harness wrapped around them and without what was pasted.
 
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeSet;
+use std::ops::Deref;
 
 use super::dump;
 
@@ -85,6 +87,56 @@ const HOUSEKEEPING: &[&str] = &[
 /// A message is looked at as far as this; what is longer was pasted.
 const ENOUGH: usize = 48 * 1024;
 
+/// A word in lower case. Most are as they stand, and are not copied.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Word<'a>(Cow<'a, str>);
+
+impl<'a> Word<'a> {
+    pub(super) fn of(word: &'a str) -> Self {
+        let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        Self(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for Word<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Word<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Word<'_> {
+    fn eq(&self, other: &str) -> bool {
+        *self.0 == *other
+    }
+}
+
+impl PartialEq<&str> for Word<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        *self.0 == **other
+    }
+}
+
+/// Whether a word stands in a list of words that are parted by spaces.
+pub(super) fn is_in(list: &str, word: &str) -> bool {
+    let list = list.as_bytes();
+    let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b' ');
+    !word.is_empty()
+        && memchr::memmem::find_iter(list, word)
+            .any(|at| is_edge(at.checked_sub(1).map(|before| &list[before])) && is_edge(list.get(at + word.len())))
+}
+
 /// What the user said, paragraphs kept; empty where a message has no words of the user.
 pub(super) fn own(text: &str) -> String {
     let text = clipped(text).replace('\u{2019}', "'").replace("\r\n", "\n");
@@ -95,13 +147,13 @@ pub(super) fn own(text: &str) -> String {
 }
 
 /// The beginning and the end: what was pasted stands between them.
-pub(super) fn clipped(text: &str) -> String {
+pub(super) fn clipped(text: &str) -> Cow<'_, str> {
     if text.len() <= ENOUGH {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let head = text.floor_char_boundary(ENOUGH / 2);
     let tail = text.ceil_char_boundary(text.len() - ENOUGH / 2);
-    format!("{}\n\n{}", &text[..head], &text[tail..])
+    Cow::Owned(format!("{}\n\n{}", &text[..head], &text[tail..]))
 }
 
 pub(super) fn without_notices(text: &str) -> String {

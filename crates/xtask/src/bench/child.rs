@@ -9,9 +9,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{Bookmark, Source, Store};
-use carryover_core::distill::{Story, Workspace, distill};
+use carryover_core::distill::{Workspace, distill_heard};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::TranscriptBuilder;
+use carryover_engine::story::Telling;
 use serde::de::IgnoredAny;
 
 use super::{Result, readers};
@@ -87,10 +88,11 @@ pub(super) fn main(what: &str, path: &Path) -> Result<()> {
         "nothing" => return Ok(()),
         "skip" => skip(path)?,
         "read" => read(path)?,
-        "story" => told(path)?.steps.len() as u64,
+        "story" => told(path, None)?.story.steps.len() as u64,
         "brief" => {
             let now = Timestamp::from_millis(1_794_700_000_000);
-            black_box(distill(&told(path)?, &Workspace::default(), now)).messages as u64
+            let Telling { story, heard } = told(path, Some(false))?;
+            black_box(distill_heard(&story, &heard, &Workspace::default(), now)).messages as u64
         }
         "list" => list(path)?,
         _ => match what.split_once(':') {
@@ -132,11 +134,11 @@ fn read(path: &Path) -> Result<u64> {
     Ok(transcript.entries.iter().map(|entry| entry.body.text_len() as u64).sum())
 }
 
-/// Reads a session whole, as the distiller needs it.
-fn told(path: &Path) -> Result<Story> {
+/// Reads a session whole, as the distiller needs it; its words are understood on the way where that is asked for.
+fn told(path: &Path, hears: Option<bool>) -> Result<Telling> {
     let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
     let source = Source { path: path.to_path_buf(), key: None };
-    Ok(carryover_engine::story::of_source(agent, &source)?)
+    Ok(carryover_engine::story::of_source(agent, &source, hears)?)
 }
 
 fn list(home: &Path) -> Result<u64> {

@@ -13,6 +13,8 @@ pub(super) const CHOICES: &str = include_str!("corpus/choices.txt");
 pub(super) const REASONS: &str = include_str!("corpus/reasons.txt");
 pub(super) const STEPS: &str = include_str!("corpus/steps.txt");
 pub(super) const SUBJECTS: &str = include_str!("corpus/subjects.txt");
+pub(super) const TALK: &str = include_str!("corpus/talk.txt");
+pub(super) const WORKING: &str = include_str!("corpus/working.txt");
 
 /// Which wordings are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,9 +81,11 @@ pub(super) fn say(wording: &str, thing: &str, reason: &str) -> String {
 
 /// The word by which a thing is known again: the name in it.
 pub(super) fn key(thing: &str) -> &str {
-    let named = |word: &&str| word.chars().next().is_some_and(char::is_uppercase) && word.len() > 2;
-    let is_common = |word: &&str| matches!(*word, "CSV" | "SQL" | "JSON" | "SQLite" | "UUIDv7" | "Python" | "Lines");
-    thing.split_whitespace().filter(named).find(|word| !is_common(word)).unwrap_or(thing)
+    let is_name = |word: &&str| {
+        let mut letters = word.chars();
+        letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+    };
+    thing.split(|c: char| !c.is_alphanumeric()).find(is_name).unwrap_or(thing)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What stands around the facts in real sessions, and must not be taken for one.
 
-use super::corpus::Dice;
+use super::corpus::{Dice, TALK, WORKING};
 
 /// Words that a client put between the user's, in the shapes that clients use.
 pub(super) const BOILERPLATE: &[&str] = &[
@@ -26,30 +26,18 @@ const OUTPUTS: &[&str] = &[
     "total 48\ndrwxr-xr-x 2 dev dev 4096 NoiseTheta\n-rw-r--r-- 1 dev dev 120 README.md",
 ];
 
-/// Small talk that is neither a task nor an answer to anything.
-const TALK: &[&str] =
-    &["thanks!", "nice", "hm, let me think about it for a second", "go on", "sounds good", "continue"];
-
-/// What an agent says while it works.
-const WORKING: &[&str] = &[
-    "I'll look at the code first.",
-    "Let me check how this is used.",
-    "The tests pass now.",
-    "That explains the behaviour we saw.",
-    "Reading the configuration.",
-    "I see what is going on here: the value is read before it is written.",
-];
-
 pub(super) fn output(dice: &mut Dice) -> &'static str {
     OUTPUTS[dice.roll(OUTPUTS.len())]
 }
 
+/// Small talk that is neither a task nor an answer to anything.
 pub(super) fn talk(dice: &mut Dice) -> &'static str {
-    TALK[dice.roll(TALK.len())]
+    dice.wording(TALK)
 }
 
+/// What an agent says while it works.
 pub(super) fn working(dice: &mut Dice) -> &'static str {
-    WORKING[dice.roll(WORKING.len())]
+    dice.wording(WORKING)
 }
 
 /// A log that a user pastes along with a request.

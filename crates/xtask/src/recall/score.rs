@@ -1,12 +1,12 @@
 //! Recall and precision, per kind of fact and per rendering.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use carryover_core::distill::{Brief, Item};
 
 use super::corpus::Half;
 use super::noise;
-use super::session::Planted;
+use super::session::{Planted, Session};
 
 /// Found, of how many.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,6 +34,8 @@ pub(super) struct Table {
     recall: BTreeMap<(String, &'static str), Count>,
     precision: BTreeMap<&'static str, Count>,
     boilerplate: usize,
+    /// What was said and not found where it must be, for those who mend it; never of what is held out.
+    pub(super) misses: BTreeSet<String>,
 }
 
 /// Which share of a kind must be in which rendering.
@@ -51,11 +53,12 @@ const FILES_SHOWN: usize = 10;
 
 impl Table {
     pub(super) fn new(half: Half) -> Self {
-        Self { half, recall: BTreeMap::new(), precision: BTreeMap::new(), boilerplate: 0 }
+        Self { half, recall: BTreeMap::new(), precision: BTreeMap::new(), boilerplate: 0, misses: BTreeSet::new() }
     }
 
     /// Looks for what was planted in one rendering.
-    pub(super) fn rendered(&mut self, what: &str, planted: &Planted, text: &str) {
+    pub(super) fn rendered(&mut self, what: &str, session: &Session, text: &str) {
+        let planted = &session.planted;
         let newest = planted.files.len().saturating_sub(FILES_SHOWN);
         let kinds: [(&'static str, Vec<&String>); 6] = [
             ("task", vec![&planted.task]),
@@ -71,8 +74,13 @@ impl Table {
         let found = &text[..end];
         for (kind, words) in kinds {
             let count = self.recall.entry((what.to_owned(), kind)).or_default();
+            let is_target = TARGETS.iter().any(|(place, of, _)| *place == what && *of == kind);
             for word in words {
-                count.add(found.contains(word.as_str()));
+                let is_found = found.contains(word.as_str());
+                count.add(is_found);
+                if !is_found && is_target && self.half == Half::Open {
+                    self.misses.extend(session.saying(word).map(|said| format!("{kind}: {said:?}")));
+                }
             }
         }
         self.boilerplate += noise::MARKS.iter().filter(|mark| text.contains(**mark)).count();

@@ -92,6 +92,14 @@ impl Session {
         maker.session
     }
 
+    /// The words in which something was planted.
+    pub(super) fn saying(&self, word: &str) -> Option<&str> {
+        self.records.iter().find_map(|record| match record {
+            Record::User(text) | Record::Agent(text) if text.contains(word) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
     /// The session as its client's file.
     pub(super) fn text(&self, project: &Path) -> String {
         let mut file = File { project, lines: String::new(), parent: None, count: 0 };

@@ -2,6 +2,7 @@
 
 mod decisions;
 mod failures;
+mod families;
 mod files;
 mod next;
 mod plan;

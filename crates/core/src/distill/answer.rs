@@ -1,0 +1,138 @@
+//! What the user answered: a pick among options, a short reply to a question, an answer that a tool brought.
+
+use super::cues::{Cue, CueSet};
+use super::digest::{Digest, Said, short};
+use super::prose::{Line, Mark};
+use super::words::{Word, is_in};
+use super::{Decision, Item, Voice, decisions, questions, request};
+
+/// An answer to a question that the agent asked at the end of its reply.
+pub(super) fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
+    let options: Vec<&Line> = reply.lines.iter().filter(|line| is_option(line)).collect();
+    let (question, cues, whole) = reply.lines.iter().rev().find_map(put)?;
+    let chosen = option_of(&prompt.text).and_then(|index| options.get(index).copied());
+    let text = match chosen {
+        Some(option) => format!("{} ({whole})", option.text),
+        None if settles((question, cues), prompt) => format!("{whole} — {}", short(&prompt.text, 120)),
+        None => return None,
+    };
+    let item = Item { cites: vec![reply.key, prompt.key], ..prompt.item(&text) };
+    Some(Decision { what: item, reason: None })
+}
+
+/// The last thing that a line asks, and the same with what it is about.
+fn put(line: &Line) -> Option<(&str, CueSet, String)> {
+    let said: Vec<(&str, CueSet)> = line.said().collect();
+    let at = said.iter().rposition(|(text, cues)| text.ends_with('?') || cues.any(&[Cue::Open, Cue::Asks]))?;
+    let (text, cues) = said[at];
+    let before = at.checked_sub(1).map(|at| said[at].0);
+    Some((text, cues, questions::with_subject(before, text, cues)))
+}
+
+/// Whether a short answer settles a question and says nothing without it.
+fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
+    let n_words = request::words(&prompt.text).count();
+    // `Shall I go on?` is answered and over; what is offered by name is settled by the answer.
+    let is_offer = cues.has(Cue::Courtesy) && !cues.any(&[Cue::Open, Cue::Asks]) && request::stems(question).len() < 4;
+    let asks_which = questions::asks_which(question);
+    if is_verdict(&prompt.text) {
+        return !is_offer && !asks_which;
+    }
+    if prompt.lines.len() != 1 || !(2..=12).contains(&n_words) {
+        return false;
+    }
+    let leans = request::points_back(&prompt.text) || option_of(&prompt.text).is_some();
+    leans && prompt.lines[0].said().any(|(text, cues)| decisions::is_decision(prompt, false, text, cues))
+        || !is_offer && questions::begins_answer(&prompt.text) && (leans || n_words <= 6)
+        || asks_which && is_named(prompt)
+}
+
+/// Whether an answer to `which?` names something: `the second region, please`.
+fn is_named(prompt: &Said) -> bool {
+    let text = &prompt.text;
+    let tells = "i i'm i'll you it's what why how no not don't dunno idea sure whatever wait hm hmm thanks ok okay";
+    !text.ends_with('?')
+        && !questions::is_order(text)
+        && !request::is_nod(text)
+        && !request::is_order(text)
+        && !request::words(text).take(3).any(|word| is_in(tells, &word))
+}
+
+fn is_option(line: &Line) -> bool {
+    let lettered = line.text.len() > 2
+        && line.text.as_bytes()[0].is_ascii_alphabetic()
+        && matches!(line.text.as_bytes()[1], b')' | b'.' | b':');
+    matches!(line.mark, Mark::Numbered) || lettered || line.text.to_ascii_lowercase().starts_with("option ")
+}
+
+/// How options are named, and which they are.
+const ORDER: &str = "first=0 second=1 third=2 fourth=3 1st=0 2nd=1 3rd=2 1=0 2=1 3=2 4=3 5=4 a=0 b=1 c=2 d=3";
+
+/// Which of the options a short answer names.
+fn option_of(text: &str) -> Option<usize> {
+    if request::words(text).count() > 8 {
+        return None;
+    }
+    let words: Vec<Word<'_>> = request::words(text).collect();
+    let named = |word: &Word<'_>| {
+        let known = ORDER.split(' ').filter_map(|pair| pair.split_once('='));
+        known.filter(|(name, _)| word == name).find_map(|(_, index)| index.parse().ok())
+    };
+    let is_bare = request::is_choice(text);
+    let is_named = words.iter().any(|word| {
+        matches!(
+            word.as_str(),
+            "option" | "approach" | "one" | "number" | "choice" | "go" | "pick" | "take" | "variant" | "the"
+        )
+    });
+    // `a` is an article unless it stands alone or behind `option`.
+    let telling: Vec<&Word<'_>> = words
+        .iter()
+        .filter(|word| is_bare || word.as_str() != "a" || words.iter().any(|word| word == "option"))
+        .collect();
+    (is_bare || is_named).then(|| telling.into_iter().find_map(named)).flatten()
+}
+
+/// `Yes` and `no`, with a word or two.
+fn is_verdict(text: &str) -> bool {
+    let words: Vec<Word<'_>> = request::words(text).collect();
+    words.len() <= 4
+        && words.first().is_some_and(|word| {
+            matches!(
+                word.as_str(),
+                "yes" | "no" | "yep" | "nope" | "yeah" | "ja" | "nein" | "oui" | "non" | "sí" | "sim" | "да" | "нет"
+            )
+        })
+}
+
+/// Answers that a tool brought which asks the user: `"Which store?"="Postgres"`.
+pub(super) fn answered(digest: &Digest<'_>) -> Vec<(usize, Decision)> {
+    let mut found = Vec::new();
+    for call in &digest.calls {
+        let tool = call.tool.to_ascii_lowercase();
+        let asks = tool.contains("question") || (tool.contains("ask") && tool.contains("user"));
+        let Some(ended) = call.ended.filter(|_| asks && !call.failed) else { continue };
+        let bounded = &ended.text[..ended.text.floor_char_boundary(4000)];
+        for (question, answer) in pairs(bounded) {
+            let item = Item {
+                text: short(&format!("{question} — {answer}"), 300),
+                voice: Voice::User,
+                at: ended.at,
+                cites: call.cites(),
+            };
+            found.push((call.step, Decision { what: item, reason: None }));
+        }
+    }
+    found
+}
+
+fn pairs(text: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let parts: Vec<&str> = text.split('"').collect();
+    for window in parts.windows(4) {
+        if window[2].trim() == "=" && !window[1].is_empty() {
+            found.push((window[1], window[3]));
+        }
+    }
+    found
+}

@@ -1,0 +1,81 @@
+//! Words that were understood while they were read.
+//!
+//! Splitting words into sentences and judging these is most of the work of a brief, and it needs one message at a time.
+//! Who reads a session hands over each message as it comes, while another thread decodes the next ones.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::prose::{self, Line};
+use super::request::{self, Kind};
+use super::{Voice, words};
+use crate::transcript::EntryKey;
+
+/// Messages by the entry that holds them.
+#[derive(Default)]
+pub struct Heard(BTreeMap<EntryKey, Spoken>);
+
+/// What a message says. Shared: the reader keeps it, and so does who distils.
+#[derive(Clone)]
+pub(super) struct Spoken(Arc<Understood>);
+
+pub(super) struct Understood {
+    /// A prompt's own words; of replies only the lines are kept.
+    pub(super) text: String,
+    pub(super) lines: Vec<Line>,
+    /// How a prompt stands to the task.
+    pub(super) kind: Kind,
+}
+
+impl Heard {
+    /// A message of the user, in the words that the story will have, so with its secrets masked where the story's are.
+    pub fn prompt(&mut self, key: EntryKey, text: &str) {
+        self.0.insert(key, Spoken::prompt(text));
+    }
+
+    /// A message of the agent.
+    pub fn reply(&mut self, key: EntryKey, text: &str) {
+        self.0.insert(key, Spoken::reply(text));
+    }
+
+    /// What a compaction left.
+    pub fn summary(&mut self, key: EntryKey, text: &str) {
+        self.0.insert(key, Spoken::summary(text));
+    }
+
+    pub(super) fn get(&self, key: EntryKey) -> Option<Spoken> {
+        self.0.get(&key).cloned()
+    }
+}
+
+impl Spoken {
+    pub(super) fn prompt(text: &str) -> Self {
+        let text = words::own(text);
+        let lines = prose::lines(&text, Voice::User);
+        let kind = request::kind(&text, &lines);
+        Self(Arc::new(Understood { text, lines, kind }))
+    }
+
+    pub(super) fn reply(text: &str) -> Self {
+        Self::by_agent(prose::lines(&crate::plain::plain(words::clipped(text).as_ref()), Voice::Agent))
+    }
+
+    pub(super) fn summary(text: &str) -> Self {
+        let text = crate::plain::plain(words::clipped(text).as_ref());
+        // A summary comes with the harness's own words around it.
+        Self::by_agent(prose::lines(&words::without_notices(&text), Voice::Agent))
+    }
+
+    fn by_agent(lines: Vec<Line>) -> Self {
+        Self(Arc::new(Understood { text: String::new(), lines, kind: Kind::Nod }))
+    }
+}
+
+impl Deref for Spoken {
+    type Target = Understood;
+
+    fn deref(&self) -> &Understood {
+        &self.0
+    }
+}

@@ -1,0 +1,45 @@
+//! Work on many things at once: a long story is told by all processors, a short one is not worth starting them.
+
+use std::num::NonZero;
+use std::thread;
+
+/// As many things at least are done by one thread.
+const ENOUGH: usize = 512;
+
+/// Does two things at once where there are so many things to look at that it is worth it.
+pub(super) fn both<A: Send, B>(things: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    if things < ENOUGH {
+        return (one(), other());
+    }
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (joined(one), other)
+    })
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// What comes of each thing, in their order.
+pub(super) fn in_parts<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(things.len().div_ceil(ENOUGH));
+    let one = |from: usize, part: &'a [T]| -> Vec<R> {
+        part.iter().enumerate().map(|(at, thing)| work(from + at, thing)).collect()
+    };
+    if threads < 2 {
+        return one(0, things);
+    }
+    let size = things.len().div_ceil(threads);
+    thread::scope(|scope| {
+        let (one, mut parts) = (&one, things.chunks(size).enumerate());
+        let first = parts.next();
+        let others: Vec<_> = parts.map(|(at, part)| scope.spawn(move || one(at * size, part))).collect();
+        let mut done = first.map_or_else(Vec::new, |(_, part)| one(0, part));
+        for other in others {
+            done.extend(joined(other));
+        }
+        done
+    })
+}

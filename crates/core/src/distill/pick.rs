@@ -1,0 +1,152 @@
+//! Picks in chat: what the user wants is named, with a word before or behind it that makes it a choice and hardly a verb.
+//!
+//! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
+
+use super::request;
+use super::words::{Word, is_in};
+
+/// What stands before a pick and makes it one.
+const LEADS: &str = "\
+    ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
+    please pls simply agreed exactly of course certainly absolutely let's obviously hence therefore thus finally";
+
+/// What stands behind one.
+const TAILS: &str = "then instead please pls thanks thx everywhere only again though";
+
+/// Words of sentences that tell, ask or thank: a pick has none.
+const TELLING: &str = "\
+    is are was were be been am isn't aren't has have had hasn't haven't do does did don't doesn't didn't will would can \
+    can't could should must may might won't i i'm i'll i've i'd you you're you've we we're we'll we've they they're he she it \
+    it's its that's this that these those there there's here here's what what's why how when where who which fails failed \
+    fail crashes crashed works worked look looks seems sounds takes took got get gets goes went see saw think know mean means \
+    says said need needs want wants makes made run runs ran thanks thank thx cheers sorry idea ideas problem problems \
+    worries luck way rush hurry doubt matter clue thing things stuff wait moment minute minutes back hello hi hey morning \
+    work job enough sense";
+
+/// What a pick does not begin with.
+const OPENINGS: &str = "\
+    but and or if because since until unless after before while with without not as for to from by in on at go do try \
+    never always too very so also great good nice cool perfect awesome wonderful interesting weird funny";
+
+/// Orders that name what is to be taken: `make it a trie`.
+const MAKE: &str =
+    "make it|make that|make this|do it with|do this with|do that with|do it as|do it via|do it in|do it through";
+
+/// Leads of a sentence in which others are said to want it.
+const SAYERS: &str = "boss manager customer client team lead legal ops security product management architect cto";
+
+/// Whether a short message of the user picks something by naming it.
+pub(super) fn names(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase().replace("i.e.", "");
+    let words: Vec<Word<'_>> = request::words(&lower).collect();
+    if words.len() > 60 || text.ends_with('?') {
+        return false;
+    }
+    wants(&words)
+        || made(&words)
+        || rejects(&words)
+        || is_relayed(&words)
+        || is_accepted(&words)
+        || is_one_of(&words)
+        || bare(&lower)
+}
+
+/// `Yeah, the second one`, said by whom it may be.
+pub(super) fn answers(words: &[Word<'_>]) -> bool {
+    let is_led =
+        words.first().is_some_and(|word| is_in("ok okay no nope nah yes yeah yep yup sure fine alright", word));
+    is_led && words.len() <= 60 && (rejects(words) || is_one_of(words))
+}
+
+/// `I want a queue`.
+fn wants(words: &[Word<'_>]) -> bool {
+    let mut rest = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word));
+    matches!(rest.next(), Some("i" | "we"))
+        && rest.next() == Some("want")
+        && rest.next().is_some_and(|word| !is_in("to you it this that them your more some", word))
+}
+
+/// `Make it a trie`.
+fn made(words: &[Word<'_>]) -> bool {
+    let said = words.iter().skip_while(|word| is_in(LEADS, word)).map(Word::as_str).collect::<Vec<_>>().join(" ");
+    MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
+}
+
+fn is_noun(rest: &str) -> bool {
+    let first = rest.split(' ').next().unwrap_or_default();
+    is_in("a an the one two three plain", first) || rest.split(' ').count() >= 3
+}
+
+/// `Not that one. A plain file.`
+fn rejects(words: &[Word<'_>]) -> bool {
+    let rest: Vec<&str> = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word)).collect();
+    matches!(rest.as_slice(), ["not", "that" | "this" | "those" | "these" | "the", ..]) && rest.len() >= 5
+}
+
+/// `Boss says a plain file`.
+fn is_relayed(words: &[Word<'_>]) -> bool {
+    words.iter().take(3).any(|word| is_in(SAYERS, word))
+        && words.iter().take(5).any(|word| is_in("says wants said wanted demands prefers requires", word))
+}
+
+/// `A queue is fine by me`, `a queue works for me`.
+fn is_accepted(words: &[Word<'_>]) -> bool {
+    let said = words.join(" ");
+    let is_denied = words.iter().any(|word| is_in("not isn't don't doesn't never if", word));
+    let accepted = "is fine by me|is fine with me|works for me|is ok with me|is okay with me|is good enough for|\
+        is fine for|i'm fine with|we're fine with|i'm happy with|we're happy with|i'm ok with|i'm okay with|\
+        i'm good with|was happy with|were happy with|was fine with|were fine with|sounds good do|is good do|i like";
+    !is_denied && words.len() >= 5 && accepted.split('|').any(|accepted| said.contains(accepted))
+}
+
+/// `Yeah the second one, a queue`, `option 2 please`, `b, the queue`.
+fn is_one_of(words: &[Word<'_>]) -> bool {
+    let rest: Vec<&str> =
+        words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word) || *word == "the").collect();
+    match rest.as_slice() {
+        [
+            "first" | "second" | "third" | "fourth" | "last" | "latter" | "former" | "other",
+            "one" | "option" | "variant",
+            next,
+            ..,
+        ]
+        | ["latter" | "former", next, ..]
+        | ["b" | "c" | "d" | "1" | "2" | "3" | "4", next, _, ..] => !is_in(TELLING, next),
+        ["option" | "variant" | "approach" | "alternative" | "number" | "plan", which, next, ..] => {
+            which.len() <= 2 && !is_in(TELLING, next)
+        }
+        _ => false,
+    }
+}
+
+/// `OK, a queue then`: nothing but what is picked, and what makes it a pick.
+fn bare(lower: &str) -> bool {
+    let mut is_led = false;
+    for clause in lower.split([',', '.', ';', ':', '(', '—', '–', '!']) {
+        let words: Vec<Word<'_>> = request::words(clause).collect();
+        let from = words.iter().take_while(|word| is_in(LEADS, word)).count();
+        is_led |= from > 0;
+        if from == words.len() {
+            continue;
+        }
+        let until = words.iter().rposition(|word| !is_in(TAILS, word)).map_or(words.len(), |last| last + 1);
+        let is_tailed = words[until..].iter().any(|word| is_in("then instead", word));
+        let named = &words[from..until.max(from)];
+        let is_whole = named.len() >= 3 || named.first().is_some_and(|word| is_in("a an the", word));
+        return (is_led || is_tailed || is_explained(lower))
+            && (2..=14).contains(&named.len())
+            && is_whole
+            && !named.iter().any(|word| is_in(TELLING, word))
+            && !named.first().is_some_and(|word| is_in(OPENINGS, word))
+            && !super::questions::is_order(clause)
+            && !request::is_order(clause);
+    }
+    false
+}
+
+/// `A queue, because it is there.`
+fn is_explained(lower: &str) -> bool {
+    [", because ", ", since ", ", as it", ", as the ", " because ", "; it ", ", given "]
+        .iter()
+        .any(|mark| lower.contains(mark))
+}
