@@ -15,6 +15,8 @@ mod names;
 mod native;
 mod page;
 mod parts;
+mod pile;
+mod quoted;
 mod read;
 mod record;
 mod speech;

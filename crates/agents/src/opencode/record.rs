@@ -8,14 +8,16 @@ use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Origin, Outcome, Part, Place, Reasoning,
     Rejected, Status,
 };
+use serde_json::value::RawValue;
 
 use super::failure;
-use super::kept::{Message, Named, Raw};
+use super::kept::Message;
+use super::pile;
+use super::quoted::{self, Quoted};
 use super::speech::{self, CALLED_READ, Said};
 use super::thread::{Fate, Reverted};
 use super::wire::{WireEnding, WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
 use crate::formats::ids;
-use crate::formats::text::Text;
 
 /// What stands for an outcome that the client took out of the context.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -28,11 +30,11 @@ pub(super) struct Parsed {
 }
 
 /// The entries of a message.
-pub(super) fn parse(message: &Message, fate: &Fate) -> Parsed {
+pub(super) fn parse(message: Message<'_>, fate: &Fate) -> Parsed {
     let mut page = Page::new(message, fate);
-    match &message.message.raw {
-        Raw::Bad(reason) => page.reject(reason),
-        Raw::Text(text) => match serde_json::from_str::<WireInfo<'_>>(text) {
+    match message.message.record {
+        Err(reason) => page.reject(reason),
+        Ok(text) => match serde_json::from_str::<WireInfo<'_>>(text) {
             Ok(info) => page.message(message, &info),
             Err(error) => page.reject(reason(&error)),
         },
@@ -44,7 +46,11 @@ pub(super) fn parse(message: &Message, fate: &Fate) -> Parsed {
 }
 
 fn reason(error: &serde_json::Error) -> &'static str {
-    if error.is_data() { "a field has another type than it had" } else { "not a JSON object" }
+    if error.is_data() && !quoted::is_broken(error) {
+        "a field has another type than it had"
+    } else {
+        "not a JSON object"
+    }
 }
 
 /// The entries of one message in the making.
@@ -61,14 +67,14 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(message: &Message, fate: &'a Fate) -> Self {
-        let id = &message.message.id;
+    fn new(message: Message<'_>, fate: &'a Fate) -> Self {
+        let id = message.message.id;
         let key = EntryKey { file: 0, offset: ids::digest(id), part: 0, length: message.length() };
         let node = Node { id: NodeId::of(id), parent: fate.before, group: None };
         Self { fate, key, node, at: None, parsed: Parsed::default(), live: true, outcomes: Vec::new() }
     }
 
-    fn message(&mut self, message: &Message, info: &WireInfo<'_>) {
+    fn message(&mut self, message: Message<'_>, info: &WireInfo<'_>) {
         self.at = info.time.created.map(Timestamp::from_millis);
         if let Some(barrier) = self.fate.barrier {
             self.put(Origin::Harness, Body::Compacted(Box::new(barrier)));
@@ -76,18 +82,18 @@ impl<'a> Page<'a> {
         match &*info.role {
             "user" => self.user(message),
             "assistant" => self.assistant(message, info),
-            other => self.opaque(&format!("message {other}")),
+            other => self.opaque(format!("message {other}")),
         }
     }
 
     /// What the user said, then what the client brought along with it.
-    fn user(&mut self, message: &Message) {
+    fn user(&mut self, message: Message<'_>) {
         let (mut said, mut brought, mut summary) = (Vec::new(), Vec::new(), Vec::new());
         let mut others = Vec::new();
-        for named in &message.parts {
-            let Some(part) = self.part(named) else { continue };
-            let words = part.text.as_deref().filter(|text| !text.is_empty());
-            match (&*part.kind, words) {
+        for named in message.parts() {
+            let Some(mut part) = self.part(named) else { continue };
+            let words = part.text.take().filter(|text| !text.is_empty()).map(Quoted::into_text);
+            match (&*part.kind, words.as_deref()) {
                 ("text", _) if part.ignored == Some(true) => others.push("text/ignored"),
                 ("text", Some(text)) => {
                     let marks: WireMarks = lenient(part.metadata).unwrap_or_default();
@@ -132,15 +138,15 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn assistant(&mut self, message: &Message, info: &WireInfo<'_>) {
+    fn assistant(&mut self, message: Message<'_>, info: &WireInfo<'_>) {
         let failure = info.error.map(|raw| failure::of(raw, info.time));
-        let parts: Vec<Option<WirePart<'_>>> = message.parts.iter().map(|named| self.part(named)).collect();
+        let parts: Vec<Option<WirePart<'_>>> = message.parts().map(|named| self.part(named)).collect();
         let is_spoken = |part: &WirePart<'_>| !matches!(&*part.kind, "step-start" | "reasoning");
         // The client sends nothing of a message that failed, unless the user stopped it after it had said something.
         let stopped = failure.as_ref().is_some_and(failure::is_stop) && parts.iter().flatten().any(is_spoken);
         let sent = failure.is_none() || stopped;
         let mut taken_back = false;
-        for (part, named) in parts.into_iter().zip(&message.parts) {
+        for (part, named) in parts.into_iter().zip(message.parts()) {
             taken_back |= matches!(&self.fate.reverted, Reverted::From(id) if *id == named.id);
             self.live = sent && !taken_back;
             if let Some(part) = part {
@@ -156,10 +162,9 @@ impl<'a> Page<'a> {
 
     fn said(&mut self, mut part: WirePart<'_>) {
         let at = part.time.start.map(Timestamp::from_millis);
-        // Taken and not copied: it was unescaped into a string of its own.
-        let told = part.text.take().unwrap_or_default().0;
+        let told = part.text.take().unwrap_or_default();
         let is_empty = told.is_empty();
-        let text = || told.into_owned();
+        let text = || told.into_string();
         match &*part.kind {
             "text" if is_empty => self.opaque("text/empty"),
             "text" if self.fate.is_summary => self.put_at(at, Origin::Agent, Body::Summary(vec![Part::Text(text())])),
@@ -207,11 +212,9 @@ impl<'a> Page<'a> {
     }
 
     /// Reads a part; a bad one costs itself.
-    fn part<'p>(&mut self, named: &'p Named) -> Option<WirePart<'p>> {
-        let read = match &named.raw {
-            Raw::Text(text) => serde_json::from_str::<WirePart<'p>>(text).map_err(|error| reason(&error)),
-            Raw::Bad(reason) => Err(*reason),
-        };
+    fn part<'p>(&mut self, part: pile::Part<'p>) -> Option<WirePart<'p>> {
+        let read =
+            part.record.and_then(|text| serde_json::from_str::<WirePart<'p>>(text).map_err(|error| reason(&error)));
         read.map_err(|reason| self.reject(reason)).ok()
     }
 
@@ -242,8 +245,8 @@ impl<'a> Page<'a> {
         body
     }
 
-    fn opaque(&mut self, kind: &str) {
-        self.put(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())));
+    fn opaque(&mut self, kind: impl Into<Cow<'static, str>>) {
+        self.put(Origin::Harness, Body::Opaque(kind.into()));
     }
 
     fn reject(&mut self, reason: &'static str) {
@@ -265,8 +268,8 @@ fn known(kind: &str) -> &'static str {
 
 /// What came back from a call; nothing yet where it still runs.
 fn outcome(call: CallId, state: WireState<'_>) -> Option<Outcome> {
-    let noted: WireEnding = lenient(state.metadata).unwrap_or_default();
-    let text = |text: Option<Text<'_>>| vec![Part::Text(text.unwrap_or_default().0.into_owned())];
+    let noted = ending(state.metadata);
+    let text = |text: Option<Quoted<'_>>| vec![Part::Text(text.unwrap_or_default().into_string())];
     match &*state.status {
         "completed" if state.time.compacted.is_some() => {
             let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
@@ -286,6 +289,16 @@ fn outcome(call: CallId, state: WireState<'_>) -> Option<Outcome> {
         "error" => Some(Outcome { call, status: Status::Failed, exit_code: noted.exit, parts: text(state.error) }),
         _ => None,
     }
+}
+
+/// How a call ended. What is noted may be as long as the outcome, and says nothing of it where these words are not in it;
+/// they might be spelt by the numbers of their letters.
+fn ending(noted: Option<&RawValue>) -> WireEnding {
+    const WORDS: [&str; 3] = ["\"exit\"", "\"interrupted\"", "\\u"];
+    let tells = |noted: &&RawValue| {
+        WORDS.iter().any(|word| memchr::memmem::find(noted.get().as_bytes(), word.as_bytes()).is_some())
+    };
+    lenient(noted.filter(tells)).unwrap_or_default()
 }
 
 /// An image or a file that the model sees as such.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::quoted::Quoted;
 use crate::formats::text::{Text, text_or_none};
 
 /// A message without its parts.
@@ -58,7 +59,7 @@ pub(super) struct WirePart<'a> {
     #[serde(rename = "type", borrow)]
     pub kind: Text<'a>,
     #[serde(default, borrow)]
-    pub text: Option<Text<'a>>,
+    pub text: Option<Quoted<'a>>,
     #[serde(default)]
     pub synthetic: Option<bool>,
     #[serde(default)]
@@ -91,9 +92,9 @@ pub(super) struct WireState<'a> {
     #[serde(default, borrow)]
     pub input: Option<&'a RawValue>,
     #[serde(default, borrow)]
-    pub output: Option<Text<'a>>,
+    pub output: Option<Quoted<'a>>,
     #[serde(default, borrow)]
-    pub error: Option<Text<'a>>,
+    pub error: Option<Quoted<'a>>,
     #[serde(default, borrow)]
     pub metadata: Option<&'a RawValue>,
     #[serde(default)]
