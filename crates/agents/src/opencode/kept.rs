@@ -99,7 +99,7 @@ impl<'a> Message<'a> {
         Self { message: message.as_part(), parts, from: range.start, to: range.end }
     }
 
-    pub(super) fn parts(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
+    pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'a>> + use<'a> {
         self.parts.parts(self.from..self.to)
     }
 
@@ -274,7 +274,7 @@ impl Kept for Rows<'_> {
         let mut rows = query.query([message, &self.session])?;
         let mut weight = None;
         while let Some(row) = rows.next()? {
-            pile.push(Part { id: &name(row, 0)?, record: record(row, 1)? });
+            pile.push(Part::new(&name(row, 0)?, record(row, 1)?));
             if number(row, 2)? == 1 {
                 weight = Some(heavier(weight, number(row, 3)?, number(row, 4)?));
             }

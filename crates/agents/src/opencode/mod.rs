@@ -16,7 +16,6 @@ mod native;
 mod page;
 mod parts;
 mod pile;
-mod quoted;
 mod read;
 mod record;
 mod speech;

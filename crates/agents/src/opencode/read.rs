@@ -9,7 +9,7 @@ use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, O
 
 use super::folders::Folders;
 use super::kept::{Exported, Head, Kept, Message, Rows, Session, Weight};
-use super::pile::Pile;
+use super::pile::{Parser, Pile};
 use super::record::{self, Parsed};
 use super::thread::{self, Fate};
 use super::wire::{WireInfo, WireModel, lenient};
@@ -57,7 +57,7 @@ pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, Agent
         let heads = kept.heads()?;
         let fates = thread::fates(kept, &session, &heads)?;
         let fate = heads.iter().zip(fates).find(|(head, _)| head.message.id == found.message.id);
-        Ok(fate.map(|(_, fate)| record::parse(found.as_message(), &fate).entries))
+        Ok(fate.map(|(_, fate)| record::parse(found.as_message(), &fate, &mut Parser::default()).entries))
     })
     .map_err(|error| moved(error, key))
 }
@@ -183,11 +183,12 @@ impl Pour<'_> {
                 None
             })
         };
-        let work = |batch: Batch| (batch.parse(heads, fates), batch);
+        let past = self.past(heads, fates);
+        let work = |batch: Batch| (batch.parse(heads, fates, past), batch);
         let merge = |(parsed, batch): (Vec<Parsed>, Batch)| {
             spare.borrow_mut().push(batch);
             for message in parsed {
-                self.hand_over(message)?;
+                self.hand_over(message, handed < past)?;
                 handed += 1;
             }
             ControlFlow::Continue(())
@@ -195,6 +196,14 @@ impl Pour<'_> {
         lanes::in_order(next, work, merge);
         failed?;
         Ok((handed, stack.weights))
+    }
+
+    /// How many of these messages are history: all before the last that begins the context anew, where the past is not
+    /// wanted. What that one keeps is read again when it is needed.
+    fn past(&self, heads: &[Head], fates: &[Fate]) -> usize {
+        let is_barrier = |(head, fate): (&Head, &Fate)| fate.barrier.is_some() && info(head).is_some();
+        let last = if self.sink.wants_the_past() { None } else { heads.iter().zip(fates).rposition(is_barrier) };
+        last.filter(|count| *count >= WORTH_PASSING_OVER).unwrap_or(0)
     }
 
     /// Where to start: after what was read, or anew where any of that is not what it was.
@@ -232,11 +241,11 @@ impl Pour<'_> {
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
     }
 
-    fn hand_over(&mut self, parsed: Parsed) -> ControlFlow<()> {
+    fn hand_over(&mut self, parsed: Parsed, is_past: bool) -> ControlFlow<()> {
         for rejected in parsed.rejected {
             self.sink.reject(rejected)?;
         }
-        for entry in parsed.entries {
+        for mut entry in parsed.entries {
             // The first prompt decides: the others need not be looked at.
             if let (Body::Prompt(parts), Origin::User, false) = (&entry.body, entry.origin, self.is_titled) {
                 let first = one_line(&text_of(parts), 200);
@@ -245,11 +254,17 @@ impl Pour<'_> {
                     self.sink.learn(Fact::Title(TitleRank::FirstPrompt, first))?;
                 }
             }
+            if is_past {
+                entry.reduce();
+            }
             self.sink.put(0, entry)?;
         }
         ControlFlow::Continue(())
     }
 }
+
+/// Fewer messages than this are read whole, whoever reads them: the end of a session is looked at for what happened.
+const WORTH_PASSING_OVER: usize = 64;
 
 /// How much is parsed at a time: enough to be worth a thread's waking, and little enough that some of it fits in memory.
 const BATCH: usize = 256 << 10;
@@ -265,13 +280,18 @@ struct Batch {
 }
 
 impl Batch {
-    fn parse(&self, heads: &[Head], fates: &[Fate]) -> Vec<Parsed> {
+    /// What the messages say; those before some index are passed over.
+    fn parse(&self, heads: &[Head], fates: &[Fate], past: usize) -> Vec<Parsed> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends).map(|(start, end)| start..*end);
-        let messages = heads.iter().zip(fates).skip(self.first).zip(ranges);
-        messages
-            .map(|((head, fate), range)| record::parse(Message::new(&head.message, &self.parts, range), fate))
-            .collect()
+        let mut parser = Parser::default();
+        let messages = ranges.enumerate().map(|(index, range)| {
+            let index = self.first + index;
+            let message = Message::new(&heads[index].message, &self.parts, range);
+            let parse = if index < past { record::pass_over } else { record::parse };
+            parse(message, &fates[index], &mut parser)
+        });
+        messages.collect()
     }
 }
 
@@ -314,10 +334,14 @@ pub(super) fn title(session: &Session) -> Option<String> {
     is_given.then_some(title)
 }
 
+fn info(head: &Head) -> Option<WireInfo<'_>> {
+    serde_json::from_str(head.message.as_part().record.ok()?).ok()
+}
+
 /// The model of the last message.
 fn model(session: &Session, heads: &[Head]) -> Option<String> {
     let of = |head: &Head| {
-        let info: WireInfo<'_> = serde_json::from_str(head.message.as_part().record.ok()?).ok()?;
+        let info = info(head)?;
         let told = info.model_id.map(|id| id.to_string());
         told.or_else(|| lenient::<WireModel>(info.model).map(|model| model.model))
     };

@@ -12,12 +12,12 @@ use serde_json::value::RawValue;
 
 use super::failure;
 use super::kept::Message;
-use super::pile;
-use super::quoted::{self, Quoted};
+use super::pile::{self, Parser};
 use super::speech::{self, CALLED_READ, Said};
 use super::thread::{Fate, Reverted};
 use super::wire::{WireEnding, WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
 use crate::formats::ids;
+use crate::formats::tree::words::{PassedOver, Words};
 
 /// What stands for an outcome that the client took out of the context.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -30,12 +30,20 @@ pub(super) struct Parsed {
 }
 
 /// The entries of a message.
-pub(super) fn parse(message: Message<'_>, fate: &Fate) -> Parsed {
-    let mut page = Page::new(message, fate);
+pub(super) fn parse<'m>(message: Message<'m>, fate: &Fate, parser: &mut Parser<'m>) -> Parsed {
+    write(message, Page::new(message, fate), parser)
+}
+
+/// The same, where nobody will see what the agent said: it is told by its kind, and its words are passed over.
+pub(super) fn pass_over<'m>(message: Message<'m>, fate: &Fate, parser: &mut Parser<'m>) -> Parsed {
+    write(message, Page { is_past: true, ..Page::new(message, fate) }, parser)
+}
+
+fn write<'m>(message: Message<'m>, mut page: Page<'_>, parser: &mut Parser<'m>) -> Parsed {
     match message.message.record {
         Err(reason) => page.reject(reason),
         Ok(text) => match serde_json::from_str::<WireInfo<'_>>(text) {
-            Ok(info) => page.message(message, &info),
+            Ok(info) => page.message(message, &info, parser),
             Err(error) => page.reject(reason(&error)),
         },
     }
@@ -46,11 +54,20 @@ pub(super) fn parse(message: Message<'_>, fate: &Fate) -> Parsed {
 }
 
 fn reason(error: &serde_json::Error) -> &'static str {
-    if error.is_data() && !quoted::is_broken(error) {
-        "a field has another type than it had"
-    } else {
-        "not a JSON object"
-    }
+    if error.is_data() { "a field has another type than it had" } else { "not a JSON object" }
+}
+
+/// Reads a part, or as much of it as is needed.
+trait Parse<'m, W>: FnMut(pile::Part<'m>, &'m str) -> serde_json::Result<WirePart<'m, W>> {}
+
+impl<'m, W, F: FnMut(pile::Part<'m>, &'m str) -> serde_json::Result<WirePart<'m, W>>> Parse<'m, W> for F {}
+
+/// A part without its words. What is wrong with one is said as if it had been read with them.
+fn passed_over(record: &str) -> serde_json::Result<WirePart<'_, PassedOver>> {
+    serde_json::from_str(record).or_else(|error| match serde_json::from_str::<WirePart<'_>>(record) {
+        Ok(_) => Err(error),
+        Err(error) => Err(error),
+    })
 }
 
 /// The entries of one message in the making.
@@ -59,6 +76,8 @@ struct Page<'a> {
     key: EntryKey,
     node: Node,
     at: Option<Timestamp>,
+    /// What the agent says and does is told by its kind only.
+    is_past: bool,
     parsed: Parsed,
     /// The client would send what comes now.
     live: bool,
@@ -71,29 +90,31 @@ impl<'a> Page<'a> {
         let id = message.message.id;
         let key = EntryKey { file: 0, offset: ids::digest(id), part: 0, length: message.length() };
         let node = Node { id: NodeId::of(id), parent: fate.before, group: None };
-        Self { fate, key, node, at: None, parsed: Parsed::default(), live: true, outcomes: Vec::new() }
+        let parsed = Parsed { entries: Vec::with_capacity(message.parts().len() + 1), rejected: Vec::new() };
+        Self { fate, key, node, at: None, is_past: false, parsed, live: true, outcomes: Vec::new() }
     }
 
-    fn message(&mut self, message: Message<'_>, info: &WireInfo<'_>) {
+    fn message<'m>(&mut self, message: Message<'m>, info: &WireInfo<'_>, parser: &mut Parser<'m>) {
         self.at = info.time.created.map(Timestamp::from_millis);
         if let Some(barrier) = self.fate.barrier {
             self.put(Origin::Harness, Body::Compacted(Box::new(barrier)));
         }
         match &*info.role {
-            "user" => self.user(message),
-            "assistant" => self.assistant(message, info),
+            "user" => self.user(message, parser),
+            "assistant" if self.is_past => self.assistant(message, info, |_, record| passed_over(record)),
+            "assistant" => self.assistant(message, info, |part, _| parser.parse(part)),
             other => self.opaque(format!("message {other}")),
         }
     }
 
     /// What the user said, then what the client brought along with it.
-    fn user(&mut self, message: Message<'_>) {
+    fn user<'m>(&mut self, message: Message<'m>, parser: &mut Parser<'m>) {
         let (mut said, mut brought, mut summary) = (Vec::new(), Vec::new(), Vec::new());
         let mut others = Vec::new();
         for named in message.parts() {
-            let Some(mut part) = self.part(named) else { continue };
-            let words = part.text.take().filter(|text| !text.is_empty()).map(Quoted::into_text);
-            match (&*part.kind, words.as_deref()) {
+            let Some(part) = self.part(named, |part, _| parser.parse(part)) else { continue };
+            let words = part.text.as_deref().filter(|text| !text.is_empty());
+            match (&*part.kind, words) {
                 ("text", _) if part.ignored == Some(true) => others.push("text/ignored"),
                 ("text", Some(text)) => {
                     let marks: WireMarks = lenient(part.metadata).unwrap_or_default();
@@ -138,10 +159,10 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn assistant(&mut self, message: Message<'_>, info: &WireInfo<'_>) {
+    fn assistant<'m, W: Words<'m>>(&mut self, message: Message<'m>, info: &WireInfo<'_>, mut parse: impl Parse<'m, W>) {
         let failure = info.error.map(|raw| failure::of(raw, info.time));
-        let parts: Vec<Option<WirePart<'_>>> = message.parts().map(|named| self.part(named)).collect();
-        let is_spoken = |part: &WirePart<'_>| !matches!(&*part.kind, "step-start" | "reasoning");
+        let parts: Vec<Option<WirePart<'_, W>>> = message.parts().map(|named| self.part(named, &mut parse)).collect();
+        let is_spoken = |part: &WirePart<'_, W>| !matches!(&*part.kind, "step-start" | "reasoning");
         // The client sends nothing of a message that failed, unless the user stopped it after it had said something.
         let stopped = failure.as_ref().is_some_and(failure::is_stop) && parts.iter().flatten().any(is_spoken);
         let sent = failure.is_none() || stopped;
@@ -160,11 +181,12 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn said(&mut self, mut part: WirePart<'_>) {
+    fn said<'m, W: Words<'m>>(&mut self, mut part: WirePart<'m, W>) {
         let at = part.time.start.map(Timestamp::from_millis);
-        let told = part.text.take().unwrap_or_default();
-        let is_empty = told.is_empty();
-        let text = || told.into_string();
+        let told = part.text.take();
+        let is_empty = told.as_ref().is_none_or(W::is_empty);
+        // Taken and not copied: it was unescaped into a string of its own.
+        let text = || told.map(W::into_string).unwrap_or_default();
         match &*part.kind {
             "text" if is_empty => self.opaque("text/empty"),
             "text" if self.fate.is_summary => self.put_at(at, Origin::Agent, Body::Summary(vec![Part::Text(text())])),
@@ -188,11 +210,11 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn tool(&mut self, part: WirePart<'_>) {
+    fn tool<'m, W: Words<'m>>(&mut self, part: WirePart<'m, W>) {
         let (Some(tool), Some(id), Some(state)) = (part.tool, part.call, part.state) else {
             return self.reject("a call without a name or a state");
         };
-        let input = state.input.map_or_else(Json::empty, Json::from_raw);
+        let input = state.input.map_or_else(Json::empty, W::json);
         let id = CallId((*id).into());
         let end = state.time.end;
         let call = Call { id: id.clone(), tool: tool.to_string(), input, form: CallForm::Function };
@@ -212,9 +234,8 @@ impl<'a> Page<'a> {
     }
 
     /// Reads a part; a bad one costs itself.
-    fn part<'p>(&mut self, part: pile::Part<'p>) -> Option<WirePart<'p>> {
-        let read =
-            part.record.and_then(|text| serde_json::from_str::<WirePart<'p>>(text).map_err(|error| reason(&error)));
+    fn part<'m, W>(&mut self, part: pile::Part<'m>, mut parse: impl Parse<'m, W>) -> Option<WirePart<'m, W>> {
+        let read = part.record.and_then(|record| parse(part, record).map_err(|error| reason(&error)));
         read.map_err(|reason| self.reject(reason)).ok()
     }
 
@@ -242,6 +263,10 @@ impl<'a> Page<'a> {
         if heavy && !self.live {
             return Body::Opaque(Cow::Owned(format!("unsent/{}", body.kind())));
         }
+        // What was asked names the session, and is for who takes it to reduce.
+        if heavy && self.is_past && !matches!(body, Body::Prompt(_)) {
+            return Body::Opaque(Cow::Borrowed(body.kind()));
+        }
         body
     }
 
@@ -267,9 +292,9 @@ fn known(kind: &str) -> &'static str {
 }
 
 /// What came back from a call; nothing yet where it still runs.
-fn outcome(call: CallId, state: WireState<'_>) -> Option<Outcome> {
-    let noted = ending(state.metadata);
-    let text = |text: Option<Quoted<'_>>| vec![Part::Text(text.unwrap_or_default().into_string())];
+fn outcome<'m, W: Words<'m>>(call: CallId, state: WireState<'m, W>) -> Option<Outcome> {
+    let noted = if W::ARE_KNOWN { ending(state.metadata) } else { WireEnding::default() };
+    let text = |text: Option<W>| vec![Part::Text(text.map(W::into_string).unwrap_or_default())];
     match &*state.status {
         "completed" if state.time.compacted.is_some() => {
             let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
@@ -302,7 +327,7 @@ fn ending(noted: Option<&RawValue>) -> WireEnding {
 }
 
 /// An image or a file that the model sees as such.
-fn blob(part: &WirePart<'_>) -> Option<Blob> {
+fn blob<W>(part: &WirePart<'_, W>) -> Option<Blob> {
     let (mime, url) = (part.mime.as_deref()?, part.url.as_deref()?);
     if matches!(mime, "text/plain" | "application/x-directory") {
         return None;
