@@ -126,8 +126,7 @@ impl Kept for Folders {
     }
 
     fn parts(&self, message: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>> {
-        let parts = records(&self.storage.join("part").join(message));
-        parts.iter().for_each(|part| pile.push(part.as_part()));
+        pile.extend(&records(&self.storage.join("part").join(message)));
         Ok(None)
     }
 

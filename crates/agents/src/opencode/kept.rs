@@ -87,7 +87,7 @@ impl Head {
 /// A message and its parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message<'a> {
-    pub message: Part<'a>,
+    pub head: Part<'a>,
     parts: &'a Pile,
     from: usize,
     to: usize,
@@ -96,7 +96,7 @@ pub(super) struct Message<'a> {
 impl<'a> Message<'a> {
     /// The parts from one to another of a pile are those of this message.
     pub(super) fn new(message: &'a Named, parts: &'a Pile, range: Range<usize>) -> Self {
-        Self { message: message.as_part(), parts, from: range.start, to: range.end }
+        Self { head: message.as_part(), parts, from: range.start, to: range.end }
     }
 
     pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'a>> + use<'a> {
@@ -111,7 +111,7 @@ impl<'a> Message<'a> {
 
     /// How many bytes it has.
     pub(super) fn length(&self) -> u32 {
-        let lengths = self.parts().chain([self.message]).map(|part| part.record.map_or(0, str::len));
+        let lengths = self.parts().chain([self.head]).map(|part| part.record.map_or(0, str::len));
         u32::try_from(lengths.sum::<usize>()).unwrap_or(u32::MAX)
     }
 
@@ -124,7 +124,7 @@ impl<'a> Message<'a> {
             Some(Value::Object(whole))
         };
         let parts: Option<Vec<Value>> = self.parts().map(value).collect();
-        Some(serde_json::json!({ "info": value(self.message)?, "parts": parts? }))
+        Some(serde_json::json!({ "info": value(self.head)?, "parts": parts? }))
     }
 }
 
@@ -265,7 +265,9 @@ impl Kept for Rows<'_> {
 
     fn weigh(&self, heads: &mut [Head]) -> rusqlite::Result<()> {
         let weights = self.weights()?;
-        heads.iter_mut().for_each(|head| head.weigh(weights.get(&head.message.id)));
+        for head in heads {
+            head.weigh(weights.get(&head.message.id));
+        }
         Ok(())
     }
 
@@ -386,7 +388,9 @@ impl Kept for Exported {
 
     fn parts(&self, id: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>> {
         let found = self.messages.iter().find(|(message, _)| message.id == id);
-        found.into_iter().flat_map(|(_, parts)| parts).for_each(|part| pile.push(part.as_part()));
+        if let Some((_, parts)) = found {
+            pile.extend(parts);
+        }
         Ok(None)
     }
 
@@ -394,7 +398,7 @@ impl Kept for Exported {
         let found = self.messages.iter().find(|(message, _)| ids::digest(&message.id) == digest);
         let found = found.map(|(message, parts)| {
             let mut pile = Pile::default();
-            parts.iter().for_each(|part| pile.push(part.as_part()));
+            pile.extend(parts);
             Found { message: message.clone(), parts: pile }
         });
         Ok(found)

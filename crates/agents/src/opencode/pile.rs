@@ -46,6 +46,12 @@ impl Pile {
         self.parts.push(Place { id, record });
     }
 
+    pub(super) fn extend(&mut self, parts: &[Named]) {
+        for part in parts {
+            self.push(part.as_part());
+        }
+    }
+
     /// How many parts are in it.
     pub(super) fn len(&self) -> usize {
         self.parts.len()
@@ -139,7 +145,9 @@ mod tests {
             r#"{"type":"text","text":"nine"}"#,
         ];
         let mut pile = Pile::default();
-        records.iter().for_each(|record| pile.push(Part::new("", Ok(record))));
+        for record in records {
+            pile.push(Part::new("", Ok(record)));
+        }
         let told = |part: serde_json::Result<WirePart<'_>>| {
             part.map(|part| part.text.map(|text| text.to_string())).map_err(|error| error.to_string())
         };

@@ -1,6 +1,7 @@
 //! From a message to entries.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
@@ -8,6 +9,7 @@ use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Origin, Outcome, Part, Place, Reasoning,
     Rejected, Status,
 };
+use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 
 use super::failure;
@@ -21,6 +23,9 @@ use crate::formats::tree::words::{PassedOver, Words};
 
 /// What stands for an outcome that the client took out of the context.
 const CLEARED: &str = "[Old tool result content cleared]";
+
+static EXIT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"exit\""));
+static NUMBERED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(r"\u"));
 
 /// What a message makes.
 #[derive(Debug, Default)]
@@ -40,7 +45,7 @@ pub(super) fn pass_over<'m>(message: Message<'m>, fate: &Fate, parser: &mut Pars
 }
 
 fn write<'m>(message: Message<'m>, mut page: Page<'_>, parser: &mut Parser<'m>) -> Parsed {
-    match message.message.record {
+    match message.head.record {
         Err(reason) => page.reject(reason),
         Ok(text) => match serde_json::from_str::<WireInfo<'_>>(text) {
             Ok(info) => page.message(message, &info, parser),
@@ -64,10 +69,7 @@ impl<'m, W, F: FnMut(pile::Part<'m>, &'m str) -> serde_json::Result<WirePart<'m,
 
 /// A part without its words. What is wrong with one is said as if it had been read with them.
 fn passed_over(record: &str) -> serde_json::Result<WirePart<'_, PassedOver>> {
-    serde_json::from_str(record).or_else(|error| match serde_json::from_str::<WirePart<'_>>(record) {
-        Ok(_) => Err(error),
-        Err(error) => Err(error),
-    })
+    serde_json::from_str(record).map_err(|error| serde_json::from_str::<WirePart<'_>>(record).err().unwrap_or(error))
 }
 
 /// The entries of one message in the making.
@@ -87,7 +89,7 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(message: Message<'_>, fate: &'a Fate) -> Self {
-        let id = message.message.id;
+        let id = message.head.id;
         let key = EntryKey { file: 0, offset: ids::digest(id), part: 0, length: message.length() };
         let node = Node { id: NodeId::of(id), parent: fate.before, group: None };
         let parsed = Parsed { entries: Vec::with_capacity(message.parts().len() + 1), rejected: Vec::new() };
@@ -293,7 +295,11 @@ fn known(kind: &str) -> &'static str {
 
 /// What came back from a call; nothing yet where it still runs.
 fn outcome<'m, W: Words<'m>>(call: CallId, state: WireState<'m, W>) -> Option<Outcome> {
-    let noted = if W::ARE_KNOWN { ending(state.metadata) } else { WireEnding::default() };
+    let noted = match &*state.status {
+        "completed" if W::ARE_KNOWN => exit_code(state.metadata),
+        "error" if W::ARE_KNOWN => lenient(state.metadata).unwrap_or_default(),
+        _ => WireEnding::default(),
+    };
     let text = |text: Option<W>| vec![Part::Text(text.map(W::into_string).unwrap_or_default())];
     match &*state.status {
         "completed" if state.time.compacted.is_some() => {
@@ -316,12 +322,12 @@ fn outcome<'m, W: Words<'m>>(call: CallId, state: WireState<'m, W>) -> Option<Ou
     }
 }
 
-/// How a call ended. What is noted may be as long as the outcome, and says nothing of it where these words are not in it;
-/// they might be spelt by the numbers of their letters.
-fn ending(noted: Option<&RawValue>) -> WireEnding {
-    const WORDS: [&str; 3] = ["\"exit\"", "\"interrupted\"", "\\u"];
+/// How a call ended that came to its end. What is noted of it may be as long as the outcome, and tells nothing where this
+/// word is not in it, which might be spelt by the numbers of its letters.
+fn exit_code(noted: Option<&RawValue>) -> WireEnding {
     let tells = |noted: &&RawValue| {
-        WORDS.iter().any(|word| memchr::memmem::find(noted.get().as_bytes(), word.as_bytes()).is_some())
+        let noted = noted.get().as_bytes();
+        EXIT.find(noted).or_else(|| NUMBERED.find(noted)).is_some()
     };
     lenient(noted.filter(tells)).unwrap_or_default()
 }
