@@ -1,6 +1,5 @@
 //! Storage mechanics that agents share. No vendor's name occurs here.
 
-pub mod beside;
 pub mod drift;
 pub mod git;
 pub mod ids;

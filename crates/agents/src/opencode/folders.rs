@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::kept::{Head, Kept, Message, Named, Raw, Session};
+use super::kept::{Found, Head, Kept, Named, Raw, Session, Weight};
+use super::pile::Pile;
 use super::wire::WireSession;
 use crate::AgentError;
 use crate::formats::ids;
@@ -124,16 +125,18 @@ impl Kept for Folders {
         Ok(messages.into_iter().map(head).collect())
     }
 
-    fn parts(&self, message: &str) -> rusqlite::Result<Vec<Named>> {
-        Ok(records(&self.storage.join("part").join(message)))
+    fn parts(&self, message: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>> {
+        pile.extend(&records(&self.storage.join("part").join(message)));
+        Ok(None)
     }
 
-    fn message(&self, digest: u64) -> rusqlite::Result<Option<Message>> {
+    fn message(&self, digest: u64) -> rusqlite::Result<Option<Found>> {
         let messages = records(&self.storage.join("message").join(self.id()));
         let Some(message) = messages.into_iter().find(|message| ids::digest(&message.id) == digest) else {
             return Ok(None);
         };
-        let parts = self.parts(&message.id)?;
-        Ok(Some(Message { message, parts }))
+        let mut parts = Pile::default();
+        self.parts(&message.id, &mut parts)?;
+        Ok(Some(Found { message, parts }))
     }
 }

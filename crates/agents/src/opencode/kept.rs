@@ -1,6 +1,8 @@
 //! A session as it is kept: rows of a database, or a file that the client exported.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use carryover_core::time::Timestamp;
 use rusqlite::types::ValueRef;
@@ -8,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::pile::{Part, Pile};
 use super::wire::{WireExport, WireExported, WireModel, WireNamed, WireRevert, WireSession, lenient};
 use crate::formats::ids;
 use crate::formats::jsonl::MAX_RECORD;
@@ -63,41 +66,78 @@ pub(super) struct Named {
     pub raw: Raw,
 }
 
-/// A message without its parts, and a digest by which a change of either is noticed.
+/// A message without its parts, and a digest by which a change of it is noticed, and of them once they are weighed.
 #[derive(Debug)]
 pub(super) struct Head {
     pub message: Named,
     pub stamp: u64,
 }
 
-/// A message and its parts.
-#[derive(Debug, Clone)]
-pub(super) struct Message {
-    pub message: Named,
-    pub parts: Vec<Named>,
+/// How many parts a message has, when they last changed, and how many bytes they are.
+pub(super) type Weight = [i64; 3];
+
+impl Head {
+    /// Takes the parts into the stamp.
+    pub(super) fn weigh(&mut self, parts: Option<&Weight>) {
+        let values = parts.into_iter().flatten();
+        self.stamp = values.fold(self.stamp, |stamp, value| ids::digest_on(stamp, &value.to_le_bytes()));
+    }
 }
 
-impl Message {
+/// A message and its parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Message<'a> {
+    pub head: Part<'a>,
+    parts: &'a Pile,
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Message<'a> {
+    /// The parts from one to another of a pile are those of this message.
+    pub(super) fn new(message: &'a Named, parts: &'a Pile, range: Range<usize>) -> Self {
+        Self { head: message.as_part(), parts, from: range.start, to: range.end }
+    }
+
+    pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'a>> + use<'a> {
+        self.parts.parts(self.from..self.to)
+    }
+
+    /// Leaves out what comes from a part on.
+    pub(super) fn before(self, part: &str) -> Self {
+        let at = self.parts().position(|named| named.id == part);
+        Self { to: at.map_or(self.to, |at| self.from + at), ..self }
+    }
+
     /// How many bytes it has.
     pub(super) fn length(&self) -> u32 {
-        let lengths = self.parts.iter().chain([&self.message]).map(|named| match &named.raw {
-            Raw::Text(text) => text.len(),
-            Raw::Bad(_) => 0,
-        });
+        let lengths = self.parts().chain([self.head]).map(|part| part.record.map_or(0, str::len));
         u32::try_from(lengths.sum::<usize>()).unwrap_or(u32::MAX)
     }
 
     /// It in the form in which the client exports it; `None` where something of it cannot be read.
-    pub(super) fn to_record(&self) -> Option<Value> {
-        let value = |named: &Named| {
-            let Raw::Text(text) = &named.raw else { return None };
-            let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return None };
-            let mut whole = serde_json::Map::from_iter([("id".to_owned(), Value::from(named.id.as_str()))]);
+    pub(super) fn to_record(self) -> Option<Value> {
+        let value = |part: Part<'_>| {
+            let Ok(Value::Object(fields)) = serde_json::from_str(part.record.ok()?) else { return None };
+            let mut whole = serde_json::Map::from_iter([("id".to_owned(), Value::from(part.id))]);
             whole.extend(fields);
             Some(Value::Object(whole))
         };
-        let parts: Option<Vec<Value>> = self.parts.iter().map(value).collect();
-        Some(serde_json::json!({ "info": value(&self.message)?, "parts": parts? }))
+        let parts: Option<Vec<Value>> = self.parts().map(value).collect();
+        Some(serde_json::json!({ "info": value(self.head)?, "parts": parts? }))
+    }
+}
+
+/// A message with its parts that was looked up.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub message: Named,
+    pub parts: Pile,
+}
+
+impl Found {
+    pub(super) fn as_message(&self) -> Message<'_> {
+        Message::new(&self.message, &self.parts, 0..self.parts.len())
     }
 }
 
@@ -106,9 +146,14 @@ pub(super) trait Kept {
     fn session(&self) -> rusqlite::Result<Option<Session>>;
     /// All messages in the order in which they happened.
     fn heads(&self) -> rusqlite::Result<Vec<Head>>;
-    fn parts(&self, message: &str) -> rusqlite::Result<Vec<Named>>;
+    /// Takes the parts into the stamps of all messages, without reading what they say.
+    fn weigh(&self, _heads: &mut [Head]) -> rusqlite::Result<()> {
+        Ok(())
+    }
+    /// Lays the parts of a message on a pile; tells their weight where it is not in the stamps from the beginning.
+    fn parts(&self, message: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>>;
     /// The message whose name has this digest.
-    fn message(&self, digest: u64) -> rusqlite::Result<Option<Message>>;
+    fn message(&self, digest: u64) -> rusqlite::Result<Option<Found>>;
 }
 
 /// Rows of a database.
@@ -117,7 +162,10 @@ pub(super) struct Rows<'a> {
     session: String,
 }
 
-/// Holds back what is too long to be looked at.
+/// The parts of a message in their order. What is too long to be looked at is held back. Parts that another session
+/// claims are no part of what is noticed of this one.
+const PARTS: &str = "SELECT id, CASE WHEN octet_length(data) <= 67108864 THEN data END,
+    session_id = ?2, time_updated, octet_length(data) FROM part WHERE message_id = ?1 ORDER BY id";
 const DATA: &str = "CASE WHEN octet_length(data) <= 67108864 THEN data END";
 const _: () = assert!(MAX_RECORD == 67_108_864);
 
@@ -136,22 +184,30 @@ impl<'a> Rows<'a> {
     }
 
     /// How much the parts of each message are, and when they last changed; their contents stay unread.
-    fn changes(&self) -> rusqlite::Result<BTreeMap<String, [i64; 3]>> {
+    fn weights(&self) -> rusqlite::Result<BTreeMap<String, Weight>> {
         // Grouped here: the database would sort the rows for it, and take their contents along.
         let query = "SELECT message_id, time_updated, octet_length(data) FROM part WHERE session_id = ?1";
         let mut query = self.connection.prepare_cached(query)?;
         let mut rows = query.query([&self.session])?;
-        let mut changes: BTreeMap<String, [i64; 3]> = BTreeMap::new();
+        let mut weights: BTreeMap<String, Weight> = BTreeMap::new();
         while let Some(row) = rows.next()? {
             let id = row.get_ref(0)?.as_str()?;
             let (updated, bytes) = (number(row, 1)?, number(row, 2)?);
-            if let Some([count, last, total]) = changes.get_mut(id) {
-                (*count, *last, *total) = (*count + 1, updated.max(*last), *total + bytes);
+            if let Some(weight) = weights.get_mut(id) {
+                *weight = heavier(Some(*weight), updated, bytes);
             } else {
-                changes.insert(id.to_owned(), [1, updated, bytes]);
+                weights.insert(id.to_owned(), heavier(None, updated, bytes));
             }
         }
-        Ok(changes)
+        Ok(weights)
+    }
+}
+
+/// The weight of some parts and one more.
+fn heavier(weight: Option<Weight>, updated: i64, bytes: i64) -> Weight {
+    match weight {
+        Some([count, last, total]) => [count + 1, updated.max(last), total + bytes],
+        None => [1, updated, bytes],
     }
 }
 
@@ -196,30 +252,39 @@ impl Kept for Rows<'_> {
     }
 
     fn heads(&self) -> rusqlite::Result<Vec<Head>> {
-        let changes = self.changes()?;
         let query =
             format!("SELECT id, {DATA}, time_updated FROM message WHERE session_id = ?1 ORDER BY time_created, id");
         let mut query = self.connection.prepare_cached(&query)?;
         let rows = query.query_map([&self.session], |row| {
             let message = Named { id: text(row, 0)?.unwrap_or_default(), raw: raw(row, 1)? };
-            let mut stamp = ids::digest(&message.id);
-            let own = [number(row, 2)?];
-            for value in own.iter().chain(changes.get(&message.id).into_iter().flatten()) {
-                stamp = ids::digest_on(stamp, &value.to_le_bytes());
-            }
+            let stamp = ids::digest_on(ids::digest(&message.id), &number(row, 2)?.to_le_bytes());
             Ok(Head { message, stamp })
         })?;
         rows.collect()
     }
 
-    fn parts(&self, message: &str) -> rusqlite::Result<Vec<Named>> {
-        let query = format!("SELECT id, {DATA} FROM part WHERE message_id = ?1 ORDER BY id");
-        let mut query = self.connection.prepare_cached(&query)?;
-        let named = |row: &Row<'_>| Ok(Named { id: text(row, 0)?.unwrap_or_default(), raw: raw(row, 1)? });
-        query.query_map([message], named)?.collect()
+    fn weigh(&self, heads: &mut [Head]) -> rusqlite::Result<()> {
+        let weights = self.weights()?;
+        for head in heads {
+            head.weigh(weights.get(&head.message.id));
+        }
+        Ok(())
     }
 
-    fn message(&self, digest: u64) -> rusqlite::Result<Option<Message>> {
+    fn parts(&self, message: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>> {
+        let mut query = self.connection.prepare_cached(PARTS)?;
+        let mut rows = query.query([message, &self.session])?;
+        let mut weight = None;
+        while let Some(row) = rows.next()? {
+            pile.push(Part::new(&name(row, 0)?, record(row, 1)?));
+            if number(row, 2)? == 1 {
+                weight = Some(heavier(weight, number(row, 3)?, number(row, 4)?));
+            }
+        }
+        Ok(weight)
+    }
+
+    fn message(&self, digest: u64) -> rusqlite::Result<Option<Found>> {
         let mut names = self.connection.prepare_cached("SELECT id FROM message WHERE session_id = ?1")?;
         let mut rows = names.query([&self.session])?;
         while let Some(row) = rows.next()? {
@@ -229,8 +294,9 @@ impl Kept for Rows<'_> {
             }
             let query = format!("SELECT {DATA} FROM message WHERE id = ?1");
             let raw = self.connection.query_row(&query, [&id], |row| raw(row, 0))?;
-            let parts = self.parts(&id)?;
-            return Ok(Some(Message { message: Named { id, raw }, parts }));
+            let mut parts = Pile::default();
+            self.parts(&id, &mut parts)?;
+            return Ok(Some(Found { message: Named { id, raw }, parts }));
         }
         Ok(None)
     }
@@ -241,6 +307,14 @@ fn text(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(index)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
         _ => None,
+    })
+}
+
+/// The same, borrowed; nothing is an empty one.
+fn name<'r>(row: &'r Row<'_>, index: usize) -> rusqlite::Result<Cow<'r, str>> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+        _ => Cow::Borrowed(""),
     })
 }
 
@@ -258,20 +332,22 @@ fn time(millis: i64) -> Option<Timestamp> {
 }
 
 fn raw(row: &Row<'_>, index: usize) -> rusqlite::Result<Raw> {
+    Ok(record(row, index)?.map_or_else(Raw::Bad, |text| Raw::Text(text.to_owned())))
+}
+
+/// A record, or what is wrong with it.
+fn record<'r>(row: &'r Row<'_>, index: usize) -> rusqlite::Result<Result<&'r str, &'static str>> {
     Ok(match row.get_ref(index)? {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match simdutf8::basic::from_utf8(bytes) {
-            Ok(text) => Raw::Text(text.to_owned()),
-            Err(_) => Raw::Bad("not UTF-8"),
-        },
-        ValueRef::Null => Raw::Bad("the record is longer than 64 MiB, or not there"),
-        _ => Raw::Bad("not a JSON object"),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => simdutf8::basic::from_utf8(bytes).map_err(|_| "not UTF-8"),
+        ValueRef::Null => Err("the record is longer than 64 MiB, or not there"),
+        _ => Err("not a JSON object"),
     })
 }
 
 /// A file that the client exported.
 pub(super) struct Exported {
     session: Session,
-    messages: Vec<Message>,
+    messages: Vec<(Named, Vec<Named>)>,
 }
 
 impl Exported {
@@ -279,9 +355,10 @@ impl Exported {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let export: WireExport<'_> = serde_json::from_str(text).ok()?;
         let session = Session::of(export.info);
-        let message = |(index, message): (usize, &WireExported<'_>)| Message {
-            message: named(message.info, &format!("message {index}")),
-            parts: message.parts.iter().enumerate().map(|(at, part)| named(part, &format!("{index}.{at}"))).collect(),
+        let message = |(index, message): (usize, &WireExported<'_>)| {
+            let part = |(at, part): (usize, &&RawValue)| named(part, &format!("{index}.{at}"));
+            let parts = message.parts.iter().enumerate().map(part).collect();
+            (named(message.info, &format!("message {index}")), parts)
         };
         let messages = export.messages.iter().enumerate().map(message).collect();
         Some(Self { session, messages })
@@ -299,26 +376,31 @@ impl Kept for Exported {
     }
 
     fn heads(&self) -> rusqlite::Result<Vec<Head>> {
-        let stamp = |message: &Message| {
-            let texts = message.parts.iter().chain([&message.message]).filter_map(|named| match &named.raw {
+        let head = |(message, parts): &(Named, Vec<Named>)| {
+            let texts = parts.iter().chain([message]).filter_map(|named| match &named.raw {
                 Raw::Text(text) => Some(text.as_bytes()),
                 Raw::Bad(_) => None,
             });
-            texts.fold(ids::digest(&message.message.id), ids::digest_on)
+            Head { message: message.clone(), stamp: texts.fold(ids::digest(&message.id), ids::digest_on) }
         };
-        Ok(self
-            .messages
-            .iter()
-            .map(|message| Head { message: message.message.clone(), stamp: stamp(message) })
-            .collect())
+        Ok(self.messages.iter().map(head).collect())
     }
 
-    fn parts(&self, id: &str) -> rusqlite::Result<Vec<Named>> {
-        let found = self.messages.iter().find(|message| message.message.id == id);
-        Ok(found.map(|message| message.parts.clone()).unwrap_or_default())
+    fn parts(&self, id: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>> {
+        let found = self.messages.iter().find(|(message, _)| message.id == id);
+        if let Some((_, parts)) = found {
+            pile.extend(parts);
+        }
+        Ok(None)
     }
 
-    fn message(&self, digest: u64) -> rusqlite::Result<Option<Message>> {
-        Ok(self.messages.iter().find(|message| ids::digest(&message.message.id) == digest).cloned())
+    fn message(&self, digest: u64) -> rusqlite::Result<Option<Found>> {
+        let found = self.messages.iter().find(|(message, _)| ids::digest(&message.id) == digest);
+        let found = found.map(|(message, parts)| {
+            let mut pile = Pile::default();
+            pile.extend(parts);
+            Found { message: message.clone(), parts: pile }
+        });
+        Ok(found)
     }
 }

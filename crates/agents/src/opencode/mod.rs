@@ -15,6 +15,7 @@ mod names;
 mod native;
 mod page;
 mod parts;
+mod pile;
 mod read;
 mod record;
 mod speech;

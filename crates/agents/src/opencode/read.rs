@@ -1,5 +1,6 @@
 //! Reading a session.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -7,11 +8,12 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of};
 
 use super::folders::Folders;
-use super::kept::{Exported, Head, Kept, Message, Raw, Rows, Session};
-use super::record;
-use super::thread;
+use super::kept::{Exported, Head, Kept, Message, Rows, Session, Weight};
+use super::pile::{Parser, Pile};
+use super::record::{self, Parsed};
+use super::thread::{self, Fate};
 use super::wire::{WireInfo, WireModel, lenient};
-use crate::formats::{beside, ids, sqlite};
+use crate::formats::{ids, lanes, sqlite};
 use crate::{AgentError, Bookmark, Sink, Source};
 
 /// What the client answers a call with that has no outcome.
@@ -39,10 +41,11 @@ pub(super) fn near_end(source: &Source) -> Result<Bookmark, AgentError> {
     const FEW: usize = 8;
     open(source, &mut |kept, _| {
         let Some(session) = kept.session()? else { return Ok(None) };
-        let heads = kept.heads()?;
+        let mut heads = kept.heads()?;
+        kept.weigh(&mut heads)?;
         let fates = thread::fates(kept, &session, &heads)?;
         let count = heads.len().saturating_sub(FEW);
-        Ok(Some(Bookmark::Rows { count: count as u64, digest: digests(&session, &heads, &fates)[count] }))
+        Ok(Some(mark(&session, &heads[..count], &fates)))
     })
 }
 
@@ -50,30 +53,29 @@ pub(super) fn near_end(source: &Source) -> Result<Bookmark, AgentError> {
 pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
     open(&source_of(header), &mut |kept, _| {
         let Some(session) = kept.session()? else { return Ok(None) };
-        let Some(message) = kept.message(key.offset)? else { return Ok(None) };
+        let Some(found) = kept.message(key.offset)? else { return Ok(None) };
         let heads = kept.heads()?;
         let fates = thread::fates(kept, &session, &heads)?;
-        let fate = heads.iter().zip(fates).find(|(head, _)| head.message.id == message.message.id);
-        Ok(fate.map(|(_, fate)| record::parse(&message, &fate).entries))
+        let fate = heads.iter().zip(fates).find(|(head, _)| head.message.id == found.message.id);
+        Ok(fate.map(|(_, fate)| record::parse(found.as_message(), &fate, &mut Parser::default()).entries))
     })
     .map_err(|error| moved(error, key))
 }
 
 /// One message in the form in which the client exports it.
 pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let found = open(&source_of(header), &mut |kept, _| {
-        let Some(mut message) = kept.message(key.offset)? else { return Ok(None) };
+    let record = open(&source_of(header), &mut |kept, _| {
+        let Some(found) = kept.message(key.offset)? else { return Ok(None) };
         // What was taken back of it is no longer part of it.
         let revert = kept.session()?.and_then(|session| session.revert);
-        let revert = revert.filter(|revert| revert.message == message.message.id).and_then(|revert| revert.part);
-        if let Some(at) = revert.and_then(|part| message.parts.iter().position(|named| named.id == part)) {
-            message.parts.truncate(at);
-        }
-        Ok(Some(message))
+        let revert = revert.filter(|revert| revert.message == found.message.id).and_then(|revert| revert.part);
+        let message = found.as_message();
+        let message = revert.map_or(message, |part| message.before(&part));
+        Ok(Some(message.to_record()))
     });
-    let message = found.map_err(|error| moved(error, key))?;
     let gone = || AgentError::Moved { path: source_of(header).path, offset: key.offset };
-    message.to_record().map(|record| record.to_string()).ok_or_else(gone)
+    let record = record.map_err(|error| moved(error, key))?.ok_or_else(gone)?;
+    Ok(record.to_string())
 }
 
 fn moved(error: AgentError, key: EntryKey) -> AgentError {
@@ -145,42 +147,73 @@ struct Pour<'a> {
 
 impl Pour<'_> {
     fn pour(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
-        let heads = self.kept.heads()?;
+        let mut heads = self.kept.heads()?;
+        // Who reads all of it learns what the parts weigh on the way.
+        let is_weighed = *from != Bookmark::Start;
+        if is_weighed {
+            self.kept.weigh(&mut heads)?;
+        }
         let fates = thread::fates(self.kept, self.session, &heads)?;
-        let digests = digests(self.session, &heads, &fates);
-        let mark = |count: usize| Bookmark::Rows { count: count as u64, digest: digests[count] };
-        let start = match self.start(from, &digests) {
+        let start = match self.start(from, &heads, &fates) {
             ControlFlow::Continue(start) => start,
             ControlFlow::Break(()) => return Ok(*from),
         };
         if self.begin(&heads).is_break() {
-            return Ok(mark(start));
+            return Ok(mark(self.session, &heads[..start], &fates));
         }
-        let kept = self.kept;
-        let messages = heads.iter().zip(&fates).skip(start).map(|(head, fate)| {
-            let parts = kept.parts(&head.message.id)?;
-            Ok::<_, rusqlite::Error>((Message { message: head.message.clone(), parts }, fate))
-        });
-        let mut handed = start;
-        beside::map(
-            messages,
-            |(message, fate)| record::parse(&message, fate),
-            |parsed| {
-                self.hand_over(parsed)?;
+        let (handed, weights) = self.messages(&heads[start..], &fates[start..])?;
+        if !is_weighed {
+            heads.iter_mut().zip(&weights).for_each(|(head, weight)| head.weigh(weight.as_ref()));
+        }
+        Ok(mark(self.session, &heads[..start + handed], &fates))
+    }
+
+    /// Hands messages over. They are taken from where they are kept here, and parsed in lanes. Tells how many the sink
+    /// took, and the weights of all that were looked at.
+    fn messages(&mut self, heads: &[Head], fates: &[Fate]) -> rusqlite::Result<(usize, Vec<Option<Weight>>)> {
+        let mut stack = Stack { kept: self.kept, heads, weights: Vec::with_capacity(heads.len()) };
+        let mut failed = Ok(());
+        let mut handed = 0;
+        // Piles that were worked off serve again.
+        let spare: RefCell<Vec<Batch>> = RefCell::default();
+        let next = || {
+            let batch = spare.borrow_mut().pop().unwrap_or_default();
+            stack.next(batch).unwrap_or_else(|error| {
+                failed = Err(error);
+                None
+            })
+        };
+        let past = self.past(heads, fates);
+        let work = |batch: Batch| (batch.parse(heads, fates, past), batch);
+        let merge = |(parsed, batch): (Vec<Parsed>, Batch)| {
+            spare.borrow_mut().push(batch);
+            for message in parsed {
+                self.hand_over(message, handed < past)?;
                 handed += 1;
-                ControlFlow::Continue(())
-            },
-        )?;
-        Ok(mark(handed))
+            }
+            ControlFlow::Continue(())
+        };
+        lanes::in_order(next, work, merge);
+        failed?;
+        Ok((handed, stack.weights))
+    }
+
+    /// How many of these messages are history: all before the last that begins the context anew, where the past is not
+    /// wanted. What that one keeps is read again when it is needed.
+    fn past(&self, heads: &[Head], fates: &[Fate]) -> usize {
+        let is_barrier = |(head, fate): (&Head, &Fate)| fate.barrier.is_some() && info(head).is_some();
+        let last = if self.sink.wants_the_past() { None } else { heads.iter().zip(fates).rposition(is_barrier) };
+        last.filter(|count| *count >= WORTH_PASSING_OVER).unwrap_or(0)
     }
 
     /// Where to start: after what was read, or anew where any of that is not what it was.
-    fn start(&mut self, from: &Bookmark, digests: &[u64]) -> ControlFlow<(), usize> {
+    fn start(&mut self, from: &Bookmark, heads: &[Head], fates: &[Fate]) -> ControlFlow<(), usize> {
         let count = match *from {
             Bookmark::Start => return ControlFlow::Continue(0),
-            Bookmark::Rows { count, digest } => {
+            Bookmark::Rows { count, .. } => {
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
-                digests.get(count).filter(|now| **now == digest).map(|_| count)
+                let read = heads.get(..count);
+                read.filter(|read| mark(self.session, read, fates) == *from).map(<[Head]>::len)
             }
             Bookmark::Appended { .. } => None,
         };
@@ -208,11 +241,11 @@ impl Pour<'_> {
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
     }
 
-    fn hand_over(&mut self, parsed: record::Parsed) -> ControlFlow<()> {
+    fn hand_over(&mut self, parsed: Parsed, is_past: bool) -> ControlFlow<()> {
         for rejected in parsed.rejected {
             self.sink.reject(rejected)?;
         }
-        for entry in parsed.entries {
+        for mut entry in parsed.entries {
             // The first prompt decides: the others need not be looked at.
             if let (Body::Prompt(parts), Origin::User, false) = (&entry.body, entry.origin, self.is_titled) {
                 let first = one_line(&text_of(parts), 200);
@@ -221,20 +254,77 @@ impl Pour<'_> {
                     self.sink.learn(Fact::Title(TitleRank::FirstPrompt, first))?;
                 }
             }
+            if is_past {
+                entry.reduce();
+            }
             self.sink.put(0, entry)?;
         }
         ControlFlow::Continue(())
     }
 }
 
-/// What a reader had read before each message, and at the end.
-fn digests(session: &Session, heads: &[Head], fates: &[thread::Fate]) -> Vec<u64> {
-    let mut digest = ids::digest(&session.id);
-    let after = heads.iter().zip(fates).map(|(head, fate)| {
-        digest = fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()));
-        digest
+/// Fewer messages than this are read whole, whoever reads them: the end of a session is looked at for what happened.
+const WORTH_PASSING_OVER: usize = 64;
+
+/// How much is parsed at a time: enough to be worth a thread's waking, and little enough that some of it fits in memory.
+const BATCH: usize = 256 << 10;
+
+/// Messages with their parts.
+#[derive(Default)]
+struct Batch {
+    /// The first of them.
+    first: usize,
+    parts: Pile,
+    /// Where the parts of each message end.
+    ends: Vec<usize>,
+}
+
+impl Batch {
+    /// What the messages say; those before some index are passed over.
+    fn parse(&self, heads: &[Head], fates: &[Fate], past: usize) -> Vec<Parsed> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let ranges = starts.zip(&self.ends).map(|(start, end)| start..*end);
+        let mut parser = Parser::default();
+        let messages = ranges.enumerate().map(|(index, range)| {
+            let index = self.first + index;
+            let message = Message::new(&heads[index].message, &self.parts, range);
+            let parse = if index < past { record::pass_over } else { record::parse };
+            parse(message, &fates[index], &mut parser)
+        });
+        messages.collect()
+    }
+}
+
+/// The messages that are still to be read.
+struct Stack<'a> {
+    kept: &'a dyn Kept,
+    heads: &'a [Head],
+    /// What the parts of those that were read weigh.
+    weights: Vec<Option<Weight>>,
+}
+
+impl Stack<'_> {
+    fn next(&mut self, mut batch: Batch) -> rusqlite::Result<Option<Batch>> {
+        batch.first = self.weights.len();
+        batch.parts.clear(2 * BATCH);
+        batch.ends.clear();
+        for head in &self.heads[batch.first..] {
+            self.weights.push(self.kept.parts(&head.message.id, &mut batch.parts)?);
+            batch.ends.push(batch.parts.len());
+            if batch.parts.size() >= BATCH {
+                break;
+            }
+        }
+        Ok((!batch.ends.is_empty()).then_some(batch))
+    }
+}
+
+/// Where a reader is who has read these messages.
+fn mark(session: &Session, read: &[Head], fates: &[Fate]) -> Bookmark {
+    let digest = read.iter().zip(fates).fold(ids::digest(&session.id), |digest, (head, fate)| {
+        fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()))
     });
-    std::iter::once(ids::digest(&session.id)).chain(after).collect()
+    Bookmark::Rows { count: read.len() as u64, digest }
 }
 
 /// The title that a session got; the client gives each one with a date to begin with.
@@ -244,11 +334,14 @@ pub(super) fn title(session: &Session) -> Option<String> {
     is_given.then_some(title)
 }
 
+fn info(head: &Head) -> Option<WireInfo<'_>> {
+    serde_json::from_str(head.message.as_part().record.ok()?).ok()
+}
+
 /// The model of the last message.
 fn model(session: &Session, heads: &[Head]) -> Option<String> {
     let of = |head: &Head| {
-        let Raw::Text(text) = &head.message.raw else { return None };
-        let info: WireInfo<'_> = serde_json::from_str(text).ok()?;
+        let info = info(head)?;
         let told = info.model_id.map(|id| id.to_string());
         told.or_else(|| lenient::<WireModel>(info.model).map(|model| model.model))
     };

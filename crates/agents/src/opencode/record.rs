@@ -1,6 +1,7 @@
 //! From a message to entries.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
@@ -8,17 +9,23 @@ use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Origin, Outcome, Part, Place, Reasoning,
     Rejected, Status,
 };
+use memchr::memmem::Finder;
+use serde_json::value::RawValue;
 
 use super::failure;
-use super::kept::{Message, Named, Raw};
+use super::kept::Message;
+use super::pile::{self, Parser};
 use super::speech::{self, CALLED_READ, Said};
 use super::thread::{Fate, Reverted};
 use super::wire::{WireEnding, WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
 use crate::formats::ids;
-use crate::formats::text::Text;
+use crate::formats::tree::words::{PassedOver, Words};
 
 /// What stands for an outcome that the client took out of the context.
 const CLEARED: &str = "[Old tool result content cleared]";
+
+static EXIT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"exit\""));
+static NUMBERED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(r"\u"));
 
 /// What a message makes.
 #[derive(Debug, Default)]
@@ -28,12 +35,20 @@ pub(super) struct Parsed {
 }
 
 /// The entries of a message.
-pub(super) fn parse(message: &Message, fate: &Fate) -> Parsed {
-    let mut page = Page::new(message, fate);
-    match &message.message.raw {
-        Raw::Bad(reason) => page.reject(reason),
-        Raw::Text(text) => match serde_json::from_str::<WireInfo<'_>>(text) {
-            Ok(info) => page.message(message, &info),
+pub(super) fn parse<'m>(message: Message<'m>, fate: &Fate, parser: &mut Parser<'m>) -> Parsed {
+    write(message, Page::new(message, fate), parser)
+}
+
+/// The same, where nobody will see what the agent said: it is told by its kind, and its words are passed over.
+pub(super) fn pass_over<'m>(message: Message<'m>, fate: &Fate, parser: &mut Parser<'m>) -> Parsed {
+    write(message, Page { is_past: true, ..Page::new(message, fate) }, parser)
+}
+
+fn write<'m>(message: Message<'m>, mut page: Page<'_>, parser: &mut Parser<'m>) -> Parsed {
+    match message.head.record {
+        Err(reason) => page.reject(reason),
+        Ok(text) => match serde_json::from_str::<WireInfo<'_>>(text) {
+            Ok(info) => page.message(message, &info, parser),
             Err(error) => page.reject(reason(&error)),
         },
     }
@@ -47,12 +62,24 @@ fn reason(error: &serde_json::Error) -> &'static str {
     if error.is_data() { "a field has another type than it had" } else { "not a JSON object" }
 }
 
+/// Reads a part, or as much of it as is needed.
+trait Parse<'m, W>: FnMut(pile::Part<'m>, &'m str) -> serde_json::Result<WirePart<'m, W>> {}
+
+impl<'m, W, F: FnMut(pile::Part<'m>, &'m str) -> serde_json::Result<WirePart<'m, W>>> Parse<'m, W> for F {}
+
+/// A part without its words. What is wrong with one is said as if it had been read with them.
+fn passed_over(record: &str) -> serde_json::Result<WirePart<'_, PassedOver>> {
+    serde_json::from_str(record).map_err(|error| serde_json::from_str::<WirePart<'_>>(record).err().unwrap_or(error))
+}
+
 /// The entries of one message in the making.
 struct Page<'a> {
     fate: &'a Fate,
     key: EntryKey,
     node: Node,
     at: Option<Timestamp>,
+    /// What the agent says and does is told by its kind only.
+    is_past: bool,
     parsed: Parsed,
     /// The client would send what comes now.
     live: bool,
@@ -61,31 +88,33 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(message: &Message, fate: &'a Fate) -> Self {
-        let id = &message.message.id;
+    fn new(message: Message<'_>, fate: &'a Fate) -> Self {
+        let id = message.head.id;
         let key = EntryKey { file: 0, offset: ids::digest(id), part: 0, length: message.length() };
         let node = Node { id: NodeId::of(id), parent: fate.before, group: None };
-        Self { fate, key, node, at: None, parsed: Parsed::default(), live: true, outcomes: Vec::new() }
+        let parsed = Parsed { entries: Vec::with_capacity(message.parts().len() + 1), rejected: Vec::new() };
+        Self { fate, key, node, at: None, is_past: false, parsed, live: true, outcomes: Vec::new() }
     }
 
-    fn message(&mut self, message: &Message, info: &WireInfo<'_>) {
+    fn message<'m>(&mut self, message: Message<'m>, info: &WireInfo<'_>, parser: &mut Parser<'m>) {
         self.at = info.time.created.map(Timestamp::from_millis);
         if let Some(barrier) = self.fate.barrier {
             self.put(Origin::Harness, Body::Compacted(Box::new(barrier)));
         }
         match &*info.role {
-            "user" => self.user(message),
-            "assistant" => self.assistant(message, info),
-            other => self.opaque(&format!("message {other}")),
+            "user" => self.user(message, parser),
+            "assistant" if self.is_past => self.assistant(message, info, |_, record| passed_over(record)),
+            "assistant" => self.assistant(message, info, |part, _| parser.parse(part)),
+            other => self.opaque(format!("message {other}")),
         }
     }
 
     /// What the user said, then what the client brought along with it.
-    fn user(&mut self, message: &Message) {
+    fn user<'m>(&mut self, message: Message<'m>, parser: &mut Parser<'m>) {
         let (mut said, mut brought, mut summary) = (Vec::new(), Vec::new(), Vec::new());
         let mut others = Vec::new();
-        for named in &message.parts {
-            let Some(part) = self.part(named) else { continue };
+        for named in message.parts() {
+            let Some(part) = self.part(named, |part, _| parser.parse(part)) else { continue };
             let words = part.text.as_deref().filter(|text| !text.is_empty());
             match (&*part.kind, words) {
                 ("text", _) if part.ignored == Some(true) => others.push("text/ignored"),
@@ -132,15 +161,15 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn assistant(&mut self, message: &Message, info: &WireInfo<'_>) {
+    fn assistant<'m, W: Words<'m>>(&mut self, message: Message<'m>, info: &WireInfo<'_>, mut parse: impl Parse<'m, W>) {
         let failure = info.error.map(|raw| failure::of(raw, info.time));
-        let parts: Vec<Option<WirePart<'_>>> = message.parts.iter().map(|named| self.part(named)).collect();
-        let is_spoken = |part: &WirePart<'_>| !matches!(&*part.kind, "step-start" | "reasoning");
+        let parts: Vec<Option<WirePart<'_, W>>> = message.parts().map(|named| self.part(named, &mut parse)).collect();
+        let is_spoken = |part: &WirePart<'_, W>| !matches!(&*part.kind, "step-start" | "reasoning");
         // The client sends nothing of a message that failed, unless the user stopped it after it had said something.
         let stopped = failure.as_ref().is_some_and(failure::is_stop) && parts.iter().flatten().any(is_spoken);
         let sent = failure.is_none() || stopped;
         let mut taken_back = false;
-        for (part, named) in parts.into_iter().zip(&message.parts) {
+        for (part, named) in parts.into_iter().zip(message.parts()) {
             taken_back |= matches!(&self.fate.reverted, Reverted::From(id) if *id == named.id);
             self.live = sent && !taken_back;
             if let Some(part) = part {
@@ -154,12 +183,12 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn said(&mut self, mut part: WirePart<'_>) {
+    fn said<'m, W: Words<'m>>(&mut self, mut part: WirePart<'m, W>) {
         let at = part.time.start.map(Timestamp::from_millis);
+        let told = part.text.take();
+        let is_empty = told.as_ref().is_none_or(W::is_empty);
         // Taken and not copied: it was unescaped into a string of its own.
-        let told = part.text.take().unwrap_or_default().0;
-        let is_empty = told.is_empty();
-        let text = || told.into_owned();
+        let text = || told.map(W::into_string).unwrap_or_default();
         match &*part.kind {
             "text" if is_empty => self.opaque("text/empty"),
             "text" if self.fate.is_summary => self.put_at(at, Origin::Agent, Body::Summary(vec![Part::Text(text())])),
@@ -183,11 +212,11 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn tool(&mut self, part: WirePart<'_>) {
+    fn tool<'m, W: Words<'m>>(&mut self, part: WirePart<'m, W>) {
         let (Some(tool), Some(id), Some(state)) = (part.tool, part.call, part.state) else {
             return self.reject("a call without a name or a state");
         };
-        let input = state.input.map_or_else(Json::empty, Json::from_raw);
+        let input = state.input.map_or_else(Json::empty, W::json);
         let id = CallId((*id).into());
         let end = state.time.end;
         let call = Call { id: id.clone(), tool: tool.to_string(), input, form: CallForm::Function };
@@ -207,11 +236,8 @@ impl<'a> Page<'a> {
     }
 
     /// Reads a part; a bad one costs itself.
-    fn part<'p>(&mut self, named: &'p Named) -> Option<WirePart<'p>> {
-        let read = match &named.raw {
-            Raw::Text(text) => serde_json::from_str::<WirePart<'p>>(text).map_err(|error| reason(&error)),
-            Raw::Bad(reason) => Err(*reason),
-        };
+    fn part<'m, W>(&mut self, part: pile::Part<'m>, mut parse: impl Parse<'m, W>) -> Option<WirePart<'m, W>> {
+        let read = part.record.and_then(|record| parse(part, record).map_err(|error| reason(&error)));
         read.map_err(|reason| self.reject(reason)).ok()
     }
 
@@ -239,11 +265,15 @@ impl<'a> Page<'a> {
         if heavy && !self.live {
             return Body::Opaque(Cow::Owned(format!("unsent/{}", body.kind())));
         }
+        // What was asked names the session, and is for who takes it to reduce.
+        if heavy && self.is_past && !matches!(body, Body::Prompt(_)) {
+            return Body::Opaque(Cow::Borrowed(body.kind()));
+        }
         body
     }
 
-    fn opaque(&mut self, kind: &str) {
-        self.put(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())));
+    fn opaque(&mut self, kind: impl Into<Cow<'static, str>>) {
+        self.put(Origin::Harness, Body::Opaque(kind.into()));
     }
 
     fn reject(&mut self, reason: &'static str) {
@@ -264,9 +294,13 @@ fn known(kind: &str) -> &'static str {
 }
 
 /// What came back from a call; nothing yet where it still runs.
-fn outcome(call: CallId, state: WireState<'_>) -> Option<Outcome> {
-    let noted: WireEnding = lenient(state.metadata).unwrap_or_default();
-    let text = |text: Option<Text<'_>>| vec![Part::Text(text.unwrap_or_default().0.into_owned())];
+fn outcome<'m, W: Words<'m>>(call: CallId, state: WireState<'m, W>) -> Option<Outcome> {
+    let noted = match &*state.status {
+        "completed" if W::ARE_KNOWN => exit_code(state.metadata),
+        "error" if W::ARE_KNOWN => lenient(state.metadata).unwrap_or_default(),
+        _ => WireEnding::default(),
+    };
+    let text = |text: Option<W>| vec![Part::Text(text.map(W::into_string).unwrap_or_default())];
     match &*state.status {
         "completed" if state.time.compacted.is_some() => {
             let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
@@ -288,8 +322,18 @@ fn outcome(call: CallId, state: WireState<'_>) -> Option<Outcome> {
     }
 }
 
+/// How a call ended that came to its end. What is noted of it may be as long as the outcome, and tells nothing where this
+/// word is not in it, which might be spelt by the numbers of its letters.
+fn exit_code(noted: Option<&RawValue>) -> WireEnding {
+    let tells = |noted: &&RawValue| {
+        let noted = noted.get().as_bytes();
+        EXIT.find(noted).or_else(|| NUMBERED.find(noted)).is_some()
+    };
+    lenient(noted.filter(tells)).unwrap_or_default()
+}
+
 /// An image or a file that the model sees as such.
-fn blob(part: &WirePart<'_>) -> Option<Blob> {
+fn blob<W>(part: &WirePart<'_, W>) -> Option<Blob> {
     let (mime, url) = (part.mime.as_deref()?, part.url.as_deref()?);
     if matches!(mime, "text/plain" | "application/x-directory") {
         return None;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use carryover_core::transcript::{Compacted, NodeId};
 
-use super::kept::{Head, Kept, Raw, Session};
+use super::kept::{Head, Kept, Session};
+use super::pile::{Part, Pile};
 use super::wire::{WireInfo, WirePart};
 use crate::formats::ids;
 
@@ -39,15 +40,21 @@ pub(super) fn fates(kept: &dyn Kept, session: &Session, heads: &[Head]) -> rusql
         fates.push(Fate { before, ..Fate::default() });
         before = Some(NodeId::of(&head.message.id));
     }
+    let summaries: Vec<(usize, String)> =
+        heads.iter().enumerate().filter_map(|(index, head)| Some((index, summarised(head)?))).collect();
+    if summaries.is_empty() && session.revert.is_none() {
+        return Ok(fates);
+    }
     let places: BTreeMap<&str, usize> =
         heads.iter().enumerate().map(|(index, head)| (head.message.id.as_str(), index)).collect();
-    for (index, head) in heads.iter().enumerate() {
-        let Some(asked) = summarised(head).and_then(|asked| places.get(asked.as_str()).copied()) else { continue };
+    for (index, asked) in summaries {
+        let Some(asked) = places.get(asked.as_str()).copied() else { continue };
         if asked >= index || fates[asked].barrier.is_some() {
             continue;
         }
-        let parts = kept.parts(&heads[asked].message.id)?;
-        let Some(tail) = parts.iter().find_map(|part| compaction(&part.raw)) else { continue };
+        let mut parts = Pile::default();
+        kept.parts(&heads[asked].message.id, &mut parts)?;
+        let Some(tail) = parts.parts(0..parts.len()).find_map(compaction) else { continue };
         let kept_from = tail.and_then(|tail| places.get(tail.as_str()).copied()).filter(|tail| *tail < asked);
         let node = |index: usize| NodeId::of(&heads[index].message.id);
         fates[asked].barrier = Some(Compacted {
@@ -74,7 +81,11 @@ fn revert(session: &Session, places: &BTreeMap<&str, usize>, fates: &mut [Fate])
 
 /// The message that asked for the compaction which this one finishes. One that failed finishes none.
 fn summarised(head: &Head) -> Option<String> {
-    let Raw::Text(text) = &head.message.raw else { return None };
+    let text = head.message.as_part().record.ok()?;
+    // Most messages are none, and need not be parsed to know it. (With escapes, the word may be spelt in other ways.)
+    if memchr::memmem::find(text.as_bytes(), b"\"summary\"").is_none() && !text.contains('\\') {
+        return None;
+    }
     let info: WireInfo<'_> = serde_json::from_str(text).ok()?;
     let finished = info.summary && &*info.role == "assistant" && info.finish.is_some() && info.error.is_none();
     info.parent.filter(|_| finished)
@@ -82,15 +93,18 @@ fn summarised(head: &Head) -> Option<String> {
 
 /// Whether a part asks for a compaction, and from which message on it keeps what there was.
 #[expect(clippy::option_option, reason = "it is one, and it may keep something")]
-fn compaction(raw: &Raw) -> Option<Option<String>> {
-    let Raw::Text(text) = raw else { return None };
-    let part: WirePart<'_> = serde_json::from_str(text).ok()?;
+fn compaction(part: Part<'_>) -> Option<Option<String>> {
+    let part: WirePart<'_> = serde_json::from_str(part.record.ok()?).ok()?;
     (&*part.kind == "compaction").then_some(part.tail_start_id)
 }
 
 impl Fate {
     /// Takes it into a digest: a message that is what it was may still mean something else.
     pub(super) fn digest_on(&self, digest: u64) -> u64 {
+        // Nothing became of most.
+        if self.barrier.is_none() && self.reverted == Reverted::Nothing && !self.is_summary {
+            return ids::digest_on(digest, b"None Nothing false");
+        }
         let told = format!("{:?} {:?} {}", self.barrier, self.reverted, self.is_summary);
         ids::digest_on(digest, told.as_bytes())
     }

@@ -52,13 +52,14 @@ pub(super) struct WireModel {
     pub model: String,
 }
 
-/// One part of a message; which fields are there depends on its type.
+/// One part of a message; which fields are there depends on its type. Its words may be passed over.
 #[derive(Deserialize)]
-pub(super) struct WirePart<'a> {
+#[serde(bound(deserialize = "W: Deserialize<'de>"))]
+pub(super) struct WirePart<'a, W = Text<'a>> {
     #[serde(rename = "type", borrow)]
     pub kind: Text<'a>,
-    #[serde(default, borrow)]
-    pub text: Option<Text<'a>>,
+    #[serde(default = "Option::default")]
+    pub text: Option<W>,
     #[serde(default)]
     pub synthetic: Option<bool>,
     #[serde(default)]
@@ -67,8 +68,8 @@ pub(super) struct WirePart<'a> {
     pub tool: Option<Text<'a>>,
     #[serde(default, rename = "callID", borrow)]
     pub call: Option<Text<'a>>,
-    #[serde(default, borrow)]
-    pub state: Option<WireState<'a>>,
+    #[serde(default = "Option::default", borrow)]
+    pub state: Option<WireState<'a, W>>,
     #[serde(default, borrow)]
     pub mime: Option<Text<'a>>,
     #[serde(default, deserialize_with = "text_or_none", borrow)]
@@ -85,15 +86,16 @@ pub(super) struct WirePart<'a> {
 
 /// How far a call has come.
 #[derive(Deserialize)]
-pub(super) struct WireState<'a> {
+#[serde(bound(deserialize = "W: Deserialize<'de>"))]
+pub(super) struct WireState<'a, W = Text<'a>> {
     #[serde(borrow)]
     pub status: Text<'a>,
     #[serde(default, borrow)]
     pub input: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    pub output: Option<Text<'a>>,
-    #[serde(default, borrow)]
-    pub error: Option<Text<'a>>,
+    #[serde(default = "Option::default")]
+    pub output: Option<W>,
+    #[serde(default = "Option::default")]
+    pub error: Option<W>,
     #[serde(default, borrow)]
     pub metadata: Option<&'a RawValue>,
     #[serde(default)]

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use carryover_core::transcript::{Body, Note};
+use serde_json::json;
 
 use super::*;
 use crate::{AgentError, Store};
@@ -149,6 +150,54 @@ fn reading_in_two_steps_is_reading_at_once() {
             assert_eq!(again, end);
         }
     }
+}
+
+/// A session that was compacted at last, after many times the messages of another.
+fn long() -> Value {
+    let (mut whole, other) = (export("compaction"), export("rich").to_string());
+    let ids = ["msg_", "prt_"];
+    let mut messages = Vec::new();
+    for round in 0..40 {
+        // Names of their own, which are in order as the client's are.
+        let other = ids.iter().fold(other.clone(), |other, id| other.replace(id, &format!("{id}0{round:02}")));
+        let mut other: Value = serde_json::from_str(&other).unwrap();
+        for message in other["messages"].as_array_mut().unwrap() {
+            message["info"]["time"]["created"] = json!(1000 + messages.len());
+            for part in message["parts"].as_array_mut().unwrap() {
+                if let Some(output) = part.pointer_mut("/state/output") {
+                    *output = json!(output.as_str().unwrap().repeat(20));
+                }
+            }
+            messages.push(message.take());
+        }
+    }
+    messages.append(whole["messages"].as_array_mut().unwrap());
+    whole["messages"] = json!(messages);
+    whole
+}
+
+#[test]
+fn what_lies_before_the_last_compaction_is_told_in_order_and_by_its_kinds() {
+    let made = Made::of(&[long()]);
+    let connection = Connection::open(made.path()).unwrap();
+    let bad = [r#"{"type":"text","text":"\ud800"}"#, r#"{"type":"text","text":"cut"#, r#"{"type":"tool","tool":7}"#];
+    for (index, data) in bad.iter().enumerate() {
+        let sql = "UPDATE part SET data = ?1 WHERE rowid IN (?2, (SELECT max(rowid) FROM part) - ?2)";
+        assert_eq!(connection.execute(sql, params![data, index * 2 + 3]).unwrap(), 2);
+    }
+    let source = source(&made.path());
+    let (mut whole, end) =
+        read_from(&source, TranscriptBuilder::new("opencode").keeping_everything(), &Bookmark::Start);
+    assert!(
+        whole.rejected.len() == 6 && whole.entries.iter().map(|entry| entry.body.text_len()).sum::<usize>() > 600_000
+    );
+    for pair in whole.entries.windows(2) {
+        let (before, after) = (pair[0].node.unwrap(), pair[1].node.unwrap());
+        assert!(after.id == before.id || after.parent == Some(before.id));
+    }
+    let last = whole.entries.iter().rposition(|entry| matches!(entry.body, Body::Compacted(_))).unwrap();
+    whole.entries[..last].iter_mut().for_each(Entry::reduce);
+    assert_eq!(read_from(&source, TranscriptBuilder::new("opencode"), &Bookmark::Start), (whole, end));
 }
 
 #[test]
