@@ -174,7 +174,7 @@ fn is_participle(verb: &str) -> bool {
 /// `I'll go through the code`, `let's have a look`: said while working.
 fn is_idle(verb: &str, rest: &[Word<'_>]) -> bool {
     let next = rest.first().map_or("", Word::as_str);
-    let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
+    let has = |words: &'static str| rest.iter().take(3).any(|word| is_in(words, word));
     match verb {
         "go" | "going" => !is_in("with for without", next),
         "took" if is_in("a an some", next) => true,
