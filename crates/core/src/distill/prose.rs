@@ -206,9 +206,11 @@ fn is_loose_heading(text: &str) -> bool {
 
 /// `Decision: …`, `Next step — …`: a heading and its text in one line.
 fn labelled(text: &str) -> Option<(Section, &str)> {
+    // A label is short, and most texts are not.
+    let head = &text[..text.floor_char_boundary(48)];
     let (at, length) = [": ", " — ", " – ", " - "]
         .iter()
-        .filter_map(|mark| text.find(mark).map(|at| (at, mark.len())))
+        .filter_map(|mark| head.find(mark).map(|at| (at, mark.len())))
         .min()
         .filter(|(at, _)| *at <= 40)?;
     let label = &text[..at];
