@@ -4,7 +4,7 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 use super::{Voice, decisions, pick, request, verdict};
 
 /// How many words a choice may have.

@@ -6,7 +6,7 @@ use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 use super::{Decision, Voice, questions, request, task, verdict};
 use super::{answer, choice};
 

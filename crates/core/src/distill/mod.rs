@@ -47,6 +47,7 @@ mod tests;
 mod todos;
 mod turn;
 mod verdict;
+mod vocabulary;
 mod words;
 mod workspace;
 

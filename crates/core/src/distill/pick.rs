@@ -3,7 +3,7 @@
 //! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
 
 use super::request;
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\

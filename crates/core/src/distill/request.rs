@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cues::{self, Cue};
 use super::prose::Line;
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 use super::{turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.

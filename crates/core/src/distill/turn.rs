@@ -4,7 +4,7 @@
 //! to be over or somebody else's, and something follows.
 
 use super::request;
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 
 const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
 

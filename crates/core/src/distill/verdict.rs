@@ -1,7 +1,7 @@
 //! Sentences that conclude: a lead that sums up, a label, a report of whose choice it was, a state that is final.
 
 use super::cues::{Cue, CueSet};
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 
 /// Leads behind which a conclusion stands.
 const LEADS: &str = "\

@@ -1,10 +1,7 @@
 //! The user's own words in a prompt: without what a harness wrapped around them and without what was pasted.
 
-use std::borrow::{Borrow, Cow};
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
-use std::ops::Deref;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::dump;
 
@@ -88,108 +85,6 @@ const HOUSEKEEPING: &[&str] = &[
 
 /// A message is looked at as far as this; what is longer was pasted.
 const ENOUGH: usize = 48 * 1024;
-
-/// A word in lower case. Most are as they stand, and are not copied.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Word<'a>(Cow<'a, str>);
-
-impl<'a> Word<'a> {
-    pub(super) fn of(word: &'a str) -> Self {
-        let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        Self(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Deref for Word<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for Word<'_> {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl PartialEq<str> for Word<'_> {
-    fn eq(&self, other: &str) -> bool {
-        *self.0 == *other
-    }
-}
-
-impl PartialEq<&str> for Word<'_> {
-    fn eq(&self, other: &&str) -> bool {
-        *self.0 == **other
-    }
-}
-
-/// Whether a word stands in a list of words that are parted by spaces.
-pub(super) fn is_in(list: &'static str, word: &str) -> bool {
-    // Nearly every word is in no list, and two looks tell most of them.
-    LISTS.with_borrow_mut(|lists| {
-        lists.entry((list.as_ptr() as usize, list.len())).or_insert_with(|| List::of(list)).has(word)
-    })
-}
-
-thread_local! {
-    /// Lists that were asked for, by where they are: they are constants.
-    static LISTS: RefCell<HashMap<(usize, usize), List, BuildHasherDefault<Places>>> = RefCell::default();
-}
-
-/// A list of words, ready to be asked.
-struct List {
-    /// Which first letters there are, and which lengths.
-    firsts: u64,
-    lengths: u64,
-    words: Vec<&'static str>,
-}
-
-impl List {
-    fn of(list: &'static str) -> Self {
-        let mut words: Vec<&str> = list.split(' ').filter(|word| !word.is_empty()).collect();
-        words.sort_unstable();
-        let (firsts, lengths) =
-            words.iter().map(|word| marks(word)).fold((0, 0), |all, one| (all.0 | one.0, all.1 | one.1));
-        Self { firsts, lengths, words }
-    }
-
-    fn has(&self, word: &str) -> bool {
-        let (first, length) = marks(word);
-        self.firsts & first != 0 && self.lengths & length != 0 && self.words.binary_search(&word).is_ok()
-    }
-}
-
-fn marks(word: &str) -> (u64, u64) {
-    let first = word.bytes().next().map_or(0, |byte| 1 << (byte & 63));
-    (first, 1 << (word.len() & 63))
-}
-
-/// Where a constant is tells it from the others well enough.
-#[derive(Default)]
-struct Places(u64);
-
-impl Hasher for Places {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_usize(&mut self, place: usize) {
-        self.0 = (self.0 ^ place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 /// What the user said, paragraphs kept; empty where a message has no words of the user.
 pub(super) fn own(text: &str) -> String {
