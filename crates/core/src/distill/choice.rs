@@ -5,7 +5,7 @@
 
 use super::cues::{Cue, CueSet};
 use super::words::{Word, is_in};
-use super::{Voice, decisions, pick, request, verdict};
+use super::{Voice, act, decisions, pick, request, verdict};
 
 /// How many words a choice may have.
 pub(super) const LONGEST: usize = 90;
@@ -97,7 +97,9 @@ fn by_agent(text: &str, cues: CueSet) -> bool {
         || explained && (order(&words).is_some() || must_stay(&words))
         || verdict::by_anyone(text, &words, cues)
         || pick::answers(&words)
+        || pick::takes(text, &words)
         || cues.has(Cue::Contrast) && excludes(text, &words)
+        || act::settles(text, &words, explained)
 }
 
 /// Whether the user did.
@@ -114,12 +116,15 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
         || verdict::by_anyone(text, &words, cues)
         || excludes(text, &words)
         || pick::names(text)
+        || act::settles(text, &words, explained)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
 pub(super) fn orders(text: &str) -> bool {
-    let words: Vec<Word<'_>> = request::words(text).take(8).collect();
-    order(&words).is_some()
+    text.split([',', ';', ':', '—', '–']).any(|clause| {
+        let words: Vec<Word<'_>> = request::words(clause).take(8).collect();
+        order(&words).is_some()
+    })
 }
 
 /// The verb of an order.
@@ -195,6 +200,7 @@ fn judges(words: &[Word<'_>]) -> bool {
         words[from.saturating_sub(4)..from]
             .iter()
             .any(|word| matches!(word.as_str(), "not" | "isn't" | "what" | "which" | "whether" | "no"))
+            || words[..from].iter().any(|word| is_in("if whether", word))
     };
     words.windows(2).enumerate().any(|(at, pair)| {
         good(&pair[0]) && is_in(KINDS, &pair[1]) && !is_denied(at) && {
@@ -324,7 +330,18 @@ fn is_explained(text: &str) -> bool {
         text[at..].starts_with(", ")
             && is_in("it it's we they this that the there our you everything nothing its", &subject)
     };
+    // `…, as legal does not allow it`, `…, so I took …`.
+    let is_because = |at: usize| {
+        let is_set_off = text[..at].ends_with(',') && request::words(&text[at + 4..]).nth(2).is_some();
+        (is_set_off || decisions::has_verb(&text[at + 4..])) && request::words(&text[..at]).count() >= 2
+    };
+    let follows = |at: usize| {
+        let mut behind = request::words(&text[at + 4..]);
+        behind.next().is_some_and(|word| is_in("i we i've we've i'm we're i'll we'll let's", &word))
+    };
     text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
+        || text.match_indices(" as ").any(|(at, _)| is_because(at))
+        || text.match_indices(" so ").any(|(at, _)| follows(at))
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
 }
 

@@ -110,6 +110,7 @@ const WORDS: &[(&str, Section)] = &[
     ("user's request", Section::Goal),
     ("intent", Section::Goal),
     ("the task", Section::Goal),
+    ("plan", Section::Next),
 ];
 
 /// Labels that are whole: `Why:` within a sentence is no heading, `Next:` is.

@@ -73,6 +73,7 @@ pub(super) const REASON: &str = "\
     because | since | due to | so that | as it | as the | as we | given that | given the | in order to | to avoid | \
     the reason | reason: | reason being | rationale: | why: | which avoids | which means | owing to | \
     on account of | to keep | to prevent | to make sure | to reduce | to stay | otherwise | for the sake of | \
+    given | given how | bc | cuz | on the grounds | on grounds of | the rationale | the motivation | considering that | \
     thanks to | seeing that | seeing as | inasmuch as | the trade-off | so we | so it | so the";
 
 pub(super) const NEXT: &str = "\
@@ -225,7 +226,7 @@ pub(super) const HEDGE: &str = "\
     possibly | alternatively | consider using | consider the | consider a | consider an | consider whether | \
     to consider | let's consider | worth considering | considering whether | considering using | we could | you could | i could | if we | if you | if i | \
     should we | should i | options are | either | for example | e.g. | typically | usually | in general | \
-    generally | not sure | unsure";
+    generally | not sure | unsure | almost | nearly | let me ask | ask first | depends on";
 
 pub(super) const SOLVED: &str = "\
     fixed | resolved | unblocked | works now | now works | solved | no longer fails | no longer blocked | \
@@ -233,7 +234,7 @@ pub(super) const SOLVED: &str = "\
 
 /// Settled, whoever says it.
 pub(super) const FIRM: &str = "\
-    dead set on | sold on | all in on | made up my mind | made up our minds | mind is made up | minds are made up | \
+    by choice | changed course | change course | changed tack | made a call |     dead set on | sold on | all in on | made up my mind | made up our minds | mind is made up | minds are made up | \
     voted for | voted to | voted in favor of | voted in favour of | vote goes to | gets my vote | has my vote | \
     got my vote | my vote is | my vote: | i vote for | i'm voting for | end of discussion | end of story | \
     end of debate | end of the discussion | full stop | case closed | that's final | that is final | it's final | \

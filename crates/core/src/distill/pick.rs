@@ -21,12 +21,17 @@ const TELLING: &str = "\
     fail crashes crashed works worked look looks seems sounds takes took got get gets goes went see saw think know mean means \
     says said need needs want wants makes made run runs ran thanks thank thx cheers sorry idea ideas problem problems \
     worries luck way rush hurry doubt matter clue thing things stuff wait moment minute minutes back hello hi hey morning \
-    work job enough sense";
+    work enough sense time your passes pass";
 
 /// What a pick does not begin with.
 const OPENINGS: &str = "\
     but and or if because since until unless after before while with without not as for to from by in on at go do try \
-    never always too very so also great good nice cool perfect awesome wonderful interesting weird funny";
+    never always too very so also great good nice cool perfect awesome wonderful interesting weird funny discuss talk think \
+    look see wait sleep leave take come";
+
+/// What concedes or sums up before something is picked.
+const CONCEDES: &str =
+    "win wins won point enough between two three both fair true convinced argument lol settled go ahead done";
 
 /// Orders that name what is to be taken: `make it a trie`.
 const MAKE: &str =
@@ -58,11 +63,23 @@ pub(super) fn answers(words: &[Word<'_>]) -> bool {
     is_led && words.len() <= 60 && (rejects(words) || is_one_of(words))
 }
 
+/// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
+pub(super) fn takes(text: &str, words: &[Word<'_>]) -> bool {
+    let is_led = words
+        .first()
+        .is_some_and(|word| is_in("ok okay no nope nah yes yeah yep fine agreed then make lol between fair", word));
+    let is_then = || text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
+    (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(&text.to_ascii_lowercase()))
+}
+
 /// `I want a queue`.
 fn wants(words: &[Word<'_>]) -> bool {
     let mut rest = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word));
+    if words.first().is_some_and(|word| is_in("yes no", word)) && words.get(1).is_some_and(|word| word == "to") {
+        return words.len() >= 4;
+    }
     matches!(rest.next(), Some("i" | "we"))
-        && rest.next() == Some("want")
+        && rest.next().is_some_and(|word| is_in("want say", word))
         && rest.next().is_some_and(|word| !is_in("to you it this that them your more some", word))
 }
 
@@ -127,6 +144,12 @@ fn bare(lower: &str) -> bool {
         let from = words.iter().take_while(|word| is_in(LEADS, word)).count();
         is_led |= from > 0;
         if from == words.len() {
+            continue;
+        }
+        // `You win`, `between the two`: what leads to a pick is short.
+        let is_aside = words.len() <= 4 && words.iter().any(|word| is_in(CONCEDES, word));
+        if is_aside {
+            is_led = true;
             continue;
         }
         let until = words.iter().rposition(|word| !is_in(TAILS, word)).map_or(words.len(), |last| last + 1);

@@ -85,14 +85,21 @@ fn is_about_how(lines: &[Line]) -> bool {
     sentences.any(|(text, _)| {
         let words: Vec<Word<'_>> = words(text).take(10).collect();
         let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
-        verdict::replaces_idea(&words) || mind && !orders(text)
+        // `Forget what I said about …`
+        let said =
+            words.windows(3).any(|part| part[0] == "what" && part[1] == "i" && is_in("said wrote told", &part[2]));
+        let forgets = said && words.iter().any(|word| is_in("forget ignore scratch scrap disregard", word));
+        verdict::replaces_idea(&words) || forgets || mind && !orders(text)
     }) && !lines.iter().flat_map(Line::said).any(|(text, _)| orders(text) || turn::names_task(text))
 }
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
 fn veers(text: &str, lines: &[Line]) -> bool {
     let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
-    words(text).count() >= 5 && sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
+    let all: Vec<Word<'_>> = words(text).take(80).collect();
+    all.len() >= 5
+        && (sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
+            || all.len() >= 8 && turn::leaves(&all) && turn::takes(&all))
 }
 
 /// Whether a prompt asks for nothing new.

@@ -45,6 +45,7 @@ pub(super) fn turns(sentence: &str) -> bool {
         || sets_aside(&words)
         || gives(&words)
         || goes_on(sentence, &words)
+        || renames(&words)
 }
 
 /// Whether a sentence calls something the task.
@@ -146,6 +147,76 @@ fn gives(words: &[Word<'_>]) -> bool {
     .any(|given| said.contains(given))
 }
 
+/// Verbs that put something away, in the forms in which they are said of a task.
+const LEAVING: &str = "\
+    forget scrap drop skip ignore park abandon cancel stop pause shelve ditch postpone defer discard disregard halt suspend \
+    freeze leave scratch revert undo abandoning dropping parking shelving pausing stopping cancelling canceling postponing ditching scrapping \
+    leaving abandoned dropped parked shelved paused stopped cancelled canceled postponed ditched scrapped delay close closing \
+    put set mothball bin kill killing finish stash";
+
+/// Whether a prompt leaves what was worked on: puts it away, or says that it is over, later or not wanted.
+pub(super) fn leaves(words: &[Word<'_>]) -> bool {
+    let is_work =
+        |word: &str| is_in(OLD, word) || is_in(NAMES, word) || is_in("whole entire work feature branch", word);
+    words.windows(3).any(|part| {
+        let [verb, object, next] = part else { return false };
+        is_in(LEAVING, verb)
+            && (is_in("it this that everything all", object)
+                || is_in("the our my your", object) && is_work(next)
+                || object == "what" && is_in("you you're we we're i", next))
+            || is_in("no not", verb) && is_in("longer", object)
+            || verb == "what" && object == "i" && is_in("told asked gave", next)
+            || is_in("out off", verb) && is_in("of my", object) && is_in("the plate", next)
+            || is_in("won't don't not", verb) && is_in("need be", object) && is_in("it this that needing", next)
+            || is_in(OLD, verb) && is_in(NAMES, object) && is_in("turned was is got has", next)
+            || verb == "care" && object == "about" && is_in("the this that it", next)
+            || is_in("rabbit dead", verb) && is_in("hole end", object)
+            || is_in("happy done finished through satisfied good fine", verb)
+                && object == "with"
+                && is_in("this that it the what", next)
+            || is_in("call calling consider", verb)
+                && is_in("it this that", object)
+                && is_in("done a finished good", next)
+            || is_in("next another", verb) && is_in("week month sprint quarter time day", object)
+    }) || words.iter().any(|word| {
+        is_in("backlog anymore merged shipped unnecessary deprioritised deprioritized moot obsolete superseded", word)
+    })
+}
+
+/// Whether a prompt takes something up, or says what matters now.
+pub(super) fn takes(words: &[Word<'_>]) -> bool {
+    let is_own = |word: &str| !request::is_back(word) && !is_in("how why what if", word);
+    words.windows(3).any(|part| {
+        let [one, two, three] = part else { return false };
+        is_in("work working start starting focus begin concentrate get going carry", one)
+            && is_in("on with", two)
+            && is_own(three)
+            || is_in("turn switch move shift pivot jump over go change back attention", one)
+                && two == "to"
+                && is_own(three)
+            || one == "from" && is_in("here now", two) && three == "on"
+            || is_in("takes take taking", one) && is_in("its", two) && three == "place"
+            || is_in("all what thing", one) && is_in("that matters which", two)
+            || is_in("goal task objective mission focus priority job assignment", one)
+                && is_in("is becomes", two)
+                && !is_in("done fine clear not no still good too", three)
+            || is_in("take deal look", one) && is_in("care with after at into", two) && is_own(three)
+            || is_in("i we", one) && is_in("need want", two) && is_own(three) && three != "to"
+            || is_in("tackle handle", one) && is_own(two)
+            || one == "the" && two == "time" && is_in("for on to", three)
+    }) || words.iter().any(|word| is_in("instead urgent pressing", word))
+}
+
+/// `Our objective is now …`: the task is named anew.
+fn renames(words: &[Word<'_>]) -> bool {
+    words.windows(4).any(|part| {
+        is_in("the our my your", &part[0])
+            && is_in("goal task objective mission focus priority job assignment target", &part[1])
+            && is_in("is becomes", &part[2])
+            && (part[3] == "now" || part[3] == "no")
+    })
+}
+
 /// `Moving on: …`, `on to the importer`.
 fn goes_on(sentence: &str, words: &[Word<'_>]) -> bool {
     let rest: Vec<&str> = words
@@ -170,6 +241,51 @@ fn goes_on(sentence: &str, words: &[Word<'_>]) -> bool {
 
 /// `New task: …`, `OK, next topic.`
 fn names_new(sentence: &str, words: &[Word<'_>]) -> bool {
+    // It may stand behind what is said of the old one: `merged, next task: …`.
+    calls_task(sentence, words)
+        || sentence.char_indices().filter(|(_, mark)| matches!(mark, ',' | '.' | ';' | '!')).any(|(at, _)| {
+            let clause = &sentence[at + 1..];
+            let words: Vec<Word<'_>> = request::words(clause).collect();
+            words.len() >= 3 && (calls_task(clause, &words) || sets_task(&words))
+        })
+        || sets_task(words)
+        || is_turned(sentence)
+}
+
+/// `Okay, pivot: …`.
+fn is_turned(sentence: &str) -> bool {
+    let Some((lead, rest)) = sentence.split_once(": ") else { return false };
+    let words: Vec<Word<'_>> = request::words(lead).collect();
+    words.len() <= 3
+        && words.last().is_some_and(|last| is_in("pivot switch next change update reset reprioritise", last))
+        && request::words(rest).count() >= 2
+}
+
+/// `The only item is …`, `the next thing I want from you is …`, `our new target is …`.
+fn sets_task(words: &[Word<'_>]) -> bool {
+    let Some(at) = words
+        .iter()
+        .take(6)
+        .position(|word| is_in("thing item target task job goal objective focus priority mission", word))
+    else {
+        return false;
+    };
+    let is_new = words[..at].iter().any(|word| is_in("new next only one other real", word));
+    let is_led =
+        words[..at].iter().all(|word| is_in(BEFORE, word) || is_in(NEW, word) || is_in("only one your our my", word));
+    let is = words[at + 1..].iter().take(7).position(|word| word == "is").map(|is| at + 1 + is);
+    let is_asked = |is: usize| {
+        words[at + 1..is].iter().any(|word| is_in("want need you work do left", word)) && words[at + 1..is].len() <= 6
+    };
+    is_led
+        && is.is_some_and(|is| {
+            (is_new && is == at + 1 || is_asked(is))
+                && words.len() >= is + 3
+                && !is_in("not that how why what when too it this", &words[is + 1])
+        })
+}
+
+fn calls_task(sentence: &str, words: &[Word<'_>]) -> bool {
     let Some(at) = words.windows(2).take(7).position(|pair| is_in(NEW, &pair[0]) && is_in(NAMES, &pair[1])) else {
         return false;
     };
@@ -244,7 +360,7 @@ fn is_gone(words: &[Word<'_>]) -> bool {
 fn has_changed(words: &[Word<'_>]) -> bool {
     let subject = "plan plans direction priority priorities scope course focus requirements goal goals task topic assignment \
         objective";
-    words.iter().take(9).enumerate().any(|(at, word)| {
+    words.iter().take(30).enumerate().any(|(at, word)| {
         let near = &words[at.saturating_sub(3)..(at + 4).min(words.len())];
         is_in("change changes changed shifted shift", word) && near.iter().any(|word| is_in(subject, word))
     })
@@ -295,7 +411,8 @@ fn does_now(words: &[Word<'_>]) -> bool {
     let is_verb = is_in(TAKE_UP, rest[at]);
     let object = &rest[at + usize::from(is_verb)..];
     let is_late = now + 2 >= words.len();
-    let tells = "is are was were works fails passes looks has have does seems it that this";
+    let tells = "is are was were works fails passes looks has have does seems it that this fail pass break breaks crash \
+        crashes work run runs look don't doesn't can't won't still again";
     (is_verb || is_late && rest[at] == "the")
         && (2..=14).contains(&object.len())
         && !object.iter().any(|word| is_in(tells, word) || request::is_back(word))

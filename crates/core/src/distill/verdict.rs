@@ -10,13 +10,13 @@ const LEADS: &str = "\
     as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
     until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
     after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
-    per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
+    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
     choice pick verdict conclusion outcome resolution resolved confirmed final approved agreed settled policy rule \
     convention principle constraint consensus preference call decided decision chosen picked selected settled winner \
-    vote agreement ruling accepted requirement approach strategy";
+    vote agreement ruling accepted requirement approach strategy decisions choices non-negotiable mandatory decree intentional deliberate";
 
 /// Labels that may stand anywhere in a longer one: `our decision stands: …`.
 const FIRM_LABELS: &str =
@@ -72,7 +72,11 @@ fn is_labelled(text: &str) -> bool {
         return false;
     };
     let label = label.split(['(', '[', '#']).next().unwrap_or(label);
-    let words: Vec<Word<'_>> = super::request::words(label).collect();
+    let mut words: Vec<Word<'_>> = super::request::words(label).collect();
+    // `Approach taken: …`
+    if words.len() > 1 && words.last().is_some_and(|last| is_in("taken made reached used here now", last)) {
+        words.pop();
+    }
     let is_last = words.len() <= 4 && words.last().is_some_and(|last| is_in(LABELS, last));
     let is_met = words.iter().any(|word| {
         is_in("vote meeting discussion call review ops team standup sync retro poll board legal security product", word)
@@ -119,7 +123,8 @@ pub(super) fn closes(clause: &str) -> bool {
 }
 
 fn is_closed(text: &str) -> bool {
-    let mut clauses = text.split(['.', ',', ';', '!', '—', '–']).map(str::trim).filter(|clause| !clause.is_empty());
+    let mut clauses =
+        text.split(['.', ',', ';', '!', '—', '–', '(', ')']).map(str::trim).filter(|clause| !clause.is_empty());
     let first = clauses.next().unwrap_or_default();
     super::request::words(first).count() >= 2 && clauses.any(closes)
 }
