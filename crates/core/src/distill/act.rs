@@ -7,8 +7,9 @@ use super::lexicon::{
     self, BASE, BETWEEN, Class, FIRM, GOING, MEETING, PAST, PEOPLE, PERCEIVES, SETTLED, SPEAKER, TELLS, THEREFORE,
     THIRD, UNSETTLED, WEAK,
 };
-use super::request;
+use super::particle::goes_on;
 use super::words::{Word, is_in};
+use super::{Voice, request};
 
 /// A sentence, its words and what these can be.
 struct Clause<'a> {
@@ -16,13 +17,20 @@ struct Clause<'a> {
     words: &'a [Word<'a>],
     classes: Vec<Class>,
     is_explained: bool,
+    /// What a user says of how it is done is how it shall be.
+    is_user: bool,
 }
 
 /// Whether a sentence, said by whom it may be, is an act of choosing.
-pub(super) fn settles(text: &str, words: &[Word<'_>], is_explained: bool) -> bool {
-    let clause = Clause { text, words, classes: lexicon::classes(words), is_explained };
+pub(super) fn settles(voice: Voice, text: &str, words: &[Word<'_>], is_explained: bool) -> bool {
+    let classes = lexicon::classes(words);
+    let clause = Clause { text, words, classes, is_explained, is_user: voice == Voice::User };
     let any = clause.classes.iter().fold(0, |any, class| any | class);
-    if any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) == 0 && !is_explained && !clause.is_standing() {
+    if any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) == 0
+        && !is_explained
+        && !clause.is_user
+        && !clause.is_standing()
+    {
         return false;
     }
     // `B) a trie, because …` is one of several.
@@ -57,13 +65,17 @@ pub(super) fn is_told(text: &str) -> bool {
     if is_ignorant || is_supposed(&words) || is_reported(&words) {
         return true;
     }
-    let clause = Clause { text, classes: lexicon::classes(&words), words: &words, is_explained: true };
+    let classes = lexicon::classes(&words);
+    let clause = Clause { text, classes, words: &words, is_explained: true, is_user: true };
     clause.perceives() && !clause.speaker_acts()
 }
 
 /// `Suppose we pick …`, `had we used …`, `no decision yet`.
 fn is_supposed(words: &[Word<'_>]) -> bool {
     let word = |at: usize| words.get(at).map_or("", Word::as_str);
+    // What would be is often the reason.
+    let reason = words.iter().position(|word| is_in("because since bc given", word)).filter(|at| *at > 2);
+    let words = &words[..reason.unwrap_or(words.len())];
     let is_led = match word(0) {
         "suppose" | "supposing" | "imagine" | "hypothetically" | "either" | "whether" | "assume" | "assuming" => true,
         "if" => words.iter().any(|word| is_in("could would might may", word)),
@@ -83,18 +95,29 @@ fn is_supposed(words: &[Word<'_>]) -> bool {
                     && is_in("we i you you've we've they", &part[1])
                     && is_in("choose decide pick picked chosen decided settle commit", &part[2])
                 || part[0] == "was" && part[1] == "going" && part[2] == "to"
-                || part[0] == "would" && is_in("be have", &part[1])
+                || part[0] == "would" && is_in("be have mean require need make break cost", &part[1])
+                || is_in("haven't hasn't not didn't never", &part[0])
+                    && (is_in("decided chosen agreed settled picked", &part[1])
+                        || is_in("been yet we really", &part[1])
+                            && is_in("decided chosen agreed settled picked", &part[2]))
+                || part[0] == "as" && part[1] == "soon" && part[2] == "as"
+                || is_in("may might could must", &part[0]) && part[1] == "have"
                 || part[0] == "or" && part[1] == "not"
+                || is_in("is are", &part[1]) && part[2] == "yours"
         })
 }
 
 /// `Someone on the forum recommends …`: others who have no say here.
 fn is_reported(words: &[Word<'_>]) -> bool {
     let strangers = "someone somebody people many most some projects forum blog article post reddit stackoverflow tutorial author \
-        authors framework one book video talk competitors kubernetes google";
+        authors framework reviewer book video docs documentation upstream interesting talk competitors";
     let says = "recommends recommend recommended suggests suggest suggested argued argues says say said proposes proposed \
-        claims claimed choose chose picked use uses used prefer prefers went wrote writes";
-    words.iter().take(2).any(|word| is_in(strangers, word)) && words.iter().take(8).any(|word| is_in(says, word))
+        claims claimed mention mentions mentioned describe describes choose chose picked use uses used prefer prefers went wrote writes";
+    let is_she = words.first().is_some_and(|word| is_in("she he they", word))
+        && words.get(1).is_some_and(|word| is_in("said says thinks told", word));
+    let words = if words.first().is_some_and(|word| lexicon::of(word) & SPEAKER != 0) { &[] } else { words };
+    is_she
+        || words.iter().take(3).any(|word| is_in(strangers, word)) && words.iter().take(8).any(|word| is_in(says, word))
 }
 
 impl Clause<'_> {
@@ -109,13 +132,18 @@ impl Clause<'_> {
     /// Whether the word is a verb of choosing in one of these forms, with what has to stand behind it.
     fn is_act(&self, at: usize, forms: Class) -> bool {
         self.is(at, forms)
-            && (self.is(at, FIRM) || self.is(at, WEAK) && self.is_explained)
+            && (self.is(at, FIRM)
+                || self.is_explained
+                || self.is_user && self.is(at, BASE | GOING)
+                || self.word(at + 1) == "from")
+            && self.is(at, FIRM | WEAK)
             && goes_on(self.word(at), self.word(at + 1), self.word(at + 2))
     }
 
     /// `We will just …`, `I've therefore …`, `…, so I took …`: a verb of choosing of the one who speaks.
     fn speaker_acts(&self) -> bool {
-        let mut has_speaker = false;
+        // `Dropped mine and adopted …`
+        let mut has_speaker = self.is(0, FIRM | WEAK) && self.is(0, PAST) && !self.is(0, BASE);
         for at in 0..self.words.len() {
             let is_us = self.word(at) == "us" && at > 0 && self.word(at - 1) == "let";
             if self.is(at, SPEAKER) || is_us {
@@ -150,8 +178,10 @@ impl Clause<'_> {
         let is_planned = has("i'll we'll will shall must should let's lets us going to");
         // What is to be decided is not; what `we agree` on is.
         let is_later = is_planned && is_in("decide agree vote rule approve", self.word(verb));
+        // What an agent says that it will do is work, where the verb is one of work.
+        let is_work = is_planned && !self.is_user && is_in(WORK, self.word(verb));
         self.is_act(verb, PAST) && !is_planned
-            || self.is_act(verb, BASE) && !is_later
+            || self.is_act(verb, BASE) && !is_later && !is_work
             || self.is_act(verb, GOING) && is_being
     }
 
@@ -161,7 +191,9 @@ impl Clause<'_> {
         let reason = self.words.iter().position(|word| is_in("because since bc as", word)).filter(|at| *at > 2);
         (0..reason.unwrap_or(self.words.len()).min(16)).filter(|at| self.is(*at, PEOPLE)).any(|at| {
             let mut before = self.words[at.saturating_sub(3)..at].iter();
-            if before.any(|word| is_in("no any some many most other which if your nobody none no-one", word)) {
+            if before
+                .any(|word| is_in("no any some many most other which if your nobody none no-one why library", word))
+            {
                 return false;
             }
             let until = (at + 5).min(self.words.len());
@@ -175,7 +207,9 @@ impl Clause<'_> {
             let signs = is_in("signed signs sign", self.word(verb)) && next == "off" || self.word(verb) == "ok'd";
             wants
                 || signs
-                || self.is(verb, FIRM) && self.is_act(verb, PAST | THIRD) && !is_in("goes went", self.word(verb))
+                || self.is(verb, FIRM)
+                    && self.is_act(verb, PAST | THIRD | GOING | if self.word(at) == "us" { BASE } else { 0 })
+                    && !is_in("goes went says said saying take takes taking", self.word(verb))
         })
     }
 
@@ -187,7 +221,10 @@ impl Clause<'_> {
                 || self.word(at - 1).ends_with("'s")
                 || self.words[at.saturating_sub(3)..at]
                     .iter()
-                    .any(|word| is_in("the our my final that so and this key main their his her", word));
+                    .any(|word| is_in("the our my final that so and this key main their his her your", word));
+            if self.is_decision_for(at) {
+                return true;
+            }
             let until = (at + 7).min(self.words.len());
             let is = (at + 1..until).find(|at| is_in("is was remains stays stands", self.word(*at)));
             let firm = is_in(
@@ -199,7 +236,7 @@ impl Clause<'_> {
             owned
                 && is.is_some_and(|is| {
                     let names = !is_in(
-                        "not in still that no open pending up whether to unclear the wrong based",
+                        "not in still that no open pending up whether to unclear the wrong based yours mine",
                         self.word(is + 1),
                     ) || self.word(is + 1) == "the"
                         || self.word(is + 1) == "to" && firm;
@@ -211,6 +248,22 @@ impl Clause<'_> {
         })
     }
 
+    /// `Our decision for …`, `your call was …`, `following the team's ruling, …`.
+    fn is_decision_for(&self, at: usize) -> bool {
+        let owner = at.checked_sub(1).map_or("", |at| self.word(at));
+        let next = self.word(at + 1);
+        let is_owned = is_in("our my your their his her", owner) || owner.ends_with("'s");
+        let is_ours = is_in("our my", owner) && is_in("for against", next);
+        let is_past =
+            is_owned && next == "was" && is_in("call decision choice verdict pick preference ruling", self.word(at));
+        let follows = is_owned
+            && is_in("following per given honouring honoring after with under by as", self.word(0))
+            && at <= 6
+            && self.text.contains(", ")
+            && is_in("decision choice verdict ruling preference call policy requirement", self.word(at));
+        is_ours || is_past || follows
+    }
+
     /// `That resolves it in favour of …`.
     fn favours(&self) -> bool {
         let at = self
@@ -218,9 +271,7 @@ impl Clause<'_> {
             .windows(3)
             .position(|part| part[0] == "in" && is_in("favour favor", &part[1]) && part[2] == "of");
         at.is_some_and(|at| {
-            (0..at).any(|at| {
-                self.is(at, FIRM | WEAK) || is_in("resolves resolved resolve settles decides speaks", self.word(at))
-            })
+            !(0..at).any(|at| is_in("argue argued argues speaks arguments argument some others voices", self.word(at)))
         })
     }
 
@@ -231,18 +282,40 @@ impl Clause<'_> {
     /// `I'm convinced: …`, `as a general rule from today: …`: what leads to it says that it is settled.
     fn is_led(&self) -> bool {
         let Some((lead, rest)) = self.text.split_once(": ") else { return false };
+        // `Re 3: …`, `as for the storage: …`
+        let from = request::words(lead).count();
+        let named = from + request::words(rest.split([',', ';', '(', '.']).next().unwrap_or_default()).count();
+        let is_named = || self.is_nominal(from, named) && named >= from + 3;
+        // `Noted: …`
+        if from <= 2 && is_in("noted understood confirmed roger ack right ok okay", self.word(0)) {
+            return is_named();
+        }
+        let is_numbered = self.word(0).starts_with('q') && self.word(0)[1..].bytes().all(|byte| byte.is_ascii_digit());
+        if is_numbered && from == 1 {
+            return is_named();
+        }
+        if from <= 5
+            && (is_in("re ad regarding concerning", self.word(0)) || self.word(0) == "as" && self.word(1) == "for")
+            && from > 1
+        {
+            return is_named();
+        }
         let n = request::words(lead).count();
         let is_settling = (0..n).any(|at| {
             // `The call site: …` is none.
             let is_noun = !is_in("site sites stack graph tree chain file table engine set order", self.word(at + 1));
-            self.is(at, MEETING) || self.is(at, SETTLED) && is_noun || self.is(at, FIRM) && !self.is(at, WEAK)
+            let is_verb = self.is(at, FIRM) && !is_in("go going take taking say says stay live land", self.word(at));
+            self.is(at, MEETING) || self.is(at, SETTLED) && is_noun || is_verb
         });
         (2..=12).contains(&n)
             && is_settling
             && !self.is_unsettled(0, n)
             && !is_in("your what which how why when here the-following", self.word(0))
-            && !self.words[..n].iter().any(|word| is_in("options next if file line function code test tests", word))
+            && !self.words[..n]
+                .iter()
+                .any(|word| is_in("options next if file line function code test tests asked why ways two three", word))
             && request::words(rest).count() >= 2
+            && !self.words[n..].iter().any(|word| word == "others")
     }
 
     /// `Went for …`, `deliberately kept … because …`.
@@ -250,14 +323,18 @@ impl Clause<'_> {
         let Some(first) = (0..self.words.len().min(4)).find(|at| !self.is(*at, BETWEEN) || self.is(*at, GOING)) else {
             return false;
         };
-        self.is_act(first, PAST | GOING)
+        // `Rejected: …` is the label of what was not chosen.
+        let is_label = self.text.split_whitespace().nth(first).is_some_and(|word| word.ends_with(':'));
+        !is_label
+            && self.is_act(first, PAST | GOING)
             && !self.is(first, BASE)
             && !self.words[..first].iter().any(|word| is_in("to be", word))
     }
 
     /// `…, hence a queue`, where nothing but its name follows.
     fn concludes(&self) -> bool {
-        let from = (0..self.words.len()).rfind(|at| self.is(*at, THEREFORE));
+        let from = (0..self.words.len())
+            .rfind(|at| self.is(*at, THEREFORE) && !is_in("gonna won wins prevails prevailed", self.word(*at)));
         from.is_some_and(|from| from >= 3 && self.is_nominal(from + 1, self.words.len()))
     }
 
@@ -283,6 +360,41 @@ impl Clause<'_> {
     fn is_stated(&self) -> bool {
         let n = self.words.len();
         let word = |at: usize| self.word(at);
+        let is_new = (0..n.min(8)).any(|at| {
+            is_in("new agreed current final", word(at))
+                && is_in("one plan approach default standard rule setup design idea", word(at + 1))
+                && word(at + 2) == "is"
+                && self.is_nominal(at + 3, n.min(at + 6))
+        });
+        // `The default shall be …`
+        let is_ordained = (1..n.min(12)).any(|at| {
+            is_in("shall must will", word(at))
+                && word(at + 1) == "be"
+                && (self.is_explained || self.is_user || word(at) == "shall")
+                && !is_in("it this that there they you i we", word(at - 1))
+                && self.is_nominal(at + 2, n.min(at + 6))
+        });
+        // `… won: it is smaller`
+        // `Question 1 is closed: …`
+        let is_answered = (0..n.min(6)).any(|at| {
+            is_in("question questions point issue matter topic item", word(at))
+                && (at + 1..n.min(at + 4)).any(|be| {
+                    is_in("is are was", word(be)) && is_in("closed settled resolved answered decided", word(be + 1))
+                })
+        }) && self.text.contains(": ");
+        if is_answered {
+            return true;
+        }
+        let is_won = (self.is_explained || self.is_user)
+            && (2..n).any(|at| {
+                is_in("won wins prevails prevailed", word(at))
+                    && (at + 1 == n || is_in("because since as it we the over out here hands by", word(at + 1)))
+                    && self.is_nominal(0, at)
+                    && !is_in("write writer one match rule", word(at - 1))
+            });
+        if is_new || is_ordained || is_won {
+            return true;
+        }
         let is_to_be = (0..n.min(12)).any(|at| {
             is_in("it's it it'll", word(at))
                 && (at + 1..n.min(at + 4))
@@ -333,14 +445,21 @@ impl Clause<'_> {
 
     /// `I saw that …`, `I'm looking at …`.
     fn perceives(&self) -> bool {
-        let Some(speaker) = (0..self.words.len().min(3)).find(|at| self.is(*at, SPEAKER)) else {
-            return false;
-        };
+        let speaker = (0..self.words.len().min(3)).find(|at| self.is(*at, SPEAKER)).unwrap_or(self.words.len());
         let verb = (speaker + 1..self.words.len().min(speaker + 5))
             .find(|at| !(self.is(*at, BETWEEN) || is_in("can can't cannot couldn't don't didn't", self.word(*at))));
-        verb.is_some_and(|verb| self.is(verb, PERCEIVES))
+        let is_wished = self.words.windows(2).take(8).any(|pair| {
+            is_in("i we", &pair[0]) && is_in("might could may would", &pair[1])
+                || is_in("i'd we'd", &pair[0]) && is_in("consider have need love", &pair[1])
+        });
+        is_wished || verb.is_some_and(|verb| self.is(verb, PERCEIVES))
     }
 }
+
+/// Verbs of choosing that are as well verbs of work.
+const WORK: &str = "\
+    replace remove write design structure split embed inline isolate implement build make move swap put switch include limit \
+    turn support return have model store";
 
 /// What acknowledges before something is named.
 const ACKNOWLEDGES: &str =
@@ -355,43 +474,3 @@ const NOT_NAMES: &str = "\
     but and or if because since until unless after before while with without not as for to from by in on at go do try \
     never always too very so also great good nice cool perfect awesome now next same another still maybe first running \
     looking reading checking let";
-
-/// Whether a verb of choosing has behind it what makes it one: `went with`, but not `went through`.
-fn goes_on(verb: &str, next: &str, after: &str) -> bool {
-    let stem = &verb[..verb.floor_char_boundary(4)];
-    match stem {
-        "go" | "goes" | "goin" | "went" | "gone" => is_in("with for without w", next) || next == "all" && after == "in",
-        "stay" => is_in("with on away", next),
-        "stic" | "stuc" => is_in("with to", next),
-        "land" | "lean" | "conv" => is_in("on", next),
-        "reve" | "swit" | "retu" | "move" | "movi" | "fall" | "fell" | "reso" | "turn" => is_in("to back", next),
-        "sett" => is_in("on for", next),
-        "opt" | "opts" | "opte" | "opti" => is_in("for to out against", next),
-        "comm" => is_in("to ourselves", next) && after != "main" && after != "master",
-        "deci" => is_in("on for to that against in not upon we", next) && !is_in("look check read see", after),
-        "vote" | "voti" => is_in("for to against in", next),
-        "rule" | "ruli" => is_in("out in that against", next),
-        "agre" => is_in("on to that upon", next),
-        "insi" => is_in("on that", next),
-        "lock" => is_in("in down", next),
-        "pick" => !is_in("up out", next),
-        "take" | "took" | "taki" => {
-            !is_in("up over care note place time long back off", next)
-                && !is_in(
-                    "look break peek note glance screenshot while moment guess closer quick snapshot deeper",
-                    after,
-                )
-        }
-        "keep" | "kept" => !is_in("going in track an you", next) && after != "rest" && !next.ends_with("ing"),
-        "use" | "used" | "usin" => next != "to",
-        "make" | "made" | "maki" => is_in("it that this the", next) && is_in("a an the default one", after),
-        "give" | "gave" | "givi" => next == "up",
-        "writ" | "wrot" | "impl" | "desi" | "remo" => {
-            is_in("it this that", next) && is_in("as with on in using via", after)
-        }
-        "say" | "says" => !is_in("that hi hello so it", next),
-        "want" => !is_in("to you me it", next),
-        "putt" | "put" | "hold" | "held" => !is_in("on off up back", next),
-        _ => !next.is_empty(),
-    }
-}

@@ -98,8 +98,10 @@ fn by_agent(text: &str, cues: CueSet) -> bool {
         || verdict::by_anyone(text, &words, cues)
         || pick::answers(&words)
         || pick::takes(text, &words)
+        || pick::is_relayed(&words)
+        || explained && cues.has(Cue::Decided)
         || cues.has(Cue::Contrast) && excludes(text, &words)
-        || act::settles(text, &words, explained)
+        || act::settles(Voice::Agent, text, &words, explained)
 }
 
 /// Whether the user did.
@@ -116,7 +118,7 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
         || verdict::by_anyone(text, &words, cues)
         || excludes(text, &words)
         || pick::names(text)
-        || act::settles(text, &words, explained)
+        || act::settles(Voice::User, text, &words, explained)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
@@ -221,7 +223,7 @@ fn is_what_we(words: &[Word<'_>]) -> bool {
         matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
             && part[1] == "what"
             && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
-            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided build get", &part[3]))
+            && !is_in("see found saw mean expect think know found got get heard read wonder was suspect", &part[3])
             || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
                 && part[1] == "what"
                 && is_in("we're i'm they we'll i'll", &part[2])
@@ -256,7 +258,8 @@ fn picks_option(text: &str, words: &[Word<'_>]) -> bool {
     let whole = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
-        || whole.contains(" it is then");
+        || whole.contains(" it is then")
+        || [" it'll be", " it will be", " it shall be"].iter().any(|end| whole.ends_with(end));
     named || ordered || (is_it && words.len() <= 30)
 }
 
@@ -291,8 +294,8 @@ fn contrasts(words: &[Word<'_>], cues: CueSet) -> bool {
 
 fn makes_sense(text: &str, words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
-    let judged =
-        "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do";
+    let judged = "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+        is better here|is better for|is better since|is better because|is the better|is preferable";
     let is_denied = words.iter().any(|word| matches!(word.as_str(), "not" | "isn't" | "doesn't" | "won't"));
     !is_denied && !text.ends_with('?') && judged.split('|').any(|judged| said.contains(judged))
 }
@@ -332,6 +335,9 @@ fn is_explained(text: &str) -> bool {
     };
     // `…, as legal does not allow it`, `…, so I took …`.
     let is_because = |at: usize| {
+        if text[at + 4..].starts_with("soon ") || text[at + 4..].starts_with("well") {
+            return false;
+        }
         let is_set_off = text[..at].ends_with(',') && request::words(&text[at + 4..]).nth(2).is_some();
         (is_set_off || decisions::has_verb(&text[at + 4..])) && request::words(&text[..at]).count() >= 2
     };

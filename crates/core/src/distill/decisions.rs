@@ -145,7 +145,9 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
     claims(text, cues) && {
         let chosen = chosen();
         !chosen.has(Cue::Hedge)
-            && (!chosen.any(&[Cue::Open, Cue::Asks]) || is_decided(text, cues))
+            && (!chosen.any(&[Cue::Open, Cue::Asks])
+                || is_decided(text, cues)
+                || questions::is_closed(&text.to_ascii_lowercase()))
             && !is_report(text)
             && !act::is_told(text)
     }
@@ -362,7 +364,9 @@ fn rejects(clause: &str) -> bool {
 /// Where the first phrase that begins a reason stands.
 fn reason_in(text: &str) -> Option<(usize, usize)> {
     let (start, end) = cues::first(text, Cue::Reason)?;
-    if text[start..end].eq_ignore_ascii_case("as the") && !has_verb(&text[end..]) {
+    if text[start..end].eq_ignore_ascii_case("as the")
+        && !has_verb(text[end..].split([',', ';']).next().unwrap_or_default())
+    {
         return cues::first(&text[end..], Cue::Reason).map(|(from, until)| (end + from, end + until));
     }
     Some((start, end))
@@ -403,6 +407,10 @@ fn strip_because(reason: &str) -> &str {
         "context: ",
         "i know it's ",
         "after all, ",
+        "reason? ",
+        "why? ",
+        "background: ",
+        "pro: ",
         "otherwise ",
     ];
     let lower = reason.to_ascii_lowercase();
@@ -412,13 +420,12 @@ fn strip_because(reason: &str) -> &str {
 
 /// Where the reason begins behind `the argument was that `.
 fn told_reason(lower: &str) -> Option<usize> {
-    const NAMES: &str =
-        "reason rationale argument point motivation thinking idea logic reasoning grounds justification main";
+    const NAMES: &str = "reason rationale argument point motivation thinking idea logic reasoning grounds justification factor deciding main";
     let mut at = 0;
     let mut is_named = false;
     for word in lower.split_inclusive(' ').take(7) {
         let name = word.trim_end_matches([' ', ':', ',']);
-        is_named |= is_in(NAMES, name) && name != "main";
+        is_named |= is_in(NAMES, name) && !is_in("main deciding", name);
         let is_part =
             is_in("the my our main only was is being were that here for behind it this", name) || is_in(NAMES, name);
         if !is_part {

@@ -43,18 +43,18 @@ pub(super) const THEREFORE: Class = 1 << 14;
 const FIRM_VERBS: &str = "\
     choose pick select settle opt adopt commit standardise standardize decide agree approve ratify endorse vote elect \
     prefer favour favor stick retain mandate insist veto reject ban forbid prohibit overrule rule finalise finalize land \
-    greenlight go stay lock converge outlaw disallow overturn override take say";
+    greenlight go stay lock converge outlaw disallow overturn override take say declare designate nominate crown specify side live";
 
 /// Verbs that choose where there is a reason.
 const WEAK_VERBS: &str = "\
-    use keep leave drop skip avoid store put base treat revert switch move return replace swap accept allow permit \
+    use have keep leave drop skip avoid store put base treat revert switch move return replace swap accept allow permit \
     defer postpone delay hold want demand request ditch scrap discard abandon exclude include limit cap pin reuse rely \
     target default support require enforce model represent build implement make remove rule give resort fall lean turn \
     write design structure split embed inline isolate hardcode freeze shelve restrict tie accept";
 
 /// Irregular forms in the past.
 const IRREGULAR: &str = "\
-    choose=chose choose=chosen stick=stuck go=went go=gone keep=kept take=took take=taken leave=left put=put hold=held \
+    say=said choose=chose choose=chosen stick=stuck go=went go=gone keep=kept take=took take=taken leave=left put=put hold=held \
     make=made build=built forbid=forbade forbid=forbidden give=gave fall=fell write=wrote split=split override=overrode \
     opt=opted commit=committed permit=permitted ban=banned drop=dropped skip=skipped cap=capped pin=pinned swap=swapped \
     scrap=scrapped greenlight=greenlit prefer=preferred defer=deferred";
@@ -66,14 +66,14 @@ const CLASSES: &[(Class, &str)] = &[
         "management team lead boss manager customer customers client clients product board architect architects cto ceo \
         everyone everybody reviewers reviewer stakeholders committee group ops legal security finance owner owners \
         maintainers maintainer sponsor director pm qa dba auditors compliance marketing leadership department designers \
-        designer council they users you",
+        designer council they users you us folks",
     ),
     (
         BETWEEN,
         "will shall must should are am have had has been going to just only simply therefore now then still always never \
         not also instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
         consistently hereby so already unanimously intentionally consciously ultimately eventually basically personally \
-        initially jointly all quickly gladly happily reluctantly officially formally even did be ended up",
+        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up",
     ),
     (
         SETTLED,
@@ -95,17 +95,17 @@ const CLASSES: &[(Class, &str)] = &[
         looking looked curious unsure hope hoping fear doubt considering evaluating testing comparing found watched asked \
         suspect benchmarked tested interrupted reading tell wish",
     ),
-    (THEREFORE, "hence therefore thus consequently ergo"),
+    (THEREFORE, "hence therefore thus consequently ergo gonna won wins prevails prevailed"),
     (
         UNSETTLED,
         "whether yet open pending undecided unclear possible proposed suggested someday error errors problem problems issue \
         bug question questions todo missing failing warning typo failure crash mistake output log trace cause result \
-        inconclusive speculation draft proposal maybe perhaps might needed unresolved still example context note",
+        inconclusive speculation pros cons pro con draft proposal maybe perhaps might needed unresolved still example context note",
     ),
     (
         MEETING,
         "meeting discussion review standup sync retro poll board vote spike workshop thread tl dr meetings planning \
-        minutes retrospective convinced mind minds official rule policy final record agreed non-negotiable mandatory settled done clear simple \
+        minutes retrospective convinced mind minds official rule policy final record agreed non-negotiable mandatory settled done clear simple easy obvious decisive \
         short line constraint requirement law",
     ),
 ];

@@ -27,6 +27,7 @@ mod lexicon;
 mod limit;
 mod next;
 mod outcome;
+mod particle;
 mod parts;
 mod phrases;
 mod pick;

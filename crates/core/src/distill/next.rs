@@ -180,7 +180,8 @@ fn last_words(digest: &Digest<'_>) -> Option<Item> {
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let (text, cues) = said.find(|(_, cues)| !cues.has(Cue::Courtesy))?;
     // `Step 4: …` names what is to be done, whatever the verb.
-    let is_step = text.starts_with("Step ") && text.contains(": ");
+    let is_step = text.contains(": ") && request::words(text).take(3).any(|word| word == "step" || word == "plan")
+        || request::words(text).any(|word| word == "please");
     let is_over =
         !is_step && cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
     let says_more = !is_over && !tells_of_itself(text) && !text.ends_with('?') && request::words(text).count() > 3;

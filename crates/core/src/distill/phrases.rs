@@ -61,7 +61,7 @@ pub(super) const DEMANDS: &str = "\
     make sure | ensure | make certain | should be | should use | should stay | should work | should keep | \
     should not | should only | should never | should always | only use | use only | it's important | \
     it is important | important: | be sure to | keep in mind | constraint | at all times | at most | at least | \
-    no more than | no later than | has got to | insist | mandatory | non-negotiable | needs to stay | \
+    no more than | no later than | has got to | i insist | we insist | mandatory | non-negotiable | needs to stay | \
     needs to keep | needs to work | needs to be | stays | keep compatibility | backward compatible | \
     backwards compatible | remember that | from now on | going forward";
 
@@ -106,7 +106,7 @@ pub(super) const ANNOUNCES: &str = "\
     i need to | i still need to | we need to | we still need to | i can now | now i | now let's | let's | time to | \
     i'd suggest | i suggest | i recommend | i'd recommend | i propose | i should | we should | you should | \
     you can now | needs to be | i have to | we have to | ready to | needs to | is to | has to be | have to be | \
-    should get | would be to | need to be | needs wiring | needs trimming | to finish";
+    should get | give me a | would be to | need to be | needs wiring | needs trimming | to finish";
 
 pub(super) const LEFT: &str = "\
     remaining | remains to | remains is | what remains | still need | still needs | still have to | still has to | \
@@ -172,7 +172,8 @@ pub(super) const OPEN: &str = "\
     pending your | question is whether | the question is | question remains | remains open | is still open | \
     still open whether | wonder whether | wondering whether | wondering if | i wonder | figure out whether | \
     figure out how | figure out if | find out whether | find out if | ask the team | check with | don't know yet | \
-    do not know yet | don't know whether | don't know if | we don't know | up to you | your call | worth deciding | \
+    do not know yet | don't know whether | don't know if | we don't know | up to you | your call. | your call, | your call? | it's your call | is your call | your call on | your call whether | \
+    your call to make | need your call | so your call | worth deciding | \
     jury is still out | open issue is | unresolved question | needs clarification | need clarification | \
     never settled | never decided | didn't settle | haven't settled | still undecided | remains undecided | \
     remains unclear | still unclear | not clear whether | not clear if | not clear how | not clear which | \
@@ -226,7 +227,8 @@ pub(super) const HEDGE: &str = "\
     possibly | alternatively | consider using | consider the | consider a | consider an | consider whether | \
     to consider | let's consider | worth considering | considering whether | considering using | we could | you could | i could | if we | if you | if i | \
     should we | should i | options are | either | for example | e.g. | typically | usually | in general | \
-    generally | not sure | unsure | almost | nearly | let me ask | ask first | depends on";
+    generally | not sure | unsure | almost | nearly | let me ask | ask first | depends on | have to ask | need to ask | will ask | \
+    inclined | leaning towards | leaning to | before choosing | before deciding | before committing";
 
 pub(super) const SOLVED: &str = "\
     fixed | resolved | unblocked | works now | now works | solved | no longer fails | no longer blocked | \

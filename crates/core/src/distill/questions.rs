@@ -82,7 +82,8 @@ fn is_thin(text: &str, cues: CueSet) -> bool {
     let first = request::words(text).next().unwrap_or_default();
     let offers = "shall should want would do let feel happy anything sounds ready hope any need just how";
     let is_offer = cues.has(Cue::Courtesy) && is_in(offers, &first);
-    n_words <= 8 && names_nothing && (!is_offer || cues.any(&[Cue::Open, Cue::Asks]))
+    let is_short = n_words <= 8 || n_words <= 16 && request::points_back(text) && request::stems(text).len() <= 2;
+    is_short && names_nothing && (!is_offer || cues.any(&[Cue::Open, Cue::Asks]))
 }
 
 /// Whether a sentence that is no question leaves something open.
@@ -90,12 +91,23 @@ fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_tu
     const EMPTY: &[&str] =
         &["anything", "any question", "any concern", "any issue", "changes", "further help", "else i can", "adjust"];
     let lower = text.to_ascii_lowercase();
+    if is_closed(&lower) || lower.contains("your call was") {
+        return false;
+    }
     let is_empty = lower.contains("let me know") && EMPTY.iter().any(|empty| lower.contains(empty));
     let is_long = request::words(text).count() > 2 || has_before && is_thin(text, cues);
     (cues.has(Cue::Open) || ends_turn && (cues.has(Cue::Asks) || is_request_to_know(&lower)))
         && is_long
         && !is_empty
         && section != Section::Next
+}
+
+/// `Open question 1 is closed: …`
+pub(super) fn is_closed(lower: &str) -> bool {
+    ["is closed", "is answered", "is settled", "is resolved", "are closed", "are answered"]
+        .iter()
+        .any(|closed| lower.contains(closed))
+        && ["question", "point", "issue"].iter().any(|name| lower.contains(name))
 }
 
 /// `Let me know if the limit may stay`: asks for something, and not whether all is well.
@@ -178,8 +190,13 @@ fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec
     for line in &said.lines {
         for (text, cues) in line.said() {
             let asks = decisions::without_tag(text).ends_with(['?', '？']) && request::words(text).count() > 2;
-            let is_open =
-                (asks && is_ignored) || (!asks && (cues.has(Cue::Open) || line.section == Section::Questions));
+            let lower = text.to_ascii_lowercase();
+            let is_request = is_closed(&lower)
+                || ["if you could", "if you can", "whether you could", "whether you can"]
+                    .iter()
+                    .any(|asked| lower.contains(asked));
+            let is_listed = cues.has(Cue::Open) || line.section == Section::Questions;
+            let is_open = !is_request && if asks { is_ignored } else { is_listed };
             if is_open && (is_ignored || !digest.is_settled_later(said.step, text)) {
                 found.push(said.item(text));
             }

@@ -152,7 +152,7 @@ const LEAVING: &str = "\
     forget scrap drop skip ignore park abandon cancel stop pause shelve ditch postpone defer discard disregard halt suspend \
     freeze leave scratch revert undo abandoning dropping parking shelving pausing stopping cancelling canceling postponing ditching scrapping \
     leaving abandoned dropped parked shelved paused stopped cancelled canceled postponed ditched scrapped delay close closing \
-    put set mothball bin kill killing finish stash";
+    mothball bin kill killing finish stash";
 
 /// Whether a prompt leaves what was worked on: puts it away, or says that it is over, later or not wanted.
 pub(super) fn leaves(words: &[Word<'_>]) -> bool {
@@ -164,13 +164,17 @@ pub(super) fn leaves(words: &[Word<'_>]) -> bool {
             && (is_in("it this that everything all", object)
                 || is_in("the our my your", object) && is_work(next)
                 || object == "what" && is_in("you you're we we're i", next))
-            || is_in("no not", verb) && is_in("longer", object)
+            || is_in("no not", verb)
+                && is_in("longer", object)
+                && is_in("what need needed needs relevant the matters necessary a want wanted important", next)
             || verb == "what" && object == "i" && is_in("told asked gave", next)
             || is_in("out off", verb) && is_in("of my", object) && is_in("the plate", next)
             || is_in("won't don't not", verb) && is_in("need be", object) && is_in("it this that needing", next)
-            || is_in(OLD, verb) && is_in(NAMES, object) && is_in("turned was is got has", next)
+            || is_in(OLD, verb) && (is_in(NAMES, object) && is_in("turned was is got has", next) || object == "one" && is_in("comes can", next))
+            || is_in("commit push", verb) && is_in("what this it that", object)
+            || verb == "not" && object == "to" && is_in("go continue proceed pursue", next)
             || verb == "care" && object == "about" && is_in("the this that it", next)
-            || is_in("rabbit dead", verb) && is_in("hole end", object)
+            || verb == "rabbit" && object == "hole"
             || is_in("happy done finished through satisfied good fine", verb)
                 && object == "with"
                 && is_in("this that it the what", next)
@@ -179,7 +183,7 @@ pub(super) fn leaves(words: &[Word<'_>]) -> bool {
                 && is_in("done a finished good", next)
             || is_in("next another", verb) && is_in("week month sprint quarter time day", object)
     }) || words.iter().any(|word| {
-        is_in("backlog anymore merged shipped unnecessary deprioritised deprioritized moot obsolete superseded", word)
+        is_in("backlog anymore merged shipped unnecessary finished reassigned deprioritised deprioritized moot obsolete superseded", word)
     })
 }
 
@@ -203,8 +207,40 @@ pub(super) fn takes(words: &[Word<'_>]) -> bool {
             || is_in("take deal look", one) && is_in("care with after at into", two) && is_own(three)
             || is_in("i we", one) && is_in("need want", two) && is_own(three) && three != "to"
             || is_in("tackle handle", one) && is_own(two)
+            || is_in("part step phase item number", one)
+                && is_in("two three four 2 3 4 b next", two)
+                && is_in("is", three)
+            || one == "reassigned" && two == "to"
+            || is_in("dealt taken", one) && is_in("with care", two)
+            || one == "the" && is_in("main only", two) && is_in("thing task goal job", three)
             || one == "the" && two == "time" && is_in("for on to", three)
     }) || words.iter().any(|word| is_in("instead urgent pressing", word))
+}
+
+/// What tasks are called.
+const TASKS: &str =
+    "task topic goal job assignment ticket project mission objective priority emergency request agenda chapter";
+
+/// What is said of one that is over or left.
+const OVER: &str = "\
+    done finished closed closes closing shipped merged wrap wrapped enough stop drop scrap forget stash pause park anymore \
+    wrong warm-up postpone wait aside door over handed later cancelled canceled abandoned dropped shelved complete completed";
+
+/// When the other one is to be done.
+const WHEN: &str = "now next first instead right immediately remainder rest today tonight onwards henceforth";
+
+/// How it is taken up.
+const TAKEN: &str = "\
+    work working concentrate focus start started begin turn switch switching move moving tackle devote handle shift pivot \
+    jump attention dedicate proceed";
+
+/// Whether signs of several kinds together make a prompt one that turns to another task.
+pub(super) fn shows_turn(words: &[Word<'_>], is_choice: bool) -> bool {
+    let has = |list: &str| words.iter().any(|word| is_in(list, word));
+    let (task, over, when, taken) = (has(TASKS), has(OVER), has(WHEN), has(TAKEN));
+    let signs = [task, over, when, taken].into_iter().filter(|sign| *sign).count();
+    // A choice may speak of the time and of what is over.
+    (task || over) && signs >= if is_choice { 3 } else { 2 } + usize::from(!task && !taken)
 }
 
 /// `Our objective is now …`: the task is named anew.
@@ -279,7 +315,7 @@ fn sets_task(words: &[Word<'_>]) -> bool {
     };
     is_led
         && is.is_some_and(|is| {
-            (is_new && is == at + 1 || is_asked(is))
+            (is_new && is <= at + 5 || is_asked(is))
                 && words.len() >= is + 3
                 && !is_in("not that how why what when too it this", &words[is + 1])
         })

@@ -10,7 +10,7 @@ const LEADS: &str = "\
     as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
     until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
     after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
-    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
+    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
@@ -60,7 +60,10 @@ pub(super) fn by_anyone(text: &str, words: &[Word<'_>], cues: CueSet) -> bool {
 
 /// `Final pick: …`.
 fn is_labelled(text: &str) -> bool {
-    let tagged = text.strip_prefix('[').and_then(|text| text.split_once(']'));
+    let tagged = text
+        .strip_prefix('[')
+        .and_then(|text| text.split_once(']'))
+        .or_else(|| text.strip_prefix('`').and_then(|text| text.split_once('`')));
     if let Some((tag, rest)) = tagged {
         return is_in(FIRM_LABELS, &tag.to_ascii_lowercase()) && rest.len() > 4 && !rest.ends_with('?');
     }
@@ -114,12 +117,23 @@ pub(super) fn closes(clause: &str) -> bool {
         decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
-        my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in";
+        my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
+        so that's the plan of record|so that's the plan|that's it then";
     let words: Vec<Word<'_>> = super::request::words(clause).take(6).collect();
-    words.len() < 6 && {
-        let said = words.join(" ");
-        CLOSERS.split('|').any(|closer| closer == said)
-    }
+    // `That's the policy now.`
+    let is_called = words.len() >= 3
+        && is_in("that's this that", &words[0])
+        && words
+            .iter()
+            .skip(1)
+            .take(3)
+            .any(|word| is_in("policy rule decision plan choice call verdict standard convention deal", word))
+        && words.iter().any(|word| is_in("the our my", word));
+    is_called && words.len() < 6
+        || words.len() < 6 && {
+            let said = words.join(" ");
+            CLOSERS.split('|').any(|closer| closer == said)
+        }
 }
 
 fn is_closed(text: &str) -> bool {
@@ -165,7 +179,9 @@ fn is_anothers(words: &[Word<'_>]) -> bool {
     let is_thing = words.iter().take(4).any(|word| {
         is_in("compiler linter parser checker tool ci server client library framework runtime browser shell it", word)
     });
+    let is_asked = words.iter().take(3).any(|word| is_in("asked ask why wonder", word));
     !is_thing
+        && !is_asked
         && words.iter().take(7).skip(1).any(|word| is_in(chose, word))
         && words
             .first()
