@@ -170,7 +170,9 @@ fn bare(lower: &str, is_user: bool) -> bool {
         let named = &words[from..until.max(from)];
         let is_whole = named.len() >= 3 || named.first().is_some_and(|word| is_in("a an the", word));
         // A user who names a thing and says nothing of it has picked it.
-        let is_plain = is_user && named.len() >= 4 && !named.iter().any(|word| is_in(TROUBLE, word));
+        // Without an article or a word more it may be anything.
+        let is_set = named.first().is_some_and(|word| is_in("a an the no one", word)) || clause.len() + 3 < lower.len();
+        let is_plain = is_user && is_set && named.len() >= 4 && !named.iter().any(|word| is_in(TROUBLE, word));
         return (is_led || is_tailed || is_plain || is_explained(lower))
             && (2..=14).contains(&named.len())
             && is_whole
