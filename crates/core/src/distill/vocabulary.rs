@@ -64,24 +64,50 @@ thread_local! {
 }
 
 /// What was made ready of constants, by where these are: a brief asks the same ones for every sentence.
-struct Ready<T>(Vec<(Place, T)>);
+struct Ready<T> {
+    made: Vec<(Place, T)>,
+    /// Where each is, at the slot of its place or at one behind it; at most half of the slots are taken.
+    slots: Vec<Option<usize>>,
+}
 
 type Place = (usize, usize);
 
 impl<T> Default for Ready<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { made: Vec::new(), slots: vec![None; 1024] }
     }
 }
 
 impl<T> Ready<T> {
     fn of(&mut self, constant: &'static str, ready: impl FnOnce(&'static str) -> T) -> &T {
         let place = (constant.as_ptr() as usize, constant.len());
-        let at = self.0.binary_search_by_key(&place, |(place, _)| *place).unwrap_or_else(|at| {
-            self.0.insert(at, (place, ready(constant)));
-            at
-        });
-        &self.0[at].1
+        let mut slot = self.slot(place);
+        if self.slots[slot].is_none() {
+            if self.made.len() * 2 >= self.slots.len() {
+                self.grow();
+                slot = self.slot(place);
+            }
+            self.slots[slot] = Some(self.made.len());
+            self.made.push((place, ready(constant)));
+        }
+        &self.made[self.slots[slot].unwrap_or_default()].1
+    }
+
+    /// The slot that a place has, or the free one that it would get.
+    fn slot(&self, place: Place) -> usize {
+        let mut slot = (place.0 >> 3 ^ place.0 >> 13 ^ place.1) % self.slots.len();
+        while self.slots[slot].is_some_and(|at| self.made[at].0 != place) {
+            slot = (slot + 1) % self.slots.len();
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![None; self.slots.len() * 2];
+        for at in 0..self.made.len() {
+            let slot = self.slot(self.made[at].0);
+            self.slots[slot] = Some(at);
+        }
     }
 }
 
@@ -111,4 +137,31 @@ impl List {
 fn marks(word: &str) -> (u64, u64) {
     let first = word.bytes().next().map_or(0, |byte| 1 << (byte & 63));
     (first, 1 << (word.len() & 63))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ready, is_in, says};
+
+    #[test]
+    fn words_are_found_whole_and_phrases_anywhere() {
+        assert!(is_in("use keep  drop", "keep"));
+        assert!(!is_in("use keep  drop", "kee"));
+        assert!(!is_in("use keep  drop", ""));
+        assert!(says("we can come back to this later", "back to this|on hold"));
+        assert!(!says("we can go", "back to this|on hold"));
+    }
+
+    #[test]
+    fn every_constant_has_its_own_however_many_there_are() {
+        let text: &'static str = "abcdefghijklmnopqrstuvwxyz abcdefghijklmnopqrstuvwxyz abcdefghijklmnopqrstuvwxyz";
+        let mut ready = Ready::default();
+        let parts = || (0..text.len()).flat_map(|from| (from + 1..text.len()).map(move |to| &text[from..to]));
+        for part in parts() {
+            assert_eq!(*ready.of(part, str::to_owned), part);
+        }
+        for part in parts() {
+            assert_eq!(*ready.of(part, |_| String::new()), part);
+        }
+    }
 }
