@@ -88,7 +88,7 @@ impl Session {
     }
 
     fn log(&mut self, path: &Path) -> Result<u64, AgentError> {
-        let end = jsonl::scan(path, 0, record::parse, |parsed| {
+        let end = jsonl::scan_remembering(path, 0, record::parse_after, |parsed| {
             self.take(parsed, path);
             ControlFlow::Continue(())
         })?;

@@ -49,8 +49,20 @@ pub(super) struct Parsed {
     pub known: bool,
 }
 
+/// What the lines before have told already, so that it need not be made again.
+#[derive(Default)]
+pub(super) struct Told {
+    /// A prompt that names the session.
+    title: bool,
+}
+
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse(line: Line<'_>) -> Option<Parsed> {
+    parse_after(&mut Told::default(), line)
+}
+
+/// Reads a line behind others.
+pub(super) fn parse_after(told: &mut Told, line: Line<'_>) -> Option<Parsed> {
     let key = key_of(line.offset, line.length);
     if line.is_too_long() {
         return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
@@ -59,7 +71,7 @@ pub(super) fn parse(line: Line<'_>) -> Option<Parsed> {
         return (!line.unterminated).then(|| Parsed::rejected(key, "not UTF-8"));
     };
     match serde_json::from_str::<WireRecord<'_>>(text) {
-        Ok(record) => Some(parsed(&record, text, key)),
+        Ok(record) => Some(parsed(record, text, key, told)),
         Err(_) if line.unterminated => None,
         Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
         Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
@@ -70,7 +82,7 @@ pub(super) fn parse(line: Line<'_>) -> Option<Parsed> {
 pub(super) fn parse_document(text: &str) -> Parsed {
     let key = key_of(0, text.len() as u64);
     match serde_json::from_str::<WireSession<'_>>(text) {
-        Ok(session) => of_session(&session, text, key),
+        Ok(session) => of_session(&session, text, key, &mut Told::default()),
         Err(_) => Parsed::rejected(key, "not a JSON object"),
     }
 }
@@ -79,14 +91,14 @@ pub(super) fn key_of(offset: u64, length: u64) -> EntryKey {
     EntryKey { file: 0, offset, part: 0, length: u32::try_from(length).unwrap_or(u32::MAX) }
 }
 
-fn parsed(record: &WireRecord<'_>, text: &str, key: EntryKey) -> Parsed {
+fn parsed(record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Told) -> Parsed {
     if let Some(id) = &record.rewind_to {
         return Parsed { change: Change::RewindTo(id.to_string()), ..Parsed::of(key, None, opaque("$rewindTo"), true) };
     }
     if record.id.is_some() {
-        let mut message = message(record, text, key);
-        let known = message.entries.iter().any(|entry| !matches!(entry.body, Body::Opaque(_)))
-            || matches!(record.kind.as_deref(), Some("user" | "gemini" | "info" | "warning"));
+        let is_known = matches!(record.kind.as_deref(), Some("user" | "gemini" | "info" | "warning"));
+        let mut message = message(record, text, key, told);
+        let known = is_known || message.entries.iter().any(|entry| !matches!(entry.body, Body::Opaque(_)));
         let facts = std::mem::take(&mut message.facts);
         return Parsed {
             facts,
@@ -96,11 +108,11 @@ fn parsed(record: &WireRecord<'_>, text: &str, key: EntryKey) -> Parsed {
         };
     }
     if let Some(session) = &record.set {
-        return of_session(session, text, key);
+        return of_session(session, text, key, told);
     }
     match serde_json::from_str::<WireSession<'_>>(text) {
         Ok(session) if session.session_id.is_some() && session.project_hash.is_some() => {
-            of_session(&session, text, key)
+            of_session(&session, text, key, told)
         }
         _ => {
             let kind = record.kind.as_deref().unwrap_or("unknown").to_owned();
@@ -110,7 +122,7 @@ fn parsed(record: &WireRecord<'_>, text: &str, key: EntryKey) -> Parsed {
 }
 
 /// What is set for the session as a whole, the messages among it.
-fn of_session(session: &WireSession<'_>, text: &str, key: EntryKey) -> Parsed {
+fn of_session(session: &WireSession<'_>, text: &str, key: EntryKey, told: &mut Told) -> Parsed {
     let at = session.last_updated.as_deref().and_then(Timestamp::parse);
     let body = if session.summary.is_some() { Body::Note(Note::Title) } else { opaque("session") };
     let mut parsed = Parsed::of(key, at, body, true);
@@ -122,7 +134,7 @@ fn of_session(session: &WireSession<'_>, text: &str, key: EntryKey) -> Parsed {
     if let Some(messages) = &session.messages {
         let mut list = Vec::with_capacity(messages.len());
         for raw in messages {
-            list.push(listed(raw, text, key, &mut parsed));
+            list.push(listed(raw, text, key, &mut parsed, told));
         }
         parsed.change = Change::Messages(list);
     }
@@ -130,11 +142,11 @@ fn of_session(session: &WireSession<'_>, text: &str, key: EntryKey) -> Parsed {
 }
 
 /// A message in a list.
-fn listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut Parsed) -> Message {
+fn listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut Parsed, told: &mut Told) -> Message {
     let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize) as u64;
     let place = EntryKey { offset: key.offset + start, ..key_of(0, raw.get().len() as u64) };
     if let Ok(record) = serde_json::from_str::<WireRecord<'_>>(raw.get()) {
-        let mut message = message(&record, raw.get(), place);
+        let mut message = message(record, raw.get(), place, told);
         parsed.facts.append(&mut message.facts);
         message
     } else {
@@ -147,12 +159,13 @@ fn listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut Parsed) -> Mes
 /// The entries of a message, read again.
 pub(super) fn reload(text: &str, key: EntryKey) -> Vec<Entry> {
     let Ok(record) = serde_json::from_str::<WireRecord<'_>>(text) else { return Vec::new() };
-    message(&record, text, EntryKey { part: 0, ..key }).entries
+    message(record, text, EntryKey { part: 0, ..key }, &mut Told { title: true }).entries
 }
 
-fn message(record: &WireRecord<'_>, text: &str, key: EntryKey) -> Message {
-    let mut reading = Reading { text, key, record, bodies: Vec::new(), facts: Vec::new() };
-    reading.read();
+fn message(mut record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Told) -> Message {
+    let content = std::mem::take(&mut record.content);
+    let mut reading = Reading { text, key, record: &record, told, bodies: Vec::new(), facts: Vec::new() };
+    reading.read(content);
     let at = record.timestamp.as_deref().and_then(Timestamp::parse);
     let entries = reading.bodies.into_iter().enumerate().map(|(part, (origin, body))| {
         let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
@@ -191,22 +204,24 @@ fn titled(rank: TitleRank, text: &str) -> Option<Fact> {
 struct Reading<'r, 'a> {
     text: &'a str,
     key: EntryKey,
+    /// The record without its content.
     record: &'r WireRecord<'a>,
+    told: &'r mut Told,
     bodies: Vec<(Origin, Body)>,
     facts: Vec<Fact>,
 }
 
 impl Reading<'_, '_> {
-    fn read(&mut self) {
+    fn read(&mut self, content: WireContent<'_>) {
         match self.record.kind.as_deref() {
-            Some("user") => self.user(),
-            Some("gemini") => self.gemini(),
+            Some("user") => self.user(content),
+            Some("gemini") => self.gemini(content),
             Some("error") => {
                 let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
-                let failure = failure::of(text_of(&self.parts(&self.record.content)), at);
+                let failure = failure::of(text_of(&self.parts(&content)), at);
                 self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure))));
             }
-            Some("info") if text_of(&self.parts(&self.record.content)) == failure::CANCELLED => {
+            Some("info") if text_of(&self.parts(&content)) == failure::CANCELLED => {
                 self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure::cancelled()))));
             }
             kind => {
@@ -220,15 +235,15 @@ impl Reading<'_, '_> {
     }
 
     /// Outcomes first, then what the user said, then what hooks added.
-    fn user(&mut self) {
+    fn user(&mut self, content: WireContent<'_>) {
         let (mut spoken, mut added) = (Vec::new(), Vec::new());
         let mut outcomes: Vec<Outcome> = Vec::new();
-        for part in &self.record.content.0 {
-            if let Some(text) = &part.text {
+        for mut part in content.0 {
+            if let Some(text) = part.text.take() {
                 self.spoken(text, &mut spoken, &mut added);
-            } else if let Some(response) = outcome(part, "", None, self) {
+            } else if let Some(response) = outcome(&part, "", None, self) {
                 outcomes.push(response);
-            } else if let Some(blob) = self.blob(part) {
+            } else if let Some(blob) = self.blob(&part) {
                 // An image right behind an outcome is what the call gave back.
                 match outcomes.last_mut().filter(|_| spoken.is_empty()) {
                     Some(outcome) => outcome.parts.push(Part::Blob(blob)),
@@ -240,36 +255,46 @@ impl Reading<'_, '_> {
         }
         self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
         if !spoken.is_empty() {
-            let first = spoken.iter().find_map(|part| match part {
-                Part::Text(text) => titled(TitleRank::FirstPrompt, text),
-                Part::Blob(_) => None,
-            });
-            self.facts.extend(first);
+            self.title(&spoken);
             self.bodies.push((Origin::User, Body::Prompt(spoken)));
         }
         self.bodies.append(&mut added);
     }
 
-    fn spoken(&mut self, text: &str, spoken: &mut Vec<Part>, added: &mut Vec<(Origin, Body)>) {
+    /// The first prompt names the session; the others need not be looked at.
+    fn title(&mut self, spoken: &[Part]) {
+        if self.told.title {
+            return;
+        }
+        let first = spoken.iter().find_map(|part| match part {
+            Part::Text(text) => titled(TitleRank::FirstPrompt, text),
+            Part::Blob(_) => None,
+        });
+        self.told.title = first.is_some();
+        self.facts.extend(first);
+    }
+
+    fn spoken(&mut self, text: Text<'_>, spoken: &mut Vec<Part>, added: &mut Vec<(Origin, Body)>) {
         let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
-        match boilerplate::sort(text) {
+        match boilerplate::sort(&text) {
+            Sorted::User(words) if words.len() == text.len() => spoken.push(Part::Text(text.0.into_owned())),
             Sorted::User(words) => spoken.push(Part::Text(words.to_owned())),
             Sorted::Hook("") => {}
             Sorted::Hook(words) => added.push((Origin::Hook, prompt(words))),
             Sorted::Harness(words) => {
-                self.facts.extend(boilerplate::workspace(text).map(|path| Fact::Project(path.into())));
-                added.push((Origin::Harness, prompt(text)));
+                self.facts.extend(boilerplate::workspace(&text).map(|path| Fact::Project(path.into())));
+                added.push((Origin::Harness, prompt(&text)));
                 spoken.extend(words.map(|words| Part::Text(words.to_owned())));
             }
         }
     }
 
-    fn gemini(&mut self) {
+    fn gemini(&mut self, content: WireContent<'_>) {
         let record = self.record;
         if let Some(model) = record.model.as_deref().filter(|model| !model.is_empty()) {
             self.facts.push(Fact::Model(model.to_owned()));
         }
-        let parts = &record.content.0;
+        let parts = content.0;
         let calls_in_content = parts.iter().any(|part| part.function_call.is_some() || part.thought == Some(true));
         if !parts.iter().any(|part| part.thought == Some(true)) {
             for thought in record.thoughts.iter().flatten() {
@@ -294,21 +319,21 @@ impl Reading<'_, '_> {
     }
 
     /// Texts that follow each other are one text, as the API has it.
-    fn said(&mut self, parts: &[WirePart<'_>]) {
+    fn said(&mut self, parts: Vec<WirePart<'_>>) {
         let mut reply: Vec<Part> = Vec::new();
-        for part in parts {
-            match (&part.text, &part.function_call) {
-                (Some(text), _) if part.thought == Some(true) => self.reasoning(text.to_string()),
+        for mut part in parts {
+            match (part.text.take(), &part.function_call) {
+                (Some(text), _) if part.thought == Some(true) => self.reasoning(text.0.into_owned()),
                 (Some(text), _) if text.is_empty() => {}
                 (Some(text), _) => match reply.last_mut() {
-                    Some(Part::Text(before)) => before.push_str(text),
-                    _ => reply.push(Part::Text(text.to_string())),
+                    Some(Part::Text(before)) => before.push_str(&text),
+                    _ => reply.push(Part::Text(text.0.into_owned())),
                 },
                 (None, Some(call)) => {
                     self.reply(&mut reply);
                     self.call(call.id.as_ref(), call.name.as_ref(), call.args);
                 }
-                (None, None) => match self.blob(part) {
+                (None, None) => match self.blob(&part) {
                     Some(blob) => reply.push(Part::Blob(blob)),
                     None => self.bodies.push((Origin::Harness, opaque("part"))),
                 },

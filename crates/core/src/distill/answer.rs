@@ -3,7 +3,7 @@
 use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::prose::{Line, Mark};
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 use super::{Decision, Item, Voice, decisions, questions, request};
 
 /// An answer to a question that the agent asked at the end of its reply.

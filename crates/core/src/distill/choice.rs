@@ -4,8 +4,8 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-use super::words::{Word, is_in};
-use super::{Voice, decisions, pick, request, verdict};
+use super::vocabulary::{Word, is_in, says};
+use super::{Voice, act, decisions, pick, request, verdict};
 
 /// How many words a choice may have.
 pub(super) const LONGEST: usize = 90;
@@ -97,7 +97,11 @@ fn by_agent(text: &str, cues: CueSet) -> bool {
         || explained && (order(&words).is_some() || must_stay(&words))
         || verdict::by_anyone(text, &words, cues)
         || pick::answers(&words)
+        || pick::takes(text, &words)
+        || pick::is_relayed(&words)
+        || explained && cues.has(Cue::Decided)
         || cues.has(Cue::Contrast) && excludes(text, &words)
+        || act::settles(Voice::Agent, text, &words, explained)
 }
 
 /// Whether the user did.
@@ -114,12 +118,15 @@ pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
         || verdict::by_anyone(text, &words, cues)
         || excludes(text, &words)
         || pick::names(text)
+        || act::settles(Voice::User, text, &words, explained)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
 pub(super) fn orders(text: &str) -> bool {
-    let words: Vec<Word<'_>> = request::words(text).take(8).collect();
-    order(&words).is_some()
+    text.split([',', ';', ':', '—', '–']).any(|clause| {
+        let words: Vec<Word<'_>> = request::words(clause).take(8).collect();
+        order(&words).is_some()
+    })
 }
 
 /// The verb of an order.
@@ -174,7 +181,7 @@ fn is_participle(verb: &str) -> bool {
 /// `I'll go through the code`, `let's have a look`: said while working.
 fn is_idle(verb: &str, rest: &[Word<'_>]) -> bool {
     let next = rest.first().map_or("", Word::as_str);
-    let has = |words: &str| rest.iter().take(3).any(|word| is_in(words, word));
+    let has = |words: &'static str| rest.iter().take(3).any(|word| is_in(words, word));
     match verb {
         "go" | "going" => !is_in("with for without", next),
         "took" if is_in("a an some", next) => true,
@@ -195,6 +202,7 @@ fn judges(words: &[Word<'_>]) -> bool {
         words[from.saturating_sub(4)..from]
             .iter()
             .any(|word| matches!(word.as_str(), "not" | "isn't" | "what" | "which" | "whether" | "no"))
+            || words[..from].iter().any(|word| is_in("if whether", word))
     };
     words.windows(2).enumerate().any(|(at, pair)| {
         good(&pair[0]) && is_in(KINDS, &pair[1]) && !is_denied(at) && {
@@ -215,7 +223,7 @@ fn is_what_we(words: &[Word<'_>]) -> bool {
         matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
             && part[1] == "what"
             && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
-            && (is_in(VERBS, &part[3]) || is_in("will need do are chose went picked decided build get", &part[3]))
+            && !is_in("see found saw mean expect think know found got get heard read wonder was suspect", &part[3])
             || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
                 && part[1] == "what"
                 && is_in("we're i'm they we'll i'll", &part[2])
@@ -250,7 +258,8 @@ fn picks_option(text: &str, words: &[Word<'_>]) -> bool {
     let whole = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
-        || whole.contains(" it is then");
+        || whole.contains(" it is then")
+        || [" it'll be", " it will be", " it shall be"].iter().any(|end| whole.ends_with(end));
     named || ordered || (is_it && words.len() <= 30)
 }
 
@@ -285,10 +294,10 @@ fn contrasts(words: &[Word<'_>], cues: CueSet) -> bool {
 
 fn makes_sense(text: &str, words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
-    let judged =
-        "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do";
+    let judged = "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+        is better here|is better for|is better since|is better because|is the better|is preferable";
     let is_denied = words.iter().any(|word| matches!(word.as_str(), "not" | "isn't" | "doesn't" | "won't"));
-    !is_denied && !text.ends_with('?') && judged.split('|').any(|judged| said.contains(judged))
+    !is_denied && !text.ends_with('?') && says(&said, judged)
 }
 
 /// `No ORM in the core.`
@@ -324,7 +333,21 @@ fn is_explained(text: &str) -> bool {
         text[at..].starts_with(", ")
             && is_in("it it's we they this that the there our you everything nothing its", &subject)
     };
+    // `…, as legal does not allow it`, `…, so I took …`.
+    let is_because = |at: usize| {
+        if text[at + 4..].starts_with("soon ") || text[at + 4..].starts_with("well") {
+            return false;
+        }
+        let is_set_off = text[..at].ends_with(',') && request::words(&text[at + 4..]).nth(2).is_some();
+        (is_set_off || decisions::has_verb(&text[at + 4..])) && request::words(&text[..at]).count() >= 2
+    };
+    let follows = |at: usize| {
+        let mut behind = request::words(&text[at + 4..]);
+        behind.next().is_some_and(|word| is_in("i we i've we've i'm we're i'll we'll let's", &word))
+    };
     text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
+        || text.match_indices(" as ").any(|(at, _)| is_because(at))
+        || text.match_indices(" so ").any(|(at, _)| follows(at))
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
 }
 

@@ -120,6 +120,9 @@ pub(super) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
 
 /// A sentence with what it quotes blanked out: others said that, or it is code. Offsets stay what they are.
 fn unquoted(sentence: &str) -> Cow<'_, str> {
+    if memchr::memchr3(b'"', b'`', 0xe2, sentence.as_bytes()).is_none() {
+        return Cow::Borrowed(sentence);
+    }
     let mut blank: Option<String> = None;
     for (open, close) in [('"', '"'), ('`', '`'), ('“', '”')] {
         let mut from = 0;

@@ -6,9 +6,9 @@ use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
-use super::words::{Word, is_in};
-use super::{Decision, Voice, questions, request, task, verdict};
-use super::{answer, choice};
+use super::vocabulary::{Word, is_in};
+use super::{Decision, Voice, questions, request, task, turn, verdict};
+use super::{act, answer, choice};
 
 /// Decisions that are told, the newest of them.
 const MANY: usize = 60;
@@ -131,20 +131,42 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
     if said.is_user() {
         // A request of one sentence is the task, with its conditions.
         let is_alone = said.lines.len() == 1 && said.lines[0].sentences.len() == 1;
-        if is_task && (is_alone || request::is_order(text)) {
+        if is_task && (is_alone || request::is_order(text) || is_of_task(text)) {
             return false;
         }
         // In a request, one thing in place of another is the task itself.
-        let settles = match is_task {
-            true => cues.has(Cue::Decided) || cues.has(Cue::Built) && choice::orders(text),
-            false => cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Firm, Cue::Built]),
+        let settles = if is_task {
+            cues.has(Cue::Decided) || cues.has(Cue::Built) && choice::orders(text)
+        } else {
+            cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Firm, Cue::Built])
         };
-        return is_rule(text, cues) || (settles && !chosen().has(Cue::Hedge));
+        return (is_rule(text, cues) || settles && !chosen().has(Cue::Hedge)) && !act::is_told(text);
     }
     claims(text, cues) && {
         let chosen = chosen();
-        !chosen.has(Cue::Hedge) && (!chosen.any(&[Cue::Open, Cue::Asks]) || is_decided(text, cues)) && !is_report(text)
+        !chosen.has(Cue::Hedge)
+            && (!chosen.any(&[Cue::Open, Cue::Asks])
+                || is_decided(text, cues)
+                || questions::is_closed(&text.to_ascii_lowercase()))
+            && !is_report(text)
+            && !act::is_told(text)
     }
+}
+
+/// Whether a sentence of a request leaves the task before it or takes up its own.
+fn is_of_task(text: &str) -> bool {
+    let words: Vec<Word<'_>> = request::words(text).collect();
+    // `We have to do something about …`
+    let must = words.windows(3).position(|part| {
+        is_in("we i you", &part[0]) && (part[1] == "must" || is_in("have need want has", &part[1]) && part[2] == "to")
+    });
+    let verb = must.and_then(|at| words[at + 2..].iter().find(|word| *word != "to"));
+    if verb
+        .is_some_and(|verb| !is_in("keep stay use support remain stick avoid not never only be always preserve", verb))
+    {
+        return true;
+    }
+    turn::leaves(&words) || turn::takes(&words)
 }
 
 /// Whether the agent speaks as one who chose.
@@ -200,6 +222,11 @@ fn is_decided(text: &str, cues: CueSet) -> bool {
 /// What the user forbids or demands, of the work and not of this moment.
 fn is_rule(text: &str, cues: CueSet) -> bool {
     if !cues.any(&[Cue::Forbids, Cue::Demands]) {
+        return false;
+    }
+    // What the reason demands is the reason.
+    let told = reason_in(text).map(|(start, _)| &text[..start]).filter(|told| request::words(told).nth(2).is_some());
+    if told.is_some_and(|told| !cues::of(told).any(&[Cue::Forbids, Cue::Demands])) {
         return false;
     }
     let lower = text.to_ascii_lowercase();
@@ -315,7 +342,9 @@ fn split_reason(text: &str) -> (&str, Option<&str>) {
     // So does one whose choice is told behind it, and `as it is` is no reason.
     // `Option 2, so a queue` says with its reason what it is.
     // So does `polling is out, so a queue`, where the choice is what follows from it.
-    let follows = text[start..end].starts_with("so ") && rejects(what);
+    // And `it is late, so we take a queue`.
+    let is_so = text[start..end].to_ascii_lowercase().starts_with("so ");
+    let follows = is_so && (rejects(what) || tells_choice(&text[start + 3..]));
     let is_bare = follows
         || request::words(what).count() < 3
         || request::words(&text[end..]).next().is_none()
@@ -335,14 +364,16 @@ fn rejects(clause: &str) -> bool {
 /// Where the first phrase that begins a reason stands.
 fn reason_in(text: &str) -> Option<(usize, usize)> {
     let (start, end) = cues::first(text, Cue::Reason)?;
-    if text[start..end].eq_ignore_ascii_case("as the") && !has_verb(&text[end..]) {
+    if text[start..end].eq_ignore_ascii_case("as the")
+        && !has_verb(text[end..].split([',', ';']).next().unwrap_or_default())
+    {
         return cues::first(&text[end..], Cue::Reason).map(|(from, until)| (end + from, end + until));
     }
     Some((start, end))
 }
 
 /// Whether a clause tells: `as the old one broke`, but not `as the format of the file`.
-fn has_verb(clause: &str) -> bool {
+pub(super) fn has_verb(clause: &str) -> bool {
     let verbs = "is are was were has have had does do did will would can could must should needs need keeps makes does \
         doesn't isn't don't can't won't didn't insist insists supports support allows allow works work costs avoids broke \
         requires require wants want breaks expects expect";
@@ -359,32 +390,53 @@ fn strip_because(reason: &str) -> &str {
     const STARTS: &[&str] = &[
         "because of ",
         "because ",
+        "bc ",
         "since ",
         "as ",
         "given that ",
-        "the reason is that ",
-        "the reason: ",
+        "given how ",
+        "on the grounds that ",
         "reason: ",
         "rationale: ",
+        "motivation: ",
         "why: ",
         "due to ",
+        "reason being that ",
         "reason being ",
         "apparently ",
-        "the argument was that ",
-        "the argument is that ",
-        "the argument being that ",
-        "the point is that ",
-        "the motivation is that ",
-        "the motivation was that ",
-        "the thinking was that ",
-        "the thinking is that ",
-        "the reason was that ",
         "context: ",
         "i know it's ",
+        "after all, ",
+        "reason? ",
+        "why? ",
+        "background: ",
+        "pro: ",
+        "otherwise ",
     ];
     let lower = reason.to_ascii_lowercase();
-    let start = STARTS.iter().find(|start| lower.starts_with(**start)).map_or(0, |start| start.len());
-    reason[start..].trim()
+    let start = STARTS.iter().find(|start| lower.starts_with(**start)).map(|start| start.len());
+    reason[start.or_else(|| told_reason(&lower)).unwrap_or(0)..].trim()
+}
+
+/// Where the reason begins behind `the argument was that `.
+fn told_reason(lower: &str) -> Option<usize> {
+    const NAMES: &str = "reason rationale argument point motivation thinking idea logic reasoning grounds justification factor deciding main";
+    let mut at = 0;
+    let mut is_named = false;
+    for word in lower.split_inclusive(' ').take(7) {
+        let name = word.trim_end_matches([' ', ':', ',']);
+        is_named |= is_in(NAMES, name) && !is_in("main deciding", name);
+        let is_part =
+            is_in("the my our main only was is being were that here for behind it this", name) || is_in(NAMES, name);
+        if !is_part {
+            break;
+        }
+        at += word.len();
+        if is_named && (name == "that" || word.ends_with(": ")) {
+            return Some(at);
+        }
+    }
+    (is_named && lower[..at].split(' ').any(|word| is_in("is was being", word))).then_some(at)
 }
 
 /// The same decision said again is one, with all its places.

@@ -85,7 +85,11 @@ pub(super) fn is_frame(text: &str, lower: &str) -> bool {
 
 /// A time of day at the beginning, as logs have it.
 fn has_clock(text: &str) -> bool {
-    let head: Vec<u8> = text.trim_start_matches(['[', '(']).bytes().take(24).collect();
+    let text = text.trim_start_matches(['[', '(']).as_bytes();
+    if !text.first().is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
+    let head = &text[..text.len().min(24)];
     let is_date = head.len() >= 10
         && head[..4].iter().all(u8::is_ascii_digit)
         && matches!(head[4], b'-' | b'/')
@@ -98,7 +102,7 @@ fn has_clock(text: &str) -> bool {
             && at[3].is_ascii_digit()
             && at[5] == b':'
     };
-    (is_date && head.windows(8).any(is_clock)) || is_clock(&head)
+    (is_date && head.windows(8).any(is_clock)) || is_clock(head)
 }
 
 fn is_marked(text: &str, lower: &str) -> bool {

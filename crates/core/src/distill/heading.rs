@@ -110,6 +110,7 @@ const WORDS: &[(&str, Section)] = &[
     ("user's request", Section::Goal),
     ("intent", Section::Goal),
     ("the task", Section::Goal),
+    ("plan", Section::Next),
 ];
 
 /// Labels that are whole: `Why:` within a sentence is no heading, `Next:` is.
@@ -206,6 +207,7 @@ const LABELS: &[(&str, Section)] = &[
     ("follow up", Section::Actions),
     ("remaining", Section::Remaining),
     ("remaining work", Section::Remaining),
+    ("open", Section::Remaining),
     ("still to do", Section::Remaining),
     ("still pending", Section::Remaining),
     ("still missing", Section::Remaining),
@@ -259,8 +261,9 @@ impl Section {
 /// A row of a table whose first cell is a label, as a line: `| Decision | Redis | it is there |`.
 pub(super) fn labelled_row(row: &str) -> Option<String> {
     let mut cells = cells(row);
-    let label =
-        cells.next().filter(|label| matches!(Section::of_label(label), Section::Decisions | Section::Questions))?;
+    let label = cells
+        .next()
+        .filter(|label| !matches!(Section::of_label(label), Section::Other | Section::Done | Section::Goal))?;
     let rest: Vec<&str> = cells.collect();
     // The head of a table has labels only.
     let is_head = rest.iter().all(|cell| cell.split_whitespace().count() <= 1);

@@ -3,6 +3,7 @@
 //! A brief is a pure function of the story, the facts of the workspace, and now. Facts come from structure (calls,
 //! outcomes, exit codes, plans, git) and from words only where structure has none.
 
+mod act;
 mod actions;
 mod answer;
 mod attempts;
@@ -22,9 +23,11 @@ mod files;
 mod heading;
 mod heard;
 mod language;
+mod lexicon;
 mod limit;
 mod next;
 mod outcome;
+mod particle;
 mod parts;
 mod phrases;
 mod pick;
@@ -47,6 +50,7 @@ mod tests;
 mod todos;
 mod turn;
 mod verdict;
+mod vocabulary;
 mod words;
 mod workspace;
 

@@ -5,6 +5,7 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::{self, Progress};
 use super::prose::{Line, Mark};
+use super::vocabulary::says;
 use super::{Item, request};
 
 /// The next action.
@@ -153,9 +154,7 @@ fn offer_of(reply: &Said) -> Option<Item> {
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let is_offer = |text: &str| {
         let lower = text.to_ascii_lowercase();
-        ["shall i", "should i", "want me to", "would you like me", "if you'd like, i", "if you want, i", "i can "]
-            .iter()
-            .any(|start| lower.contains(start))
+        says(&lower, "shall i|should i|want me to|would you like me|if you'd like, i|if you want, i|i can ")
     };
     said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))
 }
@@ -179,7 +178,11 @@ fn last_words(digest: &Digest<'_>) -> Option<Item> {
     let reply = digest.last_turn().next_back()?;
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let (text, cues) = said.find(|(_, cues)| !cues.has(Cue::Courtesy))?;
-    let is_over = cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
+    // `Step 4: …` names what is to be done, whatever the verb.
+    let is_step = text.contains(": ") && request::words(text).take(3).any(|word| word == "step" || word == "plan")
+        || request::words(text).any(|word| word == "please");
+    let is_over =
+        !is_step && cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
     let says_more = !is_over && !tells_of_itself(text) && !text.ends_with('?') && request::words(text).count() > 3;
     says_more.then(|| reply.item(text))
 }

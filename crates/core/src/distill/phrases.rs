@@ -61,7 +61,7 @@ pub(super) const DEMANDS: &str = "\
     make sure | ensure | make certain | should be | should use | should stay | should work | should keep | \
     should not | should only | should never | should always | only use | use only | it's important | \
     it is important | important: | be sure to | keep in mind | constraint | at all times | at most | at least | \
-    no more than | no later than | has got to | insist | mandatory | non-negotiable | needs to stay | \
+    no more than | no later than | has got to | i insist | we insist | mandatory | non-negotiable | needs to stay | \
     needs to keep | needs to work | needs to be | stays | keep compatibility | backward compatible | \
     backwards compatible | remember that | from now on | going forward";
 
@@ -73,6 +73,7 @@ pub(super) const REASON: &str = "\
     because | since | due to | so that | as it | as the | as we | given that | given the | in order to | to avoid | \
     the reason | reason: | reason being | rationale: | why: | which avoids | which means | owing to | \
     on account of | to keep | to prevent | to make sure | to reduce | to stay | otherwise | for the sake of | \
+    given | given how | bc | cuz | on the grounds | on grounds of | the rationale | the motivation | considering that | \
     thanks to | seeing that | seeing as | inasmuch as | the trade-off | so we | so it | so the";
 
 pub(super) const NEXT: &str = "\
@@ -105,7 +106,7 @@ pub(super) const ANNOUNCES: &str = "\
     i need to | i still need to | we need to | we still need to | i can now | now i | now let's | let's | time to | \
     i'd suggest | i suggest | i recommend | i'd recommend | i propose | i should | we should | you should | \
     you can now | needs to be | i have to | we have to | ready to | needs to | is to | has to be | have to be | \
-    should get | would be to | need to be | needs wiring | needs trimming | to finish";
+    should get | give me a | would be to | need to be | needs wiring | needs trimming | to finish";
 
 pub(super) const LEFT: &str = "\
     remaining | remains to | remains is | what remains | still need | still needs | still have to | still has to | \
@@ -171,7 +172,8 @@ pub(super) const OPEN: &str = "\
     pending your | question is whether | the question is | question remains | remains open | is still open | \
     still open whether | wonder whether | wondering whether | wondering if | i wonder | figure out whether | \
     figure out how | figure out if | find out whether | find out if | ask the team | check with | don't know yet | \
-    do not know yet | don't know whether | don't know if | we don't know | up to you | your call | worth deciding | \
+    do not know yet | don't know whether | don't know if | we don't know | up to you | your call. | your call, | your call? | it's your call | is your call | your call on | your call whether | \
+    your call to make | need your call | so your call | worth deciding | \
     jury is still out | open issue is | unresolved question | needs clarification | need clarification | \
     never settled | never decided | didn't settle | haven't settled | still undecided | remains undecided | \
     remains unclear | still unclear | not clear whether | not clear if | not clear how | not clear which | \
@@ -225,7 +227,8 @@ pub(super) const HEDGE: &str = "\
     possibly | alternatively | consider using | consider the | consider a | consider an | consider whether | \
     to consider | let's consider | worth considering | considering whether | considering using | we could | you could | i could | if we | if you | if i | \
     should we | should i | options are | either | for example | e.g. | typically | usually | in general | \
-    generally | not sure | unsure";
+    generally | not sure | unsure | almost | nearly | let me ask | ask first | depends on | have to ask | need to ask | will ask | \
+    inclined | leaning towards | leaning to | before choosing | before deciding | before committing";
 
 pub(super) const SOLVED: &str = "\
     fixed | resolved | unblocked | works now | now works | solved | no longer fails | no longer blocked | \
@@ -233,7 +236,7 @@ pub(super) const SOLVED: &str = "\
 
 /// Settled, whoever says it.
 pub(super) const FIRM: &str = "\
-    dead set on | sold on | all in on | made up my mind | made up our minds | mind is made up | minds are made up | \
+    by choice | changed course | change course | changed tack | made a call |     dead set on | sold on | all in on | made up my mind | made up our minds | mind is made up | minds are made up | \
     voted for | voted to | voted in favor of | voted in favour of | vote goes to | gets my vote | has my vote | \
     got my vote | my vote is | my vote: | i vote for | i'm voting for | end of discussion | end of story | \
     end of debate | end of the discussion | full stop | case closed | that's final | that is final | it's final | \

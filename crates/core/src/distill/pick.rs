@@ -2,8 +2,9 @@
 //!
 //! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
 
+use super::lexicon::{self, TELLS, THIRD};
 use super::request;
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in, says};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
@@ -21,12 +22,24 @@ const TELLING: &str = "\
     fail crashes crashed works worked look looks seems sounds takes took got get gets goes went see saw think know mean means \
     says said need needs want wants makes made run runs ran thanks thank thx cheers sorry idea ideas problem problems \
     worries luck way rush hurry doubt matter clue thing things stuff wait moment minute minutes back hello hi hey morning \
-    work job enough sense";
+    work enough sense time your passes pass";
 
 /// What a pick does not begin with.
 const OPENINGS: &str = "\
     but and or if because since until unless after before while with without not as for to from by in on at go do try \
-    never always too very so also great good nice cool perfect awesome wonderful interesting weird funny";
+    never always too very so also great good nice cool perfect awesome wonderful interesting weird funny discuss talk think \
+    look see wait sleep leave take come give show tell list find explain compare describe check test run open print search \
+    remind update commit push merge rebase deploy restart rerun install read write draft summarise summarize review fix ping \
+    ask hold stop continue start begin send put call move";
+
+/// What reports trouble, or passes the time.
+const TROUBLE: &str = "\
+    error errors failure bug crash warning timeout wrong weird slow broken red missing flaky same another tomorrow later today \
+    yesterday lunch meeting coffee day week still mention mentions complains line lines question screenshot log";
+
+/// What concedes or sums up before something is picked.
+const CONCEDES: &str =
+    "win wins won point enough between two three both fair true convinced argument lol settled go ahead done";
 
 /// Orders that name what is to be taken: `make it a trie`.
 const MAKE: &str =
@@ -48,7 +61,7 @@ pub(super) fn names(text: &str) -> bool {
         || is_relayed(&words)
         || is_accepted(&words)
         || is_one_of(&words)
-        || bare(&lower)
+        || bare(&lower, true)
 }
 
 /// `Yeah, the second one`, said by whom it may be.
@@ -58,11 +71,23 @@ pub(super) fn answers(words: &[Word<'_>]) -> bool {
     is_led && words.len() <= 60 && (rejects(words) || is_one_of(words))
 }
 
+/// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
+pub(super) fn takes(text: &str, words: &[Word<'_>]) -> bool {
+    let is_led = words.first().is_some_and(|word| {
+        is_in("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for", word)
+    });
+    let is_then = || text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
+    (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(&text.to_ascii_lowercase(), false))
+}
+
 /// `I want a queue`.
 fn wants(words: &[Word<'_>]) -> bool {
     let mut rest = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word));
+    if words.first().is_some_and(|word| is_in("yes no", word)) && words.get(1).is_some_and(|word| word == "to") {
+        return words.len() >= 4;
+    }
     matches!(rest.next(), Some("i" | "we"))
-        && rest.next() == Some("want")
+        && rest.next().is_some_and(|word| is_in("want say need", word))
         && rest.next().is_some_and(|word| !is_in("to you it this that them your more some", word))
 }
 
@@ -84,7 +109,7 @@ fn rejects(words: &[Word<'_>]) -> bool {
 }
 
 /// `Boss says a plain file`.
-fn is_relayed(words: &[Word<'_>]) -> bool {
+pub(super) fn is_relayed(words: &[Word<'_>]) -> bool {
     words.iter().take(3).any(|word| is_in(SAYERS, word))
         && words.iter().take(5).any(|word| is_in("says wants said wanted demands prefers requires", word))
 }
@@ -95,8 +120,10 @@ fn is_accepted(words: &[Word<'_>]) -> bool {
     let is_denied = words.iter().any(|word| is_in("not isn't don't doesn't never if", word));
     let accepted = "is fine by me|is fine with me|works for me|is ok with me|is okay with me|is good enough for|\
         is fine for|i'm fine with|we're fine with|i'm happy with|we're happy with|i'm ok with|i'm okay with|\
-        i'm good with|was happy with|were happy with|was fine with|were fine with|sounds good do|is good do|i like";
-    !is_denied && words.len() >= 5 && accepted.split('|').any(|accepted| said.contains(accepted))
+        i'm good with|was happy with|were happy with|was fine with|were fine with|sounds good do|is good do";
+    let likes = words.windows(2).any(|pair| pair[0] == "i" && pair[1] == "like")
+        && words.iter().any(|word| is_in("better more best most", word));
+    !is_denied && words.len() >= 5 && (likes || says(&said, accepted))
 }
 
 /// `Yeah the second one, a queue`, `option 2 please`, `b, the queue`.
@@ -120,24 +147,39 @@ fn is_one_of(words: &[Word<'_>]) -> bool {
 }
 
 /// `OK, a queue then`: nothing but what is picked, and what makes it a pick.
-fn bare(lower: &str) -> bool {
+fn bare(lower: &str, is_user: bool) -> bool {
     let mut is_led = false;
     for clause in lower.split([',', '.', ';', ':', '(', '—', '–', '!']) {
+        let clause = clause.trim_start();
+        let clause = clause.strip_prefix("for now ").unwrap_or(clause);
+        is_led |= lower.starts_with("for now ");
         let words: Vec<Word<'_>> = request::words(clause).collect();
         let from = words.iter().take_while(|word| is_in(LEADS, word)).count();
         is_led |= from > 0;
         if from == words.len() {
             continue;
         }
+        // `You win`, `between the two`: what leads to a pick is short.
+        let is_aside = words.len() <= 4 && words.iter().any(|word| is_in(CONCEDES, word));
+        if is_aside {
+            is_led = true;
+            continue;
+        }
         let until = words.iter().rposition(|word| !is_in(TAILS, word)).map_or(words.len(), |last| last + 1);
         let is_tailed = words[until..].iter().any(|word| is_in("then instead", word));
         let named = &words[from..until.max(from)];
         let is_whole = named.len() >= 3 || named.first().is_some_and(|word| is_in("a an the", word));
-        return (is_led || is_tailed || is_explained(lower))
+        // A user who names a thing and says nothing of it has picked it.
+        // Without an article or a word more it may be anything.
+        let is_set = named.first().is_some_and(|word| is_in("a an the no one", word)) || clause.len() + 3 < lower.len();
+        let is_plain = is_user && is_set && named.len() >= 4 && !named.iter().any(|word| is_in(TROUBLE, word));
+        return (is_led || is_tailed || is_plain || is_explained(lower))
             && (2..=14).contains(&named.len())
             && is_whole
-            && !named.iter().any(|word| is_in(TELLING, word))
-            && !named.first().is_some_and(|word| is_in(OPENINGS, word))
+            && !named.iter().any(|word| is_in(TELLING, word) || lexicon::of(word) & (TELLS | THIRD) != 0)
+            && (is_user || named.len() >= 4)
+            && !named.first().is_some_and(|word| is_in(OPENINGS, word) || word.ends_with("ing"))
+            && !lower.starts_with('(')
             && !super::questions::is_order(clause)
             && !request::is_order(clause);
     }
@@ -146,7 +188,5 @@ fn bare(lower: &str) -> bool {
 
 /// `A queue, because it is there.`
 fn is_explained(lower: &str) -> bool {
-    [", because ", ", since ", ", as it", ", as the ", " because ", "; it ", ", given "]
-        .iter()
-        .any(|mark| lower.contains(mark))
+    says(&lower, ", because |, since |, as it|, as the | because |; it |, given ")
 }

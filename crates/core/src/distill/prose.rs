@@ -4,6 +4,9 @@ use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
 use super::{Voice, choice, dump};
 
+/// The longest sentence that is judged by how it is built, in bytes.
+const LONGEST: usize = 800;
+
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -59,7 +62,8 @@ impl Line {
 /// The turns of phrase of a sentence, and whether it is built as a choice of the one who speaks.
 fn judged(sentence: &str, voice: Voice) -> CueSet {
     let cues = cues::of(sentence);
-    if choice::by(voice, sentence, cues) { cues.with(Cue::Built) } else { cues }
+    // What is longer is no sentence, whatever it is.
+    if sentence.len() <= LONGEST && choice::by(voice, sentence, cues) { cues.with(Cue::Built) } else { cues }
 }
 
 /// Splits a message into what its speaker says.
@@ -206,9 +210,11 @@ fn is_loose_heading(text: &str) -> bool {
 
 /// `Decision: …`, `Next step — …`: a heading and its text in one line.
 fn labelled(text: &str) -> Option<(Section, &str)> {
+    // A label is short, and most texts are not.
+    let head = &text[..text.floor_char_boundary(48)];
     let (at, length) = [": ", " — ", " – ", " - "]
         .iter()
-        .filter_map(|mark| text.find(mark).map(|at| (at, mark.len())))
+        .filter_map(|mark| head.find(mark).map(|at| (at, mark.len())))
         .min()
         .filter(|(at, _)| *at <= 40)?;
     let label = &text[..at];

@@ -6,6 +6,7 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::dedup;
 use super::request::{self, Kind};
+use super::vocabulary::{is_in, says};
 use super::{Item, decisions, todos};
 
 /// Questions that are told, the newest of them.
@@ -76,10 +77,13 @@ pub(super) fn with_subject(before: Option<&str>, text: &str, cues: CueSet) -> St
 /// Whether a question or a remark leaves open what it is about.
 fn is_thin(text: &str, cues: CueSet) -> bool {
     let n_words = request::words(text).count();
-    let names_nothing = request::points_back(text) || request::stems(text).len() <= 1;
+    let points = || request::words(text).any(|word| is_in("that's it's they're this's", &word));
+    let names_nothing = request::points_back(text) || points() || request::stems(text).len() <= 1;
     let first = request::words(text).next().unwrap_or_default();
-    let is_offer = cues.has(Cue::Courtesy) && !matches!(first.as_str(), "is" | "ok" | "right" | "correct" | "your");
-    n_words <= 8 && names_nothing && (!is_offer || cues.any(&[Cue::Open, Cue::Asks]))
+    let offers = "shall should want would do let feel happy anything sounds ready hope any need just how";
+    let is_offer = cues.has(Cue::Courtesy) && is_in(offers, &first);
+    let is_short = n_words <= 8 || n_words <= 16 && request::points_back(text) && request::stems(text).len() <= 2;
+    is_short && names_nothing && (!is_offer || cues.any(&[Cue::Open, Cue::Asks]))
 }
 
 /// Whether a sentence that is no question leaves something open.
@@ -87,9 +91,32 @@ fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_tu
     const EMPTY: &[&str] =
         &["anything", "any question", "any concern", "any issue", "changes", "further help", "else i can", "adjust"];
     let lower = text.to_ascii_lowercase();
+    if is_closed(&lower) || lower.contains("your call was") {
+        return false;
+    }
     let is_empty = lower.contains("let me know") && EMPTY.iter().any(|empty| lower.contains(empty));
     let is_long = request::words(text).count() > 2 || has_before && is_thin(text, cues);
-    (cues.has(Cue::Open) || ends_turn && cues.has(Cue::Asks)) && is_long && !is_empty && section != Section::Next
+    (cues.has(Cue::Open) || ends_turn && (cues.has(Cue::Asks) || is_request_to_know(&lower)))
+        && is_long
+        && !is_empty
+        && section != Section::Next
+}
+
+/// `Open question 1 is closed: …`
+pub(super) fn is_closed(lower: &str) -> bool {
+    says(&lower, "is closed|is answered|is settled|is resolved|are closed|are answered")
+        && says(&lower, "question|point|issue")
+}
+
+/// `Let me know if the limit may stay`: asks for something, and not whether all is well.
+fn is_request_to_know(lower: &str) -> bool {
+    let Some((_, asked)) = lower.split_once("let me know ") else { return false };
+    let mut words = request::words(asked);
+    let is_asked = words.next().is_some_and(|word| is_in("if whether which what how where when who", &word));
+    let subject = words.next().unwrap_or_default();
+    let is_empty =
+        is_in("you anything something there any it that this it's that's everything i we more further", &subject);
+    is_asked && !is_empty && words.count() >= 2
 }
 
 fn ends_turn(digest: &Digest<'_>, said: &Said, after: &[Said]) -> bool {
@@ -161,8 +188,11 @@ fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec
     for line in &said.lines {
         for (text, cues) in line.said() {
             let asks = decisions::without_tag(text).ends_with(['?', '？']) && request::words(text).count() > 2;
-            let is_open =
-                (asks && is_ignored) || (!asks && (cues.has(Cue::Open) || line.section == Section::Questions));
+            let lower = text.to_ascii_lowercase();
+            let is_request =
+                is_closed(&lower) || says(&lower, "if you could|if you can|whether you could|whether you can");
+            let is_listed = cues.has(Cue::Open) || line.section == Section::Questions;
+            let is_open = !is_request && if asks { is_ignored } else { is_listed };
             if is_open && (is_ignored || !digest.is_settled_later(said.step, text)) {
                 found.push(said.item(text));
             }

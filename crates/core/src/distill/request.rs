@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::cues::{self, Cue};
 use super::prose::Line;
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in};
 use super::{turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
@@ -82,17 +82,44 @@ fn names_task(text: &str, lines: &[Line]) -> bool {
 /// Whether a prompt changes how the task is done: it drops a way of doing it, or settles on one.
 fn is_about_how(lines: &[Line]) -> bool {
     let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
-    sentences.any(|(text, _)| {
+    sentences.any(|(text, cues)| {
         let words: Vec<Word<'_>> = words(text).take(10).collect();
         let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
-        verdict::replaces_idea(&words) || mind && !orders(text)
+        // `Forget what I said about …`
+        let said =
+            words.windows(3).any(|part| part[0] == "what" && part[1] == "i" && is_in("said wrote told", &part[2]));
+        let forgets = said && words.iter().any(|word| is_in("forget ignore scratch scrap disregard", word));
+        // `Scrap that, we're doing … because …`
+        let explains = cues.has(Cue::Built)
+            && cues.has(Cue::Reason)
+            && self::words(text).skip(1).any(|word| is_in("because since given bc", &word));
+        verdict::replaces_idea(&words) || forgets || explains || mind && !orders(text)
     }) && !lines.iter().flat_map(Line::said).any(|(text, _)| orders(text) || turn::names_task(text))
 }
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
 fn veers(text: &str, lines: &[Line]) -> bool {
     let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
-    words(text).count() >= 5 && sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
+    let is_choice = lines.iter().flat_map(Line::said).any(|(_, cues)| cues.any(&[Cue::Built, Cue::Decided, Cue::Firm]));
+    // `That's done, now run the tests.`
+    let is_order = |lines: &[Line]| {
+        let mut said = lines.iter().flat_map(Line::said).flat_map(|(text, _)| text.split([',', ';']));
+        said.any(|clause| {
+            let first = words(clause).find(|word| !is_in("now then and please ok okay next so", word));
+            first.is_some_and(|word| is_in("run rerun show push check test lint merge rebase explain", &word))
+        })
+    };
+    let mut all: Vec<Word<'_>> = words(text).take(80).collect();
+    // What is no longer so in the reason is no task that is left.
+    if let Some(reason) = all.iter().position(|word| is_in("because since", word)).filter(|at| *at > 3) {
+        all.truncate(reason);
+    }
+    all.len() >= 5
+        && !is_order(lines)
+        && (sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
+            || all.len() >= 8
+                && !text.ends_with('?')
+                && (turn::leaves(&all) && turn::takes(&all) || turn::shows_turn(&all, is_choice)))
 }
 
 /// Whether a prompt asks for nothing new.

@@ -4,7 +4,7 @@
 //! to be over or somebody else's, and something follows.
 
 use super::request;
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in, says};
 
 const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
 
@@ -45,6 +45,7 @@ pub(super) fn turns(sentence: &str) -> bool {
         || sets_aside(&words)
         || gives(&words)
         || goes_on(sentence, &words)
+        || renames(&words)
 }
 
 /// Whether a sentence calls something the task.
@@ -80,6 +81,9 @@ const TAKES: &str = "\
 /// `We can come back to this. …`: the old is left, in one of many words, and something is taken up.
 fn sets_aside(words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
+    if !says(&said, ASIDE) {
+        return false;
+    }
     let Some(end) = ASIDE.split('|').filter_map(|aside| said.find(aside).map(|at| at + aside.len())).max() else {
         return false;
     };
@@ -107,43 +111,121 @@ fn gives(words: &[Word<'_>]) -> bool {
     if is_yours || is_for_you {
         return true;
     }
-    [
-        "as your task",
-        "as the task",
-        "as your job",
-        "your task is",
-        "your job is",
-        "your new task",
-        "your new job",
-        "is the job now",
-        "is the task now",
-        "is what matters now",
-        "rest of the session",
-        "rest of the day",
-        "rest of today",
-        "rest of this session",
-        "it's all about",
-        "it is all about",
-        "need you on",
-        "want you on",
-        "you're on the",
-        "reassigning you to",
-        "moving you to",
-        "putting you on",
-        "you're now on",
-        "you're now working",
-        "you are now working",
-        "from now on you work",
-        "from now on you're",
-        "focus is now on",
-        "focus is on",
-        "you are on the",
-        "the session is about",
-        "this session is about",
-        "in the meantime",
-    ]
-    .iter()
-    .any(|given| said.contains(given))
+    says(
+        &said,
+        "as your task|as the task|as your job|your task is|your job is|your new task|your new job|\
+         is the job now|is the task now|is what matters now|rest of the session|rest of the day|rest of today|\
+         rest of this session|it's all about|it is all about|need you on|want you on|you're on the|\
+         reassigning you to|moving you to|putting you on|you're now on|you're now working|you are now working|\
+         from now on you work|from now on you're|focus is now on|focus is on|you are on the|\
+         the session is about|this session is about|in the meantime",
+    )
+}
+
+/// Verbs that put something away, in the forms in which they are said of a task.
+const LEAVING: &str = "\
+    forget scrap drop skip ignore park abandon cancel stop pause shelve ditch postpone defer discard disregard halt suspend \
+    freeze leave scratch revert undo abandoning dropping parking shelving pausing stopping cancelling canceling postponing ditching scrapping \
+    leaving abandoned dropped parked shelved paused stopped cancelled canceled postponed ditched scrapped delay close closing \
+    mothball bin kill killing finish stash";
+
+/// Whether a prompt leaves what was worked on: puts it away, or says that it is over, later or not wanted.
+pub(super) fn leaves(words: &[Word<'_>]) -> bool {
+    let is_work =
+        |word: &str| is_in(OLD, word) || is_in(NAMES, word) || is_in("whole entire work feature branch", word);
+    words.windows(3).any(|part| {
+        let [verb, object, next] = part else { return false };
+        is_in(LEAVING, verb)
+            && (is_in("it this that everything all", object)
+                || is_in("the our my your", object) && is_work(next)
+                || object == "what" && is_in("you you're we we're i", next))
+            || is_in("no not", verb)
+                && is_in("longer", object)
+                && is_in("what need needed needs relevant the matters necessary a want wanted important", next)
+            || verb == "what" && object == "i" && is_in("told asked gave", next)
+            || is_in("out off", verb) && is_in("of my", object) && is_in("the plate", next)
+            || is_in("won't don't not", verb) && is_in("need be", object) && is_in("it this that needing", next)
+            || is_in(OLD, verb) && (is_in(NAMES, object) && is_in("turned was is got has", next) || object == "one" && is_in("comes can", next))
+            || is_in("commit push", verb) && is_in("what this it that", object)
+            || verb == "not" && object == "to" && is_in("go continue proceed pursue", next)
+            || verb == "care" && object == "about" && is_in("the this that it", next)
+            || verb == "rabbit" && object == "hole"
+            || is_in("happy done finished through satisfied good fine", verb)
+                && object == "with"
+                && is_in("this that it the what", next)
+            || is_in("call calling consider", verb)
+                && is_in("it this that", object)
+                && is_in("done a finished good", next)
+            || is_in("next another", verb) && is_in("week month sprint quarter time day", object)
+    }) || words.iter().any(|word| {
+        is_in("backlog anymore merged shipped unnecessary finished reassigned deprioritised deprioritized moot obsolete superseded", word)
+    })
+}
+
+/// Whether a prompt takes something up, or says what matters now.
+pub(super) fn takes(words: &[Word<'_>]) -> bool {
+    let is_own = |word: &str| !request::is_back(word) && !is_in("how why what if", word);
+    words.windows(3).any(|part| {
+        let [one, two, three] = part else { return false };
+        is_in("work working start starting focus begin concentrate get going carry", one)
+            && is_in("on with", two)
+            && is_own(three)
+            || is_in("turn switch move shift pivot jump over go change back attention", one)
+                && two == "to"
+                && is_own(three)
+            || one == "from" && is_in("here now", two) && three == "on"
+            || is_in("takes take taking", one) && is_in("its", two) && three == "place"
+            || is_in("all what thing", one) && is_in("that matters which", two)
+            || is_in("goal task objective mission focus priority job assignment", one)
+                && is_in("is becomes", two)
+                && !is_in("done fine clear not no still good too", three)
+            || is_in("take deal look", one) && is_in("care with after at into", two) && is_own(three)
+            || is_in("i we", one) && is_in("need want", two) && is_own(three) && three != "to"
+            || is_in("tackle handle", one) && is_own(two)
+            || is_in("part step phase item number", one)
+                && is_in("two three four 2 3 4 b next", two)
+                && is_in("is", three)
+            || one == "reassigned" && two == "to"
+            || is_in("dealt taken", one) && is_in("with care", two)
+            || one == "the" && is_in("main only", two) && is_in("thing task goal job", three)
+            || one == "the" && two == "time" && is_in("for on to", three)
+    }) || words.iter().any(|word| is_in("instead urgent pressing", word))
+}
+
+/// What tasks are called.
+const TASKS: &str =
+    "task topic goal job assignment ticket project mission objective priority emergency request agenda chapter";
+
+/// What is said of one that is over or left.
+const OVER: &str = "\
+    done finished closed closes closing shipped merged wrap wrapped enough stop drop scrap forget stash pause park anymore \
+    wrong warm-up postpone wait aside door over handed later cancelled canceled abandoned dropped shelved complete completed";
+
+/// When the other one is to be done.
+const WHEN: &str = "now next first instead right immediately remainder rest today tonight onwards henceforth";
+
+/// How it is taken up.
+const TAKEN: &str = "\
+    work working concentrate focus start started begin turn switch switching move moving tackle devote handle shift pivot \
+    jump attention dedicate proceed";
+
+/// Whether signs of several kinds together make a prompt one that turns to another task.
+pub(super) fn shows_turn(words: &[Word<'_>], is_choice: bool) -> bool {
+    let has = |list: &'static str| words.iter().any(|word| is_in(list, word));
+    let (task, over, when, taken) = (has(TASKS), has(OVER), has(WHEN), has(TAKEN));
+    let signs = [task, over, when, taken].into_iter().filter(|sign| *sign).count();
+    // A choice may speak of the time and of what is over.
+    (task || over) && signs >= if is_choice { 3 } else { 2 } + usize::from(!task && !taken)
+}
+
+/// `Our objective is now …`: the task is named anew.
+fn renames(words: &[Word<'_>]) -> bool {
+    words.windows(4).any(|part| {
+        is_in("the our my your", &part[0])
+            && is_in("goal task objective mission focus priority job assignment target", &part[1])
+            && is_in("is becomes", &part[2])
+            && (part[3] == "now" || part[3] == "no")
+    })
 }
 
 /// `Moving on: …`, `on to the importer`.
@@ -170,6 +252,51 @@ fn goes_on(sentence: &str, words: &[Word<'_>]) -> bool {
 
 /// `New task: …`, `OK, next topic.`
 fn names_new(sentence: &str, words: &[Word<'_>]) -> bool {
+    // It may stand behind what is said of the old one: `merged, next task: …`.
+    calls_task(sentence, words)
+        || sentence.char_indices().filter(|(_, mark)| matches!(mark, ',' | '.' | ';' | '!')).any(|(at, _)| {
+            let clause = &sentence[at + 1..];
+            let words: Vec<Word<'_>> = request::words(clause).collect();
+            words.len() >= 3 && (calls_task(clause, &words) || sets_task(&words))
+        })
+        || sets_task(words)
+        || is_turned(sentence)
+}
+
+/// `Okay, pivot: …`.
+fn is_turned(sentence: &str) -> bool {
+    let Some((lead, rest)) = sentence.split_once(": ") else { return false };
+    let words: Vec<Word<'_>> = request::words(lead).collect();
+    words.len() <= 3
+        && words.last().is_some_and(|last| is_in("pivot switch next change update reset reprioritise", last))
+        && request::words(rest).count() >= 2
+}
+
+/// `The only item is …`, `the next thing I want from you is …`, `our new target is …`.
+fn sets_task(words: &[Word<'_>]) -> bool {
+    let Some(at) = words
+        .iter()
+        .take(6)
+        .position(|word| is_in("thing item target task job goal objective focus priority mission", word))
+    else {
+        return false;
+    };
+    let is_new = words[..at].iter().any(|word| is_in("new next only one other real", word));
+    let is_led =
+        words[..at].iter().all(|word| is_in(BEFORE, word) || is_in(NEW, word) || is_in("only one your our my", word));
+    let is = words[at + 1..].iter().take(7).position(|word| word == "is").map(|is| at + 1 + is);
+    let is_asked = |is: usize| {
+        words[at + 1..is].iter().any(|word| is_in("want need you work do left", word)) && words[at + 1..is].len() <= 6
+    };
+    is_led
+        && is.is_some_and(|is| {
+            (is_new && is <= at + 5 || is_asked(is))
+                && words.len() >= is + 3
+                && !is_in("not that how why what when too it this", &words[is + 1])
+        })
+}
+
+fn calls_task(sentence: &str, words: &[Word<'_>]) -> bool {
     let Some(at) = words.windows(2).take(7).position(|pair| is_in(NEW, &pair[0]) && is_in(NAMES, &pair[1])) else {
         return false;
     };
@@ -222,29 +349,19 @@ fn is_gone(words: &[Word<'_>]) -> bool {
             )
     });
     let said = words.join(" ");
-    old || [
-        "can wait",
-        "to somebody else",
-        "to someone else",
-        "somebody else is",
-        "someone else is",
-        "somebody else takes",
-        "someone else takes",
-        "somebody else took",
-        "someone else took",
-        "somebody else will",
-        "someone else will",
-        "no longer relevant",
-    ]
-    .iter()
-    .any(|gone| said.contains(gone))
+    old || says(
+        &said,
+        "can wait|to somebody else|to someone else|somebody else is|someone else is|somebody else takes|\
+         someone else takes|somebody else took|someone else took|somebody else will|someone else will|\
+         no longer relevant",
+    )
 }
 
 /// `Change of plan`, `our priorities have shifted`.
 fn has_changed(words: &[Word<'_>]) -> bool {
     let subject = "plan plans direction priority priorities scope course focus requirements goal goals task topic assignment \
         objective";
-    words.iter().take(9).enumerate().any(|(at, word)| {
+    words.iter().take(30).enumerate().any(|(at, word)| {
         let near = &words[at.saturating_sub(3)..(at + 4).min(words.len())];
         is_in("change changes changed shifted shift", word) && near.iter().any(|word| is_in(subject, word))
     })
@@ -273,17 +390,7 @@ fn takes_up(words: &[Word<'_>]) -> bool {
 /// `X is more urgent`, `X comes first`.
 fn ranks(words: &[Word<'_>]) -> bool {
     let said = words.join(" ");
-    [
-        "more urgent",
-        "more pressing",
-        "more important",
-        "comes first",
-        "takes precedence",
-        "top priority",
-        "first priority",
-    ]
-    .iter()
-    .any(|ranked| said.contains(ranked))
+    says(&said, "more urgent|more pressing|more important|comes first|takes precedence|top priority|first priority")
 }
 
 /// `Please do the importer now`, `can you now work on the importer`, `the importer now, please`.
@@ -295,7 +402,8 @@ fn does_now(words: &[Word<'_>]) -> bool {
     let is_verb = is_in(TAKE_UP, rest[at]);
     let object = &rest[at + usize::from(is_verb)..];
     let is_late = now + 2 >= words.len();
-    let tells = "is are was were works fails passes looks has have does seems it that this";
+    let tells = "is are was were works fails passes looks has have does seems it that this fail pass break breaks crash \
+        crashes work run runs look don't doesn't can't won't still again";
     (is_verb || is_late && rest[at] == "the")
         && (2..=14).contains(&object.len())
         && !object.iter().any(|word| is_in(tells, word) || request::is_back(word))

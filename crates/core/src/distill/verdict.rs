@@ -1,7 +1,7 @@
 //! Sentences that conclude: a lead that sums up, a label, a report of whose choice it was, a state that is final.
 
 use super::cues::{Cue, CueSet};
-use super::words::{Word, is_in};
+use super::vocabulary::{Word, is_in, says};
 
 /// Leads behind which a conclusion stands.
 const LEADS: &str = "\
@@ -10,13 +10,13 @@ const LEADS: &str = "\
     as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
     until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
     after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
-    per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
+    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
     choice pick verdict conclusion outcome resolution resolved confirmed final approved agreed settled policy rule \
     convention principle constraint consensus preference call decided decision chosen picked selected settled winner \
-    vote agreement ruling accepted requirement approach strategy";
+    vote agreement ruling accepted requirement approach strategy decisions choices non-negotiable mandatory decree intentional deliberate";
 
 /// Labels that may stand anywhere in a longer one: `our decision stands: …`.
 const FIRM_LABELS: &str =
@@ -45,7 +45,7 @@ const CLOSED: &str = "\
 pub(super) fn by_anyone(text: &str, words: &[Word<'_>], cues: CueSet) -> bool {
     let said = words.join(" ");
     LEADS.split('|').any(|lead| said.starts_with(lead))
-        || CLOSED.split('|').any(|closed| said.contains(closed))
+        || says(&said, CLOSED)
         || is_labelled(text)
         || admits(words)
         || is_closed(text)
@@ -60,7 +60,10 @@ pub(super) fn by_anyone(text: &str, words: &[Word<'_>], cues: CueSet) -> bool {
 
 /// `Final pick: …`.
 fn is_labelled(text: &str) -> bool {
-    let tagged = text.strip_prefix('[').and_then(|text| text.split_once(']'));
+    let tagged = text
+        .strip_prefix('[')
+        .and_then(|text| text.split_once(']'))
+        .or_else(|| text.strip_prefix('`').and_then(|text| text.split_once('`')));
     if let Some((tag, rest)) = tagged {
         return is_in(FIRM_LABELS, &tag.to_ascii_lowercase()) && rest.len() > 4 && !rest.ends_with('?');
     }
@@ -72,7 +75,11 @@ fn is_labelled(text: &str) -> bool {
         return false;
     };
     let label = label.split(['(', '[', '#']).next().unwrap_or(label);
-    let words: Vec<Word<'_>> = super::request::words(label).collect();
+    let mut words: Vec<Word<'_>> = super::request::words(label).collect();
+    // `Approach taken: …`
+    if words.len() > 1 && words.last().is_some_and(|last| is_in("taken made reached used here now", last)) {
+        words.pop();
+    }
     let is_last = words.len() <= 4 && words.last().is_some_and(|last| is_in(LABELS, last));
     let is_met = words.iter().any(|word| {
         is_in("vote meeting discussion call review ops team standup sync retro poll board legal security product", word)
@@ -110,16 +117,28 @@ pub(super) fn closes(clause: &str) -> bool {
         decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
-        my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in";
+        my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
+        so that's the plan of record|so that's the plan|that's it then";
     let words: Vec<Word<'_>> = super::request::words(clause).take(6).collect();
-    words.len() < 6 && {
-        let said = words.join(" ");
-        CLOSERS.split('|').any(|closer| closer == said)
-    }
+    // `That's the policy now.`
+    let is_called = words.len() >= 3
+        && is_in("that's this that", &words[0])
+        && words
+            .iter()
+            .skip(1)
+            .take(3)
+            .any(|word| is_in("policy rule decision plan choice call verdict standard convention deal", word))
+        && words.iter().any(|word| is_in("the our my", word));
+    is_called && words.len() < 6
+        || words.len() < 6 && {
+            let said = words.join(" ");
+            CLOSERS.split('|').any(|closer| closer == said)
+        }
 }
 
 fn is_closed(text: &str) -> bool {
-    let mut clauses = text.split(['.', ',', ';', '!', '—', '–']).map(str::trim).filter(|clause| !clause.is_empty());
+    let mut clauses =
+        text.split(['.', ',', ';', '!', '—', '–', '(', ')']).map(str::trim).filter(|clause| !clause.is_empty());
     let first = clauses.next().unwrap_or_default();
     super::request::words(first).count() >= 2 && clauses.any(closes)
 }
@@ -160,7 +179,9 @@ fn is_anothers(words: &[Word<'_>]) -> bool {
     let is_thing = words.iter().take(4).any(|word| {
         is_in("compiler linter parser checker tool ci server client library framework runtime browser shell it", word)
     });
+    let is_asked = words.iter().take(3).any(|word| is_in("asked ask why wonder", word));
     !is_thing
+        && !is_asked
         && words.iter().take(7).skip(1).any(|word| is_in(chose, word))
         && words
             .first()

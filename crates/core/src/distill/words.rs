@@ -1,8 +1,7 @@
 //! The user's own words in a prompt: without what a harness wrapped around them and without what was pasted.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::ops::Deref;
 
 use super::dump;
 
@@ -86,56 +85,6 @@ const HOUSEKEEPING: &[&str] = &[
 
 /// A message is looked at as far as this; what is longer was pasted.
 const ENOUGH: usize = 48 * 1024;
-
-/// A word in lower case. Most are as they stand, and are not copied.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Word<'a>(Cow<'a, str>);
-
-impl<'a> Word<'a> {
-    pub(super) fn of(word: &'a str) -> Self {
-        let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        Self(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Deref for Word<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for Word<'_> {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl PartialEq<str> for Word<'_> {
-    fn eq(&self, other: &str) -> bool {
-        *self.0 == *other
-    }
-}
-
-impl PartialEq<&str> for Word<'_> {
-    fn eq(&self, other: &&str) -> bool {
-        *self.0 == **other
-    }
-}
-
-/// Whether a word stands in a list of words that are parted by spaces.
-pub(super) fn is_in(list: &str, word: &str) -> bool {
-    let list = list.as_bytes();
-    let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b' ');
-    !word.is_empty()
-        && memchr::memmem::find_iter(list, word)
-            .any(|at| is_edge(at.checked_sub(1).map(|before| &list[before])) && is_edge(list.get(at + word.len())))
-}
 
 /// What the user said, paragraphs kept; empty where a message has no words of the user.
 pub(super) fn own(text: &str) -> String {

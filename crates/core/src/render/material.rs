@@ -28,6 +28,8 @@ pub struct Material<'a> {
     pub decisions: Vec<String>,
     pub problems: Vec<String>,
     pub questions: Vec<String>,
+    /// What the user said beside the task and the decisions.
+    pub said: Vec<String>,
     pub drift: Vec<String>,
     pub files: Vec<FileView<'a>>,
     pub context: Vec<ContextPart<'a>>,
@@ -137,6 +139,7 @@ impl<'a> Material<'a> {
             decisions: decisions(brief),
             problems: problems(brief),
             questions: newest(&brief.questions),
+            said: said(brief),
             drift: drift(brief),
             files: files(brief, story, workspace),
             context: context(workspace),
@@ -152,6 +155,22 @@ fn decisions(brief: &Brief) -> Vec<String> {
         None => item(&decision.what, 300),
     };
     brief.decisions.iter().rev().map(one).collect()
+}
+
+/// So many of the user's words are told beside the conversation.
+const SAID: usize = 60;
+
+/// The user's words that are told nowhere else: no extractor knows all the ways in which people say what they want.
+fn said(brief: &Brief) -> Vec<String> {
+    let is_told = |said: &&Item| {
+        let told = |what: &Item, more: usize| {
+            what.cites.iter().any(|key| said.cites.contains(key)) && (what.text.len() + more) * 5 >= said.text.len() * 4
+        };
+        let reason = |decision: &crate::distill::Decision| decision.reason.as_ref().map_or(0, String::len);
+        brief.task.iter().any(|task| told(task, 0))
+            || brief.decisions.iter().any(|decision| told(&decision.what, reason(decision)))
+    };
+    brief.requests.iter().rev().filter(|said| !is_told(said)).take(SAID).map(|said| item(said, 240)).collect()
 }
 
 /// What stands in the way first, then what was tried in vain, then what was overcome.

@@ -249,6 +249,8 @@ impl SessionJson {
             decisions: newest(&self.decisions),
             problems: quoted(&self.blockers),
             questions: self.task.blockers.iter().filter(only_task).map(|text| code(text, 240)).collect(),
+            // They are in the conversation; which of them say something of their own is not known.
+            said: Vec::new(),
             drift: Vec::new(),
             files: self.files_changed.iter().map(ChangedFile::view).collect(),
             context: self.project.context(),

@@ -72,16 +72,23 @@ impl Table {
         let history = ["\n## Earlier conversation", "\n## Recent conversation"];
         let end = history.iter().filter_map(|heading| text.find(heading)).min().unwrap_or(text.len());
         let found = &text[..end];
+        let mut anywhere: Vec<(&'static str, bool)> = Vec::new();
         for (kind, words) in kinds {
             let count = self.recall.entry((what.to_owned(), kind)).or_default();
             let is_target = TARGETS.iter().any(|(place, of, _)| *place == what && *of == kind);
             for word in words {
                 let is_found = found.contains(word.as_str());
                 count.add(is_found);
+                if end < text.len() {
+                    anywhere.push((kind, text.contains(word.as_str())));
+                }
                 if !is_found && is_target && self.half == Half::Open {
                     self.misses.extend(session.saying(word).map(|said| format!("{kind}: {said:?}")));
                 }
             }
+        }
+        for (kind, is_there) in anywhere {
+            self.recall.entry((format!("{what}, with the conversation"), kind)).or_default().add(is_there);
         }
         self.boilerplate += noise::MARKS.iter().filter(|mark| text.contains(**mark)).count();
     }
@@ -93,9 +100,14 @@ impl Table {
         let is_in = |item: &Item, words: &[String]| words.iter().any(|word| item.text.contains(word.as_str()));
         let task = [planted.task.clone()];
         let next = [planted.next.clone()];
-        let mut count = |kind, right: bool| self.precision.entry(kind).or_default().add(right);
+        let precision = &mut self.precision;
+        let mut count = |kind, right: bool| precision.entry(kind).or_default().add(right);
         brief.task.iter().for_each(|item| count("task", is_in(item, &task)));
         brief.next.iter().for_each(|item| count("next step", is_in(item, &next)));
+        for decision in &planted.decisions {
+            let told = brief.decisions.iter().any(|one| one.what.text.contains(decision.as_str()));
+            self.recall.entry(("the brief".to_owned(), "decisions")).or_default().add(told);
+        }
         let settled = [planted.decisions.as_slice(), &planted.answered].concat();
         let told = brief.decisions.iter().filter(|one| !is_condition(&one.what, planted));
         told.for_each(|one| count("decisions", is_in(&one.what, &settled)));
@@ -124,11 +136,11 @@ impl Table {
                 Some(_) => "  holds".to_owned(),
                 None => String::new(),
             };
-            lines.push(format!("  {what:<14} {kind:<20} {:>5.1} %  of {:>4}{verdict}", count.percent(), count.of));
+            lines.push(format!("  {what:<37} {kind:<20} {:>5.1} %  of {:>4}{verdict}", count.percent(), count.of));
         }
         lines.push(format!("precision, {}", self.half.name()));
         for (kind, count) in &self.precision {
-            lines.push(format!("  {kind:<35} {:>5.1} %  of {:>4}", count.percent(), count.of));
+            lines.push(format!("  {kind:<58} {:>5.1} %  of {:>4}", count.percent(), count.of));
         }
         let verdict = if self.boilerplate == 0 { "holds" } else { "MISSED, none is allowed" };
         lines.push(format!("  injected boilerplate: {}  {verdict}", self.boilerplate));

@@ -222,6 +222,38 @@ const SETTLED: &[&str] = &[
     "Only the Osprey driver meets the memory limit, so that's the one.",
     "Both work, but I prefer the Osprey driver as it is smaller.",
     "Both would work; we take the Osprey driver.",
+    "I looked at polling, but it is slower, so I took the Osprey driver.",
+    "I stayed with the Osprey driver because it is smaller.",
+    "Dropped my own version and adopted the Osprey driver.",
+    "Got it, the Osprey driver from now on.",
+    "We converged on the Osprey driver last night.",
+    "I sided with the reviewer and chose the Osprey driver.",
+    "For this release we'll live with the Osprey driver.",
+    "The maintainers asked for the Osprey driver, so I switched to that.",
+    "The board's verdict was the Osprey driver.",
+    "Following the security team's ruling, every board gets the Osprey driver.",
+    "The only real choice in this change is the Osprey driver.",
+    "The answer to your point is the Osprey driver, as it is smaller.",
+    "Where we ended up is the Osprey driver, mostly because it is smaller.",
+    "The variant I implemented is the Osprey driver.",
+    "It was a close race, and that settles the matter in favour of the Osprey driver.",
+    "Both would do, but it is smaller, hence the Osprey driver.",
+    "I've resolved it as the Osprey driver, because it is smaller.",
+    "I've switched from the polling loop to the Osprey driver.",
+    "The default shall be the Osprey driver, because it is smaller.",
+    "The new standard is the Osprey driver; it is smaller.",
+    "As you asked, the Osprey driver rather than the polling loop.",
+    "With your blessing, every board now has the Osprey driver.",
+    "Open point 2 is closed: the Osprey driver.",
+    "Noted: the Osprey driver, because it is smaller.",
+    "As a general rule from today: the Osprey driver.",
+    "I'm convinced: the Osprey driver.",
+    "`Decision` the Osprey driver / `Reason` it is smaller",
+    "The Osprey driver (decided, it is smaller)",
+    "it's gonna be the Osprey driver, sorry",
+    "I hereby declare the Osprey driver the winner",
+    "The Osprey driver is what I built, given that it is smaller.",
+    "It is smaller, so the Osprey driver it'll be.",
 ];
 
 /// Said by users, most often in chat.
@@ -288,6 +320,16 @@ const CHAT: &[&str] = &[
     "everything has to go through the Osprey driver",
     "every board gets the Osprey driver, no exceptions",
     "please remember we only support the Osprey driver",
+    "Fine, you win, the Osprey driver.",
+    "Between the two, the Osprey driver. It is smaller.",
+    "For now the Osprey driver, later we see.",
+    "re 3: the Osprey driver",
+    "Q2: the Osprey driver, because it is smaller.",
+    "Yes to the Osprey driver, no to everything else.",
+    "You named three ways, take the second (the Osprey driver).",
+    "If in doubt, the Osprey driver. That's the policy now.",
+    "I know you see it differently, but I want the Osprey driver, because it is smaller.",
+    "no daemon. the Osprey driver for all boards. it is smaller.",
 ];
 
 /// What agents say that settles nothing.
@@ -380,6 +422,20 @@ const TALK: &[&str] = &[
     "When we pick this up, the Osprey driver is first.",
     "The customer table has no Osprey column.",
     "The team file lists the Osprey driver.",
+    "Had we used the Osprey driver, the port would've been easier.",
+    "Choosing the Osprey driver would mean a second daemon.",
+    "I was going to use the Osprey driver, but then you stopped me.",
+    "I almost went for the Osprey driver, but let me ask first.",
+    "I'm inclined towards the Osprey driver, but I want to measure before choosing.",
+    "I haven't decided between the Osprey driver and polling.",
+    "The author may have chosen the Osprey driver; I can't verify that.",
+    "Many projects choose the Osprey driver because it is smaller.",
+    "Interesting: upstream went with the Osprey driver because it is smaller.",
+    "The code currently relies on the Osprey driver, since it is smaller.",
+    "The decision about the Osprey driver is yours.",
+    "A) the Osprey driver, because it is smaller",
+    "There are two ways to go about this: the Osprey driver, or polling.",
+    "I'll replace the mocks of the Osprey driver as soon as the build is through.",
 ];
 
 /// What users say that settles nothing.
@@ -423,6 +479,19 @@ const REMARKS: &[&str] = &[
     "can you explain the Osprey driver?",
     "I'm on the train, the wifi is bad",
     "that took long",
+    "Suppose we pick the Osprey driver.",
+    "I can't remember whether we agreed on the Osprey driver or not.",
+    "I saw that others went with the Osprey driver because it is smaller.",
+    "Someone on a forum recommends the Osprey driver, because it is smaller.",
+    "No decision about the Osprey driver yet, please don't assume anything.",
+    "I haven't decided on the Osprey driver yet.",
+    "We might go with the Osprey driver, I still have to ask.",
+    "in an ideal world we'd have the Osprey driver",
+    "Let's discuss the Osprey driver tomorrow.",
+    "don't know about the Osprey driver, need to sleep on it",
+    "our competitor uses the Osprey driver",
+    "I like the Osprey driver, nicely done!",
+    "the build fails in the Osprey driver because the auditors insist on it",
 ];
 
 #[test]
@@ -566,6 +635,9 @@ const ASKED: &[&str] = &[
     "Thoughts on the Osprey limit?",
     "Keep the Osprey limit or drop it?",
     "Osprey limit: keep or drop?",
+    "Let me know if the Osprey limit is supposed to stay.",
+    "The docs and the code contradict each other on the Osprey limit. Which of them is right?",
+    "Everything is done except the Osprey limit. Should I do that one too, or do you prefer to do it yourself?",
 ];
 
 /// Courtesies and talk that ask nothing.
@@ -765,6 +837,9 @@ const TO_DO: &[&str] = &[
     "The Osprey driver is still on my list.",
     "The Osprey driver is not done.",
     "The Osprey driver is the last open piece.",
+    "Plan:\n1. fix the Osprey driver\n2. run the tests",
+    "Before merging, please split the Osprey driver.",
+    "Step 3 of 5 done. Step 4: split the Osprey driver.",
 ];
 
 #[test]
@@ -858,6 +933,18 @@ const OTHER_TASKS: &[&str] = &[
     "Different topic: the Osprey importer.",
     "Unrelated to this: please do the Osprey importer.",
     "Second task: the Osprey importer.",
+    "I got out of a call and our priorities have shifted. From now on it's the Osprey importer.",
+    "This is a rabbit hole. I'm abandoning it. Work on the Osprey importer from here on.",
+    "Our objective is now the Osprey importer.",
+    "Put that in the backlog. The Osprey importer takes its place.",
+    "looks good, shipped. next task: the Osprey importer",
+    "Okay, pivot: the Osprey importer.",
+    "The only item on the list is the Osprey importer.",
+    "With that out of the way, our new target is the Osprey importer.",
+    "Commit what you have and move over to the Osprey importer.",
+    "That closes the ticket. For the remainder of the day let's concentrate on the Osprey importer.",
+    "Stash your changes, we have an emergency: the Osprey importer, right away.",
+    "Hand the old topic over to Nina, then devote yourself to the Osprey importer.",
 ];
 
 #[test]
@@ -894,6 +981,11 @@ const SAME_TASK: &[&str] = &[
     "the test takes over a minute",
     "the new version is much better",
     "the real problem is the timeout",
+    "ok the tests fail now",
+    "that's done, now run the linter",
+    "No, scrap that. We're doing a queue because it is smaller.",
+    "Forget what I said about the cache: a queue is what we're doing.",
+    "good enough, run the tests next",
 ];
 
 #[test]

@@ -109,8 +109,11 @@ pub(super) struct Listing<'a> {
     pub(super) numbered: bool,
 }
 
+/// How many sections there are of what must not be argued, tried or overlooked again.
+pub(super) const LISTINGS: usize = 5;
+
 /// What must not be argued, tried or overlooked again.
-pub(super) fn listings<'a>(material: &'a Material<'_>) -> [Listing<'a>; 4] {
+pub(super) fn listings<'a>(material: &'a Material<'_>) -> [Listing<'a>; LISTINGS] {
     [
         Listing {
             heading: "\n## Decisions that stand\n\nSettled in that session, the latest first. Do not argue them again.\n\n",
@@ -128,6 +131,12 @@ pub(super) fn listings<'a>(material: &'a Material<'_>) -> [Listing<'a>; 4] {
             heading: "\n## Open questions\n\n",
             items: &material.questions,
             what: "open questions",
+            numbered: false,
+        },
+        Listing {
+            heading: "\n## What the user said on the way\n\nThe latest first, beside the task and the decisions.\n\n",
+            items: &material.said,
+            what: "words of the user",
             numbered: false,
         },
         Listing {

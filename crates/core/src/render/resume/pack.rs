@@ -5,7 +5,7 @@
 
 use super::super::Material;
 use super::super::words::code;
-use super::layers::{self, DIFF_CHARS, FILES, RECENT};
+use super::layers::{self, DIFF_CHARS, FILES, LISTINGS, RECENT};
 use super::{Dropped, Rendered, ResumeOptions, TooSmall};
 use crate::tokens::Counter;
 
@@ -188,8 +188,8 @@ impl Draft {
     /// In turn from each list, so that none is left out for another.
     fn add_listings(&mut self, material: &Material<'_>, room: &mut Room) {
         let listings = layers::listings(material);
-        let mut taken = [0; 4];
-        let mut full = [false; 4];
+        let mut taken = [0; LISTINGS];
+        let mut full = [false; LISTINGS];
         let longest = listings.iter().map(|listing| listing.items.len()).max().unwrap_or(0);
         for index in 0..longest {
             for (at, listing) in listings.iter().enumerate() {
@@ -303,13 +303,14 @@ fn left_out(dropped: &[Dropped], options: &ResumeOptions<'_>) -> String {
 
 /// What the list of what was left out may need.
 fn longest_left_out(options: &ResumeOptions<'_>) -> String {
-    const KINDS: [&str; 10] = [
+    const KINDS: [&str; 11] = [
         "steps of the plan",
         "changed files",
         "diffs of changed files",
         "decisions",
         "errors and blockers",
         "open questions",
+        "words of the user",
         "changes since the session ended",
         "parts of the project's context",
         "lines of the overview",

@@ -63,6 +63,13 @@ fn a_resume_prompt_holds_all_layers() {
 
     - Should a refused request count?
 
+    ## What the user said on the way
+
+    The latest first, beside the task and the decisions.
+
+    - Keep the old headers, too
+    - Add rate limits
+
     ## Changed since the session ended
 
     The session does not know of this; look before you rely on it.
@@ -300,6 +307,13 @@ fn a_small_budget_keeps_the_task_and_names_what_is_left_out() {
 
     - Should a refused request count?
 
+    ## What the user said on the way
+
+    The latest first, beside the task and the decisions.
+
+    - Keep the old headers, too
+    - Add rate limits
+
     ## Changed since the session ended
 
     The session does not know of this; look before you rely on it.
@@ -326,16 +340,6 @@ fn a_small_budget_keeps_the_task_and_names_what_is_left_out() {
      fn a() {
     -    one();
     [… 2 more lines]
-    @@
-     fn a() {
-    -    one();
-    +    one(173);
-     }
-    @@
-     fn a() {
-    -    one();
-    +    one(174);
-     }
     @@
      fn a() {
     -    one();
@@ -478,10 +482,6 @@ fn a_small_budget_keeps_the_task_and_names_what_is_left_out() {
      src/limit.rs | 12 ++++--
     ```
 
-    ## The session at a glance
-
-    - 24 messages
-
     ## Go on now
 
     Start with: wire the limiter into the router
@@ -489,6 +489,6 @@ fn a_small_budget_keeps_the_task_and_names_what_is_left_out() {
 
     ## Left out
 
-    3 parts of the project's context, 9 lines of the overview, 401 messages. All of it: `carryover show 019a8e4c-7b1d-7f00-8c1e-2f3a4b5c6d7e --full`
+    3 parts of the project's context, 10 lines of the overview, 401 messages. All of it: `carryover show 019a8e4c-7b1d-7f00-8c1e-2f3a4b5c6d7e --full`
     "#);
 }

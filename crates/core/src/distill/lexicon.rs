@@ -1,0 +1,168 @@
+//! What a word can be in a sentence that chooses: looked up once per word, so that the rest is tests of bits.
+
+use std::sync::LazyLock;
+
+use super::vocabulary::Word;
+
+/// What a word can be.
+pub(super) type Class = u16;
+
+/// The one who speaks, alone or with others.
+pub(super) const SPEAKER: Class = 1;
+/// Others who may settle something.
+pub(super) const PEOPLE: Class = 1 << 1;
+/// May stand between who acts and the verb.
+pub(super) const BETWEEN: Class = 1 << 2;
+/// A verb that is an act of choosing by itself.
+pub(super) const FIRM: Class = 1 << 3;
+/// A verb that is one where it is explained, or set against something else.
+pub(super) const WEAK: Class = 1 << 4;
+/// The verb's form: `choose`.
+pub(super) const BASE: Class = 1 << 5;
+/// `chose`, `chosen`.
+pub(super) const PAST: Class = 1 << 6;
+/// `choosing`.
+pub(super) const GOING: Class = 1 << 7;
+/// `chooses`.
+pub(super) const THIRD: Class = 1 << 8;
+/// A noun that names what was settled.
+pub(super) const SETTLED: Class = 1 << 9;
+/// A verb or a pronoun of a sentence that tells; what is picked by its name alone has none.
+pub(super) const TELLS: Class = 1 << 10;
+/// A verb of perceiving, trying, wondering: what follows is told and not chosen.
+pub(super) const PERCEIVES: Class = 1 << 11;
+/// What is open, wrong or only thought of.
+pub(super) const UNSETTLED: Class = 1 << 12;
+/// Where things are settled.
+pub(super) const MEETING: Class = 1 << 13;
+
+/// What a conclusion begins with.
+pub(super) const THEREFORE: Class = 1 << 14;
+
+/// Verbs of choosing that need no reason.
+const FIRM_VERBS: &str = "\
+    choose pick select settle opt adopt commit standardise standardize decide agree approve ratify endorse vote elect \
+    prefer favour favor stick retain mandate insist veto reject ban forbid prohibit overrule rule finalise finalize land \
+    greenlight go stay lock converge outlaw disallow overturn override take say declare designate nominate crown specify side live";
+
+/// Verbs that choose where there is a reason.
+const WEAK_VERBS: &str = "\
+    use have keep leave drop skip avoid store put base treat revert switch move return replace swap accept allow permit \
+    defer postpone delay hold want demand request ditch scrap discard abandon exclude include limit cap pin reuse rely \
+    target default support require enforce model represent build implement make remove rule give resort fall lean turn \
+    write design structure split embed inline isolate hardcode freeze shelve restrict tie accept";
+
+/// Irregular forms in the past.
+const IRREGULAR: &str = "\
+    say=said choose=chose choose=chosen stick=stuck go=went go=gone keep=kept take=took take=taken leave=left put=put hold=held \
+    make=made build=built forbid=forbade forbid=forbidden give=gave fall=fell write=wrote split=split override=overrode \
+    opt=opted commit=committed permit=permitted ban=banned drop=dropped skip=skipped cap=capped pin=pinned swap=swapped \
+    scrap=scrapped greenlight=greenlit prefer=preferred defer=deferred";
+
+const CLASSES: &[(Class, &str)] = &[
+    (SPEAKER, "i we i'll we'll i'm we're i've we've let's lets im ive ill"),
+    (
+        PEOPLE,
+        "management team lead boss manager customer customers client clients product board architect architects cto ceo \
+        everyone everybody reviewers reviewer stakeholders committee group ops legal security finance owner owners \
+        maintainers maintainer sponsor director pm qa dba auditors compliance marketing leadership department designers \
+        designer council they users you us folks",
+    ),
+    (
+        BETWEEN,
+        "will shall must should are am have had has been going to just only simply therefore now then still always never \
+        not also instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
+        consistently hereby so already unanimously intentionally consciously ultimately eventually basically personally \
+        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up",
+    ),
+    (
+        SETTLED,
+        "decision decisions choice pick verdict conclusion outcome consensus ruling resolution rule policy convention answer \
+        agreement approach strategy preference call direction constraint requirement principle guideline selection winner",
+    ),
+    (
+        TELLS,
+        "is are was were be been am isn't aren't wasn't has have had hasn't haven't do does did don't doesn't didn't will \
+        would can can't could should must may might won't i i'm i'll i've i'd you you're you've we we're we'll we've they \
+        they're he she it it's that's there there's here here's what what's why how when where who which fails failed fail \
+        crashes crashed works worked look looks seems sounds got get gets goes went see saw think know mean means says said \
+        need needs want wants makes made run runs ran thanks thank thx passes passed calls called uses reads found takes \
+        took recommends suggests let let's please breaks broke",
+    ),
+    (
+        PERCEIVES,
+        "wonder wondering thinking torn remember recall forgot saw see seen read heard noticed tried thought guess hate \
+        looking looked curious unsure hope hoping fear doubt considering evaluating testing comparing found watched asked \
+        suspect benchmarked tested interrupted reading tell wish",
+    ),
+    (THEREFORE, "hence therefore thus consequently ergo gonna won wins prevails prevailed"),
+    (
+        UNSETTLED,
+        "whether yet open pending undecided unclear possible proposed suggested someday error errors problem problems issue \
+        bug question questions todo missing failing warning typo failure crash mistake output log trace cause result \
+        inconclusive speculation pros cons pro con draft proposal maybe perhaps might needed unresolved still example context note",
+    ),
+    (
+        MEETING,
+        "meeting discussion review standup sync retro poll board vote spike workshop thread tl dr meetings planning \
+        minutes retrospective convinced mind minds official rule policy final record agreed non-negotiable mandatory settled done clear simple easy obvious decisive \
+        short line constraint requirement law",
+    ),
+];
+
+/// Every known form, in order.
+static FORMS: LazyLock<Vec<(String, Class)>> = LazyLock::new(|| {
+    let mut forms: Vec<(String, Class)> = Vec::new();
+    for (class, words) in CLASSES {
+        forms.extend(words.split_whitespace().map(|word| (word.to_owned(), *class)));
+    }
+    for (strength, verbs) in [(FIRM, FIRM_VERBS), (WEAK, WEAK_VERBS)] {
+        for verb in verbs.split_whitespace() {
+            forms.extend(inflected(verb).into_iter().map(|(form, kind)| (form, kind | strength)));
+        }
+    }
+    forms.sort();
+    forms.dedup_by(|(word, class), (known, known_class)| {
+        let is_same = word == known;
+        if is_same {
+            *known_class |= *class;
+        }
+        is_same
+    });
+    forms
+});
+
+/// The forms of a verb.
+fn inflected(verb: &str) -> Vec<(String, Class)> {
+    let stem = verb.strip_suffix('e').unwrap_or(verb);
+    let last = verb.chars().next_back().unwrap_or_default();
+    let third = if verb.ends_with(['o', 'x', 's']) || verb.ends_with("sh") { "es" } else { "s" };
+    let mut forms = vec![
+        (verb.to_owned(), BASE),
+        (format!("{verb}{third}"), THIRD),
+        (format!("{stem}ed"), PAST),
+        (format!("{stem}ing"), GOING),
+        (format!("{verb}{last}ing"), GOING),
+    ];
+    if let Some(stem) = verb.strip_suffix('y') {
+        forms.extend([(format!("{stem}ied"), PAST), (format!("{stem}ies"), THIRD)]);
+    }
+    let irregular = IRREGULAR.split_whitespace().filter_map(|pair| pair.split_once('='));
+    forms.extend(irregular.filter(|(of, _)| *of == verb).map(|(_, form)| (form.to_owned(), PAST)));
+    forms
+}
+
+/// What a word can be.
+pub(super) fn of(word: &str) -> Class {
+    let known = |word: &str| FORMS.binary_search_by(|(known, _)| known.as_str().cmp(word)).map_or(0, |at| FORMS[at].1);
+    match word.strip_suffix("'s") {
+        // `The board's`, but not `it's`.
+        Some(owner) if word.len() > 5 => known(owner),
+        _ => known(word),
+    }
+}
+
+/// What the words of a sentence can be.
+pub(super) fn classes(words: &[Word<'_>]) -> Vec<Class> {
+    words.iter().map(|word| of(word)).collect()
+}
