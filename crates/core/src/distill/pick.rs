@@ -188,5 +188,5 @@ fn bare(lower: &str, is_user: bool) -> bool {
 
 /// `A queue, because it is there.`
 fn is_explained(lower: &str) -> bool {
-    says(&lower, ", because |, since |, as it|, as the | because |; it |, given ")
+    says(lower, ", because |, since |, as it|, as the | because |; it |, given ")
 }

@@ -104,8 +104,8 @@ fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_tu
 
 /// `Open question 1 is closed: …`
 pub(super) fn is_closed(lower: &str) -> bool {
-    says(&lower, "is closed|is answered|is settled|is resolved|are closed|are answered")
-        && says(&lower, "question|point|issue")
+    says(lower, "is closed|is answered|is settled|is resolved|are closed|are answered")
+        && says(lower, "question|point|issue")
 }
 
 /// `Let me know if the limit may stay`: asks for something, and not whether all is well.
