@@ -74,6 +74,23 @@ fn target_decides_the_command_and_the_budget() {
 }
 
 #[test]
+fn capture_tells_the_command_that_goes_on_from_it() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["capture", CLAUDE]);
+    assert!(said.stderr.contains("`carryover resume --file .carryover/session.json --target AGENT`"), "{said}");
+    let said = env.run_in(&env.home(), &["capture", CLAUDE]);
+    assert!(said.stderr.contains("--file calc/.carryover/session.json "), "{said}");
+}
+
+#[test]
+fn captured_session_that_is_not_there_is_named() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["resume", "--file", "gone.json", "--target", "codex"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(said.stderr.contains("failed to open file `gone.json`"), "{said}");
+}
+
+#[test]
 fn secrets_are_masked_unless_they_are_wanted() {
     let env = TestEnv::with_sessions();
     let secret = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
