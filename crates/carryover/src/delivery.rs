@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use crate::clipboard::{self, Copied};
 use crate::error::{CommandError, ErrorKind};
-use crate::launch::launch;
+use crate::launch::{launch, tell_command};
+use crate::quantity;
 use crate::session_row::from_home;
-use crate::ui::{COMMAND, DIM, GOOD, Ui};
-use crate::{quantity, shell};
+use crate::ui::{DIM, GOOD, Ui};
 
 /// The prompt in the project's own folder.
 pub(crate) const RESUME: &str = "RESUME.md";
@@ -28,6 +28,15 @@ const BUDGET: u64 = 32_000;
 /// The command that shows a session whole.
 pub(crate) fn show_command(session: &str) -> String {
     format!("carryover show {session} --full")
+}
+
+fn file_in_project() -> String {
+    Path::new(kept::FOLDER).join(RESUME).display().to_string()
+}
+
+/// A short prompt that names the file, for command lines are bounded.
+fn pointing_to(file: &str) -> String {
+    format!("Read {file} in this folder and go on from there.")
 }
 
 /// A prompt that fits.
@@ -115,6 +124,9 @@ struct LeftOut {
 
 impl Delivery {
     pub(crate) fn deliver(&self, ui: &mut Ui, context: &Context, prompt: &Prompt) -> Result<(), CommandError> {
+        if self.launch && self.taker.is_none() {
+            return Err(CommandError::usage("there is nobody to start").hint("name an agent with `--target AGENT`"));
+        }
         let text = &prompt.rendered.text;
         // Before the first byte is in the folder.
         let hidden = ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run);
@@ -134,20 +146,30 @@ impl Delivery {
         for warning in &warnings {
             ui.warning(warning)?;
         }
-        let Some(command) = self.command() else { return Ok(()) };
+        let Some(command) = self.command() else { return self.tell_by_hand(ui, copied) };
+        tell_command(ui, context, &command, self.dry_run)?;
         if self.launch {
-            return launch(ui, context, self.taker.map_or("", |taker| taker.id), &command);
+            launch(ui, context, self.taker.map_or("", |taker| taker.id), &command)?;
         }
-        let line = shell::line(&command, &context.cwd, context.env.os);
-        writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
         Ok(())
     }
 
-    /// The command that starts the target on it; a short prompt that names the file, for command lines are bounded.
+    /// What is left to a person where no command goes on.
+    fn tell_by_hand(&self, ui: &mut Ui, copied: Option<Copied>) -> Result<(), CommandError> {
+        let whom = self.taker.map_or("the next agent", |taker| taker.name);
+        let words = pointing_to(&file_in_project());
+        match copied {
+            _ if self.dry_run => {}
+            Some(_) => ui.hint(format_args!("paste it into {whom}, or say there: {words}"))?,
+            None => ui.hint(format_args!("say to {whom}: {words}"))?,
+        }
+        Ok(())
+    }
+
+    /// The command that starts the target on it.
     fn command(&self) -> Option<ResumeCommand> {
-        let file = Path::new(kept::FOLDER).join(RESUME).display().to_string();
-        let prompt = format!("Read {file} in this folder and go on from there.");
-        let argv = self.taker?.command(&prompt, &file)?;
+        let file = file_in_project();
+        let argv = self.taker?.command(&pointing_to(&file), &file)?;
         Some(ResumeCommand { argv, cwd: self.project.clone(), needs_cwd: true })
     }
 

@@ -74,6 +74,43 @@ fn target_decides_the_command_and_the_budget() {
 }
 
 #[test]
+fn where_no_command_goes_on_a_person_is_told_what_to_say() {
+    let env = TestEnv::with_sessions();
+    for (args, whom) in [(&["handoff"][..], "the next agent"), (&["handoff", "--target", "cursor"], "Cursor")] {
+        let said = env.run(args);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(0), ""), "{said}");
+        let hint = said.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap();
+        assert!(hint.contains(whom) && hint.contains("Read .carryover/RESUME.md in this folder"), "{said}");
+    }
+}
+
+#[test]
+fn command_is_told_where_it_cannot_be_started() {
+    let env = TestEnv::with_sessions();
+    for args in [
+        &["handoff", CLAUDE, "--target", "codex", "--launch"][..],
+        &["resume", CLAUDE, "--target", "codex", "--prompt", "--launch"],
+        &["resume", CLAUDE, "--target", "codex", "--context-only", "--launch"],
+    ] {
+        let said = env.run(args);
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.stdout.starts_with("codex"), "{said}");
+        assert!(said.stderr.contains("go on with\n") && said.stderr.contains("the command above"), "{said}");
+    }
+}
+
+#[test]
+fn nobody_is_started_where_nobody_is_named_and_nothing_is_written() {
+    let env = TestEnv::with_sessions();
+    for args in [&["handoff", "--launch"][..], &["handoff", "--target", "clipboard", "--launch"]] {
+        let said = env.run(args);
+        assert_eq!(said.code, Some(64), "{said}");
+        assert!(said.stderr.contains("--target AGENT"), "{said}");
+    }
+    assert!(!env.project().join(".carryover").exists());
+}
+
+#[test]
 fn capture_tells_the_command_that_goes_on_from_it() {
     let env = TestEnv::with_sessions();
     let said = env.run(&["capture", CLAUDE]);
