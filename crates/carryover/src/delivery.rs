@@ -34,9 +34,10 @@ fn file_in_project() -> String {
     Path::new(kept::FOLDER).join(RESUME).display().to_string()
 }
 
-/// A short prompt that names the file, for command lines are bounded.
+/// A short prompt that names the file, for command lines are bounded. Some agents' own tools for reading refuse what git
+/// ignores; their shells do not.
 fn pointing_to(file: &str) -> String {
-    format!("Read {file} in this folder and go on from there.")
+    format!("Read {file} in this folder (with a shell command if need be: git ignores it) and go on from there.")
 }
 
 /// A prompt that fits.

@@ -110,6 +110,15 @@ fn nobody_is_started_where_nobody_is_named_and_nothing_is_written() {
     assert!(!env.project().join(".carryover").exists());
 }
 
+/// The tool for reading of one of the clients refuses it.
+#[test]
+fn next_agent_is_told_how_to_read_what_git_ignores() {
+    let env = TestEnv::with_sessions();
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "gemini-cli"]);
+    let prompt = told["command"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert!(prompt.contains(".carryover/RESUME.md") && prompt.contains("with a shell command"), "{prompt}");
+}
+
 #[test]
 fn capture_tells_the_command_that_goes_on_from_it() {
     let env = TestEnv::with_sessions();
@@ -232,6 +241,7 @@ fn committed_file_gets_a_pointer_and_a_warning() {
     assert!(told["warnings"].to_string().contains("tracked by git"), "{told}");
     let rules = text(&env.project().join("AGENTS.md"));
     assert!(rules.contains(".carryover/context.md") && !rules.contains("User Requests"), "{rules}");
+    assert!(rules.replace('\n', " ").contains("with a shell command if need be"), "{rules}");
     assert!(text(&env.project().join(".carryover/context.md")).contains("##"));
     env.run(&["undo"]).success();
     assert_eq!(text(&env.project().join("AGENTS.md")), "# Rules\n");
