@@ -1,6 +1,6 @@
 //! Words on their way to the next agent: written, copied, and told about.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carryover_agents::{ResumeCommand, Taker};
 use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt_from};
@@ -17,8 +17,6 @@ use crate::quantity;
 use crate::session_row::from_home;
 use crate::ui::{DIM, GOOD, Ui};
 
-/// The prompt in the project's own folder.
-pub(crate) const RESUME: &str = "RESUME.md";
 /// The short one.
 pub(crate) const HANDOFF: &str = "handoff.md";
 
@@ -28,16 +26,6 @@ const BUDGET: u64 = 32_000;
 /// The command that shows a session whole.
 pub(crate) fn show_command(session: &str) -> String {
     format!("carryover show {session} --full")
-}
-
-fn file_in_project() -> String {
-    Path::new(kept::FOLDER).join(RESUME).display().to_string()
-}
-
-/// A short prompt that names the file, for command lines are bounded. Some agents' own tools for reading refuse what git
-/// ignores; their shells do not.
-fn pointing_to(file: &str) -> String {
-    format!("Read {file} in this folder (with a shell command if need be: git ignores it) and go on from there.")
 }
 
 /// A prompt that fits.
@@ -133,7 +121,7 @@ impl Delivery {
         let hidden = ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run);
         let warnings: Vec<String> = self.warnings.iter().cloned().chain(hidden).collect();
         let more = self.more.iter().map(|(name, text)| (*name, text));
-        let written: Vec<_> = std::iter::once((RESUME, text)).chain(more).collect();
+        let written: Vec<_> = std::iter::once((kept::RESUME, text)).chain(more).collect();
         for (name, text) in written.iter().filter(|_| !self.dry_run) {
             kept::write(&self.project, name, text.as_bytes())?;
         }
@@ -158,7 +146,7 @@ impl Delivery {
     /// What is left to a person where no command goes on.
     fn tell_by_hand(&self, ui: &mut Ui, copied: Option<Copied>) -> Result<(), CommandError> {
         let whom = self.taker.map_or("the next agent", |taker| taker.name);
-        let words = pointing_to(&file_in_project());
+        let words = kept::pointer();
         match copied {
             _ if self.dry_run => {}
             Some(_) => ui.hint(format_args!("paste it into {whom}, or say there: {words}"))?,
@@ -169,8 +157,7 @@ impl Delivery {
 
     /// The command that starts the target on it.
     fn command(&self) -> Option<ResumeCommand> {
-        let file = file_in_project();
-        let argv = self.taker?.command(&pointing_to(&file), &file)?;
+        let argv = self.taker?.command(&kept::pointer(), &kept::resume_file())?;
         Some(ResumeCommand { argv, cwd: self.project.clone(), needs_cwd: true })
     }
 
