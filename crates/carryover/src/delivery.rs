@@ -1,6 +1,6 @@
 //! Words on their way to the next agent: written, copied, and told about.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use carryover_agents::{ResumeCommand, Taker};
 use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt_from};
@@ -12,13 +12,11 @@ use serde::Serialize;
 
 use crate::clipboard::{self, Copied};
 use crate::error::{CommandError, ErrorKind};
-use crate::launch::launch;
+use crate::launch::{launch, tell_command};
+use crate::quantity;
 use crate::session_row::from_home;
-use crate::ui::{COMMAND, DIM, GOOD, Ui};
-use crate::{quantity, shell};
+use crate::ui::{DIM, GOOD, Ui};
 
-/// The prompt in the project's own folder.
-pub(crate) const RESUME: &str = "RESUME.md";
 /// The short one.
 pub(crate) const HANDOFF: &str = "handoff.md";
 
@@ -115,12 +113,15 @@ struct LeftOut {
 
 impl Delivery {
     pub(crate) fn deliver(&self, ui: &mut Ui, context: &Context, prompt: &Prompt) -> Result<(), CommandError> {
+        if self.launch && self.taker.is_none() {
+            return Err(CommandError::usage("there is nobody to start").hint("name an agent with `--target AGENT`"));
+        }
         let text = &prompt.rendered.text;
         // Before the first byte is in the folder.
         let hidden = ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run);
         let warnings: Vec<String> = self.warnings.iter().cloned().chain(hidden).collect();
         let more = self.more.iter().map(|(name, text)| (*name, text));
-        let written: Vec<_> = std::iter::once((RESUME, text)).chain(more).collect();
+        let written: Vec<_> = std::iter::once((kept::RESUME, text)).chain(more).collect();
         for (name, text) in written.iter().filter(|_| !self.dry_run) {
             kept::write(&self.project, name, text.as_bytes())?;
         }
@@ -134,20 +135,29 @@ impl Delivery {
         for warning in &warnings {
             ui.warning(warning)?;
         }
-        let Some(command) = self.command() else { return Ok(()) };
+        let Some(command) = self.command() else { return self.tell_by_hand(ui, copied) };
+        tell_command(ui, context, &command, self.dry_run)?;
         if self.launch {
-            return launch(ui, context, self.taker.map_or("", |taker| taker.id), &command);
+            launch(ui, context, self.taker.map_or("", |taker| taker.id), &command)?;
         }
-        let line = shell::line(&command, &context.cwd, context.env.os);
-        writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
         Ok(())
     }
 
-    /// The command that starts the target on it; a short prompt that names the file, for command lines are bounded.
+    /// What is left to a person where no command goes on.
+    fn tell_by_hand(&self, ui: &mut Ui, copied: Option<Copied>) -> Result<(), CommandError> {
+        let whom = self.taker.map_or("the next agent", |taker| taker.name);
+        let words = kept::pointer();
+        match copied {
+            _ if self.dry_run => {}
+            Some(_) => ui.hint(format_args!("paste it into {whom}, or say there: {words}"))?,
+            None => ui.hint(format_args!("say to {whom}: {words}"))?,
+        }
+        Ok(())
+    }
+
+    /// The command that starts the target on it.
     fn command(&self) -> Option<ResumeCommand> {
-        let file = Path::new(kept::FOLDER).join(RESUME).display().to_string();
-        let prompt = format!("Read {file} in this folder and go on from there.");
-        let argv = self.taker?.command(&prompt, &file)?;
+        let argv = self.taker?.command(&kept::pointer(), &kept::resume_file())?;
         Some(ResumeCommand { argv, cwd: self.project.clone(), needs_cwd: true })
     }
 

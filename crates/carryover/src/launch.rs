@@ -1,4 +1,4 @@
-//! Becoming the client of the next agent.
+//! The command that goes on, told or become.
 
 use std::process::Command;
 
@@ -7,7 +7,25 @@ use carryover_engine::client;
 use carryover_engine::context::Context;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::ui::Ui;
+use crate::shell;
+use crate::ui::{BOLD, COMMAND, Ui};
+
+/// Tells the command to go on with, which is alone on stdout.
+pub(crate) fn tell_command(
+    ui: &mut Ui,
+    context: &Context,
+    go_on: &ResumeCommand,
+    dry_run: bool,
+) -> Result<(), CommandError> {
+    if dry_run {
+        ui.status(format_args!("{BOLD}nothing was written;{BOLD:#} it would go on with"))?;
+    } else {
+        ui.status(format_args!("{BOLD}go on with{BOLD:#}"))?;
+    }
+    let line = shell::line(go_on, &context.cwd, context.env.os);
+    writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
+    Ok(())
+}
 
 /// Becomes an agent's client, in the right directory.
 pub(crate) fn launch(ui: &mut Ui, context: &Context, agent: &str, go_on: &ResumeCommand) -> Result<(), CommandError> {

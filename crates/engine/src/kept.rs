@@ -8,6 +8,31 @@ use crate::disk::{Disk, RealDisk};
 /// The folder's name.
 pub const FOLDER: &str = ".carryover";
 
+/// The prompt in it that the next agent goes on from.
+pub const RESUME: &str = "RESUME.md";
+
+/// Where that prompt is, from the project's folder.
+pub fn resume_file() -> String {
+    Path::new(FOLDER).join(RESUME).display().to_string()
+}
+
+/// A short prompt that names the file, for command lines are bounded. Some agents' own tools for reading refuse what git
+/// ignores; their shells do not.
+pub fn pointer() -> String {
+    let file = resume_file();
+    format!("Read {file} in this folder (with a shell command if need be: git ignores it) and go on from there.")
+}
+
+/// Whether a prompt is that one, and nothing else.
+pub(crate) fn is_pointer(prompt: &str) -> bool {
+    prompt.trim() == pointer()
+}
+
+/// Whether a prompt sends the agent to the file.
+pub(crate) fn names_resume(prompt: &str) -> bool {
+    prompt.contains(FOLDER) && prompt.contains(RESUME)
+}
+
 /// Keeps git away from everything in the folder, itself included.
 const IGNORE: &str = "*\n";
 

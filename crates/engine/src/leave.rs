@@ -18,10 +18,12 @@ use crate::{blocks, ignored, kept, undo, workspace};
 /// The file that a pointer names, in the project's own folder.
 const PAYLOAD: &str = "context.md";
 
-/// What stands in a committed file in the place of the brief: the same in every project.
+/// What stands in a committed file in the place of the brief: the same in every project. Some agents' own tools for
+/// reading refuse what git ignores; their shells do not.
 const POINTER: &str = "\
-An earlier session in this project was handed over. Before you start, read `.carryover/context.md`, if it is there: it
-tells what was asked, what was done, and what comes next. If it is not there, nothing was handed over.";
+An earlier session in this project was handed over. Before you start, read `.carryover/context.md`, if it is there (with a
+shell command if need be: git ignores it): it tells what was asked, what was done, and what comes next. If it is not there,
+nothing was handed over.";
 
 /// What is to be left, for whom.
 pub struct Leaving<'a> {

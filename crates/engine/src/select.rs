@@ -78,7 +78,7 @@ pub(crate) fn select_among(
         return newest_here(agents, context, query, listing);
     };
     if words == "@last" {
-        return last(listing).ok_or(SelectError::NoAgent);
+        return last(listing, query).ok_or(SelectError::NoAgent);
     }
     if let Some(selected) = by_id(&listing, words)? {
         return Ok(selected);
@@ -119,9 +119,10 @@ fn newest_here(
     }
 }
 
-fn last(listing: Listing) -> Option<Selected> {
+fn last(listing: Listing, query: &Query) -> Option<Selected> {
     let newest = listing.sessions.into_iter().max_by_key(|session| session.found.updated_at)?;
-    Some(Selected { session: newest, why: Some("the newest session of all") })
+    let why = if query.agent.is_some() { "the newest session of this agent" } else { "the newest session of all" };
+    Some(Selected { session: newest, why: Some(why) })
 }
 
 fn by_id(listing: &Listing, words: &str) -> Result<Option<Selected>, SelectError> {

@@ -6,11 +6,13 @@ use std::ops::ControlFlow;
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
 use carryover_core::distill::{Deed, Ended, Heard, Step, Story, with_replacements};
 use carryover_core::live;
+use carryover_core::render::taken_over;
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Fact, Header, Origin, Outcome, Part, Rejected, Status, StepChange,
     Transcript, TranscriptBuilder, text_of,
 };
 
+use crate::kept;
 use crate::session::Listed;
 
 /// How much of an outcome a brief needs: errors stand at the end, what it is about at the beginning.
@@ -62,9 +64,14 @@ fn read(
     reading: Reading,
 ) -> Result<Telling, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
-    let mut sink = Clipping { builder, agent, reading, heard: Heard::default() };
+    let mut sink = Clipping { builder, agent, reading, heard: Heard::default(), asked: None, begun: BTreeMap::new() };
     agent.read(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
+    for entry in &mut transcript.entries {
+        if let (Body::Prompt(parts), Some(task)) = (&mut entry.body, sink.begun.remove(&entry.key)) {
+            *parts = vec![Part::Text(task)];
+        }
+    }
     transcript.header.title = title.or(transcript.header.title);
     Ok(Telling { story: tell(agent, transcript), heard: sink.heard })
 }
@@ -75,21 +82,74 @@ struct Clipping {
     agent: &'static dyn Agent,
     reading: Reading,
     heard: Heard,
+    /// The latest prompt, where it sends the agent to the file of a handoff.
+    asked: Option<Asked>,
+    /// Prompts that did, with what they come to.
+    begun: BTreeMap<EntryKey, String>,
+}
+
+/// A prompt that sends the agent to the file of a handoff.
+struct Asked {
+    key: EntryKey,
+    prompt: String,
+    /// The latest call that opens the file: nothing else that comes back is what the user was handed.
+    call: Option<CallId>,
 }
 
 impl Clipping {
-    fn hear(&mut self, entry: &Entry, redact: bool) {
-        let masked = |parts: &[Part]| {
-            let text = text_of(parts);
-            if redact { carryover_core::redact::redact(&text).into_owned() } else { text }
-        };
-        match &entry.body {
-            Body::Prompt(parts) if entry.origin == Origin::User => self.heard.prompt(entry.key, &masked(parts)),
-            Body::Reply(parts) => self.heard.reply(entry.key, &masked(parts)),
-            Body::Summary(parts) => self.heard.summary(entry.key, &masked(parts)),
+    /// Puts the task of an earlier session in the place of the handoff that this one was begun with. Otherwise the next
+    /// agent would be told our own words as the user's, and not what all of it is for.
+    fn unfold(&mut self, entry: &mut Entry) {
+        match &mut entry.body {
+            Body::Prompt(parts) if entry.origin == Origin::User => {
+                let text = text_of(parts);
+                self.asked = None;
+                if let Some(taken) = taken_over(&text) {
+                    parts.retain(|part| !matches!(part, Part::Text(_)));
+                    parts.push(Part::Text(taken.whole));
+                } else if kept::names_resume(&text) {
+                    self.asked = Some(Asked { key: entry.key, prompt: text, call: None });
+                }
+            }
+            Body::Call(call) => {
+                if let Some(asked) = self.asked.as_mut().filter(|_| kept::names_resume(call.input.as_str())) {
+                    asked.call = Some(call.id.clone());
+                }
+            }
+            Body::Outcome(outcome) => self.begin(outcome),
             _ => {}
         }
     }
+
+    /// What was read, where it is the handoff that the user sent the agent to.
+    fn begin(&mut self, outcome: &Outcome) {
+        let Some(asked) = self.asked.take_if(|asked| asked.call.as_ref() == Some(&outcome.call)) else { return };
+        let Some(taken) = taken_over(&text_of(&outcome.parts)) else {
+            // The tool refused, or showed a part: another call may follow.
+            self.asked = Some(asked);
+            return;
+        };
+        let Asked { key, prompt, .. } = asked;
+        let task = if kept::is_pointer(&prompt) { taken.task } else { format!("{}\n\n{prompt}", taken.task) };
+        if let Some(redact) = self.reading.hears {
+            self.heard.prompt(key, &masked(&[Part::Text(task.clone())], redact));
+        }
+        self.begun.insert(key, task);
+    }
+
+    fn hear(&mut self, entry: &Entry, redact: bool) {
+        match &entry.body {
+            Body::Prompt(parts) if entry.origin == Origin::User => self.heard.prompt(entry.key, &masked(parts, redact)),
+            Body::Reply(parts) => self.heard.reply(entry.key, &masked(parts, redact)),
+            Body::Summary(parts) => self.heard.summary(entry.key, &masked(parts, redact)),
+            _ => {}
+        }
+    }
+}
+
+fn masked(parts: &[Part], redact: bool) -> String {
+    let text = text_of(parts);
+    if redact { carryover_core::redact::redact(&text).into_owned() } else { text }
 }
 
 impl Sink for Clipping {
@@ -101,6 +161,7 @@ impl Sink for Clipping {
         if entry.side {
             entry.reduce();
         } else if let Some(redact) = self.reading.hears {
+            self.unfold(&mut entry);
             self.hear(&entry, redact);
         }
         if let Body::Outcome(outcome) = &mut entry.body {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carryover_core::plain::one_line;
 use carryover_core::render::session_json;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{Options, distilled};
@@ -14,6 +15,7 @@ use crate::choice;
 use crate::error::{CommandError, ErrorKind};
 use crate::quantity;
 use crate::session_row::from_home;
+use crate::shell::quote;
 use crate::surroundings::resolved;
 use crate::ui::{DIM, GOOD, Ui};
 
@@ -90,6 +92,8 @@ pub(crate) fn cmd_capture(
     ui.status(format_args!("  messages  {}", captured.conversation.message_count))?;
     ui.status(format_args!("  tokens    about {}", quantity::tokens(captured.conversation.estimated_tokens)))?;
     ui.status(format_args!("  files     {} changed", captured.files_changed.len()))?;
-    ui.hint("`carryover resume --file` makes a prompt of it")?;
+    let file = file.strip_prefix(&context.cwd).unwrap_or(&file).display().to_string();
+    let file = quote(&one_line(&file, 400), context.env.os);
+    ui.hint(format_args!("`carryover resume --file {file} --target AGENT` makes a prompt of it"))?;
     Ok(())
 }

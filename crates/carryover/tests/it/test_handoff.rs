@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{CLAUDE, CODEX, TestEnv, check_schema};
 
@@ -71,6 +71,125 @@ fn target_decides_the_command_and_the_budget() {
     assert_eq!((told["command"].clone(), told["budget"].as_u64()), (Value::Null, Some(38_000)));
     let told = env.json("handoff", &["handoff", CLAUDE, "--target", "file"]);
     assert_eq!((told["copied"].clone(), told["budget"].as_u64()), (Value::Null, Some(32_000)));
+}
+
+#[test]
+fn where_no_command_goes_on_a_person_is_told_what_to_say() {
+    let env = TestEnv::with_sessions();
+    for (args, whom) in [(&["handoff"][..], "the next agent"), (&["handoff", "--target", "cursor"], "Cursor")] {
+        let said = env.run(args);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(0), ""), "{said}");
+        let hint = said.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap();
+        assert!(hint.contains(whom) && hint.contains("Read .carryover/RESUME.md in this folder"), "{said}");
+    }
+}
+
+#[test]
+fn command_is_told_where_it_cannot_be_started() {
+    let env = TestEnv::with_sessions();
+    for args in [
+        &["handoff", CLAUDE, "--target", "codex", "--launch"][..],
+        &["resume", CLAUDE, "--target", "codex", "--prompt", "--launch"],
+        &["resume", CLAUDE, "--target", "codex", "--context-only", "--launch"],
+    ] {
+        let said = env.run(args);
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.stdout.starts_with("codex"), "{said}");
+        assert!(said.stderr.contains("go on with\n") && said.stderr.contains("the command above"), "{said}");
+    }
+}
+
+#[test]
+fn nobody_is_started_where_nobody_is_named_and_nothing_is_written() {
+    let env = TestEnv::with_sessions();
+    for args in [&["handoff", "--launch"][..], &["handoff", "--target", "clipboard", "--launch"]] {
+        let said = env.run(args);
+        assert_eq!(said.code, Some(64), "{said}");
+        assert!(said.stderr.contains("--target AGENT"), "{said}");
+    }
+    assert!(!env.project().join(".carryover").exists());
+}
+
+/// The tool for reading of one of the clients refuses it.
+#[test]
+fn next_agent_is_told_how_to_read_what_git_ignores() {
+    let env = TestEnv::with_sessions();
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "gemini-cli"]);
+    let prompt = told["command"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert!(prompt.contains(".carryover/RESUME.md") && prompt.contains("with a shell command"), "{prompt}");
+}
+
+/// A session that is begun with a handoff: its prompt, and the file that it read then.
+fn begun_with(env: &TestEnv, id: &str, prompt: &str, read: Option<(&str, &str)>) {
+    let project = env.project().display().to_string();
+    let slug: String = project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let call =
+        read.map(|(file, _)| json!([{"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": file}}]));
+    let outcome = read.map(|(_, text)| json!([{"type": "tool_result", "tool_use_id": "t1", "content": text}]));
+    let said = json!([{"type": "text", "text": "I added the line to CHANGELOG.md. Next I will bump the version."}]);
+    let messages = [
+        Some(("user", json!(prompt))),
+        call.map(|call| ("assistant", call)),
+        outcome.map(|outcome| ("user", outcome)),
+        Some(("assistant", said)),
+    ];
+    let mut parent = Value::Null;
+    let mut lines = String::new();
+    for (at, (role, content)) in messages.into_iter().flatten().enumerate() {
+        let uuid = format!("00000000-0000-4000-8000-00000000000{at}");
+        let record = json!({
+            "parentUuid": parent, "isSidechain": false, "sessionId": id, "cwd": project, "version": "2.1.325",
+            "uuid": uuid, "timestamp": format!("2026-11-15T09:30:0{at}.000Z"), "type": role,
+            "message": {"role": role, "model": "m", "content": content},
+        });
+        lines += &record.to_string();
+        lines.push('\n');
+        parent = json!(uuid);
+    }
+    env.write(&format!(".claude/projects/{slug}/{id}.jsonl"), &lines);
+}
+
+#[test]
+fn handoff_of_a_session_that_was_begun_with_one_keeps_the_task() {
+    let env = TestEnv::with_sessions();
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "claude-code"]);
+    let first = text(&env.project().join(".carryover/RESUME.md"));
+    let pointer = told["command"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    let numbered: Vec<String> = first.lines().enumerate().map(|(at, line)| format!("{}\t{line}", at + 1)).collect();
+    let file = ".carryover/RESUME.md";
+    begun_with(&env, "aaaaaaaa-0000-4000-8000-000000000001", &first, None);
+    begun_with(&env, "bbbbbbbb-0000-4000-8000-000000000001", pointer, Some((file, &numbered.join("\n"))));
+    let by_hand = "Look at .carryover/RESUME.md. Leave the icon alone.";
+    begun_with(&env, "cccccccc-0000-4000-8000-000000000001", by_hand, Some((file, &first)));
+    for id in ["aaaaaaaa", "bbbbbbbb", "cccccccc"] {
+        env.run(&["handoff", id]).success();
+        let second = text(&env.project().join(".carryover/RESUME.md"));
+        assert!(second.contains("**Goal:** Please fix the bug in calc.py and add a test."), "{second}");
+        assert!(second.contains("Next I will bump the version"), "{second}");
+        assert_eq!(second.matches("wants no recap").count(), 1, "our own words are nobody's: {second}");
+        assert_eq!(second.contains("Leave the icon alone."), id == "cccccccc", "{second}");
+    }
+    begun_with(&env, "dddddddd-0000-4000-8000-000000000001", pointer, Some(("notes.md", &first)));
+    env.run(&["handoff", "dddddddd"]).success();
+    let second = text(&env.project().join(".carryover/RESUME.md"));
+    assert!(!second.contains("**Goal:** Please fix"), "another file is not the user's word: {second}");
+}
+
+#[test]
+fn capture_tells_the_command_that_goes_on_from_it() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["capture", CLAUDE]);
+    assert!(said.stderr.contains("`carryover resume --file .carryover/session.json --target AGENT`"), "{said}");
+    let said = env.run_in(&env.home(), &["capture", CLAUDE]);
+    assert!(said.stderr.contains("--file calc/.carryover/session.json "), "{said}");
+}
+
+#[test]
+fn captured_session_that_is_not_there_is_named() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["resume", "--file", "gone.json", "--target", "codex"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(said.stderr.contains("failed to open file `gone.json`"), "{said}");
 }
 
 #[test]
@@ -178,6 +297,7 @@ fn committed_file_gets_a_pointer_and_a_warning() {
     assert!(told["warnings"].to_string().contains("tracked by git"), "{told}");
     let rules = text(&env.project().join("AGENTS.md"));
     assert!(rules.contains(".carryover/context.md") && !rules.contains("User Requests"), "{rules}");
+    assert!(rules.replace('\n', " ").contains("with a shell command if need be"), "{rules}");
     assert!(text(&env.project().join(".carryover/context.md")).contains("##"));
     env.run(&["undo"]).success();
     assert_eq!(text(&env.project().join("AGENTS.md")), "# Rules\n");

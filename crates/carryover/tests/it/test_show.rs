@@ -356,6 +356,16 @@ fn a_file_that_has_the_name_of_a_title_is_not_meant() {
 }
 
 #[test]
+fn the_last_is_the_last_of_the_agent_that_is_named() {
+    let env = TestEnv::with_sessions();
+    let said = env.run(&["show", "@last"]);
+    assert!(said.stderr.contains("the newest session of all:"), "{said}");
+    let said = env.run(&["show", "@last", "--source", "codex"]);
+    assert!(said.stderr.contains("the newest session of this agent:"), "{said}");
+    assert!(said.stdout.contains("01a1dcb4"), "{said}");
+}
+
+#[test]
 fn yes_takes_the_newest_of_several() {
     let env = TestEnv::with_sessions();
     // Older ones of this project come before newer ones of others in a listing.

@@ -19,7 +19,9 @@ pub use context::{CONTEXT_CHARS, ContextOptions, context_block};
 pub use conversation::{ConversationOptions, resumed_conversation};
 pub use handoff::{HandoffOptions, Protocol, handoff};
 pub use material::{Material, Message, Role};
-pub use resume::{Dropped, Rendered, ResumeOptions, TooSmall, resume_prompt, resume_prompt_from};
+pub use resume::{
+    Dropped, Rendered, ResumeOptions, TakenOver, TooSmall, resume_prompt, resume_prompt_from, taken_over,
+};
 pub use session::{SessionJson, session_json};
 pub use uasf::{Uasf, UasfEvent, UasfSession, uasf};
 

@@ -52,7 +52,7 @@ fn configured(context: &Context) -> Option<carryover_agents::Taker> {
 }
 
 fn read(file: &Path) -> Result<Captured, CommandError> {
-    let size = fs_err::metadata(file)?.len();
+    let size = fs_err::File::open(file)?.metadata()?.len();
     if size > MAX_BYTES {
         return Err(CommandError::new(ErrorKind::Io, format!("{} is too long", file.display())));
     }

@@ -8,12 +8,11 @@ use serde::Serialize;
 
 use super::ResumeArgs;
 use crate::error::CommandError;
-use crate::launch::launch;
+use crate::launch::{launch, tell_command};
 use crate::quantity;
 use crate::session_row::from_home;
-use crate::shell;
 use crate::surroundings::resolved;
-use crate::ui::{BOLD, COMMAND, DIM, GOOD, Ui};
+use crate::ui::{DIM, GOOD, Ui};
 
 /// What happened, as `--json` tells it.
 #[derive(Serialize)]
@@ -159,15 +158,8 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
     Ok(())
 }
 
-/// The command to go on with, alone on stdout.
 fn go_on(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
-    let line = shell::line(&report.command, &context.cwd, context.env.os);
-    if dry_run {
-        ui.status(format_args!("{BOLD}nothing was written;{BOLD:#} it would go on with"))?;
-    } else {
-        ui.status(format_args!("{BOLD}go on with{BOLD:#}"))?;
-    }
-    writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
+    tell_command(ui, context, &report.command, dry_run)?;
     if let Some(id) = &report.undo_id {
         ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
     }

@@ -11,11 +11,10 @@ use serde::Serialize;
 use super::ResumeArgs;
 use crate::delivery::{Delivery, Prompt, show_command};
 use crate::error::{CommandError, ErrorKind};
-use crate::launch::launch;
+use crate::launch::{launch, tell_command};
 use crate::session_row::from_home;
-use crate::shell;
 use crate::surroundings::resolved;
-use crate::ui::{COMMAND, DIM, GOOD, Ui};
+use crate::ui::{DIM, GOOD, Ui};
 
 fn distil(context: &Context, session: &Listed, args: &ResumeArgs) -> Result<Distilled, CommandError> {
     let project = args.project.as_deref().map(resolved);
@@ -110,7 +109,7 @@ pub(super) fn as_context(
         return Ok(());
     }
     tell(ui, context, &left, target, &text, &warnings)?;
-    go_on(ui, context, target, command.as_ref(), args.launch)
+    go_on(ui, context, target, &left, command.as_ref(), args)
 }
 
 fn tell(
@@ -131,9 +130,6 @@ fn tell(
     for warning in warnings {
         ui.warning(warning)?;
     }
-    if let Some(id) = &left.undo_id {
-        ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
-    }
     Ok(())
 }
 
@@ -153,18 +149,21 @@ fn go_on(
     ui: &mut Ui,
     context: &Context,
     target: &Taker,
+    left: &LeftBrief,
     command: Option<&ResumeCommand>,
-    starts: bool,
+    args: &ResumeArgs,
 ) -> Result<(), CommandError> {
-    let Some(command) = command else {
-        ui.status(format_args!("open the project in {}", target.name))?;
-        return Ok(());
-    };
-    if starts {
-        return launch(ui, context, target.id, command);
+    match command {
+        Some(command) => tell_command(ui, context, command, args.dry_run)?,
+        None => ui.status(format_args!("open the project in {}", target.name))?,
     }
-    writeln!(ui.out(), "{COMMAND}{}{COMMAND:#}", shell::line(command, &context.cwd, context.env.os))?;
-    Ok(())
+    if let Some(id) = &left.undo_id {
+        ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
+    }
+    match command {
+        Some(command) if args.launch => launch(ui, context, target.id, command),
+        _ => Ok(()),
+    }
 }
 
 impl From<LeaveError> for CommandError {

@@ -3,6 +3,7 @@
 use super::super::Material;
 use super::super::material::{DiffSource, FileView, Message, Role, Words};
 use super::super::words::{clip_lines, clip_tokens, code, fenced, line, path, quoted};
+use super::taken::END;
 use super::{ResumeOptions, diff};
 use crate::tokens::Counter;
 
@@ -21,10 +22,13 @@ pub(super) const EARLIER_CHARS: usize = 500;
 /// So many calls are shown after a recent message.
 const CALLS: usize = 6;
 
+/// The first line, by which a prompt is known again.
+pub(super) const TITLE: &str = "# [CARRYOVER] Session to resume";
+
 /// The title, where it comes from, and what is to be done with it.
 pub(super) fn head(material: &Material<'_>, options: &ResumeOptions<'_>, tight: bool) -> String {
     let agent = line(&material.agent_name, if tight { 20 } else { 60 });
-    let mut out = format!("# [CARRYOVER] Session to resume\n\n> From **{agent}**, captured {}", material.made_at);
+    let mut out = format!("{TITLE}\n\n> From **{agent}**, captured {}", material.made_at);
     if !tight {
         out += &format!(", session {}", code(&material.session, 80));
         if let Some(target) = options.target_name {
@@ -70,10 +74,7 @@ pub(super) fn foot(material: &Material<'_>, tight: bool) -> String {
     let start = material.in_progress.first().or(material.next.as_ref()).or(material.remaining.first());
     let start =
         start.filter(|_| !tight).map(|start| format!("Start with: {}\n", clip_tokens(start, 80, Counter::Exact)));
-    format!(
-        "\n## Go on now\n\n{}No summary, no request for leave: the next thing you do is the work.\n",
-        start.unwrap_or_default()
-    )
+    format!("\n## Go on now\n\n{}{END} the next thing you do is the work.\n", start.unwrap_or_default())
 }
 
 /// The goal by itself.

@@ -6,12 +6,15 @@
 pub(super) mod diff;
 mod layers;
 mod pack;
+mod taken;
 
 use thiserror::Error;
 
 use super::Material;
 use crate::distill::{Brief, Story, Workspace};
 use crate::tokens::Counter;
+
+pub use taken::{TakenOver, taken_over};
 
 #[derive(Debug, Clone, Copy)]
 pub struct ResumeOptions<'a> {

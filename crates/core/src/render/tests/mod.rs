@@ -9,6 +9,7 @@ mod limits;
 mod prompt;
 mod samples;
 mod secrets;
+mod taken;
 
 use super::{HandoffOptions, Protocol, ResumeOptions};
 use crate::distill::Brief;
