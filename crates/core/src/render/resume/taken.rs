@@ -28,6 +28,8 @@ pub struct TakenOver {
 
 /// Looks for a resume prompt in a text: one that was pasted, or one that was read from its file.
 pub fn taken_over(text: &str) -> Option<TakenOver> {
+    // Every prompt of every session is asked, and hardly one is it.
+    memchr::memmem::find(text.as_bytes(), TITLE.as_bytes())?;
     let lines: Vec<&str> = text.lines().collect();
     let (start, numbering) = lines.iter().enumerate().find_map(|(at, line)| Some((at, numbering(line)?)))?;
     let end = lines[start..].iter().position(|line| line.contains(END)).map_or(lines.len(), |at| start + at + 1);
