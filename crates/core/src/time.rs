@@ -51,6 +51,26 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// Times as text, for JSON that people read; elsewhere they are milliseconds.
+pub mod text {
+    use serde::Serializer;
+
+    use super::Timestamp;
+
+    /// A time.
+    pub fn known<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(at)
+    }
+
+    /// A time that may not be known.
+    pub fn perhaps<S: Serializer>(at: &Option<Timestamp>, out: S) -> Result<S::Ok, S::Error> {
+        match at {
+            Some(at) => out.collect_str(at),
+            None => out.serialize_none(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Commit, Git};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, text};
 use crate::transcript::{EntryKey, SessionId};
 
 /// Whose words an item is made of: only the user's and the agent's may become instructions.
@@ -23,6 +23,7 @@ pub enum Voice {
 pub struct Item {
     pub text: String,
     pub voice: Voice,
+    #[serde(serialize_with = "text::perhaps")]
     pub at: Option<Timestamp>,
     /// The entries that it comes from.
     pub cites: Vec<EntryKey>,
@@ -67,6 +68,7 @@ pub struct FileTouched {
     /// Relative to the project where it is inside, else as the session named it.
     pub path: String,
     pub change: FileChange,
+    #[serde(serialize_with = "text::perhaps")]
     pub at: Option<Timestamp>,
     /// Functions and classes that were changed.
     pub symbols: Vec<String>,
@@ -84,6 +86,7 @@ pub struct CommandRun {
     pub failed: bool,
     /// What a test run came to, in one line: `12 passed, 1 failed`.
     pub tests: Option<String>,
+    #[serde(serialize_with = "text::perhaps")]
     pub at: Option<Timestamp>,
     pub cites: Vec<EntryKey>,
 }
@@ -101,6 +104,7 @@ pub struct ErrorSeen {
 pub struct Limit {
     #[serde(flatten)]
     pub what: Item,
+    #[serde(serialize_with = "text::perhaps")]
     pub resets_at: Option<Timestamp>,
 }
 
@@ -117,13 +121,17 @@ pub struct Drift {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Brief {
     pub agent: &'static str,
+    #[serde(rename = "session_id")]
     pub session: SessionId,
     pub title: Option<String>,
     pub project: Option<String>,
     pub model: Option<String>,
+    #[serde(serialize_with = "text::perhaps")]
     pub started_at: Option<Timestamp>,
+    #[serde(serialize_with = "text::perhaps")]
     pub updated_at: Option<Timestamp>,
     /// When the brief was made.
+    #[serde(serialize_with = "text::known")]
     pub made_at: Timestamp,
     /// Prompts of the user and replies.
     pub messages: usize,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::time::Timestamp;
+use crate::time::{Timestamp, text};
 
 /// The facts of a project at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,6 +36,7 @@ pub struct Git {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Commit {
     pub id: String,
+    #[serde(serialize_with = "text::known")]
     pub at: Timestamp,
     pub author: String,
     pub subject: String,

@@ -181,7 +181,9 @@ impl Draft {
             }
         }
         // A file whose changes are shown is named there.
-        self.files = format!("{HEADING}{bare}{diffs}");
+        let heading = if bare.is_empty() { HEADING.trim_end_matches('\n') } else { HEADING };
+        let gap = if bare.is_empty() { "\n" } else { "" };
+        self.files = format!("{heading}{gap}{bare}{diffs}");
         self.drop("diffs of changed files", without);
     }
 

@@ -81,7 +81,6 @@ fn a_resume_prompt_holds_all_layers() {
 
     The latest first.
 
-
     ### `src/limit.rs` (created 2026-11-15T10:30:00.000Z, tests fail)
 
     ```rust
@@ -324,7 +323,6 @@ fn a_small_budget_keeps_the_task_and_names_what_is_left_out() {
     ## Files changed
 
     The latest first.
-
 
     ### `src/limit.rs` (created 2026-11-15T10:30:00.000Z, tests fail)
 
