@@ -20,7 +20,7 @@ const SMALL: usize = 64 << 10;
 const SMALL_ONES: u64 = 20;
 
 /// Counts up when the corpus is grown in another way.
-const GENERATION: u64 = 3;
+const GENERATION: u64 = 4;
 
 /// How a session is kept, and where below the home.
 pub(super) enum Place {
@@ -128,18 +128,17 @@ fn write_rows(path: &Path, n: u64, grower: Grower<'_>) -> Result<()> {
     let mut count = 0;
     grower.each_message(&mut |mut message| {
         count += 1;
-        let id = format!("msg_{n:04}{count:08}");
+        let id = row_id(&message["info"], n);
         let parts = message["parts"].take();
         let info = without(message["info"].take());
         transaction.execute(
             "INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)",
             params![id, session, count, info.to_string()],
         )?;
-        for (at, part) in parts.as_array().into_iter().flatten().enumerate() {
-            let part_id = format!("prt_{n:04}{count:08}{at:04}");
+        for part in parts.as_array().into_iter().flatten() {
             transaction.execute(
                 "INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
-                params![part_id, id, session, count, without(part.clone()).to_string()],
+                params![row_id(part, n), id, session, count, without(part.clone()).to_string()],
             )?;
         }
         Ok(())
@@ -149,6 +148,12 @@ fn write_rows(path: &Path, n: u64, grower: Grower<'_>) -> Result<()> {
     transaction.execute(insert, params![session, count])?;
     transaction.commit()?;
     Ok(())
+}
+
+/// The name that a record has, by which others point to it; in the small sessions it is made another one.
+fn row_id(record: &Value, n: u64) -> String {
+    let id = record["id"].as_str().unwrap_or_default();
+    if n == 0 { id.to_owned() } else { format!("{id}+{n}") }
 }
 
 /// What stands in columns does not stand in the data.
