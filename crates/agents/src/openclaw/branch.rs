@@ -134,7 +134,10 @@ pub(super) struct Fate {
 impl Fate {
     /// Takes it into a digest: a record that is what it was may still mean something else.
     pub(super) fn digest_on(&self, digest: u64) -> u64 {
-        ids::digest_on(digest, format!("{:?} {:?} {:?}", self.node, self.before, self.kept).as_bytes())
+        [self.node, self.before, self.kept].into_iter().fold(digest, |digest, node| {
+            let digest = ids::digest_on(digest, &[u8::from(node.is_some())]);
+            node.map_or(digest, |node| ids::digest_on(digest, &node.to_bits().to_le_bytes()))
+        })
     }
 }
 
@@ -144,7 +147,7 @@ pub(super) fn fates(links: &[&Link]) -> Vec<Fate> {
     for (index, link) in links.iter().enumerate() {
         walk.step(index, link);
     }
-    let path = walk.path();
+    let path = walk.path(links.len());
     let mut fates = vec![Fate::default(); links.len()];
     let mut before = None;
     for (place, (node, index)) in path.iter().enumerate() {
@@ -253,12 +256,15 @@ impl Walk {
     }
 
     /// The records from the root to the leaf. Cycles end it.
-    fn path(&self) -> Vec<(NodeId, usize)> {
+    fn path(&self, n_records: usize) -> Vec<(NodeId, usize)> {
         let mut path = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut seen = vec![false; n_records];
         let mut next = self.leaf;
-        while let Some(id) = next.filter(|id| seen.insert(*id)) {
+        while let Some(id) = next {
             let Some(placed) = self.placed.get(&id) else { break };
+            if std::mem::replace(&mut seen[placed.index], true) {
+                break;
+            }
             if !placed.is_control {
                 path.push((id, placed.index));
             }

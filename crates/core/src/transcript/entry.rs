@@ -40,6 +40,11 @@ impl NodeId {
         }
         Self(hash ^ (hash >> 31))
     }
+
+    /// The hash, for digests of what was read.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
 }
 
 /// The place of a record in a branching store.
