@@ -1,5 +1,6 @@
 //! Events of a database, taken from their rows in batches, so that they can be unpacked and read on other threads.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use rusqlite::types::ValueRef;
@@ -10,8 +11,12 @@ use super::raw::{Raw, Unpacker};
 /// How many bytes make a batch; unpacked, they are a few times as many.
 const BATCH: usize = 256 << 10;
 
+thread_local! {
+    /// One for all batches of a thread.
+    static UNPACKER: RefCell<Unpacker> = RefCell::default();
+}
+
 /// Some events, as they stand in their rows.
-#[derive(Default)]
 pub(super) struct Batch {
     bytes: Vec<u8>,
     events: Vec<Event>,
@@ -33,7 +38,7 @@ enum Form<B> {
 impl Batch {
     /// The next events of a query for their numbers, their times and their two forms.
     pub(super) fn next(rows: &mut Rows<'_>) -> rusqlite::Result<Option<Self>> {
-        let mut batch = Self::default();
+        let mut batch = Self { bytes: Vec::with_capacity(BATCH + BATCH / 4), events: Vec::new() };
         while batch.bytes.len() < BATCH
             && let Some(row) = rows.next()?
         {
@@ -55,15 +60,16 @@ impl Batch {
 
     /// Tells each event with its number and its time.
     pub(super) fn each(&self, mut tell: impl FnMut(i64, i64, &Raw<'_>)) {
-        let mut unpacker = Unpacker::default();
-        for event in &self.events {
-            let raw = match &event.form {
-                Form::Plain(place) => Raw::utf8(&self.bytes[place.clone()]),
-                Form::Packed(place) => unpacker.unpack(&self.bytes[place.clone()]),
-                Form::Bad(reason) => Raw::Bad(reason),
-            };
-            tell(event.seq, event.created, &raw);
-        }
+        UNPACKER.with_borrow_mut(|unpacker| {
+            for event in &self.events {
+                let raw = match &event.form {
+                    Form::Plain(place) => Raw::utf8(&self.bytes[place.clone()]),
+                    Form::Packed(place) => unpacker.unpack(&self.bytes[place.clone()]),
+                    Form::Bad(reason) => Raw::Bad(reason),
+                };
+                tell(event.seq, event.created, &raw);
+            }
+        });
     }
 }
 

@@ -37,7 +37,7 @@ impl<'a> Rows<'a> {
 
     /// The two forms of an event; what is too long to be looked at is held back.
     fn data(&self) -> String {
-        let held = |column: &str| format!("CASE WHEN length(CAST({column} AS BLOB)) <= {MAX_RECORD} THEN {column} END");
+        let held = |column: &str| format!("CASE WHEN octet_length({column}) <= {MAX_RECORD} THEN {column} END");
         format!("{}, {}", held(self.column("event_json")), held(self.column("event_zstd")))
     }
 }
