@@ -24,12 +24,8 @@ pub struct Telling {
     pub heard: Heard,
 }
 
-/// Reads a session for a brief. Long outputs are clipped while they are read, so that a session of any size fits.
-pub fn story(session: &Listed) -> Result<Story, AgentError> {
-    Ok(told(session, Reading { limit: ENOUGH, hears: None })?.story)
-}
-
-/// The same, with the words understood as they come; what is masked in them is to be masked in the story as well.
+/// Reads a session for a brief. Long outputs are clipped while they are read, so that a session of any size fits, and
+/// words are understood as they come; what is masked in them is to be masked in the story as well.
 pub fn telling(session: &Listed, redact: bool) -> Result<Telling, AgentError> {
     told(session, Reading { limit: ENOUGH, hears: Some(redact) })
 }

@@ -1,14 +1,14 @@
 //! The briefs of every agent's fixtures, as the next agent would get them. No vendor is named: the list is walked.
 
 use carryover_agents::{AGENTS, AgentError};
-use carryover_core::distill::{Brief, Decision, Item, Voice, Workspace, distill};
+use carryover_core::distill::{Brief, Decision, Item, Voice, Workspace, distill, distill_heard};
 use carryover_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::agents::fixtures;
 use super::world::World;
 use crate::select::{Query, SelectError, select};
-use crate::story::story;
+use crate::story::{Telling, telling};
 
 fn said(item: &Item) -> String {
     let voice = match item.voice {
@@ -85,10 +85,11 @@ fn every_fixture_has_its_brief() {
                 Err(SelectError::Agent(AgentError::MissingBase { .. })) => continue,
                 Err(error) => panic!("{}: {error}", path.display()),
             };
-            let Ok(story) = story(&session) else { continue };
+            let Ok(Telling { story, heard }) = telling(&session, false) else { continue };
             let root = story.header.project.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
             let workspace = Workspace { root, ..Workspace::default() };
-            let brief = distill(&story, &workspace, Timestamp::from_millis(1_800_000_000_000));
+            let brief = distill_heard(&story, &heard, &workspace, Timestamp::from_millis(1_800_000_000_000));
+            // What was understood while it was read is the same as what is understood afterwards.
             let again = distill(&story, &workspace, Timestamp::from_millis(1_800_000_000_000));
             assert_eq!(serde_json::to_string(&brief).unwrap(), serde_json::to_string(&again).unwrap());
             let name = format!("{}-{}", agent.facts().id, path.file_stem().unwrap().to_string_lossy());

@@ -32,8 +32,10 @@ pub fn taken_over(text: &str) -> Option<TakenOver> {
     memchr::memmem::find(text.as_bytes(), TITLE.as_bytes())?;
     let lines: Vec<&str> = text.lines().collect();
     let (start, numbering) = lines.iter().enumerate().find_map(|(at, line)| Some((at, numbering(line)?)))?;
-    let end = lines[start..].iter().position(|line| line.contains(END)).map_or(lines.len(), |at| start + at + 1);
-    let task = task(lines[start..end].iter().map(|line| bare(line, numbering)))?;
+    let said: Vec<(usize, &str)> = unfenced(lines[start..].iter().map(|line| bare(line, numbering))).collect();
+    let end = said.iter().find(|(_, line)| line.contains(END));
+    let end = end.map_or(lines.len(), |(at, _)| start + at + 1);
+    let task = task(said.into_iter().take_while(|(at, _)| start + at < end).map(|(_, line)| line))?;
     let (before, after) = (lines[..start].join("\n"), lines[end..].join("\n"));
     let parts = [before.trim(), &task, after.trim()];
     let whole = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
@@ -56,6 +58,22 @@ fn bare<'a>(line: &'a str, mark: &str) -> &'a str {
     }
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(mark).or_else(|| rest.strip_prefix(mark.trim_end())).unwrap_or(line)
+}
+
+/// The lines that stand in no fence, with their numbers. What is fenced was printed by a program or lies in a file: it
+/// may look like a section of ours, and must not become the user's words.
+fn unfenced<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (usize, &'a str)> {
+    let mut open: Option<&str> = None;
+    lines.enumerate().filter(move |(_, line)| {
+        let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
+        match open {
+            Some(fence) if ticks.len() >= fence.len() && line.trim_end() == ticks => open = None,
+            Some(_) => {}
+            None if ticks.len() >= 3 => open = Some(ticks),
+            None => return true,
+        }
+        false
+    })
 }
 
 fn task<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
