@@ -3,29 +3,29 @@
 //! The verbs are many and known; the subject makes the act. So a verb in any form counts where the one who speaks, or
 //! people who may, do it, in whichever clause, and where nothing says that it is only told, thought of or asked.
 
+use super::Voice;
 use super::lexicon::{
-    self, BASE, BETWEEN, Class, FIRM, GOING, MEETING, PAST, PEOPLE, PERCEIVES, SETTLED, SPEAKER, TELLS, THEREFORE,
-    THIRD, UNSETTLED, WEAK,
+    BASE, BETWEEN, Class, FIRM, GOING, MEETING, PAST, PEOPLE, PERCEIVES, SETTLED, SPEAKER, TELLS, THEREFORE, THIRD,
+    UNSETTLED, WEAK,
 };
 use super::particle::goes_on;
-use super::vocabulary::{Word, is_in};
-use super::{Voice, request};
+use super::vocabulary::{List, NO_WORD, Word, is_in, list};
+use super::wording::Wording;
 
 /// A sentence, its words and what these can be.
 struct Clause<'a> {
     text: &'a str,
-    words: &'a [Word<'a>],
-    classes: Vec<Class>,
+    words: Wording<'a>,
     is_explained: bool,
     /// What a user says of how it is done is how it shall be.
     is_user: bool,
 }
 
 /// Whether a sentence, said by whom it may be, is an act of choosing.
-pub(super) fn settles(voice: Voice, text: &str, words: &[Word<'_>], is_explained: bool) -> bool {
-    let classes = lexicon::classes(words);
-    let clause = Clause { text, words, classes, is_explained, is_user: voice == Voice::User };
-    let any = clause.classes.iter().fold(0, |any, class| any | class);
+pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> bool {
+    let text = words.text;
+    let clause = Clause { text, words, is_explained, is_user: voice == Voice::User };
+    let any = words.iter().fold(0, |any, word| any | word.class());
     if any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) == 0
         && !is_explained
         && !clause.is_user
@@ -35,7 +35,7 @@ pub(super) fn settles(voice: Voice, text: &str, words: &[Word<'_>], is_explained
     }
     // `B) a trie, because …` is one of several.
     let is_option = text.as_bytes().get(1) == Some(&b')') || text.starts_with('(');
-    if is_option || is_supposed(words) {
+    if is_option || is_supposed(&words) {
         return false;
     }
     if clause.speaker_acts() {
@@ -56,77 +56,77 @@ pub(super) fn settles(voice: Voice, text: &str, words: &[Word<'_>], is_explained
 }
 
 /// Whether a sentence only supposes, perceives or reports: what it says of choices settles nothing.
-pub(super) fn is_told(text: &str) -> bool {
-    let words: Vec<Word<'_>> = request::words(text).take(40).collect();
+pub(super) fn is_told(words: Wording<'_>) -> bool {
+    let words = words.at_most(40);
     let is_ignorant = words.windows(2).take(2).any(|pair| {
-        is_in("don't dunno can't cannot", &pair[0])
-            && is_in("know remember understand think see get care tell", &pair[1])
+        is_in!("don't dunno can't cannot", &pair[0])
+            && is_in!("know remember understand think see get care tell", &pair[1])
     });
     if is_ignorant || is_supposed(&words) || is_reported(&words) {
         return true;
     }
-    let classes = lexicon::classes(&words);
-    let clause = Clause { text, classes, words: &words, is_explained: true, is_user: true };
+    let clause = Clause { text: words.text, words, is_explained: true, is_user: true };
     clause.perceives() && !clause.speaker_acts()
 }
 
 /// `Suppose we pick …`, `had we used …`, `no decision yet`.
 fn is_supposed(words: &[Word<'_>]) -> bool {
-    let word = |at: usize| words.get(at).map_or("", Word::as_str);
+    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
     // What would be is often the reason.
-    let reason = words.iter().position(|word| is_in("because since bc given", word)).filter(|at| *at > 2);
+    let reason = words.iter().position(|word| is_in!("because since bc given", word)).filter(|at| *at > 2);
     let words = &words[..reason.unwrap_or(words.len())];
-    let is_led = match word(0) {
+    let is_led = match word(0).as_str() {
         "suppose" | "supposing" | "imagine" | "hypothetically" | "either" | "whether" | "assume" | "assuming" => true,
-        "if" => words.iter().any(|word| is_in("could would might may", word)),
-        "had" => is_in("we i you they", word(1)),
-        "say" => is_in("we i", word(1)),
-        "let's" | "lets" => is_in("discuss talk think consider sleep compare evaluate see wait", word(1)),
-        "no" => is_in("decision verdict conclusion agreement consensus", word(1)),
+        "if" => words.iter().any(|word| is_in!("could would might may", word)),
+        "had" => is_in!("we i you they", word(1)),
+        "say" => is_in!("we i", word(1)),
+        "let's" | "lets" => is_in!("discuss talk think consider sleep compare evaluate see wait", word(1)),
+        "no" => is_in!("decision verdict conclusion agreement consensus", word(1)),
         _ => false,
     };
     is_led
         || words.windows(3).any(|part| {
-            is_in("can't cannot don't do not", &part[0]) && is_in("remember recall", &part[1])
-                || is_in("need needs have has want going able ready until before", &part[0])
+            is_in!("can't cannot don't do not", &part[0]) && is_in!("remember recall", &part[1])
+                || is_in!("need needs have has want going able ready until before", &part[0])
                     && part[1] == "to"
-                    && is_in("decide choose", &part[2])
-                || is_in("before until once", &part[0])
-                    && is_in("we i you you've we've they", &part[1])
-                    && is_in("choose decide pick picked chosen decided settle commit", &part[2])
+                    && is_in!("decide choose", &part[2])
+                || is_in!("before until once", &part[0])
+                    && is_in!("we i you you've we've they", &part[1])
+                    && is_in!("choose decide pick picked chosen decided settle commit", &part[2])
                 || part[0] == "was" && part[1] == "going" && part[2] == "to"
-                || part[0] == "would" && is_in("be have mean require need make break cost", &part[1])
-                || is_in("haven't hasn't not didn't never", &part[0])
-                    && (is_in("decided chosen agreed settled picked", &part[1])
-                        || is_in("been yet we really", &part[1])
-                            && is_in("decided chosen agreed settled picked", &part[2]))
+                || part[0] == "would" && is_in!("be have mean require need make break cost", &part[1])
+                || is_in!("haven't hasn't not didn't never", &part[0])
+                    && (is_in!("decided chosen agreed settled picked", &part[1])
+                        || is_in!("been yet we really", &part[1])
+                            && is_in!("decided chosen agreed settled picked", &part[2]))
                 || part[0] == "as" && part[1] == "soon" && part[2] == "as"
-                || is_in("may might could must", &part[0]) && part[1] == "have"
+                || is_in!("may might could must", &part[0]) && part[1] == "have"
                 || part[0] == "or" && part[1] == "not"
-                || is_in("is are", &part[1]) && part[2] == "yours"
+                || is_in!("is are", &part[1]) && part[2] == "yours"
         })
 }
 
 /// `Someone on the forum recommends …`: others who have no say here.
 fn is_reported(words: &[Word<'_>]) -> bool {
-    let strangers = "someone somebody people many most some projects forum blog article post reddit stackoverflow tutorial author \
+    const STRANGERS: &str = "someone somebody people many most some projects forum blog article post reddit stackoverflow tutorial author \
         authors framework reviewer book video docs documentation upstream interesting talk competitors";
-    let says = "recommends recommend recommended suggests suggest suggested argued argues says say said proposes proposed \
+    const SAYS: &str = "recommends recommend recommended suggests suggest suggested argued argues says say said proposes proposed \
         claims claimed mention mentions mentioned describe describes choose chose picked use uses used prefer prefers went wrote writes";
-    let is_she = words.first().is_some_and(|word| is_in("she he they", word))
-        && words.get(1).is_some_and(|word| is_in("said says thinks told", word));
-    let words = if words.first().is_some_and(|word| lexicon::of(word) & SPEAKER != 0) { &[] } else { words };
+    let is_she = words.first().is_some_and(|word| is_in!("she he they", word))
+        && words.get(1).is_some_and(|word| is_in!("said says thinks told", word));
+    let words = if words.first().is_some_and(|word| word.is(SPEAKER)) { &[] } else { words };
     is_she
-        || words.iter().take(3).any(|word| is_in(strangers, word)) && words.iter().take(8).any(|word| is_in(says, word))
+        || words.iter().take(3).any(|word| is_in!(STRANGERS, word))
+            && words.iter().take(8).any(|word| is_in!(SAYS, word))
 }
 
 impl Clause<'_> {
-    fn word(&self, at: usize) -> &str {
-        self.words.get(at).map_or("", Word::as_str)
+    fn word(&self, at: usize) -> &Word<'_> {
+        self.words.get(at).unwrap_or(&NO_WORD)
     }
 
     fn is(&self, at: usize, class: Class) -> bool {
-        self.classes.get(at).is_some_and(|known| known & class != 0)
+        self.words.get(at).is_some_and(|word| word.is(class))
     }
 
     /// Whether the word is a verb of choosing in one of these forms, with what has to stand behind it.
@@ -149,14 +149,14 @@ impl Clause<'_> {
             if self.is(at, SPEAKER) || is_us {
                 let is_open = self.words[at.saturating_sub(3)..at]
                     .iter()
-                    .any(|word| is_in("if whether should could can would when before until once suppose", word));
+                    .any(|word| is_in!("if whether should could can would when before until once suppose", word));
                 has_speaker |= !is_open;
                 if !is_open && self.acts_behind(at) {
                     return true;
                 }
             }
             // `…, and adopted …`
-            let is_joined = at > 1 && is_in("and but so then hence therefore", self.word(at - 1));
+            let is_joined = at > 1 && is_in!("and but so then hence therefore", self.word(at - 1));
             if has_speaker && is_joined && self.is_act(at, PAST) && !self.is(at, BASE) {
                 return true;
             }
@@ -170,16 +170,16 @@ impl Clause<'_> {
             return false;
         };
         let before = &self.words[speaker..verb];
-        let has = |list: &'static str| before.iter().any(|word| is_in(list, word));
-        if has("had") && self.is(verb, PAST) || has("not never") && !self.is_explained {
+        let has = |list: List| before.iter().any(|word| list.has(word));
+        if has(list!("had")) && self.is(verb, PAST) || has(list!("not never")) && !self.is_explained {
             return false;
         }
-        let is_being = has("i'm we're am are im");
-        let is_planned = has("i'll we'll will shall must should let's lets us going to");
+        let is_being = has(list!("i'm we're am are im"));
+        let is_planned = has(list!("i'll we'll will shall must should let's lets us going to"));
         // What is to be decided is not; what `we agree` on is.
-        let is_later = is_planned && is_in("decide agree vote rule approve", self.word(verb));
+        let is_later = is_planned && is_in!("decide agree vote rule approve", self.word(verb));
         // What an agent says that it will do is work, where the verb is one of work.
-        let is_work = is_planned && !self.is_user && is_in(WORK, self.word(verb));
+        let is_work = is_planned && !self.is_user && is_in!(WORK, self.word(verb));
         self.is_act(verb, PAST) && !is_planned
             || self.is_act(verb, BASE) && !is_later && !is_work
             || self.is_act(verb, GOING) && is_being
@@ -188,28 +188,28 @@ impl Clause<'_> {
     /// `The board signed off on …`, `the client explicitly asked for …`.
     fn people_act(&self) -> bool {
         // What people insist on in the reason is the reason.
-        let reason = self.words.iter().position(|word| is_in("because since bc as", word)).filter(|at| *at > 2);
+        let reason = self.words.iter().position(|word| is_in!("because since bc as", word)).filter(|at| *at > 2);
         (0..reason.unwrap_or(self.words.len()).min(16)).filter(|at| self.is(*at, PEOPLE)).any(|at| {
             let mut before = self.words[at.saturating_sub(3)..at].iter();
             if before
-                .any(|word| is_in("no any some many most other which if your nobody none no-one why library", word))
+                .any(|word| is_in!("no any some many most other which if your nobody none no-one why library", word))
             {
                 return false;
             }
             let until = (at + 5).min(self.words.len());
             let Some(verb) = (at + 1..until).find(|at| !self.is(*at, BETWEEN)) else { return false };
-            let is_pronoun = is_in("they users you", self.word(at));
+            let is_pronoun = is_in!("they users you", self.word(at));
             let next = self.word(verb + 1);
             let wants = !is_pronoun
                 && next != "to"
-                && (is_in("wants demands demanded requires required requested mandated prefers", self.word(verb))
-                    || is_in("asked asks called calls pushed", self.word(verb)) && next == "for");
-            let signs = is_in("signed signs sign", self.word(verb)) && next == "off" || self.word(verb) == "ok'd";
+                && (is_in!("wants demands demanded requires required requested mandated prefers", self.word(verb))
+                    || is_in!("asked asks called calls pushed", self.word(verb)) && next == "for");
+            let signs = is_in!("signed signs sign", self.word(verb)) && next == "off" || self.word(verb) == "ok'd";
             wants
                 || signs
                 || self.is(verb, FIRM)
                     && self.is_act(verb, PAST | THIRD | GOING | if self.word(at) == "us" { BASE } else { 0 })
-                    && !is_in("goes went says said saying take takes taking", self.word(verb))
+                    && !is_in!("goes went says said saying take takes taking", self.word(verb))
         })
     }
 
@@ -221,21 +221,21 @@ impl Clause<'_> {
                 || self.word(at - 1).ends_with("'s")
                 || self.words[at.saturating_sub(3)..at]
                     .iter()
-                    .any(|word| is_in("the our my final that so and this key main their his her your", word));
+                    .any(|word| is_in!("the our my final that so and this key main their his her your", word));
             if self.is_decision_for(at) {
                 return true;
             }
             let until = (at + 7).min(self.words.len());
-            let is = (at + 1..until).find(|at| is_in("is was remains stays stands", self.word(*at)));
-            let firm = is_in(
+            let is = (at + 1..until).find(|at| is_in!("is was remains stays stands", self.word(*at)));
+            let firm = is_in!(
                 "decision decisions choice verdict conclusion consensus ruling resolution agreement selection",
                 self.word(at),
             ) || at > 0
-                && is_in("call rule pick policy preference convention", self.word(at))
-                && (self.word(at - 1).ends_with("'s") || is_in("our my final house team's", self.word(at - 1)));
+                && is_in!("call rule pick policy preference convention", self.word(at))
+                && (self.word(at - 1).ends_with("'s") || is_in!("our my final house team's", self.word(at - 1)));
             owned
                 && is.is_some_and(|is| {
-                    let names = !is_in(
+                    let names = !is_in!(
                         "not in still that no open pending up whether to unclear the wrong based yours mine",
                         self.word(is + 1),
                     ) || self.word(is + 1) == "the"
@@ -250,17 +250,17 @@ impl Clause<'_> {
 
     /// `Our decision for …`, `your call was …`, `following the team's ruling, …`.
     fn is_decision_for(&self, at: usize) -> bool {
-        let owner = at.checked_sub(1).map_or("", |at| self.word(at));
+        let owner = at.checked_sub(1).map_or(&NO_WORD, |at| self.word(at));
         let next = self.word(at + 1);
-        let is_owned = is_in("our my your their his her", owner) || owner.ends_with("'s");
-        let is_ours = is_in("our my", owner) && is_in("for against", next);
+        let is_owned = is_in!("our my your their his her", owner) || owner.ends_with("'s");
+        let is_ours = is_in!("our my", owner) && is_in!("for against", next);
         let is_past =
-            is_owned && next == "was" && is_in("call decision choice verdict pick preference ruling", self.word(at));
+            is_owned && next == "was" && is_in!("call decision choice verdict pick preference ruling", self.word(at));
         let follows = is_owned
-            && is_in("following per given honouring honoring after with under by as", self.word(0))
+            && is_in!("following per given honouring honoring after with under by as", self.word(0))
             && at <= 6
             && self.text.contains(", ")
-            && is_in("decision choice verdict ruling preference call policy requirement", self.word(at));
+            && is_in!("decision choice verdict ruling preference call policy requirement", self.word(at));
         is_ours || is_past || follows
     }
 
@@ -269,9 +269,9 @@ impl Clause<'_> {
         let at = self
             .words
             .windows(3)
-            .position(|part| part[0] == "in" && is_in("favour favor", &part[1]) && part[2] == "of");
+            .position(|part| part[0] == "in" && is_in!("favour favor", &part[1]) && part[2] == "of");
         at.is_some_and(|at| {
-            !(0..at).any(|at| is_in("argue argued argues speaks arguments argument some others voices", self.word(at)))
+            !(0..at).any(|at| is_in!("argue argued argues speaks arguments argument some others voices", self.word(at)))
         })
     }
 
@@ -281,13 +281,13 @@ impl Clause<'_> {
 
     /// `I'm convinced: …`, `as a general rule from today: …`: what leads to it says that it is settled.
     fn is_led(&self) -> bool {
-        let Some((lead, rest)) = self.text.split_once(": ") else { return false };
+        let Some((lead, rest)) = self.words.split_once(": ") else { return false };
         // `Re 3: …`, `as for the storage: …`
-        let from = request::words(lead).count();
-        let named = from + request::words(rest.split([',', ';', '(', '.']).next().unwrap_or_default()).count();
+        let from = lead.len();
+        let named = from + rest.count_until(rest.text.find([',', ';', '(', '.']).unwrap_or(rest.text.len()));
         let is_named = || self.is_nominal(from, named) && named >= from + 3;
         // `Noted: …`
-        if from <= 2 && is_in("noted understood confirmed roger ack right ok okay", self.word(0)) {
+        if from <= 2 && is_in!("noted understood confirmed roger ack right ok okay", self.word(0)) {
             return is_named();
         }
         let is_numbered = self.word(0).starts_with('q') && self.word(0)[1..].bytes().all(|byte| byte.is_ascii_digit());
@@ -295,26 +295,26 @@ impl Clause<'_> {
             return is_named();
         }
         if from <= 5
-            && (is_in("re ad regarding concerning", self.word(0)) || self.word(0) == "as" && self.word(1) == "for")
+            && (is_in!("re ad regarding concerning", self.word(0)) || self.word(0) == "as" && self.word(1) == "for")
             && from > 1
         {
             return is_named();
         }
-        let n = request::words(lead).count();
+        let n = from;
         let is_settling = (0..n).any(|at| {
             // `The call site: …` is none.
-            let is_noun = !is_in("site sites stack graph tree chain file table engine set order", self.word(at + 1));
-            let is_verb = self.is(at, FIRM) && !is_in("go going take taking say says stay live land", self.word(at));
+            let is_noun = !is_in!("site sites stack graph tree chain file table engine set order", self.word(at + 1));
+            let is_verb = self.is(at, FIRM) && !is_in!("go going take taking say says stay live land", self.word(at));
             self.is(at, MEETING) || self.is(at, SETTLED) && is_noun || is_verb
         });
         (2..=12).contains(&n)
             && is_settling
             && !self.is_unsettled(0, n)
-            && !is_in("your what which how why when here the-following", self.word(0))
+            && !is_in!("your what which how why when here the-following", self.word(0))
             && !self.words[..n]
                 .iter()
-                .any(|word| is_in("options next if file line function code test tests asked why ways two three", word))
-            && request::words(rest).count() >= 2
+                .any(|word| is_in!("options next if file line function code test tests asked why ways two three", word))
+            && rest.len() >= 2
             && !self.words[n..].iter().any(|word| word == "others")
     }
 
@@ -328,27 +328,27 @@ impl Clause<'_> {
         !is_label
             && self.is_act(first, PAST | GOING)
             && !self.is(first, BASE)
-            && !self.words[..first].iter().any(|word| is_in("to be", word))
+            && !self.words[..first].iter().any(|word| is_in!("to be", word))
     }
 
     /// `…, hence a queue`, where nothing but its name follows.
     fn concludes(&self) -> bool {
         let from = (0..self.words.len())
-            .rfind(|at| self.is(*at, THEREFORE) && !is_in("gonna won wins prevails prevailed", self.word(*at)));
+            .rfind(|at| self.is(*at, THEREFORE) && !is_in!("gonna won wins prevails prevailed", self.word(*at)));
         from.is_some_and(|from| from >= 3 && self.is_nominal(from + 1, self.words.len()))
     }
 
     /// `Where we ended up is …`, `the one I implemented is …`.
     fn is_cleft(&self) -> bool {
         (1..self.words.len().min(10)).any(|at| {
-            is_in("i we i've we've we're i'm", self.word(at))
-                && is_in("what where how one which that option design variant version", self.word(at - 1))
+            is_in!("i we i've we've we're i'm", self.word(at))
+                && is_in!("what where how one which that option design variant version", self.word(at - 1))
                 && {
                     let until = self.words.len().min(at + 6);
-                    let is = (at + 2..until).find(|at| is_in("is was", self.word(*at)));
+                    let is = (at + 2..until).find(|at| is_in!("is was", self.word(*at)));
                     is.is_some_and(|is| {
                         let is_chosen = (at + 1..is).any(|at| {
-                            self.is(at, FIRM | WEAK) || is_in("ended landed implemented doing shipping", self.word(at))
+                            self.is(at, FIRM | WEAK) || is_in!("ended landed implemented doing shipping", self.word(at))
                         });
                         is_chosen && !(at + 1..is).any(|at| self.is(at, PERCEIVES)) && !self.is_unsettled(is, is + 4)
                     })
@@ -361,25 +361,25 @@ impl Clause<'_> {
         let n = self.words.len();
         let word = |at: usize| self.word(at);
         let is_new = (0..n.min(8)).any(|at| {
-            is_in("new agreed current final", word(at))
-                && is_in("one plan approach default standard rule setup design idea", word(at + 1))
+            is_in!("new agreed current final", word(at))
+                && is_in!("one plan approach default standard rule setup design idea", word(at + 1))
                 && word(at + 2) == "is"
                 && self.is_nominal(at + 3, n.min(at + 6))
         });
         // `The default shall be …`
         let is_ordained = (1..n.min(12)).any(|at| {
-            is_in("shall must will", word(at))
+            is_in!("shall must will", word(at))
                 && word(at + 1) == "be"
                 && (self.is_explained || self.is_user || word(at) == "shall")
-                && !is_in("it this that there they you i we", word(at - 1))
+                && !is_in!("it this that there they you i we", word(at - 1))
                 && self.is_nominal(at + 2, n.min(at + 6))
         });
         // `… won: it is smaller`
         // `Question 1 is closed: …`
         let is_answered = (0..n.min(6)).any(|at| {
-            is_in("question questions point issue matter topic item", word(at))
+            is_in!("question questions point issue matter topic item", word(at))
                 && (at + 1..n.min(at + 4)).any(|be| {
-                    is_in("is are was", word(be)) && is_in("closed settled resolved answered decided", word(be + 1))
+                    is_in!("is are was", word(be)) && is_in!("closed settled resolved answered decided", word(be + 1))
                 })
         }) && self.text.contains(": ");
         if is_answered {
@@ -387,29 +387,29 @@ impl Clause<'_> {
         }
         let is_won = (self.is_explained || self.is_user)
             && (2..n).any(|at| {
-                is_in("won wins prevails prevailed", word(at))
-                    && (at + 1 == n || is_in("because since as it we the over out here hands by", word(at + 1)))
+                is_in!("won wins prevails prevailed", word(at))
+                    && (at + 1 == n || is_in!("because since as it we the over out here hands by", word(at + 1)))
                     && self.is_nominal(0, at)
-                    && !is_in("write writer one match rule", word(at - 1))
+                    && !is_in!("write writer one match rule", word(at - 1))
             });
         if is_new || is_ordained || is_won {
             return true;
         }
         let is_to_be = (0..n.min(12)).any(|at| {
-            is_in("it's it it'll", word(at))
+            is_in!("it's it it'll", word(at))
                 && (at + 1..n.min(at + 4))
                     .any(|be| word(be) == "be" && word(be - 1) != "not" && self.is_nominal(be + 1, n.min(be + 6)))
-                && !is_in("can could might may should would", word(at + 1))
+                && !is_in!("can could might may should would", word(at + 1))
         });
-        let ends = n >= 5 && is_in("then now", word(n - 1));
+        let ends = n >= 5 && is_in!("then now", word(n - 1));
         let is_so = ends
             && (1..n).any(|at| {
-                is_in("that's it's this", word(at)) && word(at - 1) == "so" && self.is_nominal(at + 1, n - 1)
+                is_in!("that's it's this", word(at)) && word(at - 1) == "so" && self.is_nominal(at + 1, n - 1)
             });
-        let is_in_or_out = n >= 5 && is_in("in out", word(n - 1)) && is_in("is goes stays are go", word(n - 2));
+        let is_in_or_out = n >= 5 && is_in!("in out", word(n - 1)) && is_in!("is goes stays are go", word(n - 2));
         let resolves = (0..n.min(6)).any(|at| {
-            is_in("resolves resolved boils comes", word(at))
-                && (is_in("to down", word(at + 1)) || is_in("it this that", word(at + 1)) && word(at + 2) == "as")
+            is_in!("resolves resolved boils comes", word(at))
+                && (is_in!("to down", word(at + 1)) || is_in!("it this that", word(at + 1)) && word(at + 2) == "as")
         }) && (ends || self.is_explained);
         is_to_be || is_so || is_in_or_out || resolves
     }
@@ -420,8 +420,8 @@ impl Clause<'_> {
         from + 2 <= until
             && until - from <= 16
             && !(from..until)
-                .any(|at| self.is(at, TELLS | UNSETTLED | THIRD) || is_in("currently tomorrow later", self.word(at)))
-            && !is_in(NOT_NAMES, self.word(from))
+                .any(|at| self.is(at, TELLS | UNSETTLED | THIRD) || is_in!("currently tomorrow later", self.word(at)))
+            && !is_in!(NOT_NAMES, self.word(from))
     }
 
     /// Whether it is said to hold from here on.
@@ -432,25 +432,25 @@ impl Clause<'_> {
 
     /// `A queue, because …`, `got it, a queue from now on`: named, and explained or said to hold.
     fn is_named(&self) -> bool {
-        let first = self.words.iter().take_while(|word| is_in(ACKNOWLEDGES, word)).count();
+        let first = self.words.iter().take_while(|word| is_in!(ACKNOWLEDGES, word)).count();
         if self.is_standing() {
             return self.is_nominal(first, self.words.len());
         }
         // Without the comma the verb may be one that is not known.
         let marks = [", because ", ", since ", ", given ", ", as ", ", bc ", " – ", " — "];
         let Some(reason) = marks.iter().filter_map(|mark| self.text.find(mark)).min() else { return false };
-        let reason = request::words(&self.text[..reason]).count();
-        is_in("a an the plain one no only", self.word(first)) && reason >= first + 3 && self.is_nominal(first, reason)
+        let reason = self.words.count_until(reason);
+        is_in!("a an the plain one no only", self.word(first)) && reason >= first + 3 && self.is_nominal(first, reason)
     }
 
     /// `I saw that …`, `I'm looking at …`.
     fn perceives(&self) -> bool {
         let speaker = (0..self.words.len().min(3)).find(|at| self.is(*at, SPEAKER)).unwrap_or(self.words.len());
         let verb = (speaker + 1..self.words.len().min(speaker + 5))
-            .find(|at| !(self.is(*at, BETWEEN) || is_in("can can't cannot couldn't don't didn't", self.word(*at))));
+            .find(|at| !(self.is(*at, BETWEEN) || is_in!("can can't cannot couldn't don't didn't", self.word(*at))));
         let is_wished = self.words.windows(2).take(8).any(|pair| {
-            is_in("i we", &pair[0]) && is_in("might could may would", &pair[1])
-                || is_in("i'd we'd", &pair[0]) && is_in("consider have need love", &pair[1])
+            is_in!("i we", &pair[0]) && is_in!("might could may would", &pair[1])
+                || is_in!("i'd we'd", &pair[0]) && is_in!("consider have need love", &pair[1])
         });
         is_wished || verb.is_some_and(|verb| self.is(verb, PERCEIVES))
     }

@@ -4,6 +4,7 @@ use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::prose::{Line, Mark};
 use super::vocabulary::{Word, is_in};
+use super::wording::spelt;
 use super::{Decision, Item, Voice, decisions, questions, request};
 
 /// An answer to a question that the agent asked at the end of its reply.
@@ -49,13 +50,14 @@ fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
 
 /// Whether an answer to `which?` names something: `the second region, please`.
 fn is_named(prompt: &Said) -> bool {
+    const TELLS: &str =
+        "i i'm i'll you it's what why how no not don't dunno idea sure whatever wait hm hmm thanks ok okay";
     let text = &prompt.text;
-    let tells = "i i'm i'll you it's what why how no not don't dunno idea sure whatever wait hm hmm thanks ok okay";
     !text.ends_with('?')
         && !questions::is_order(text)
         && !request::is_nod(text)
-        && !request::is_order(text)
-        && !request::words(text).take(3).any(|word| is_in(tells, &word))
+        && !spelt(text, request::is_order)
+        && !request::words(text).take(3).any(|word| is_in!(TELLS, &word))
 }
 
 fn is_option(line: &Line) -> bool {

@@ -4,8 +4,10 @@
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
 use super::cues::{Cue, CueSet};
-use super::vocabulary::{Word, is_in, says};
-use super::{Voice, act, decisions, pick, request, verdict};
+use super::sayings::Saying;
+use super::vocabulary::{List, NO_WORD, Word, is_in, list};
+use super::wording::{Wording, spelt};
+use super::{Voice, act, decisions, pick, verdict};
 
 /// How many words a choice may have.
 pub(super) const LONGEST: usize = 90;
@@ -66,78 +68,79 @@ const MADE: &str = "\
 /// How options are called.
 const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
 
+/// What makes more sense.
+pub(super) const SENSIBLE: &str = "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+    is better here|is better for|is better since|is better because|is the better|is preferable";
+
 /// Whether a sentence is built as a choice of the one who speaks.
-pub(super) fn by(voice: Voice, sentence: &str, cues: CueSet) -> bool {
+pub(super) fn by(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> bool {
     // What is longer is no sentence, whatever it is.
-    if request::words(sentence).take(LONGEST + 1).count() > LONGEST {
+    if sentence.len() > LONGEST {
         return false;
     }
     match voice {
         Voice::User => {
-            let text = decisions::without_tag(sentence);
-            !text.ends_with('?') && (orders(text) || by_user(text, cues))
+            let told = sentence.until(decisions::without_tag(sentence.text).len());
+            let told = if told.text.len() == sentence.text.len() { sentence } else { told };
+            !told.text.ends_with('?') && (orders(told) || by_user(told, cues))
         }
-        _ => !sentence.ends_with('?') && by_agent(sentence, cues),
+        _ => !sentence.text.ends_with('?') && by_agent(sentence, cues),
     }
 }
 
 /// Whether the agent made a choice by this sentence.
-fn by_agent(text: &str, cues: CueSet) -> bool {
-    let words: Vec<Word<'_>> = request::words(text).collect();
-    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
+fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
+    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(words);
     let commits = commitment(&words).filter(|_| !is_later(&words));
-    commits.is_some_and(|verb| explained || is_in(FIRM, verb))
+    commits.is_some_and(|verb| explained || is_in!(FIRM, verb))
         || judges(&words)
         || is_what_we(&words)
         || names_settled(&words) && (explained || words.len() <= 30)
-        || picks_option(text, &words)
+        || picks_option(words)
         || passive(&words, explained)
         || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
-        || explained && makes_sense(text, &words)
+        || explained && makes_sense(words)
         || explained && (order(&words).is_some() || must_stay(&words))
-        || verdict::by_anyone(text, &words, cues)
+        || verdict::by_anyone(words, cues)
         || pick::answers(&words)
-        || pick::takes(text, &words)
+        || pick::takes(words)
         || pick::is_relayed(&words)
         || explained && cues.has(Cue::Decided)
-        || cues.has(Cue::Contrast) && excludes(text, &words)
-        || act::settles(Voice::Agent, text, &words, explained)
+        || cues.has(Cue::Contrast) && excludes(words)
+        || act::settles(Voice::Agent, words, explained)
 }
 
 /// Whether the user did.
-pub(super) fn by_user(text: &str, cues: CueSet) -> bool {
-    let words: Vec<Word<'_>> = request::words(text).collect();
-    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(text);
-    commitment(&words).is_some_and(|verb| (explained || is_in(FIRM, verb)) && !is_later(&words))
+fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
+    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(words);
+    commitment(&words).is_some_and(|verb| (explained || is_in!(FIRM, verb)) && !is_later(&words))
         || judges(&words)
         || is_what_we(&words)
         || names_settled(&words)
-        || picks_option(text, &words)
+        || picks_option(words)
         || passive(&words, true)
-        || makes_sense(text, &words)
-        || verdict::by_anyone(text, &words, cues)
-        || excludes(text, &words)
-        || pick::names(text)
-        || act::settles(Voice::User, text, &words, explained)
+        || makes_sense(words)
+        || verdict::by_anyone(words, cues)
+        || excludes(words)
+        || pick::names(words)
+        || act::settles(Voice::User, words, explained)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
-pub(super) fn orders(text: &str) -> bool {
-    text.split([',', ';', ':', '—', '–']).any(|clause| {
-        let words: Vec<Word<'_>> = request::words(clause).take(8).collect();
-        order(&words).is_some()
-    })
+pub(super) fn orders(sentence: Wording<'_>) -> bool {
+    let is_mark = |c: char| matches!(c, ',' | ';' | ':' | '—' | '–');
+    sentence.clauses(is_mark).any(|clause| order(&clause[..clause.len().min(8)]).is_some())
 }
 
 /// The verb of an order.
-fn order<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
-    let at = words.iter().position(|word| !is_in(BEFORE, word))?;
-    let verb = words[at].as_str();
-    (is_in(ORDERS, verb) && !is_idle(verb, &words[at + 1..])).then_some(verb)
+fn order<'w, 'a>(words: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
+    let at = words.iter().position(|word| !is_in!(BEFORE, word))?;
+    let verb = &words[at];
+    (is_in!(ORDERS, verb) && !is_idle(verb, &words[at + 1..])).then_some(verb)
 }
 
 /// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
-fn commitment<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
+fn commitment<'w, 'a>(words: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
     let begins = |index: usize| match words[index].as_str() {
         "let" if words.get(index + 1).is_some_and(|word| word == "us") => Some(index + 2),
         "we" | "i" | "we'll" | "i'll" | "we're" | "i'm" | "let's" | "lets" => Some(index + 1),
@@ -148,26 +151,27 @@ fn commitment<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
         let from = begins(index)?;
         let rest = words.get(from..)?;
         // `We have to use …`.
-        let must = rest.windows(2).take(3).any(|pair| is_in("have need", &pair[0]) && pair[1] == "to");
-        let is_between = |word: &Word<'_>| is_in(BETWEEN, word) || must && is_in("have need", word);
+        let must = rest.windows(2).take(3).any(|pair| is_in!("have need", &pair[0]) && pair[1] == "to");
+        let is_between = |word: &Word<'_>| is_in!(BETWEEN, word) || must && is_in!("have need", word);
         let at = rest.iter().take(6).position(|word| !is_between(word))?;
         // `we have` and `I use` tell how things are; `we will have` and `let's use` how they shall be.
         let shall = must
             || matches!(words[index].as_str(), "we'll" | "i'll" | "let's" | "lets" | "let")
             || rest[..at].iter().any(|word| matches!(word.as_str(), "will" | "shall" | "going" | "should" | "must"));
-        let verb = rest[at].as_str();
-        let is_choice = is_in(VERBS, verb) && (shall || is_in("prefer favour favor stick choose pick take vote", verb))
-            || verb == "took"
-            || verb == "doing" && rest[..at].iter().chain([&words[index]]).any(|word| is_in("are we're", word));
-        let is_going =
-            is_participle(verb) && (words[index].contains('\'') || rest[..at].iter().any(|word| is_in("are am", word)));
+        let verb = &rest[at];
+        let is_choice = is_in!(VERBS, verb)
+            && (shall || is_in!("prefer favour favor stick choose pick take vote", verb))
+            || *verb == "took"
+            || *verb == "doing" && rest[..at].iter().chain([&words[index]]).any(|word| is_in!("are we're", word));
+        let is_going = is_participle(verb)
+            && (words[index].contains('\'') || rest[..at].iter().any(|word| is_in!("are am", word)));
         ((is_choice || is_going) && !is_idle(verb, &rest[at + 1..])).then_some(verb)
     })
 }
 
 /// `When we pick this up …`: not yet, and not how.
 fn is_later(words: &[Word<'_>]) -> bool {
-    words.first().is_some_and(|word| is_in("when once whenever until if", word))
+    words.first().is_some_and(|word| is_in!("when once whenever until if", word))
 }
 
 /// `keeping`, `using`, of a verb of choosing.
@@ -179,33 +183,34 @@ fn is_participle(verb: &str) -> bool {
 }
 
 /// `I'll go through the code`, `let's have a look`: said while working.
-fn is_idle(verb: &str, rest: &[Word<'_>]) -> bool {
-    let next = rest.first().map_or("", Word::as_str);
-    let has = |words: &'static str| rest.iter().take(3).any(|word| is_in(words, word));
-    match verb {
-        "go" | "going" => !is_in("with for without", next),
-        "took" if is_in("a an some", next) => true,
-        "have" | "take" | "took" | "keep" | "want" | "taking" => has(
-            "look to you going looking eye working note notes care glance closer peek stock time while longer break over on",
-        ),
-        "doing" | "do" => next.is_empty() || is_in("this that it so well fine what in on at", next) || has("same"),
-        "pick" | "picking" => has("up"),
-        "run" | "write" | "build" | "move" => !has("only never"),
+fn is_idle(verb: &Word<'_>, rest: &[Word<'_>]) -> bool {
+    let next = rest.first().unwrap_or(&NO_WORD);
+    let has = |words: List| rest.iter().take(3).any(|word| words.has(word));
+    match verb.as_str() {
+        "go" | "going" => !is_in!("with for without", next),
+        "took" if is_in!("a an some", next) => true,
+        "have" | "take" | "took" | "keep" | "want" | "taking" => has(list!(
+            "look to you going looking eye working note notes care glance closer peek stock time while longer break over on"
+        )),
+        "doing" | "do" => {
+            next.is_empty() || is_in!("this that it so well fine what in on at", next) || has(list!("same"))
+        }
+        "pick" | "picking" => has(list!("up")),
+        "run" | "write" | "build" | "move" => !has(list!("only never")),
         _ => false,
     }
 }
 
 /// `X is the right call`, `the best option is X`.
 fn judges(words: &[Word<'_>]) -> bool {
-    let good = |word: &str| is_in(GOOD, word);
     let is_denied = |from: usize| {
         words[from.saturating_sub(4)..from]
             .iter()
             .any(|word| matches!(word.as_str(), "not" | "isn't" | "what" | "which" | "whether" | "no"))
-            || words[..from].iter().any(|word| is_in("if whether", word))
+            || words[..from].iter().any(|word| is_in!("if whether", word))
     };
     words.windows(2).enumerate().any(|(at, pair)| {
-        good(&pair[0]) && is_in(KINDS, &pair[1]) && !is_denied(at) && {
+        is_in!(GOOD, &pair[0]) && is_in!(KINDS, &pair[1]) && !is_denied(at) && {
             let before = at.checked_sub(2).map(|at| words[at].as_str());
             let is_said = |word: &str| {
                 matches!(word, "is" | "are" | "was" | "were" | "as" | "seems" | "remains" | "that's" | "it's")
@@ -223,39 +228,39 @@ fn is_what_we(words: &[Word<'_>]) -> bool {
         matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
             && part[1] == "what"
             && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
-            && !is_in("see found saw mean expect think know found got get heard read wonder was suspect", &part[3])
+            && !is_in!("see found saw mean expect think know found got get heard read wonder was suspect", &part[3])
             || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
                 && part[1] == "what"
-                && is_in("we're i'm they we'll i'll", &part[2])
-                && (is_participle(&part[3]) || is_in("building shipping doing get going", &part[3]))
+                && is_in!("we're i'm they we'll i'll", &part[2])
+                && (is_participle(&part[3]) || is_in!("building shipping doing get going", &part[3]))
     })
 }
 
 /// `The rule is …`, `our approach: …`.
 fn names_settled(words: &[Word<'_>]) -> bool {
-    let start = words.iter().take(6).position(|word| is_in(SETTLED, word));
+    let start = words.iter().take(6).position(|word| is_in!(SETTLED, word));
     start.is_some_and(|at| {
         let owned = at > 0
             && words[..at]
                 .iter()
-                .all(|word| is_in("the our my so and a final design here then ok okay yes main key team's", word));
+                .all(|word| is_in!("the our my so and a final design here then ok okay yes main key team's", word));
         let next = words.get(at + 1).map(Word::as_str);
         owned && matches!(next, Some("is" | "was" | "stays" | "remains" | "here"))
     })
 }
 
 /// `Option B, please`, `the second one it is`, `Postgres it is`.
-fn picks_option(text: &str, words: &[Word<'_>]) -> bool {
+fn picks_option(words: Wording<'_>) -> bool {
     let said = |from: usize| {
         let rest: Vec<&str> = words.iter().skip(from).take(2).map(Word::as_str).collect();
         matches!(rest.as_slice(), ["please" | "then" | "wins" | "won", ..] | ["it", "is"] | ["for", "me"])
     };
-    let skip = words.iter().take_while(|word| is_in(BEFORE, word) || *word == "the").count();
-    let named = words.get(skip).is_some_and(|word| is_in(OPTIONS, word)) && said(skip + 2);
-    let ordered = words.get(skip).is_some_and(|word| is_in("first second third last former latter", word))
+    let skip = words.iter().take_while(|word| is_in!(BEFORE, word) || *word == "the").count();
+    let named = words.get(skip).is_some_and(|word| is_in!(OPTIONS, word)) && said(skip + 2);
+    let ordered = words.get(skip).is_some_and(|word| is_in!("first second third last former latter", word))
         && (said(skip + 1)
-            || words.get(skip + 1).is_some_and(|word| word == "one" || is_in(OPTIONS, word)) && said(skip + 2));
-    let whole = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
+            || words.get(skip + 1).is_some_and(|word| word == "one" || is_in!(OPTIONS, word)) && said(skip + 2));
+    let whole = words.text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
         || whole.contains(" it is then")
@@ -273,13 +278,13 @@ fn passive(words: &[Word<'_>], explained: bool) -> bool {
         let shall = pair[0] == "be" && before.clone().any(|word| is_to_be(word));
         // What is chosen by a flag is chosen each time.
         let denied = denied || words.get(at + 2).is_some_and(|word| word == "by");
-        been && !denied && (is_in(CHOSEN, &pair[1]) || explained && shall && is_in(MADE, &pair[1]))
+        been && !denied && (is_in!(CHOSEN, &pair[1]) || explained && shall && is_in!(MADE, &pair[1]))
     })
 }
 
 /// `Never …`, `always …`, `do not …`, `only …`: a rule for the work from now on.
 fn rules(words: &[Word<'_>]) -> bool {
-    let mut words = words.iter().skip_while(|word| is_in("and so but then please ok okay", word)).map(Word::as_str);
+    let mut words = words.iter().skip_while(|word| is_in!("and so but then please ok okay", word)).map(Word::as_str);
     match (words.next(), words.next()) {
         (Some("never" | "always" | "don't" | "only"), Some(next)) => next != "worry",
         (Some("do" | "must"), Some("not")) => true,
@@ -292,24 +297,22 @@ fn contrasts(words: &[Word<'_>], cues: CueSet) -> bool {
     cues.has(Cue::Contrast) || words.iter().skip(2).any(|word| word == "over" || word == "not" || word == "instead")
 }
 
-fn makes_sense(text: &str, words: &[Word<'_>]) -> bool {
-    let said = words.join(" ");
-    let judged = "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
-        is better here|is better for|is better since|is better because|is the better|is preferable";
+fn makes_sense(words: Wording<'_>) -> bool {
     let is_denied = words.iter().any(|word| matches!(word.as_str(), "not" | "isn't" | "doesn't" | "won't"));
-    !is_denied && !text.ends_with('?') && says(&said, judged)
+    !is_denied && !words.text.ends_with('?') && words.says(Saying::Sensible)
 }
 
 /// `No ORM in the core.`
-fn excludes(text: &str, words: &[Word<'_>]) -> bool {
-    let lower = text.to_ascii_lowercase();
+fn excludes(words: Wording<'_>) -> bool {
     let is_noun = |word: &Word<'_>| {
-        !is_in(
+        !is_in!(
             "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck",
             word,
         )
     };
-    lower.starts_with("no ") && words.len() >= 3 && words.get(1).is_some_and(is_noun)
+    words.text.get(..3).is_some_and(|no| no.eq_ignore_ascii_case("no "))
+        && words.len() >= 3
+        && words.get(1).is_some_and(is_noun)
 }
 
 /// `The format has to stay …`, `requests must never go …`: what holds for the work to come.
@@ -320,31 +323,33 @@ fn must_stay(words: &[Word<'_>]) -> bool {
         _ => None,
     };
     (0..words.len()).filter_map(modal).any(|from| {
-        let verb = words[from.min(words.len())..].iter().find(|word| !is_in("always never only still not", word));
-        verb.is_some_and(|verb| is_in("stay remain keep go use live rely", verb))
+        let verb = words[from.min(words.len())..].iter().find(|word| !is_in!("always never only still not", word));
+        verb.is_some_and(|verb| is_in!("stay remain keep go use live rely", verb))
     })
 }
 
 /// Whether a second clause stands behind the first: what is added to a choice is most often its reason.
-fn is_explained(text: &str) -> bool {
-    let is_clause = |at: usize| request::words(&text[at..]).count() >= 3 && request::words(&text[..at]).count() >= 3;
+fn is_explained(words: Wording<'_>) -> bool {
+    let text = words.text;
+    let is_clause = |at: usize| {
+        let before = words.count_until(at);
+        before >= 3 && words.len() - before >= 3
+    };
+    let first = |at: usize| words.get(words.count_until(at)).unwrap_or(&NO_WORD);
     let spliced = |at: usize| {
-        let subject = request::words(&text[at..]).next().unwrap_or_default();
         text[at..].starts_with(", ")
-            && is_in("it it's we they this that the there our you everything nothing its", &subject)
+            && is_in!("it it's we they this that the there our you everything nothing its", first(at))
     };
     // `…, as legal does not allow it`, `…, so I took …`.
     let is_because = |at: usize| {
         if text[at + 4..].starts_with("soon ") || text[at + 4..].starts_with("well") {
             return false;
         }
-        let is_set_off = text[..at].ends_with(',') && request::words(&text[at + 4..]).nth(2).is_some();
-        (is_set_off || decisions::has_verb(&text[at + 4..])) && request::words(&text[..at]).count() >= 2
+        let before = words.count_until(at);
+        let behind = words.from(at + 4);
+        before >= 2 && (text[..at].ends_with(',') && behind.len() >= 3 || decisions::has_verb(&behind))
     };
-    let follows = |at: usize| {
-        let mut behind = request::words(&text[at + 4..]);
-        behind.next().is_some_and(|word| is_in("i we i've we've i'm we're i'll we'll let's", &word))
-    };
+    let follows = |at: usize| is_in!("i we i've we've i'm we're i'll we'll let's", first(at + 4));
     text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
         || text.match_indices(" as ").any(|(at, _)| is_because(at))
         || text.match_indices(" so ").any(|(at, _)| follows(at))
@@ -353,5 +358,5 @@ fn is_explained(text: &str) -> bool {
 
 /// Whether what the user answers names what is picked.
 pub(super) fn names(answer: &str) -> bool {
-    pick::names(answer)
+    spelt(answer, pick::names)
 }

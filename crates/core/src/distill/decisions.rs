@@ -7,6 +7,7 @@ use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
 use super::vocabulary::{Word, is_in};
+use super::wording::spelt;
 use super::{Decision, Voice, questions, request, task, turn, verdict};
 use super::{act, answer, choice};
 
@@ -89,7 +90,7 @@ fn with_what_it_means(said: &Said, is_task: bool, index: usize, text: &str) -> D
 /// Whether a sentence points back, or closes what was said before it, and names nothing itself.
 fn is_bare(text: &str) -> bool {
     let n_words = request::words(text).count();
-    verdict::closes(text)
+    spelt(text, verdict::closes)
         || n_words <= 10 && request::stems(text).len() <= 1 && (request::points_back(text) || n_words <= 4)
 }
 
@@ -103,12 +104,12 @@ fn follows_answer(line: &Line, text: &str) -> bool {
 /// What stands behind `Decision made.`
 fn opened(line: &Line, text: &str) -> bool {
     let mut said = line.said().map(|(text, _)| text);
-    said.next().is_some_and(verdict::closes) && said.next() == Some(text) && !text.ends_with('?')
+    said.next().is_some_and(|first| spelt(first, verdict::closes)) && said.next() == Some(text) && !text.ends_with('?')
 }
 
 /// `Decided.`, behind what was.
 fn closes(line: &Line, text: &str) -> bool {
-    verdict::closes(text) && line.said().next().is_some_and(|(first, _)| first != text && !first.ends_with('?'))
+    spelt(text, verdict::closes) && line.said().next().is_some_and(|(first, _)| first != text && !first.ends_with('?'))
 }
 
 /// The sentence before one.
@@ -131,16 +132,16 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
     if said.is_user() {
         // A request of one sentence is the task, with its conditions.
         let is_alone = said.lines.len() == 1 && said.lines[0].sentences.len() == 1;
-        if is_task && (is_alone || request::is_order(text) || is_of_task(text)) {
+        if is_task && (is_alone || spelt(text, |words| request::is_order(words) || is_of_task(&words))) {
             return false;
         }
         // In a request, one thing in place of another is the task itself.
         let settles = if is_task {
-            cues.has(Cue::Decided) || cues.has(Cue::Built) && choice::orders(text)
+            cues.has(Cue::Decided) || cues.has(Cue::Built) && spelt(text, choice::orders)
         } else {
             cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Firm, Cue::Built])
         };
-        return (is_rule(text, cues) || settles && !chosen().has(Cue::Hedge)) && !act::is_told(text);
+        return (is_rule(text, cues) || settles && !chosen().has(Cue::Hedge)) && !spelt(text, act::is_told);
     }
     claims(text, cues) && {
         let chosen = chosen();
@@ -149,24 +150,23 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
                 || is_decided(text, cues)
                 || questions::is_closed(&text.to_ascii_lowercase()))
             && !is_report(text)
-            && !act::is_told(text)
+            && !spelt(text, act::is_told)
     }
 }
 
 /// Whether a sentence of a request leaves the task before it or takes up its own.
-fn is_of_task(text: &str) -> bool {
-    let words: Vec<Word<'_>> = request::words(text).collect();
+fn is_of_task(words: &[Word<'_>]) -> bool {
     // `We have to do something about …`
     let must = words.windows(3).position(|part| {
-        is_in("we i you", &part[0]) && (part[1] == "must" || is_in("have need want has", &part[1]) && part[2] == "to")
+        is_in!("we i you", &part[0]) && (part[1] == "must" || is_in!("have need want has", &part[1]) && part[2] == "to")
     });
     let verb = must.and_then(|at| words[at + 2..].iter().find(|word| *word != "to"));
     if verb
-        .is_some_and(|verb| !is_in("keep stay use support remain stick avoid not never only be always preserve", verb))
+        .is_some_and(|verb| !is_in!("keep stay use support remain stick avoid not never only be always preserve", verb))
     {
         return true;
     }
-    turn::leaves(&words) || turn::takes(&words)
+    turn::leaves(words) || turn::takes(words)
 }
 
 /// Whether the agent speaks as one who chose.
@@ -195,12 +195,12 @@ pub(super) fn without_tag(text: &str) -> &str {
 
 /// `The README says …`: what is written somewhere, and settled by nobody here.
 fn is_report(text: &str) -> bool {
-    let words: Vec<Word<'_>> = request::words(text).take(7).collect();
-    let written = "readme docs doc documentation comment comments changelog log logs file manual guide page code commit \
+    const WRITTEN: &str = "readme docs doc documentation comment comments changelog log logs file manual guide page code commit \
         message docstring header spec output error warning test config script";
+    let words: Vec<Word<'_>> = request::words(text).take(7).collect();
     words.first().is_some_and(|word| word == "according")
-        || words.iter().any(|word| is_in("says say said reads states mentions suggests recommends", word))
-            && words.iter().any(|word| is_in(written, word))
+        || words.iter().any(|word| is_in!("says say said reads states mentions suggests recommends", word))
+            && words.iter().any(|word| is_in!(WRITTEN, word))
 }
 
 fn is_conditional(text: &str) -> bool {
@@ -357,15 +357,16 @@ fn split_reason(text: &str) -> (&str, Option<&str>) {
 
 /// Whether a clause says what is not taken.
 fn rejects(clause: &str) -> bool {
-    let words = "not can't cannot won't don't no out rejected dropped never against isn't aren't without refused";
-    request::words(clause).any(|word| is_in(words, &word))
+    const REJECTING: &str =
+        "not can't cannot won't don't no out rejected dropped never against isn't aren't without refused";
+    request::words(clause).any(|word| is_in!(REJECTING, &word))
 }
 
 /// Where the first phrase that begins a reason stands.
 fn reason_in(text: &str) -> Option<(usize, usize)> {
     let (start, end) = cues::first(text, Cue::Reason)?;
     if text[start..end].eq_ignore_ascii_case("as the")
-        && !has_verb(text[end..].split([',', ';']).next().unwrap_or_default())
+        && !spelt(text[end..].split([',', ';']).next().unwrap_or_default(), |clause| has_verb(&clause))
     {
         return cues::first(&text[end..], Cue::Reason).map(|(from, until)| (end + from, end + until));
     }
@@ -373,17 +374,17 @@ fn reason_in(text: &str) -> Option<(usize, usize)> {
 }
 
 /// Whether a clause tells: `as the old one broke`, but not `as the format of the file`.
-pub(super) fn has_verb(clause: &str) -> bool {
-    let verbs = "is are was were has have had does do did will would can could must should needs need keeps makes does \
+pub(super) fn has_verb(clause: &[Word<'_>]) -> bool {
+    const VERBS: &str = "is are was were has have had does do did will would can could must should needs need keeps makes does \
         doesn't isn't don't can't won't didn't insist insists supports support allows allow works work costs avoids broke \
         requires require wants want breaks expects expect";
-    request::words(clause).take(5).any(|word| is_in(verbs, &word) || word.len() > 4 && word.ends_with("ed"))
+    clause.iter().take(5).any(|word| is_in!(VERBS, word) || word.len() > 4 && word.ends_with("ed"))
 }
 
 fn tells_choice(text: &str) -> bool {
     let cues = cues::of(text);
     cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Forbids, Cue::Demands])
-        || choice::by(Voice::User, text, cues)
+        || spelt(text, |words| choice::by(Voice::User, words, cues))
 }
 
 fn strip_because(reason: &str) -> &str {
@@ -424,19 +425,19 @@ fn told_reason(lower: &str) -> Option<usize> {
     let mut at = 0;
     let mut is_named = false;
     for word in lower.split_inclusive(' ').take(7) {
-        let name = word.trim_end_matches([' ', ':', ',']);
-        is_named |= is_in(NAMES, name) && !is_in("main deciding", name);
+        let name = &Word::of(word.trim_end_matches([' ', ':', ',']));
+        is_named |= is_in!(NAMES, name) && !is_in!("main deciding", name);
         let is_part =
-            is_in("the my our main only was is being were that here for behind it this", name) || is_in(NAMES, name);
+            is_in!("the my our main only was is being were that here for behind it this", name) || is_in!(NAMES, name);
         if !is_part {
             break;
         }
         at += word.len();
-        if is_named && (name == "that" || word.ends_with(": ")) {
+        if is_named && (*name == "that" || word.ends_with(": ")) {
             return Some(at);
         }
     }
-    (is_named && lower[..at].split(' ').any(|word| is_in("is was being", word))).then_some(at)
+    (is_named && lower[..at].split(' ').any(|word| matches!(word, "is" | "was" | "being"))).then_some(at)
 }
 
 /// The same decision said again is one, with all its places.
@@ -444,7 +445,7 @@ fn dedup(decisions: &mut Vec<Decision>) {
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut kept: Vec<Decision> = Vec::new();
     for decision in decisions.drain(..) {
-        let key = request::words(&decision.what.text).collect::<Vec<_>>().join(" ");
+        let key = spelt(&decision.what.text, |words| words.said().to_owned());
         if let Some(same) = known.get(&key).and_then(|index| kept.get_mut(*index)) {
             same.what.cites.extend(decision.what.cites);
             same.reason = same.reason.take().or(decision.reason);

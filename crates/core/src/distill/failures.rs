@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::FailedApproach;
 use super::attempts::{self, Attempt};
 use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
-use super::{FailedApproach, request};
+use super::wording::spelt;
 
 /// Failed approaches that are told, the newest of them.
 const MANY: usize = 40;
@@ -21,7 +22,7 @@ pub(super) fn failures(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedA
     }
     found.sort_by_key(|approach| approach.what.cites.iter().copied().max());
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    found.retain(|approach| seen.insert(request::words(&approach.what.text).collect::<Vec<_>>().join(" ")));
+    found.retain(|approach| seen.insert(spelt(&approach.what.text, |words| words.said().to_owned())));
     let extra = found.len().saturating_sub(MANY);
     found.drain(..extra);
     found

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::vocabulary::Word;
+use super::vocabulary;
 
 /// What a word can be.
 pub(super) type Class = u16;
@@ -110,8 +110,8 @@ const CLASSES: &[(Class, &str)] = &[
     ),
 ];
 
-/// Every known form, in order.
-static FORMS: LazyLock<Vec<(String, Class)>> = LazyLock::new(|| {
+/// Every known form by its print, at the slot of that or at one behind it.
+static FORMS: LazyLock<Vec<(u64, Class)>> = LazyLock::new(|| {
     let mut forms: Vec<(String, Class)> = Vec::new();
     for (class, words) in CLASSES {
         forms.extend(words.split_whitespace().map(|word| (word.to_owned(), *class)));
@@ -121,16 +121,23 @@ static FORMS: LazyLock<Vec<(String, Class)>> = LazyLock::new(|| {
             forms.extend(inflected(verb).into_iter().map(|(form, kind)| (form, kind | strength)));
         }
     }
-    forms.sort();
-    forms.dedup_by(|(word, class), (known, known_class)| {
-        let is_same = word == known;
-        if is_same {
-            *known_class |= *class;
-        }
-        is_same
-    });
-    forms
+    let mut slots = vec![(0, 0); (forms.len() * 2).next_power_of_two()];
+    for (form, class) in forms {
+        let print = vocabulary::print(form.as_bytes());
+        let slot = slot(&slots, print);
+        slots[slot] = (print, slots[slot].1 | class);
+    }
+    slots
 });
+
+/// The slot that a print has, or the free one that it would get.
+fn slot(slots: &[(u64, Class)], print: u64) -> usize {
+    let mut slot = vocabulary::slot(print, slots.len());
+    while slots[slot].1 != 0 && slots[slot].0 != print {
+        slot = (slot + 1) & (slots.len() - 1);
+    }
+    slot
+}
 
 /// The forms of a verb.
 fn inflected(verb: &str) -> Vec<(String, Class)> {
@@ -152,17 +159,12 @@ fn inflected(verb: &str) -> Vec<(String, Class)> {
     forms
 }
 
-/// What a word can be.
-pub(super) fn of(word: &str) -> Class {
-    let known = |word: &str| FORMS.binary_search_by(|(known, _)| known.as_str().cmp(word)).map_or(0, |at| FORMS[at].1);
+/// What a word can be, which has this print.
+pub(super) fn of(word: &str, print: u64) -> Class {
+    let known = |print: u64| FORMS[slot(&FORMS, print)].1;
     match word.strip_suffix("'s") {
         // `The board's`, but not `it's`.
-        Some(owner) if word.len() > 5 => known(owner),
-        _ => known(word),
+        Some(owner) if word.len() > 5 => known(vocabulary::print(owner.as_bytes())),
+        _ => known(print),
     }
-}
-
-/// What the words of a sentence can be.
-pub(super) fn classes(words: &[Word<'_>]) -> Vec<Class> {
-    words.iter().map(|word| of(word)).collect()
 }

@@ -40,6 +40,7 @@ mod replaced;
 mod request;
 mod role;
 mod roots;
+mod sayings;
 mod shell;
 mod story;
 mod symbols;
@@ -51,6 +52,7 @@ mod todos;
 mod turn;
 mod verdict;
 mod vocabulary;
+mod wording;
 mod words;
 mod workspace;
 

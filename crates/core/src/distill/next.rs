@@ -5,7 +5,7 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::{self, Progress};
 use super::prose::{Line, Mark};
-use super::vocabulary::says;
+use super::sayings::{self, Saying};
 use super::{Item, request};
 
 /// The next action.
@@ -145,6 +145,9 @@ fn agreed(digest: &Digest<'_>) -> Option<Item> {
     said.find(|(text, cues)| cues.has(Cue::Next) && !text.ends_with('?')).map(|(text, _)| prompt.item(text))
 }
 
+/// How it is offered.
+pub(super) const OFFERED: &str = "shall i|should i|want me to|would you like me|if you'd like, i|if you want, i|i can ";
+
 /// What the agent offered to do.
 fn offered(digest: &Digest<'_>) -> Option<Item> {
     digest.last_turn().next_back().and_then(offer_of)
@@ -154,7 +157,7 @@ fn offer_of(reply: &Said) -> Option<Item> {
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let is_offer = |text: &str| {
         let lower = text.to_ascii_lowercase();
-        says(&lower, "shall i|should i|want me to|would you like me|if you'd like, i|if you want, i|i can ")
+        sayings::of(&lower).has(Saying::Offered)
     };
     said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))
 }

@@ -1,51 +1,53 @@
 //! What stands behind a verb of choosing: the same verb without it is a verb of work, or of moving about.
 
-use super::vocabulary::is_in;
+use super::vocabulary::{Word, is_in};
 
 /// Whether a verb of choosing has behind it what makes it one: `went with`, but not `went through`.
-pub(super) fn goes_on(verb: &str, next: &str, after: &str) -> bool {
+pub(super) fn goes_on(verb: &Word<'_>, next: &Word<'_>, after: &Word<'_>) -> bool {
     let stem = &verb[..verb.floor_char_boundary(4)];
     match stem {
-        "go" | "goes" | "goin" | "went" | "gone" => is_in("with for without w", next) || next == "all" && after == "in",
-        "stay" => is_in("with on away", next),
-        "side" | "sidi" | "live" | "livi" => next == "with",
-        "stic" | "stuc" => is_in("with to", next),
-        "land" | "lean" | "conv" => is_in("on", next),
-        "swit" => is_in("to back from over", next),
-        "reve" | "retu" | "move" | "movi" | "fall" | "fell" | "reso" | "turn" => is_in("to back", next),
-        "sett" => is_in("on for", next),
-        "opt" | "opts" | "opte" | "opti" => is_in("for to out against", next),
-        "comm" => is_in("to ourselves", next) && after != "main" && after != "master",
-        "deci" => is_in("on for to that against in not upon we", next) && !is_in("look check read see", after),
-        "vote" | "voti" => is_in("for to against in", next),
-        "rule" | "ruli" => is_in("out in that against", next),
-        "agre" => is_in("on to that upon with", next) && !is_in("you that this", after),
-        "insi" => is_in("on that", next),
-        "lock" => is_in("in down", next),
-        "pick" => !is_in("up out", next),
+        "go" | "goes" | "goin" | "went" | "gone" => {
+            is_in!("with for without w", next) || *next == "all" && *after == "in"
+        }
+        "stay" => is_in!("with on away", next),
+        "side" | "sidi" | "live" | "livi" => *next == "with",
+        "stic" | "stuc" => is_in!("with to", next),
+        "land" | "lean" | "conv" => is_in!("on", next),
+        "swit" => is_in!("to back from over", next),
+        "reve" | "retu" | "move" | "movi" | "fall" | "fell" | "reso" | "turn" => is_in!("to back", next),
+        "sett" => is_in!("on for", next),
+        "opt" | "opts" | "opte" | "opti" => is_in!("for to out against", next),
+        "comm" => is_in!("to ourselves", next) && *after != "main" && *after != "master",
+        "deci" => is_in!("on for to that against in not upon we", next) && !is_in!("look check read see", after),
+        "vote" | "voti" => is_in!("for to against in", next),
+        "rule" | "ruli" => is_in!("out in that against", next),
+        "agre" => is_in!("on to that upon with", next) && !is_in!("you that this", after),
+        "insi" => is_in!("on that", next),
+        "lock" => is_in!("in down", next),
+        "pick" => !is_in!("up out", next),
         "take" | "took" | "taki" => {
-            !is_in("up over care note place time long back off", next)
-                && !is_in(
+            !is_in!("up over care note place time long back off", next)
+                && !is_in!(
                     "look break peek note glance screenshot while moment guess closer quick snapshot deeper",
                     after,
                 )
         }
-        "keep" | "kept" => !is_in("going in track an you", next) && after != "rest" && !next.ends_with("ing"),
-        "use" | "used" | "usin" => next != "to",
-        "make" | "made" | "maki" => is_in("it that this the", next) && is_in("a an the default one", after),
-        "give" | "gave" | "givi" => next == "up",
-        "impl" if is_in("with using via as on in", next) => true,
+        "keep" | "kept" => !is_in!("going in track an you", next) && *after != "rest" && !next.ends_with("ing"),
+        "use" | "used" | "usin" => *next != "to",
+        "make" | "made" | "maki" => is_in!("it that this the", next) && is_in!("a an the default one", after),
+        "give" | "gave" | "givi" => *next == "up",
+        "impl" if is_in!("with using via as on in", next) => true,
         "writ" | "wrot" | "impl" | "desi" | "remo" => {
-            is_in("it this that", next) && is_in("as with on in using via", after)
+            is_in!("it this that", next) && is_in!("as with on in using via", after)
         }
-        "say" | "says" => !is_in("that hi hello so it", next),
+        "say" | "says" => !is_in!("that hi hello so it", next),
         "have" | "havi" | "had" => {
-            !is_in("to you been a-look it them not", next)
-                && !is_in("look problem question issue", after)
-                && verb != "had"
+            !is_in!("to you been a-look it them not", next)
+                && !is_in!("look problem question issue", after)
+                && *verb != "had"
         }
-        "want" => !is_in("to you me it", next),
-        "putt" | "put" | "hold" | "held" => !is_in("on off up back", next),
+        "want" => !is_in!("to you me it", next),
+        "putt" | "put" | "hold" | "held" => !is_in!("on off up back", next),
         _ => !next.is_empty(),
     }
 }

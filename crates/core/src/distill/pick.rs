@@ -2,9 +2,11 @@
 //!
 //! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
 
-use super::lexicon::{self, TELLS, THIRD};
-use super::request;
-use super::vocabulary::{Word, is_in, says};
+use super::lexicon::{TELLS, THIRD};
+use super::sayings::{self, Saying};
+use super::vocabulary::{Word, is_in};
+use super::wording::{Wording, spelt};
+use super::{questions, request};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
@@ -49,144 +51,154 @@ const MAKE: &str =
 const SAYERS: &str = "boss manager customer client team lead legal ops security product management architect cto";
 
 /// Whether a short message of the user picks something by naming it.
-pub(super) fn names(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase().replace("i.e.", "");
-    let words: Vec<Word<'_>> = request::words(&lower).collect();
-    if words.len() > 60 || text.ends_with('?') {
+pub(super) fn names(words: Wording<'_>) -> bool {
+    let lower = words.text.to_ascii_lowercase();
+    if lower.contains("i.e.") {
+        return spelt(&lower.replace("i.e.", ""), names);
+    }
+    if words.len() > 60 || words.text.ends_with('?') {
         return false;
     }
     wants(&words)
-        || made(&words)
+        || made(words)
         || rejects(&words)
         || is_relayed(&words)
-        || is_accepted(&words)
+        || is_accepted(words)
         || is_one_of(&words)
-        || bare(&lower, true)
+        || bare(words, true)
 }
 
 /// `Yeah, the second one`, said by whom it may be.
 pub(super) fn answers(words: &[Word<'_>]) -> bool {
     let is_led =
-        words.first().is_some_and(|word| is_in("ok okay no nope nah yes yeah yep yup sure fine alright", word));
+        words.first().is_some_and(|word| is_in!("ok okay no nope nah yes yeah yep yup sure fine alright", word));
     is_led && words.len() <= 60 && (rejects(words) || is_one_of(words))
 }
 
 /// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
-pub(super) fn takes(text: &str, words: &[Word<'_>]) -> bool {
+pub(super) fn takes(words: Wording<'_>) -> bool {
     let is_led = words.first().is_some_and(|word| {
-        is_in("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for", word)
+        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for", word)
     });
-    let is_then = || text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
-    (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(&text.to_ascii_lowercase(), false))
+    let is_then = || words.text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
+    (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(words, false))
 }
 
 /// `I want a queue`.
 fn wants(words: &[Word<'_>]) -> bool {
-    let mut rest = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word));
-    if words.first().is_some_and(|word| is_in("yes no", word)) && words.get(1).is_some_and(|word| word == "to") {
+    let mut rest = words.iter().skip_while(|word| is_in!(LEADS, word));
+    if words.first().is_some_and(|word| is_in!("yes no", word)) && words.get(1).is_some_and(|word| word == "to") {
         return words.len() >= 4;
     }
-    matches!(rest.next(), Some("i" | "we"))
-        && rest.next().is_some_and(|word| is_in("want say need", word))
-        && rest.next().is_some_and(|word| !is_in("to you it this that them your more some", word))
+    rest.next().is_some_and(|word| matches!(word.as_str(), "i" | "we"))
+        && rest.next().is_some_and(|word| is_in!("want say need", word))
+        && rest.next().is_some_and(|word| !is_in!("to you it this that them your more some", word))
 }
 
 /// `Make it a trie`.
-fn made(words: &[Word<'_>]) -> bool {
-    let said = words.iter().skip_while(|word| is_in(LEADS, word)).map(Word::as_str).collect::<Vec<_>>().join(" ");
-    MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
+fn made(words: Wording<'_>) -> bool {
+    let lead = words.iter().take_while(|word| is_in!(LEADS, word)).count();
+    words.get(lead).is_some_and(|word| is_in!("make do", word)) && {
+        let said = words.skip(lead).said();
+        MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
+    }
 }
 
 fn is_noun(rest: &str) -> bool {
     let first = rest.split(' ').next().unwrap_or_default();
-    is_in("a an the one two three plain", first) || rest.split(' ').count() >= 3
+    is_in!("a an the one two three plain", &Word::of(first)) || rest.split(' ').count() >= 3
 }
 
 /// `Not that one. A plain file.`
 fn rejects(words: &[Word<'_>]) -> bool {
-    let rest: Vec<&str> = words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word)).collect();
-    matches!(rest.as_slice(), ["not", "that" | "this" | "those" | "these" | "the", ..]) && rest.len() >= 5
+    let rest = &words[words.iter().take_while(|word| is_in!(LEADS, word)).count()..];
+    rest.len() >= 5 && rest[0] == "not" && is_in!("that this those these the", &rest[1])
 }
 
 /// `Boss says a plain file`.
 pub(super) fn is_relayed(words: &[Word<'_>]) -> bool {
-    words.iter().take(3).any(|word| is_in(SAYERS, word))
-        && words.iter().take(5).any(|word| is_in("says wants said wanted demands prefers requires", word))
+    words.iter().take(3).any(|word| is_in!(SAYERS, word))
+        && words.iter().take(5).any(|word| is_in!("says wants said wanted demands prefers requires", word))
 }
 
+/// What accepts.
+pub(super) const ACCEPTED: &str = "\
+    is fine by me|is fine with me|works for me|is ok with me|is okay with me|is good enough for|\
+    is fine for|i'm fine with|we're fine with|i'm happy with|we're happy with|i'm ok with|i'm okay with|\
+    i'm good with|was happy with|were happy with|was fine with|were fine with|sounds good do|is good do";
+
 /// `A queue is fine by me`, `a queue works for me`.
-fn is_accepted(words: &[Word<'_>]) -> bool {
-    let said = words.join(" ");
-    let is_denied = words.iter().any(|word| is_in("not isn't don't doesn't never if", word));
-    let accepted = "is fine by me|is fine with me|works for me|is ok with me|is okay with me|is good enough for|\
-        is fine for|i'm fine with|we're fine with|i'm happy with|we're happy with|i'm ok with|i'm okay with|\
-        i'm good with|was happy with|were happy with|was fine with|were fine with|sounds good do|is good do";
+fn is_accepted(words: Wording<'_>) -> bool {
+    let is_denied = words.iter().any(|word| is_in!("not isn't don't doesn't never if", word));
     let likes = words.windows(2).any(|pair| pair[0] == "i" && pair[1] == "like")
-        && words.iter().any(|word| is_in("better more best most", word));
-    !is_denied && words.len() >= 5 && (likes || says(&said, accepted))
+        && words.iter().any(|word| is_in!("better more best most", word));
+    !is_denied && words.len() >= 5 && (likes || words.says(Saying::Accepted))
 }
 
 /// `Yeah the second one, a queue`, `option 2 please`, `b, the queue`.
 fn is_one_of(words: &[Word<'_>]) -> bool {
-    let rest: Vec<&str> =
-        words.iter().map(Word::as_str).skip_while(|word| is_in(LEADS, word) || *word == "the").collect();
-    match rest.as_slice() {
-        [
-            "first" | "second" | "third" | "fourth" | "last" | "latter" | "former" | "other",
-            "one" | "option" | "variant",
-            next,
-            ..,
-        ]
-        | ["latter" | "former", next, ..]
-        | ["b" | "c" | "d" | "1" | "2" | "3" | "4", next, _, ..] => !is_in(TELLING, next),
-        ["option" | "variant" | "approach" | "alternative" | "number" | "plan", which, next, ..] => {
-            which.len() <= 2 && !is_in(TELLING, next)
+    let lead = words.iter().take_while(|word| is_in!(LEADS, word) || **word == "the").count();
+    match &words[lead..] {
+        [which, one, next, ..]
+            if is_in!("first second third fourth last latter former other", which)
+                && is_in!("one option variant", one) =>
+        {
+            !is_in!(TELLING, next)
+        }
+        [which, next, ..] if is_in!("latter former", which) => !is_in!(TELLING, next),
+        [which, next, _, ..] if is_in!("b c d 1 2 3 4", which) => !is_in!(TELLING, next),
+        [option, which, next, ..] if is_in!("option variant approach alternative number plan", option) => {
+            which.len() <= 2 && !is_in!(TELLING, next)
         }
         _ => false,
     }
 }
 
 /// `OK, a queue then`: nothing but what is picked, and what makes it a pick.
-fn bare(lower: &str, is_user: bool) -> bool {
+fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
+    let is_for_now = |text: &str| text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("for now "));
     let mut is_led = false;
-    for clause in lower.split([',', '.', ';', ':', '(', '—', '–', '!']) {
-        let clause = clause.trim_start();
-        let clause = clause.strip_prefix("for now ").unwrap_or(clause);
-        is_led |= lower.starts_with("for now ");
-        let words: Vec<Word<'_>> = request::words(clause).collect();
-        let from = words.iter().take_while(|word| is_in(LEADS, word)).count();
+    for clause in sentence.clauses(|c| matches!(c, ',' | '.' | ';' | ':' | '(' | '—' | '–' | '!')) {
+        let clause = clause.from(clause.text.len() - clause.text.trim_start().len());
+        let words = if is_for_now(clause.text) { clause.from(8) } else { clause };
+        is_led |= is_for_now(sentence.text);
+        let from = words.iter().take_while(|word| is_in!(LEADS, word)).count();
         is_led |= from > 0;
         if from == words.len() {
             continue;
         }
         // `You win`, `between the two`: what leads to a pick is short.
-        let is_aside = words.len() <= 4 && words.iter().any(|word| is_in(CONCEDES, word));
+        let is_aside = words.len() <= 4 && words.iter().any(|word| is_in!(CONCEDES, word));
         if is_aside {
             is_led = true;
             continue;
         }
-        let until = words.iter().rposition(|word| !is_in(TAILS, word)).map_or(words.len(), |last| last + 1);
-        let is_tailed = words[until..].iter().any(|word| is_in("then instead", word));
+        let until = words.iter().rposition(|word| !is_in!(TAILS, word)).map_or(words.len(), |last| last + 1);
+        let is_tailed = words[until..].iter().any(|word| is_in!("then instead", word));
         let named = &words[from..until.max(from)];
-        let is_whole = named.len() >= 3 || named.first().is_some_and(|word| is_in("a an the", word));
+        let is_whole = named.len() >= 3 || named.first().is_some_and(|word| is_in!("a an the", word));
         // A user who names a thing and says nothing of it has picked it.
         // Without an article or a word more it may be anything.
-        let is_set = named.first().is_some_and(|word| is_in("a an the no one", word)) || clause.len() + 3 < lower.len();
-        let is_plain = is_user && is_set && named.len() >= 4 && !named.iter().any(|word| is_in(TROUBLE, word));
-        return (is_led || is_tailed || is_plain || is_explained(lower))
+        let is_set = named.first().is_some_and(|word| is_in!("a an the no one", word))
+            || words.text.len() + 3 < sentence.text.len();
+        let is_plain = is_user && is_set && named.len() >= 4 && !named.iter().any(|word| is_in!(TROUBLE, word));
+        return (is_led || is_tailed || is_plain || is_explained(sentence.text))
             && (2..=14).contains(&named.len())
             && is_whole
-            && !named.iter().any(|word| is_in(TELLING, word) || lexicon::of(word) & (TELLS | THIRD) != 0)
+            && !named.iter().any(|word| is_in!(TELLING, word) || word.is(TELLS | THIRD))
             && (is_user || named.len() >= 4)
-            && !named.first().is_some_and(|word| is_in(OPENINGS, word) || word.ends_with("ing"))
-            && !lower.starts_with('(')
-            && !super::questions::is_order(clause)
-            && !request::is_order(clause);
+            && !named.first().is_some_and(|word| is_in!(OPENINGS, word) || word.ends_with("ing"))
+            && !sentence.text.starts_with('(')
+            && !questions::is_order(words.text)
+            && !request::is_order(words);
     }
     false
 }
 
+/// What a reason begins with, as it stands.
+pub(super) const EXPLAINED: &str = ", because |, since |, as it|, as the | because |; it |, given ";
+
 /// `A queue, because it is there.`
-fn is_explained(lower: &str) -> bool {
-    says(lower, ", because |, since |, as it|, as the | because |; it |, given ")
+fn is_explained(text: &str) -> bool {
+    sayings::of(&text.to_ascii_lowercase()).has(Saying::Explained)
 }

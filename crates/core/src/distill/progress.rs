@@ -6,7 +6,8 @@ use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::{Line, Mark};
-use super::{Item, Voice, commands, plan, request};
+use super::wording::spelt;
+use super::{Item, Voice, commands, plan};
 use crate::transcript::{Action, StepState};
 
 /// Items of one kind that are told; of what is done, the newest.
@@ -206,7 +207,7 @@ pub(super) fn running(digest: &Digest<'_>) -> Option<Item> {
 pub(super) fn dedup(items: &mut Vec<Item>) {
     let mut seen: BTreeSet<String> = BTreeSet::new();
     items.retain(|item| {
-        let key = request::words(&item.text).collect::<Vec<_>>().join(" ");
+        let key = spelt(&item.text, |words| words.said().to_owned());
         !key.is_empty() && seen.insert(key)
     });
 }

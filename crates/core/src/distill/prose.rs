@@ -2,6 +2,7 @@
 
 use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
+use super::wording::spelt;
 use super::{Voice, choice, dump};
 
 /// The longest sentence that is judged by how it is built, in bytes.
@@ -63,7 +64,8 @@ impl Line {
 fn judged(sentence: &str, voice: Voice) -> CueSet {
     let cues = cues::of(sentence);
     // What is longer is no sentence, whatever it is.
-    if sentence.len() <= LONGEST && choice::by(voice, sentence, cues) { cues.with(Cue::Built) } else { cues }
+    let is_choice = sentence.len() <= LONGEST && spelt(sentence, |sentence| choice::by(voice, sentence, cues));
+    if is_choice { cues.with(Cue::Built) } else { cues }
 }
 
 /// Splits a message into what its speaker says.

@@ -6,7 +6,8 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::dedup;
 use super::request::{self, Kind};
-use super::vocabulary::{is_in, says};
+use super::sayings::{self, Saying};
+use super::vocabulary::{NO_WORD, is_in};
 use super::{Item, decisions, todos};
 
 /// Questions that are told, the newest of them.
@@ -76,12 +77,12 @@ pub(super) fn with_subject(before: Option<&str>, text: &str, cues: CueSet) -> St
 
 /// Whether a question or a remark leaves open what it is about.
 fn is_thin(text: &str, cues: CueSet) -> bool {
+    const OFFERS: &str = "shall should want would do let feel happy anything sounds ready hope any need just how";
     let n_words = request::words(text).count();
-    let points = || request::words(text).any(|word| is_in("that's it's they're this's", &word));
+    let points = || request::words(text).any(|word| is_in!("that's it's they're this's", &word));
     let names_nothing = request::points_back(text) || points() || request::stems(text).len() <= 1;
-    let first = request::words(text).next().unwrap_or_default();
-    let offers = "shall should want would do let feel happy anything sounds ready hope any need just how";
-    let is_offer = cues.has(Cue::Courtesy) && is_in(offers, &first);
+    let first = request::words(text).next().unwrap_or(NO_WORD.clone());
+    let is_offer = cues.has(Cue::Courtesy) && is_in!(OFFERS, &first);
     let is_short = n_words <= 8 || n_words <= 16 && request::points_back(text) && request::stems(text).len() <= 2;
     is_short && names_nothing && (!is_offer || cues.any(&[Cue::Open, Cue::Asks]))
 }
@@ -102,20 +103,24 @@ fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_tu
         && section != Section::Next
 }
 
+/// What is said of a question that is over, and of what.
+pub(super) const ANSWERED: &str = "is closed|is answered|is settled|is resolved|are closed|are answered";
+pub(super) const ASKED: &str = "question|point|issue";
+
 /// `Open question 1 is closed: …`
 pub(super) fn is_closed(lower: &str) -> bool {
-    says(lower, "is closed|is answered|is settled|is resolved|are closed|are answered")
-        && says(lower, "question|point|issue")
+    let said = sayings::of(lower);
+    said.has(Saying::Answered) && said.has(Saying::Asked)
 }
 
 /// `Let me know if the limit may stay`: asks for something, and not whether all is well.
 fn is_request_to_know(lower: &str) -> bool {
     let Some((_, asked)) = lower.split_once("let me know ") else { return false };
     let mut words = request::words(asked);
-    let is_asked = words.next().is_some_and(|word| is_in("if whether which what how where when who", &word));
-    let subject = words.next().unwrap_or_default();
+    let is_asked = words.next().is_some_and(|word| is_in!("if whether which what how where when who", &word));
+    let subject = words.next().unwrap_or(NO_WORD.clone());
     let is_empty =
-        is_in("you anything something there any it that this it's that's everything i we more further", &subject);
+        is_in!("you anything something there any it that this it's that's everything i we more further", &subject);
     is_asked && !is_empty && words.count() >= 2
 }
 
@@ -161,7 +166,7 @@ fn answers(prompt: &Said, question: &str, is_last: bool, n_questions: usize) -> 
 
 /// `Yes, …`, `no, …`, `doesn't matter`.
 pub(super) fn begins_answer(text: &str) -> bool {
-    let first = request::words(text).next().unwrap_or_default();
+    let first = request::words(text).next().unwrap_or(NO_WORD.clone());
     let starts = "yes no yep nope yeah nah yup sure correct exactly right wrong neither both either whatever doesn't don't \
         not confirmed ja nein oui non sí sim да нет";
     !text.ends_with('?') && starts.split(' ').any(|start| first == start)
@@ -176,9 +181,12 @@ pub(super) fn asks_which(question: &str) -> bool {
 pub(super) fn is_order(text: &str) -> bool {
     let orders = "run show commit push open check look read list print rerun test lint explain tell try continue fix \
         rename revert undo format delete please can could now also add update remove clean start stop merge rebase";
-    let first = request::words(text).next().unwrap_or_default();
+    let first = request::words(text).next().unwrap_or(NO_WORD.clone());
     text.ends_with('?') || orders.split(' ').any(|order| first == order)
 }
+
+/// What asks the agent to do something.
+pub(super) const BEGGED: &str = "if you could|if you can|whether you could|whether you can";
 
 /// Questions of the user: those that no reply followed, and what the user called open.
 fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec<Item>) {
@@ -189,8 +197,7 @@ fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec
         for (text, cues) in line.said() {
             let asks = decisions::without_tag(text).ends_with(['?', '？']) && request::words(text).count() > 2;
             let lower = text.to_ascii_lowercase();
-            let is_request =
-                is_closed(&lower) || says(&lower, "if you could|if you can|whether you could|whether you can");
+            let is_request = is_closed(&lower) || sayings::of(&lower).has(Saying::Begged);
             let is_listed = cues.has(Cue::Open) || line.section == Section::Questions;
             let is_open = !is_request && if asks { is_ignored } else { is_listed };
             if is_open && (is_ignored || !digest.is_settled_later(said.step, text)) {

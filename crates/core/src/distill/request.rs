@@ -1,10 +1,12 @@
 //! What a prompt is to the task: the task itself, another one, a remark on it, or a nod.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::cues::{self, Cue};
-use super::prose::Line;
+use super::cues::{self, Cue, CueSet};
+use super::prose::{self, Line};
 use super::vocabulary::{Word, is_in};
+use super::wording::{Spelling, Wording, spelt};
 use super::{turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
@@ -62,64 +64,77 @@ pub(super) fn kind(text: &str, lines: &[Line]) -> Kind {
         return Kind::Nod;
     }
     let turns = lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
-    let is_work = is_work(text);
-    match (turns, is_work) {
-        _ if is_about_how(lines) => Kind::Remark,
-        _ if names_task(text, lines) => Kind::Turn,
-        (true, _) if words(text).count() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
-        _ if veers(text, lines) => Kind::Veer,
-        (_, true) => Kind::Work,
-        _ => Kind::Remark,
-    }
+    spelt(text, |whole| {
+        each_early(lines, |early| {
+            let is_work = is_work(whole);
+            match (turns, is_work) {
+                _ if is_about_how(early, lines) => Kind::Remark,
+                _ if whole.len() >= 4 && early.iter().any(|(said, _)| turn::names_task(*said)) => Kind::Turn,
+                (true, _) if whole.len() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
+                _ if veers(whole, early, lines) => Kind::Veer,
+                (_, true) => Kind::Work,
+                _ => Kind::Remark,
+            }
+        })
+    })
 }
 
-/// Whether one of the first sentences calls what it tells the task.
-fn names_task(text: &str, lines: &[Line]) -> bool {
-    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
-    sentences.any(|(text, _)| turn::names_task(text)) && words(text).count() >= 4
+/// A sentence of a prompt, and its turns of phrase.
+type Early<'a> = (Wording<'a>, CueSet);
+
+/// Looks at the first sentences, in which a prompt says what it is about.
+fn each_early<T>(lines: &[Line], look: impl FnOnce(&[Early<'_>]) -> T) -> T {
+    let said: Vec<(&str, CueSet)> = lines.iter().take(3).flat_map(Line::said).take(4).collect();
+    let spellings: Vec<Spelling<'_>> = said.iter().map(|(text, _)| Spelling::of(text)).collect();
+    let words: Vec<Vec<Word<'_>>> = spellings.iter().map(Spelling::words).collect();
+    let sayings = vec![OnceCell::new(); said.len()];
+    let wording = |at: usize| spellings[at].wording(&words[at], &sayings[at]);
+    let early: Vec<Early<'_>> = said.iter().enumerate().map(|(at, (_, cues))| (wording(at), *cues)).collect();
+    look(&early)
 }
 
 /// Whether a prompt changes how the task is done: it drops a way of doing it, or settles on one.
-fn is_about_how(lines: &[Line]) -> bool {
-    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
-    sentences.any(|(text, cues)| {
-        let words: Vec<Word<'_>> = words(text).take(10).collect();
+fn is_about_how(early: &[Early<'_>], lines: &[Line]) -> bool {
+    let mut early = early.iter();
+    early.any(|(all, cues)| {
+        let words = all.at_most(10);
         let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
         // `Forget what I said about …`
         let said =
-            words.windows(3).any(|part| part[0] == "what" && part[1] == "i" && is_in("said wrote told", &part[2]));
-        let forgets = said && words.iter().any(|word| is_in("forget ignore scratch scrap disregard", word));
+            words.windows(3).any(|part| part[0] == "what" && part[1] == "i" && is_in!("said wrote told", &part[2]));
+        let forgets = said && words.iter().any(|word| is_in!("forget ignore scratch scrap disregard", word));
         // `Scrap that, we're doing … because …`
         let explains = cues.has(Cue::Built)
             && cues.has(Cue::Reason)
-            && self::words(text).skip(1).any(|word| is_in("because since given bc", &word));
-        verdict::replaces_idea(&words) || forgets || explains || mind && !orders(text)
-    }) && !lines.iter().flat_map(Line::said).any(|(text, _)| orders(text) || turn::names_task(text))
+            && all.iter().skip(1).any(|word| is_in!("because since given bc", word));
+        verdict::replaces_idea(&words) || forgets || explains || mind && !orders(all)
+    }) && !lines
+        .iter()
+        .flat_map(Line::said)
+        .any(|(text, _)| spelt(text, |words| orders(&words) || turn::names_task(words)))
 }
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
-fn veers(text: &str, lines: &[Line]) -> bool {
-    let mut sentences = lines.iter().take(3).flat_map(Line::said).take(4);
+fn veers(whole: Wording<'_>, early: &[Early<'_>], lines: &[Line]) -> bool {
     let is_choice = lines.iter().flat_map(Line::said).any(|(_, cues)| cues.any(&[Cue::Built, Cue::Decided, Cue::Firm]));
     // `That's done, now run the tests.`
     let is_order = |lines: &[Line]| {
         let mut said = lines.iter().flat_map(Line::said).flat_map(|(text, _)| text.split([',', ';']));
         said.any(|clause| {
-            let first = words(clause).find(|word| !is_in("now then and please ok okay next so", word));
-            first.is_some_and(|word| is_in("run rerun show push check test lint merge rebase explain", &word))
+            let first = words(clause).find(|word| !is_in!("now then and please ok okay next so", word));
+            first.is_some_and(|word| is_in!("run rerun show push check test lint merge rebase explain", &word))
         })
     };
-    let mut all: Vec<Word<'_>> = words(text).take(80).collect();
+    let all = whole.at_most(80);
     // What is no longer so in the reason is no task that is left.
-    if let Some(reason) = all.iter().position(|word| is_in("because since", word)).filter(|at| *at > 3) {
-        all.truncate(reason);
-    }
+    let reason = all.iter().position(|word| is_in!("because since", word)).filter(|at| *at > 3);
+    let all = &all[..reason.unwrap_or(all.len())];
     all.len() >= 5
         && !is_order(lines)
-        && (sentences.any(|(text, _)| !text.ends_with('?') && turn::turns(text))
+        && (early.iter().any(|(said, _)| !said.text.ends_with('?') && turn::turns(*said))
             || all.len() >= 8
-                && !text.ends_with('?')
-                && (turn::leaves(&all) && turn::takes(&all) || turn::shows_turn(&all, is_choice)))
+                && !whole.text.ends_with('?')
+                && (turn::leaves(all) && turn::takes(all) || turn::shows_turn(all, is_choice)))
 }
 
 /// Whether a prompt asks for nothing new.
@@ -127,7 +142,7 @@ pub(super) fn is_nod(text: &str) -> bool {
     let mut count = 0;
     for word in words(text) {
         count += 1;
-        if count > 8 || !is_in(NODS, &word) {
+        if count > 8 || !is_in!(NODS, &word) {
             return is_choice(text);
         }
     }
@@ -188,14 +203,15 @@ fn is_strong_turn(text: &str) -> bool {
 }
 
 /// Whether a prompt orders a piece of work that can be understood without what was said before.
-fn is_work(text: &str) -> bool {
+fn is_work(whole: Wording<'_>) -> bool {
     // The sentence that orders need not be the first.
-    super::prose::spans(text).into_iter().take(6).any(|(start, end)| orders(&text[start..end])) || text.len() > 400
+    let mut early = prose::spans(whole.text).into_iter().take(6);
+    whole.text.len() > 400 || early.any(|(start, end)| orders(&whole.from(start).until(end - start)))
 }
 
 /// Whether a sentence orders a piece of work or turns to one.
-pub(super) fn is_order(sentence: &str) -> bool {
-    orders(sentence) || turn::turns(sentence) || cues::of(sentence).has(Cue::Turns)
+pub(super) fn is_order(sentence: Wording<'_>) -> bool {
+    orders(&sentence) || turn::turns(sentence) || cues::of(sentence.text).has(Cue::Turns)
 }
 
 /// Whether a sentence speaks of what was said before it.
@@ -203,26 +219,25 @@ pub(super) fn points_back(sentence: &str) -> bool {
     words(sentence).any(|word| is_back(&word))
 }
 
-pub(super) fn is_back(word: &str) -> bool {
-    is_in(BACK, word)
+pub(super) fn is_back(word: &Word<'_>) -> bool {
+    is_in!(BACK, word)
 }
 
-fn orders(sentence: &str) -> bool {
-    let all: Vec<Word<'_>> = words(sentence).collect();
-    let Some(verb) = all.iter().take(12).position(|word| !is_in(LEADS, word)) else { return false };
-    let verb = if is_in(GOALS, &all[verb]) {
+fn orders(all: &[Word<'_>]) -> bool {
+    let Some(verb) = all.iter().take(12).position(|word| !is_in!(LEADS, word)) else { return false };
+    let verb = if is_in!(GOALS, &all[verb]) {
         verb
     } else {
         // `help` and the like are leads as well as verbs.
-        let Some(at) = all.iter().take(verb).position(|word| is_in(GOALS, word)) else { return false };
+        let Some(at) = all.iter().take(verb).position(|word| is_in!(GOALS, word)) else { return false };
         at
     };
     let object = &all[verb + 1..];
     // `The plan is …`, `I'm set on …`, `design note: …`: no verb there.
-    let is_noun = verb > 0 && is_in("the a an my our your", &all[verb - 1])
-        || object.first().is_some_and(|word| is_in("of on is was note notes decision choice rationale", word))
-            && is_in("set plan design review change document support research draft", &all[verb]);
-    !is_noun && object.len() >= 2 && !object.iter().take(6).any(|word| is_in(BACK, word))
+    let is_noun = verb > 0 && is_in!("the a an my our your", &all[verb - 1])
+        || object.first().is_some_and(|word| is_in!("of on is was note notes decision choice rationale", word))
+            && is_in!("set plan design review change document support research draft", &all[verb]);
+    !is_noun && object.len() >= 2 && !object.iter().take(6).any(|word| is_in!(BACK, word))
 }
 
 /// Whether two texts speak of different things.
@@ -234,7 +249,7 @@ pub(super) fn is_apart(one: &str, other: &str) -> bool {
 /// The beginnings of the words that carry the meaning.
 pub(super) fn stems(text: &str) -> BTreeSet<String> {
     let bounded = &text[..text.floor_char_boundary(4000)];
-    let telling = |word: &Word<'_>| word.chars().count() > 3 && !is_in(STOP, word);
+    let telling = |word: &Word<'_>| word.chars().count() > 3 && !is_in!(STOP, word);
     words(bounded).filter(telling).map(|word| word.chars().take(6).collect()).collect()
 }
 

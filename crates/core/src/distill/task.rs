@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::request::{self, Kind};
+use super::wording::spelt;
 use super::{Item, cues::Cue};
 
 /// The longest task, in characters.
@@ -90,7 +91,7 @@ fn asked(prompt: &Said) -> Item {
 fn without_lead_in(text: &str) -> &str {
     let Some((before, last)) = text.trim_end().rsplit_once("\n\n") else { return text };
     let leads = last.ends_with(':') && !last.contains('\n') && request::words(last).count() <= 12;
-    if leads && !request::is_order(last) { before.trim_end() } else { text }
+    if leads && !spelt(last, request::is_order) { before.trim_end() } else { text }
 }
 
 fn condensed(prompt: &Said) -> String {

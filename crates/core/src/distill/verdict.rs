@@ -1,10 +1,12 @@
 //! Sentences that conclude: a lead that sums up, a label, a report of whose choice it was, a state that is final.
 
 use super::cues::{Cue, CueSet};
-use super::vocabulary::{Word, is_in, says};
+use super::sayings::Saying;
+use super::vocabulary::{NO_WORD, Word, is_in};
+use super::wording::Wording;
 
 /// Leads behind which a conclusion stands.
-const LEADS: &str = "\
+pub(super) const LEADS: &str = "\
     in the end|on balance|all things considered|bottom line|after weighing|after comparing|after some discussion|\
     after discussing|after some thought|after some back and forth|after much|from now on|from here on|going forward|\
     as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
@@ -36,75 +38,77 @@ const PAST: &str = "\
 const WORK: &str = "made built wrote implemented moved added changed removed returned did";
 
 /// What is said of a matter that is closed.
-const CLOSED: &str = "\
+pub(super) const CLOSED: &str = "\
     is final|are final|is frozen|are frozen|is non-negotiable|are non-negotiable|is mandatory|are mandatory|\
     off the table|set in stone|a no-go|is a must|are a must|out of the question|is a given|is locked in|\
     not up for debate|not up for discussion";
 
 /// What holds for users and agents alike.
-pub(super) fn by_anyone(text: &str, words: &[Word<'_>], cues: CueSet) -> bool {
-    let said = words.join(" ");
-    LEADS.split('|').any(|lead| said.starts_with(lead))
-        || says(&said, CLOSED)
-        || is_labelled(text)
-        || admits(words)
-        || is_closed(text)
-        || replaces_idea(words)
-        || goes_route(words)
-        || builds_on(words, cues)
-        || looks_back(words, cues)
-        || is_anothers(words)
-        || is_why(words)
-        || prefers(words, cues)
+pub(super) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
+    words.says(Saying::Lead)
+        || words.says(Saying::Closed)
+        || is_labelled(words)
+        || admits(&words)
+        || is_closed(words)
+        || replaces_idea(&words)
+        || goes_route(&words)
+        || builds_on(&words, cues)
+        || looks_back(&words, cues)
+        || is_anothers(&words)
+        || is_why(&words)
+        || prefers(&words, cues)
 }
 
 /// `Final pick: …`.
-fn is_labelled(text: &str) -> bool {
+fn is_labelled(sentence: Wording<'_>) -> bool {
+    let text = sentence.text;
     let tagged = text
         .strip_prefix('[')
         .and_then(|text| text.split_once(']'))
         .or_else(|| text.strip_prefix('`').and_then(|text| text.split_once('`')));
     if let Some((tag, rest)) = tagged {
-        return is_in(FIRM_LABELS, &tag.to_ascii_lowercase()) && rest.len() > 4 && !rest.ends_with('?');
+        return is_in!(FIRM_LABELS, &Word::of(tag)) && rest.len() > 4 && !rest.ends_with('?');
     }
-    let Some((label, rest)) = [": ", " — ", " – ", " - "]
-        .iter()
-        .filter_map(|mark| text.split_once(mark))
-        .min_by_key(|(label, _)| label.len())
-    else {
+    let Some(end) = [": ", " — ", " – ", " - "].iter().filter_map(|mark| text.find(mark)).min() else {
         return false;
     };
-    let label = label.split(['(', '[', '#']).next().unwrap_or(label);
-    let mut words: Vec<Word<'_>> = super::request::words(label).collect();
+    let label = text[..end].find(['(', '[', '#']).unwrap_or(end);
+    let mut words = &sentence[..sentence.count_until(label)];
     // `Approach taken: …`
-    if words.len() > 1 && words.last().is_some_and(|last| is_in("taken made reached used here now", last)) {
-        words.pop();
+    if let [before @ .., last] = words
+        && !before.is_empty()
+        && is_in!("taken made reached used here now", last)
+    {
+        words = before;
     }
-    let is_last = words.len() <= 4 && words.last().is_some_and(|last| is_in(LABELS, last));
+    let is_last = words.len() <= 4 && words.last().is_some_and(|last| is_in!(LABELS, last));
     let is_met = words.iter().any(|word| {
-        is_in("vote meeting discussion call review ops team standup sync retro poll board legal security product", word)
+        is_in!(
+            "vote meeting discussion call review ops team standup sync retro poll board legal security product",
+            word
+        )
     });
     // `Decision on storage: …`, `final answer from the meeting: …`.
     let is_led = words.len() <= 8
-        && words.iter().take(2).any(|word| is_in(LABELS, word) || is_met && is_in("answer result", word))
-        && words.iter().skip(1).any(|word| is_in("on for from of with by after about regarding in at as", word));
+        && words.iter().take(2).any(|word| is_in!(LABELS, word) || is_met && is_in!("answer result", word))
+        && words.iter().skip(1).any(|word| is_in!("on for from of with by after about regarding in at as", word));
     let is_numbered = words.first().is_some_and(|word| word.starts_with("adr"));
-    let is_firm = words.len() <= 6 && words.iter().any(|word| is_in(FIRM_LABELS, word));
+    let is_firm = words.len() <= 6 && words.iter().any(|word| is_in!(FIRM_LABELS, word));
     (is_last || is_led || is_numbered || is_firm)
-        && !rest.ends_with('?')
-        && !words.iter().any(|word| is_in(UNDECIDED, word))
-        && !is_in("we i you they it what if when", words.first().map_or("", Word::as_str))
+        && !text.ends_with('?')
+        && !words.iter().any(|word| is_in!(UNDECIDED, word))
+        && !is_in!("we i you they it what if when", words.first().unwrap_or(&NO_WORD))
 }
 
 /// `Only X is allowed here`, `nothing but X is used`.
 fn admits(words: &[Word<'_>]) -> bool {
-    let first = words.iter().position(|word| is_in("only nothing", word)).filter(|at| *at <= 2);
+    let first = words.iter().position(|word| is_in!("only nothing", word)).filter(|at| *at <= 2);
     let is_led =
-        first.is_some_and(|at| words[at] == "only" || words.get(at + 1).is_some_and(|word| is_in("but except", word)));
+        first.is_some_and(|at| words[at] == "only" || words.get(at + 1).is_some_and(|word| is_in!("but except", word)));
     is_led
         && words.windows(2).any(|pair| {
-            is_in("is are be gets get", &pair[0])
-                && is_in(
+            is_in!("is are be gets get", &pair[0])
+                && is_in!(
                     "allowed permitted accepted supported used acceptable tolerated ok okay fine welcome",
                     &pair[1],
                 )
@@ -112,80 +116,74 @@ fn admits(words: &[Word<'_>]) -> bool {
 }
 
 /// `X. decided. moving on`, `X, end of story`: a clause that closes the matter, behind what it is about.
-pub(super) fn closes(clause: &str) -> bool {
+pub(super) fn closes(words: Wording<'_>) -> bool {
     const CLOSERS: &str = "\
         decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
         my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
         so that's the plan of record|so that's the plan|that's it then";
-    let words: Vec<Word<'_>> = super::request::words(clause).take(6).collect();
     // `That's the policy now.`
     let is_called = words.len() >= 3
-        && is_in("that's this that", &words[0])
+        && is_in!("that's this that", &words[0])
         && words
             .iter()
             .skip(1)
             .take(3)
-            .any(|word| is_in("policy rule decision plan choice call verdict standard convention deal", word))
-        && words.iter().any(|word| is_in("the our my", word));
-    is_called && words.len() < 6
-        || words.len() < 6 && {
-            let said = words.join(" ");
-            CLOSERS.split('|').any(|closer| closer == said)
-        }
+            .any(|word| is_in!("policy rule decision plan choice call verdict standard convention deal", word))
+        && words.iter().any(|word| is_in!("the our my", word));
+    is_called && words.len() < 6 || words.len() < 6 && CLOSERS.split('|').any(|closer| closer == words.said())
 }
 
-fn is_closed(text: &str) -> bool {
-    let mut clauses =
-        text.split(['.', ',', ';', '!', '—', '–', '(', ')']).map(str::trim).filter(|clause| !clause.is_empty());
-    let first = clauses.next().unwrap_or_default();
-    super::request::words(first).count() >= 2 && clauses.any(closes)
+fn is_closed(sentence: Wording<'_>) -> bool {
+    let is_mark = |c: char| matches!(c, '.' | ',' | ';' | '!' | '—' | '–' | '(' | ')');
+    let mut clauses = sentence.clauses(is_mark).filter(|clause| !clause.text.trim().is_empty());
+    clauses.next().is_some_and(|first| first.len() >= 2) && clauses.any(closes)
 }
 
 /// `I replaced X by Y because …`, `we moved it to Z instead`.
 fn looks_back(words: &[Word<'_>], cues: CueSet) -> bool {
     words.windows(3).take(8).any(|part| {
-        let verb = if is_in("have just only deliberately therefore then also simply now", &part[1]) {
+        let verb = if is_in!("have just only deliberately therefore then also simply now", &part[1]) {
             &part[2]
         } else {
             &part[1]
         };
         matches!(part[0].as_str(), "i" | "we" | "i've" | "we've")
-            && (is_in(PAST, verb) && cues.any(&[Cue::Reason, Cue::Contrast])
-                || is_in(WORK, verb) && cues.has(Cue::Contrast))
+            && (is_in!(PAST, verb) && cues.any(&[Cue::Reason, Cue::Contrast])
+                || is_in!(WORK, verb) && cues.has(Cue::Contrast))
     })
 }
 
 /// `Scrap the earlier idea, …`, `the old approach is out`: what is dropped is a way of doing it.
 pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
-    let drops = "scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
+    const DROPS: &str = "scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
     let at = words.iter().take(8).position(|word| is_idea(word));
     at.is_some_and(|at| {
         let behind: Vec<&str> = words[at + 1..].iter().take(3).map(Word::as_str).collect();
         let is_out = matches!(behind.as_slice(), ["is" | "are", "out" | "dead" | "gone" | "off" | "history", ..]);
-        words.len() >= at + 4 && (is_out || words[..at].iter().any(|word| is_in(drops, word)))
+        words.len() >= at + 4 && (is_out || words[..at].iter().any(|word| is_in!(DROPS, word)))
     })
 }
 
 /// Whether a word names a way of doing something and not the thing.
-pub(super) fn is_idea(word: &str) -> bool {
-    is_in("approach idea approaches ideas option options proposal way solution variant design alternative", word)
+pub(super) fn is_idea(word: &Word<'_>) -> bool {
+    is_in!("approach idea approaches ideas option options proposal way solution variant design alternative", word)
 }
 
 /// `The team prefers …`, `you insisted on …`: the agent tells whose choice it was.
 fn is_anothers(words: &[Word<'_>]) -> bool {
-    let chose = "prefers insists insisted chose decided prefer opted vetoed";
+    const CHOSE: &str = "prefers insists insisted chose decided prefer opted vetoed";
     let is_thing = words.iter().take(4).any(|word| {
-        is_in("compiler linter parser checker tool ci server client library framework runtime browser shell it", word)
+        is_in!("compiler linter parser checker tool ci server client library framework runtime browser shell it", word)
     });
-    let is_asked = words.iter().take(3).any(|word| is_in("asked ask why wonder", word));
+    let is_asked = words.iter().take(3).any(|word| is_in!("asked ask why wonder", word));
     !is_thing
         && !is_asked
-        && words.iter().take(7).skip(1).any(|word| is_in(chose, word))
-        && words
-            .first()
-            .is_some_and(|word| is_in("the you they our everybody everyone management legal security ops he she", word))
+        && words.iter().take(7).skip(1).any(|word| is_in!(CHOSE, word))
+        && words.first().is_some_and(|word| {
+            is_in!("the you they our everybody everyone management legal security ops he she", word)
+        })
         || people_chose(words)
 }
 
@@ -198,40 +196,43 @@ fn people_chose(words: &[Word<'_>]) -> bool {
         approved accepted wants voted picked agreed requires demanded demands chose decided signed selected settled vetoed \
         ruled rejected want require insists insisted insist prefers";
     words.windows(3).take(4).any(|part| {
-        is_in(PEOPLE, &part[0])
-            && (is_in(CHOSE, &part[1])
-                || is_in("all has have unanimously finally just", &part[1]) && is_in(CHOSE, &part[2]))
+        is_in!(PEOPLE, &part[0])
+            && (is_in!(CHOSE, &part[1])
+                || is_in!("all has have unanimously finally just", &part[1]) && is_in!(CHOSE, &part[2]))
     })
 }
 
 /// `We go the queue route`.
 fn goes_route(words: &[Word<'_>]) -> bool {
-    let Some(at) = words.iter().take(6).position(|word| is_in("go going went take taking took", word)) else {
+    let Some(at) = words.iter().take(6).position(|word| is_in!("go going went take taking took", word)) else {
         return false;
     };
-    words.get(at + 1).is_some_and(|word| is_in("the down", word))
-        && words[at + 1..].iter().take(9).skip(2).any(|word| is_in("route path road way", word))
+    words.get(at + 1).is_some_and(|word| is_in!("the down", word))
+        && words[at + 1..].iter().take(9).skip(2).any(|word| is_in!("route path road way", word))
 }
 
 /// `I built it on a queue, since …`.
 fn builds_on(words: &[Word<'_>], cues: CueSet) -> bool {
     cues.has(Cue::Reason)
         && words.windows(4).take(6).any(|part| {
-            is_in("i we i've we've", &part[0])
-                && is_in("built based wrote implemented modelled modeled structured designed did made solved", &part[1])
-                && is_in("it this that these them", &part[2])
-                && is_in("on with around as in using via by through", &part[3])
+            is_in!("i we i've we've", &part[0])
+                && is_in!(
+                    "built based wrote implemented modelled modeled structured designed did made solved",
+                    &part[1]
+                )
+                && is_in!("it this that these them", &part[2])
+                && is_in!("on with around as in using via by through", &part[3])
         })
 }
 
 /// `That's why we keep …`.
 fn is_why(words: &[Word<'_>]) -> bool {
-    let kept =
+    const KEPT: &str =
         "use keep used kept went go chose picked store stored stay stayed stick stuck need want have prefer avoid";
     words.windows(3).any(|part| {
         part[0] == "why"
             && matches!(part[1].as_str(), "we" | "i" | "we'll" | "i'll" | "we're" | "i'm")
-            && is_in(kept, &part[2])
+            && is_in!(KEPT, &part[2])
     }) && words
         .first()
         .is_some_and(|word| matches!(word.as_str(), "that" | "that's" | "this" | "which" | "so" | "and" | "hence"))
@@ -239,12 +240,12 @@ fn is_why(words: &[Word<'_>]) -> bool {
 
 /// `Better a queue than a cron job`, `Redis over Memcached, because …`.
 fn prefers(words: &[Word<'_>], cues: CueSet) -> bool {
-    let first = words.first().map_or("", Word::as_str);
-    if matches!(first, "better" | "rather") && words.iter().any(|word| word == "than") {
+    const VERBS: &str = "is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
+        hand take carry run runs all left moved move spread does do did can could should will would must may might have had";
+    let first = words.first().unwrap_or(&NO_WORD);
+    if matches!(first.as_str(), "better" | "rather") && words.iter().any(|word| word == "than") {
         return true;
     }
     let Some(over) = words.iter().take(9).position(|word| word == "over" || word == "not") else { return false };
-    let verbs = "is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
-        hand take carry run runs all left moved move spread does do did can could should will would must may might have had";
-    over > 0 && cues.has(Cue::Reason) && !words[..over].iter().any(|word| is_in(verbs, word))
+    over > 0 && cues.has(Cue::Reason) && !words[..over].iter().any(|word| is_in!(VERBS, word))
 }

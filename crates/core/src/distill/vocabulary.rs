@@ -1,167 +1,170 @@
-//! Words as they are compared: in lower case, with lists of words and of phrases that are asked for every sentence.
+//! Words as they are compared: in lower case, with lists of words that are asked for every sentence.
+//!
+//! A word gets its print once; lists are tables of prints that the compiler makes, so asking one is a look or two.
 
-use std::borrow::{Borrow, Cow};
-use std::cell::RefCell;
+use std::borrow::Cow;
 use std::ops::Deref;
 
-use aho_corasick::AhoCorasick;
+use super::lexicon::{self, Class};
 
 /// A word in lower case. Most are as they stand, and are not copied.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Word<'a>(Cow<'a, str>);
+#[derive(Debug, Clone)]
+pub(super) struct Word<'a> {
+    text: Cow<'a, str>,
+    print: u64,
+    class: Class,
+}
 
 impl<'a> Word<'a> {
+    /// A word as it stands in a text.
     pub(super) fn of(word: &'a str) -> Self {
         let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        Self(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
+        Self::lower(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
+    }
+
+    /// A word that is in lower case already.
+    pub(super) fn lower(text: Cow<'a, str>) -> Self {
+        let print = print(text.as_bytes());
+        let class = lexicon::of(&text, print);
+        Self { text, print, class }
     }
 
     pub(super) fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// Whether it can be one of these.
+    pub(super) fn is(&self, class: Class) -> bool {
+        self.class & class != 0
+    }
+
+    pub(super) fn class(&self) -> Class {
+        self.class
     }
 }
+
+/// No word at all, as there is none behind the last.
+pub(super) static NO_WORD: Word<'static> = Word { text: Cow::Borrowed(""), print: print(b""), class: 0 };
 
 impl Deref for Word<'_> {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for Word<'_> {
-    fn borrow(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 impl PartialEq<str> for Word<'_> {
     fn eq(&self, other: &str) -> bool {
-        *self.0 == *other
+        *self.text == *other
     }
 }
 
 impl PartialEq<&str> for Word<'_> {
     fn eq(&self, other: &&str) -> bool {
-        *self.0 == **other
+        *self.text == **other
     }
+}
+
+/// A list of words, as the prints of them in the slots where they are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct List(pub(super) &'static [u64]);
+
+impl List {
+    pub(super) fn has(self, word: &Word<'_>) -> bool {
+        let mut slot = slot(word.print, self.0.len());
+        loop {
+            match self.0[slot] {
+                known if known == word.print => return true,
+                NONE => return false,
+                _ => slot = (slot + 1) & (self.0.len() - 1),
+            }
+        }
+    }
+}
+
+/// The list of the words that are parted by spaces.
+macro_rules! list {
+    ($words:expr) => {{
+        const THESE: &str = $words;
+        const PRINTS: [u64; $crate::distill::vocabulary::slots(THESE)] = $crate::distill::vocabulary::prints(THESE);
+        $crate::distill::vocabulary::List(&PRINTS)
+    }};
 }
 
 /// Whether a word stands in a list of words that are parted by spaces.
-pub(super) fn is_in(list: &'static str, word: &str) -> bool {
-    LISTS.with_borrow_mut(|lists| lists.of(list, List::of).has(word))
+macro_rules! is_in {
+    ($words:expr, $word:expr $(,)?) => {
+        $crate::distill::vocabulary::list!($words).has($word)
+    };
 }
 
-/// Whether a text says one of some phrases that are parted by bars.
-pub(super) fn says(text: &str, phrases: &'static str) -> bool {
-    let ready = |phrases: &'static str| AhoCorasick::new(phrases.split('|').filter(|phrase| !phrase.is_empty())).ok();
-    PHRASES.with_borrow_mut(|known| known.of(phrases, ready).as_ref().is_some_and(|known| known.is_match(text)))
-}
+pub(super) use {is_in, list};
 
-thread_local! {
-    static LISTS: RefCell<Ready<List>> = RefCell::default();
-    static PHRASES: RefCell<Ready<Option<AhoCorasick>>> = RefCell::default();
-}
+/// A slot without a word.
+const NONE: u64 = 0;
 
-/// What was made ready of constants, by where these are: a brief asks the same ones for every sentence.
-struct Ready<T> {
-    made: Vec<(Place, T)>,
-    /// Where each is, at the slot of its place or at one behind it; at most half of the slots are taken.
-    slots: Vec<Option<usize>>,
-}
-
-type Place = (usize, usize);
-
-impl<T> Default for Ready<T> {
-    fn default() -> Self {
-        Self { made: Vec::new(), slots: vec![None; 1024] }
+/// What stands for a word: no two words of any text will have the same.
+pub(super) const fn print(word: &[u8]) -> u64 {
+    let mut print = 0xcbf2_9ce4_8422_2325;
+    let mut at = 0;
+    while at < word.len() {
+        print = (print ^ word[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        at += 1;
     }
+    print
 }
 
-impl<T> Ready<T> {
-    fn of(&mut self, constant: &'static str, ready: impl FnOnce(&'static str) -> T) -> &T {
-        let place = (constant.as_ptr() as usize, constant.len());
-        let mut slot = self.slot(place);
-        if self.slots[slot].is_none() {
-            if self.made.len() * 2 >= self.slots.len() {
-                self.grow();
-                slot = self.slot(place);
+/// Where a print is looked for first among so many slots, a power of two.
+#[expect(clippy::cast_possible_truncation, reason = "what is cut off is no part of a slot")]
+pub(super) const fn slot(print: u64, slots: usize) -> usize {
+    print as usize & (slots - 1)
+}
+
+/// How many slots a list has: a power of two, so that half of them stay free.
+pub(super) const fn slots(list: &str) -> usize {
+    let bytes = list.as_bytes();
+    let (mut words, mut at) = (1, 0);
+    while at < bytes.len() {
+        words += (bytes[at] == b' ') as usize;
+        at += 1;
+    }
+    (words * 2).next_power_of_two()
+}
+
+/// The slots of a list.
+pub(super) const fn prints<const SLOTS: usize>(list: &str) -> [u64; SLOTS] {
+    let mut slots = [NONE; SLOTS];
+    let mut rest = list.as_bytes();
+    while !rest.is_empty() {
+        let mut length = 0;
+        while length < rest.len() && rest[length] != b' ' {
+            length += 1;
+        }
+        let (word, behind) = rest.split_at(length);
+        if !word.is_empty() {
+            let print = print(word);
+            let mut slot = slot(print, SLOTS);
+            while slots[slot] != NONE && slots[slot] != print {
+                slot = (slot + 1) % SLOTS;
             }
-            self.slots[slot] = Some(self.made.len());
-            self.made.push((place, ready(constant)));
+            slots[slot] = print;
         }
-        &self.made[self.slots[slot].unwrap_or_default()].1
+        rest = if behind.is_empty() { behind } else { behind.split_at(1).1 };
     }
-
-    /// The slot that a place has, or the free one that it would get.
-    fn slot(&self, place: Place) -> usize {
-        let mut slot = (place.0 >> 3 ^ place.0 >> 13 ^ place.1) % self.slots.len();
-        while self.slots[slot].is_some_and(|at| self.made[at].0 != place) {
-            slot = (slot + 1) % self.slots.len();
-        }
-        slot
-    }
-
-    fn grow(&mut self) {
-        self.slots = vec![None; self.slots.len() * 2];
-        for at in 0..self.made.len() {
-            let slot = self.slot(self.made[at].0);
-            self.slots[slot] = Some(at);
-        }
-    }
-}
-
-/// A list of words, ready to be asked. Nearly every word is in no list, and two looks tell most of them.
-struct List {
-    /// Which first letters there are, and which lengths.
-    firsts: u64,
-    lengths: u64,
-    words: Vec<&'static str>,
-}
-
-impl List {
-    fn of(list: &'static str) -> Self {
-        let mut words: Vec<&str> = list.split(' ').filter(|word| !word.is_empty()).collect();
-        words.sort_unstable();
-        let all = words.iter().map(|word| marks(word)).fold((0, 0), |all, one| (all.0 | one.0, all.1 | one.1));
-        Self { firsts: all.0, lengths: all.1, words }
-    }
-
-    fn has(&self, word: &str) -> bool {
-        let (first, length) = marks(word);
-        self.firsts & first != 0 && self.lengths & length != 0 && self.words.binary_search(&word).is_ok()
-    }
-}
-
-/// The first letter and the length of a word, as bits.
-fn marks(word: &str) -> (u64, u64) {
-    let first = word.bytes().next().map_or(0, |byte| 1 << (byte & 63));
-    (first, 1 << (word.len() & 63))
+    slots
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Ready, is_in, says};
+    use super::{NO_WORD, Word};
 
     #[test]
-    fn words_are_found_whole_and_phrases_anywhere() {
-        assert!(is_in("use keep  drop", "keep"));
-        assert!(!is_in("use keep  drop", "kee"));
-        assert!(!is_in("use keep  drop", ""));
-        assert!(says("we can come back to this later", "back to this|on hold"));
-        assert!(!says("we can go", "back to this|on hold"));
-    }
-
-    #[test]
-    fn every_constant_has_its_own_however_many_there_are() {
-        let text: &'static str = "abcdefghijklmnopqrstuvwxyz abcdefghijklmnopqrstuvwxyz abcdefghijklmnopqrstuvwxyz";
-        let mut ready = Ready::default();
-        let parts = || (0..text.len()).flat_map(|from| (from + 1..text.len()).map(move |to| &text[from..to]));
-        for part in parts() {
-            assert_eq!(*ready.of(part, str::to_owned), part);
-        }
-        for part in parts() {
-            assert_eq!(*ready.of(part, |_| String::new()), part);
-        }
+    fn words_are_found_whole() {
+        assert!(is_in!("use keep  drop", &Word::of("keep")));
+        assert!(is_in!("use keep  drop", &Word::of("Drop")));
+        assert!(!is_in!("use keep  drop", &Word::of("kee")));
+        assert!(!is_in!("use keep  drop", &NO_WORD));
+        assert!(is_in!("日本 élan", &Word::of("Élan")));
     }
 }
