@@ -426,6 +426,9 @@ impl Clause<'_> {
 
     /// Whether it is said to hold from here on.
     fn is_standing(&self) -> bool {
+        if !self.words.last().is_some_and(|last| is_in!(STANDING_ENDS, last)) {
+            return false;
+        }
         let lower = self.text.trim_end_matches(['.', '!']);
         STANDING.split('|').any(|standing| lower.ends_with(standing))
     }
@@ -437,10 +440,20 @@ impl Clause<'_> {
             return self.is_nominal(first, self.words.len());
         }
         // Without the comma the verb may be one that is not known.
-        let marks = [", because ", ", since ", ", given ", ", as ", ", bc ", " – ", " — "];
-        let Some(reason) = marks.iter().filter_map(|mark| self.text.find(mark)).min() else { return false };
-        let reason = self.words.count_until(reason);
-        is_in!("a an the plain one no only", self.word(first)) && reason >= first + 3 && self.is_nominal(first, reason)
+        is_in!("a an the plain one no only", self.word(first))
+            && self.reason_set_off().is_some_and(|reason| reason >= first + 3 && self.is_nominal(first, reason))
+    }
+
+    /// How many words stand before the reason, where that is set off.
+    fn reason_set_off(&self) -> Option<usize> {
+        let marks = self.text.match_indices([',', '–', '—']).map(|(at, mark)| (at, at + mark.len(), mark != ","));
+        let is_reason = |(at, end, is_dash): (usize, usize, bool)| {
+            let reason = self.words.count_until(at);
+            let is_spaced = self.text[end..].starts_with(' ') && (!is_dash || self.text[..at].ends_with(' '));
+            let is_told = is_dash || is_in!("because since given as bc", self.word(reason));
+            (is_spaced && is_told).then_some(reason)
+        };
+        marks.filter_map(is_reason).next()
     }
 
     /// `I saw that …`, `I'm looking at …`.
@@ -468,6 +481,10 @@ const ACKNOWLEDGES: &str =
 /// What holds from here on.
 const STANDING: &str = "from now on|everywhere|across the board|for everything|throughout|from here on|henceforth|going forward|\
     for good|at all times|no exceptions|without exception|nothing else|and nothing more|only";
+
+/// The last words of these.
+const STANDING_ENDS: &str =
+    "on everywhere board everything throughout henceforth forward good times exceptions exception else more only";
 
 /// What does not begin a name.
 const NOT_NAMES: &str = "\

@@ -7,7 +7,7 @@ use super::cues::{Cue, CueSet};
 use super::sayings::Saying;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::{Wording, spelt};
-use super::{Voice, act, decisions, pick, verdict};
+use super::{Voice, act, decisions, needs, pick, verdict};
 
 /// How many words a choice may have.
 pub(super) const LONGEST: usize = 90;
@@ -41,32 +41,32 @@ const BEFORE: &str = "\
     therefore always simply let's lets";
 
 /// What is good about the better one.
-const GOOD: &str = "\
+pub(super) const GOOD: &str = "\
     right best better correct proper sane sensible safer safest simpler simplest cleaner cleanest obvious final \
     preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable pragmatic";
 
 /// What the better one is.
-const KINDS: &str = "\
+pub(super) const KINDS: &str = "\
     call choice answer option pick decision fit trade-off tradeoff approach tool solution bet direction compromise \
     candidate default way route design alternative variant strategy winner";
 
 /// Nouns that name what was settled.
-const SETTLED: &str = "\
+pub(super) const SETTLED: &str = "\
     decision choice approach strategy convention rule policy verdict conclusion consensus agreement call pick \
     preference outcome resolution direction constraint requirement principle";
 
 /// Participles of what was settled.
-const CHOSEN: &str = "\
+pub(super) const CHOSEN: &str = "\
     chosen decided agreed settled selected preferred adopted rejected postponed deferred retained picked approved \
     standardised standardized favoured favored mandated forbidden banned excluded";
 
 /// Participles that are a choice where they are said of what is to be.
-const MADE: &str = "\
+pub(super) const MADE: &str = "\
     kept used dropped replaced stored left done handled built written served based capped limited put named treated \
     avoided skipped pinned reused moved required allowed enforced";
 
 /// How options are called.
-const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
+pub(super) const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
 
 /// What makes more sense.
 pub(super) const SENSIBLE: &str = "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
@@ -91,20 +91,20 @@ pub(super) fn by(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> bool {
 /// Whether the agent made a choice by this sentence.
 fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(words);
-    let commits = commitment(&words).filter(|_| !is_later(&words));
+    let commits = commitment(words).filter(|_| !is_later(&words));
     commits.is_some_and(|verb| explained || is_in!(FIRM, verb))
-        || judges(&words)
-        || is_what_we(&words)
+        || judges(words)
+        || is_what_we(words)
         || names_settled(&words) && (explained || words.len() <= 30)
         || picks_option(words)
-        || passive(&words, explained)
+        || passive(words, explained)
         || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
         || explained && makes_sense(words)
-        || explained && (order(&words).is_some() || must_stay(&words))
+        || explained && (order(&words).is_some() || must_stay(words))
         || verdict::by_anyone(words, cues)
-        || pick::answers(&words)
+        || pick::answers(words)
         || pick::takes(words)
-        || pick::is_relayed(&words)
+        || pick::is_relayed(words)
         || explained && cues.has(Cue::Decided)
         || cues.has(Cue::Contrast) && excludes(words)
         || act::settles(Voice::Agent, words, explained)
@@ -113,12 +113,12 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
 /// Whether the user did.
 fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
     let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(words);
-    commitment(&words).is_some_and(|verb| (explained || is_in!(FIRM, verb)) && !is_later(&words))
-        || judges(&words)
-        || is_what_we(&words)
+    commitment(words).is_some_and(|verb| (explained || is_in!(FIRM, verb)) && !is_later(&words))
+        || judges(words)
+        || is_what_we(words)
         || names_settled(&words)
         || picks_option(words)
-        || passive(&words, true)
+        || passive(words, true)
         || makes_sense(words)
         || verdict::by_anyone(words, cues)
         || excludes(words)
@@ -140,7 +140,11 @@ fn order<'w, 'a>(words: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
 }
 
 /// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
-fn commitment<'w, 'a>(words: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
+fn commitment<'a>(words: Wording<'a>) -> Option<&'a Word<'a>> {
+    if !words.has(needs::COMMITS) {
+        return None;
+    }
+    let words = words.all();
     let begins = |index: usize| match words[index].as_str() {
         "let" if words.get(index + 1).is_some_and(|word| word == "us") => Some(index + 2),
         "we" | "i" | "we'll" | "i'll" | "we're" | "i'm" | "let's" | "lets" => Some(index + 1),
@@ -202,7 +206,10 @@ fn is_idle(verb: &Word<'_>, rest: &[Word<'_>]) -> bool {
 }
 
 /// `X is the right call`, `the best option is X`.
-fn judges(words: &[Word<'_>]) -> bool {
+fn judges(words: Wording<'_>) -> bool {
+    if !words.has(needs::GOOD) || !words.has(needs::KIND) {
+        return false;
+    }
     let is_denied = |from: usize| {
         words[from.saturating_sub(4)..from]
             .iter()
@@ -210,7 +217,7 @@ fn judges(words: &[Word<'_>]) -> bool {
             || words[..from].iter().any(|word| is_in!("if whether", word))
     };
     words.windows(2).enumerate().any(|(at, pair)| {
-        is_in!(GOOD, &pair[0]) && is_in!(KINDS, &pair[1]) && !is_denied(at) && {
+        pair[0].is(needs::GOOD) && pair[1].is(needs::KIND) && !is_denied(at) && {
             let before = at.checked_sub(2).map(|at| words[at].as_str());
             let is_said = |word: &str| {
                 matches!(word, "is" | "are" | "was" | "were" | "as" | "seems" | "remains" | "that's" | "it's")
@@ -223,22 +230,23 @@ fn judges(words: &[Word<'_>]) -> bool {
 }
 
 /// `X is what we keep`.
-fn is_what_we(words: &[Word<'_>]) -> bool {
-    words.windows(4).any(|part| {
-        matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
-            && part[1] == "what"
-            && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
-            && !is_in!("see found saw mean expect think know found got get heard read wonder was suspect", &part[3])
-            || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
+fn is_what_we(words: Wording<'_>) -> bool {
+    words.has(needs::WHAT)
+        && words.windows(4).any(|part| {
+            matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
                 && part[1] == "what"
-                && is_in!("we're i'm they we'll i'll", &part[2])
-                && (is_participle(&part[3]) || is_in!("building shipping doing get going", &part[3]))
-    })
+                && matches!(part[2].as_str(), "we" | "i" | "we'll" | "i'll")
+                && !is_in!("see found saw mean expect think know found got get heard read wonder was suspect", &part[3])
+                || matches!(part[0].as_str(), "is" | "are" | "that's" | "was")
+                    && part[1] == "what"
+                    && is_in!("we're i'm they we'll i'll", &part[2])
+                    && (is_participle(&part[3]) || is_in!("building shipping doing get going", &part[3]))
+        })
 }
 
 /// `The rule is …`, `our approach: …`.
 fn names_settled(words: &[Word<'_>]) -> bool {
-    let start = words.iter().take(6).position(|word| is_in!(SETTLED, word));
+    let start = words.iter().take(6).position(|word| word.is(needs::NAMED));
     start.is_some_and(|at| {
         let owned = at > 0
             && words[..at]
@@ -251,6 +259,9 @@ fn names_settled(words: &[Word<'_>]) -> bool {
 
 /// `Option B, please`, `the second one it is`, `Postgres it is`.
 fn picks_option(words: Wording<'_>) -> bool {
+    if !words.has(needs::OPTION) {
+        return false;
+    }
     let said = |from: usize| {
         let rest: Vec<&str> = words.iter().skip(from).take(2).map(Word::as_str).collect();
         matches!(rest.as_slice(), ["please" | "then" | "wins" | "won", ..] | ["it", "is"] | ["for", "me"])
@@ -269,9 +280,12 @@ fn picks_option(words: Wording<'_>) -> bool {
 }
 
 /// `Amounts will be kept in cents`, `Redis was chosen`.
-fn passive(words: &[Word<'_>], explained: bool) -> bool {
+fn passive(words: Wording<'_>, explained: bool) -> bool {
+    if !words.has(needs::CHOSEN) {
+        return false;
+    }
     let is_to_be = |word: &str| matches!(word, "will" | "shall" | "should" | "must" | "to");
-    words.windows(2).enumerate().any(|(at, pair)| {
+    words.windows(2).enumerate().filter(|(_, pair)| pair[1].is(needs::CHOSEN)).any(|(at, pair)| {
         let been = matches!(pair[0].as_str(), "is" | "are" | "was" | "were" | "be" | "been" | "gets" | "get" | "being");
         let before = words[at.saturating_sub(2)..at].iter();
         let denied = before.clone().any(|word| word == "if" || word == "whether" || word == "when");
@@ -316,7 +330,10 @@ fn excludes(words: Wording<'_>) -> bool {
 }
 
 /// `The format has to stay …`, `requests must never go …`: what holds for the work to come.
-fn must_stay(words: &[Word<'_>]) -> bool {
+fn must_stay(words: Wording<'_>) -> bool {
+    if !words.has(needs::MUST) || !words.has(needs::STAYS) {
+        return false;
+    }
     let modal = |at: usize| match words[at].as_str() {
         "must" | "shall" | "should" | "will" => Some(at + 1),
         "has" | "have" | "needs" | "need" if words.get(at + 1).is_some_and(|word| word == "to") => Some(at + 2),

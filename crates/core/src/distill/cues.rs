@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+use super::phrasebook::Phrasebook;
+use super::wording::{Wording, spelt};
 
 /// What a turn of phrase hints at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,29 +94,51 @@ static TABLE: &[(Cue, &str)] = &[
     (Cue::Asks, super::phrases::ASKS),
 ];
 
-/// The automaton of all phrases, and the cue of each; without an automaton no phrase is found.
-static PHRASES: LazyLock<(Option<AhoCorasick>, Vec<Cue>)> = LazyLock::new(|| {
-    let (mut phrases, mut cues): (Vec<&str>, Vec<Cue>) = (Vec::new(), Vec::new());
-    for (cue, known) in TABLE {
-        let before = phrases.len();
-        phrases.extend(known.split('|').map(str::trim));
-        cues.extend((before..phrases.len()).map(|_| *cue));
-    }
-    (AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases).ok(), cues)
+static PHRASES: LazyLock<Phrasebook<Cue>> = LazyLock::new(|| {
+    let all = TABLE.iter().flat_map(|(cue, phrases)| phrases.split('|').map(|phrase| (phrase.trim(), *cue)));
+    Phrasebook::of(all)
 });
 
 /// What is in a sentence.
-pub(super) fn of(sentence: &str) -> CueSet {
+pub(super) fn of(sentence: Wording<'_>) -> CueSet {
+    let text = unquoted(sentence.text);
     let mut set = 0;
-    for (cue, _, _) in found(&unquoted(sentence)) {
-        set |= 1 << cue as u8;
-    }
+    each(sentence, &text, |cue, _, _| set |= 1 << cue as u8);
     CueSet(set)
+}
+
+/// What is in a text that is not split yet.
+pub(super) fn in_text(text: &str) -> CueSet {
+    spelt(text, of)
 }
 
 /// Where the first phrase of a kind begins and ends.
 pub(super) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
-    found(&unquoted(sentence)).filter(|(cue, _, _)| *cue == wanted).map(|(_, start, end)| (start, end)).min()
+    let text = unquoted(sentence);
+    let mut first: Option<(usize, usize)> = None;
+    spelt(sentence, |words| {
+        each(words, &text, |cue, start, end| {
+            if cue == wanted && first.is_none_or(|first| (start, end) < first) {
+                first = Some((start, end));
+            }
+        });
+    });
+    first
+}
+
+/// Hands over the phrases of a sentence, and where they are. The text is the sentence's, without what it quotes.
+fn each(sentence: Wording<'_>, text: &str, mut take: impl FnMut(Cue, usize, usize)) {
+    let phrases = &*PHRASES;
+    for at in 0..sentence.len() {
+        for (phrase, cue) in phrases.beginning(&sentence[at], sentence.get(at + 1)) {
+            let start = sentence.begins(at);
+            let end = start + phrase.len();
+            let is_said = text.get(start..end).is_some_and(|said| said.eq_ignore_ascii_case(phrase));
+            if is_said && is_ended(text, end) {
+                take(cue, start, end);
+            }
+        }
+    }
 }
 
 /// A sentence with what it quotes blanked out: others said that, or it is code. Offsets stay what they are.
@@ -142,19 +165,8 @@ fn quotation(text: &str, from: usize, open: char, close: char) -> Option<(usize,
     Some((start, end))
 }
 
-fn found(sentence: &str) -> impl Iterator<Item = (Cue, usize, usize)> {
-    let (automaton, cues) = &*PHRASES;
-    let matches = automaton.iter().flat_map(move |automaton| automaton.find_overlapping_iter(sentence));
-    matches.filter_map(move |found| {
-        let (start, end) = (found.start(), found.end());
-        is_whole(sentence, start, end).then(|| (cues[found.pattern().as_usize()], start, end))
-    })
-}
-
 /// A phrase counts as words, not as a part of them.
-fn is_whole(text: &str, start: usize, end: usize) -> bool {
+fn is_ended(text: &str, end: usize) -> bool {
     let letter = |c: char| c.is_alphanumeric() || c == '_';
-    let open = |c: Option<char>, edge: Option<char>| !(c.is_some_and(letter) && edge.is_some_and(letter));
-    open(text[..start].chars().next_back(), text[start..].chars().next())
-        && open(text[end..].chars().next(), text[..end].chars().next_back())
+    !(text[end..].starts_with(letter) && text[..end].ends_with(letter))
 }

@@ -128,7 +128,7 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
         return false;
     }
     // What may be is no doubt about the choice where it is said in the reason.
-    let chosen = || cues::of(split_reason(text).0);
+    let chosen = || cues::in_text(split_reason(text).0);
     if said.is_user() {
         // A request of one sentence is the task, with its conditions.
         let is_alone = said.lines.len() == 1 && said.lines[0].sentences.len() == 1;
@@ -146,9 +146,7 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
     claims(text, cues) && {
         let chosen = chosen();
         !chosen.has(Cue::Hedge)
-            && (!chosen.any(&[Cue::Open, Cue::Asks])
-                || is_decided(text, cues)
-                || questions::is_closed(&text.to_ascii_lowercase()))
+            && (!chosen.any(&[Cue::Open, Cue::Asks]) || is_decided(text, cues) || spelt(text, questions::is_closed))
             && !is_report(text)
             && !spelt(text, act::is_told)
     }
@@ -226,7 +224,7 @@ fn is_rule(text: &str, cues: CueSet) -> bool {
     }
     // What the reason demands is the reason.
     let told = reason_in(text).map(|(start, _)| &text[..start]).filter(|told| request::words(told).nth(2).is_some());
-    if told.is_some_and(|told| !cues::of(told).any(&[Cue::Forbids, Cue::Demands])) {
+    if told.is_some_and(|told| !cues::in_text(told).any(&[Cue::Forbids, Cue::Demands])) {
         return false;
     }
     let lower = text.to_ascii_lowercase();
@@ -382,7 +380,7 @@ pub(super) fn has_verb(clause: &[Word<'_>]) -> bool {
 }
 
 fn tells_choice(text: &str) -> bool {
-    let cues = cues::of(text);
+    let cues = cues::in_text(text);
     cues.any(&[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Forbids, Cue::Demands])
         || spelt(text, |words| choice::by(Voice::User, words, cues))
 }

@@ -63,12 +63,17 @@ pub(super) fn is_dump(line: &str) -> bool {
 /// Lines that nobody types.
 fn is_certain(line: &str) -> bool {
     let text = line.trim();
-    let lower = text.get(..text.floor_char_boundary(48)).unwrap_or_default().to_ascii_lowercase();
-    is_frame(text, &lower)
-        || has_clock(text)
-        || is_marked(text, &lower)
+    // Nearly every line begins with a letter that no dump begins with.
+    let may_be = text.bytes().next().is_some_and(|first| FIRSTS.contains(&first.to_ascii_lowercase()));
+    may_be && {
+        let lower = text[..text.floor_char_boundary(48)].to_ascii_lowercase();
+        is_frame(text, &lower) || has_clock(text) || is_marked(text, &lower)
+    } || is_ruler(text)
         || (text.len() > 160 && !text.contains(' ') && !text.contains("://"))
 }
+
+/// What the lines begin with that are told by their beginning, in lower case.
+const FIRSTS: &[u8] = b"aftg#c.din-+@ew[$%|(0123456789";
 
 /// A frame of a stack, in the forms of the common runtimes.
 pub(super) fn is_frame(text: &str, lower: &str) -> bool {
@@ -143,7 +148,6 @@ fn is_marked(text: &str, lower: &str) -> bool {
         || (lower.starts_with("index ") && text.contains(".."))
         || is_table(text)
         || text.starts_with("-->")
-        || is_ruler(text)
 }
 
 /// A row of a table.
@@ -198,6 +202,9 @@ fn is_code(text: &str) -> bool {
         "UPDATE ",
     ];
     let ends = text.ends_with(['{', '}', ';', '(']) || text.ends_with("=>") || text.ends_with("},");
+    if ends {
+        return true;
+    }
     let symbols = text
         .bytes()
         .filter(|b| {
@@ -207,9 +214,12 @@ fn is_code(text: &str) -> bool {
             )
         })
         .count();
-    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    if symbols == 0 {
+        return false;
+    }
     // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
     let only_remarks = symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
     let begins = !only_remarks && STARTS.iter().any(|start| text.starts_with(start));
-    ends || (begins && symbols >= 1 && !text.ends_with(['.', '?', '!'])) || (symbols >= 3 && symbols * 5 > letters)
+    (begins && !text.ends_with(['.', '?', '!']))
+        || (symbols >= 3 && symbols * 5 > text.chars().filter(|c| c.is_alphabetic()).count())
 }

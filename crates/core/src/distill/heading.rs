@@ -1,5 +1,9 @@
 //! Headings and labels by which people and agents sort what they say.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+
 /// What a heading announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Section {
@@ -244,19 +248,27 @@ const LABELS: &[(&str, Section)] = &[
 
 impl Section {
     pub(super) fn of(title: &str) -> Self {
-        let title = title.to_ascii_lowercase();
-        let has = |word: &str| title.find(word).is_some_and(|at| !title[..at].ends_with(|c: char| c.is_alphanumeric()));
-        WORDS.iter().find(|(word, _)| has(word)).map_or(Self::Other, |(_, section)| *section)
+        let Some(words) = &*TITLES else { return Self::Other };
+        let is_begun = |at: usize| !title[..at].ends_with(|c: char| c.is_alphanumeric());
+        let found = words.find_overlapping_iter(title).filter(|found| is_begun(found.start()));
+        // The first of the list decides, wherever it stands.
+        found.map(|found| found.pattern().as_usize()).min().map_or(Self::Other, |first| WORDS[first].1)
     }
 
     pub(super) fn of_label(label: &str) -> Self {
         // `Step 3 (pending)` says what it is in brackets.
         let label =
             label.split_once('(').filter(|(before, _)| before.starts_with("Step")).map_or(label, |(_, inner)| inner);
-        let label = label.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
-        LABELS.iter().find(|(known, _)| *known == label).map_or(Self::Other, |(_, section)| *section)
+        let label = label.trim_matches(|c: char| !c.is_alphanumeric());
+        let same = |(known, _): &&(&str, Self)| known.eq_ignore_ascii_case(label);
+        LABELS.iter().find(same).map_or(Self::Other, |(_, section)| *section)
     }
 }
+
+/// The words that decide, ready to be searched for.
+static TITLES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasickBuilder::new().ascii_case_insensitive(true).build(WORDS.iter().map(|(word, _)| word)).ok()
+});
 
 /// A row of a table whose first cell is a label, as a line: `| Decision | Redis | it is there |`.
 pub(super) fn labelled_row(row: &str) -> Option<String> {

@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
+use super::needs::NEEDS;
 use super::vocabulary;
 
 /// What a word can be.
-pub(super) type Class = u16;
+pub(super) type Class = u64;
 
 /// The one who speaks, alone or with others.
 pub(super) const SPEAKER: Class = 1;
@@ -113,7 +114,7 @@ const CLASSES: &[(Class, &str)] = &[
 /// Every known form by its print, at the slot of that or at one behind it.
 static FORMS: LazyLock<Vec<(u64, Class)>> = LazyLock::new(|| {
     let mut forms: Vec<(String, Class)> = Vec::new();
-    for (class, words) in CLASSES {
+    for (class, words) in CLASSES.iter().chain(NEEDS) {
         forms.extend(words.split_whitespace().map(|word| (word.to_owned(), *class)));
     }
     for (strength, verbs) in [(FIRM, FIRM_VERBS), (WEAK, WEAK_VERBS)] {

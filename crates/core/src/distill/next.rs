@@ -5,7 +5,8 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::{self, Progress};
 use super::prose::{Line, Mark};
-use super::sayings::{self, Saying};
+use super::sayings::Saying;
+use super::wording::spelt;
 use super::{Item, request};
 
 /// The next action.
@@ -146,7 +147,7 @@ fn agreed(digest: &Digest<'_>) -> Option<Item> {
 }
 
 /// How it is offered.
-pub(super) const OFFERED: &str = "shall i|should i|want me to|would you like me|if you'd like, i|if you want, i|i can ";
+pub(super) const OFFERED: &str = "shall i|should i|want me to|would you like me|if you'd like i|if you want i|i can";
 
 /// What the agent offered to do.
 fn offered(digest: &Digest<'_>) -> Option<Item> {
@@ -155,10 +156,7 @@ fn offered(digest: &Digest<'_>) -> Option<Item> {
 
 fn offer_of(reply: &Said) -> Option<Item> {
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
-    let is_offer = |text: &str| {
-        let lower = text.to_ascii_lowercase();
-        sayings::of(&lower).has(Saying::Offered)
-    };
+    let is_offer = |text: &str| spelt(text, |words| words.says(Saying::Offered));
     said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))
 }
 

@@ -3,10 +3,10 @@
 //! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
 
 use super::lexicon::{TELLS, THIRD};
-use super::sayings::{self, Saying};
-use super::vocabulary::{Word, is_in};
+use super::sayings::Saying;
+use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::{Wording, spelt};
-use super::{questions, request};
+use super::{needs, questions, request};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
@@ -47,9 +47,6 @@ const CONCEDES: &str =
 const MAKE: &str =
     "make it|make that|make this|do it with|do this with|do that with|do it as|do it via|do it in|do it through";
 
-/// Leads of a sentence in which others are said to want it.
-const SAYERS: &str = "boss manager customer client team lead legal ops security product management architect cto";
-
 /// Whether a short message of the user picks something by naming it.
 pub(super) fn names(words: Wording<'_>) -> bool {
     let lower = words.text.to_ascii_lowercase();
@@ -62,21 +59,24 @@ pub(super) fn names(words: Wording<'_>) -> bool {
     wants(&words)
         || made(words)
         || rejects(&words)
-        || is_relayed(&words)
+        || is_relayed(words)
         || is_accepted(words)
         || is_one_of(&words)
         || bare(words, true)
 }
 
 /// `Yeah, the second one`, said by whom it may be.
-pub(super) fn answers(words: &[Word<'_>]) -> bool {
+pub(super) fn answers(words: Wording<'_>) -> bool {
     let is_led =
         words.first().is_some_and(|word| is_in!("ok okay no nope nah yes yeah yep yup sure fine alright", word));
-    is_led && words.len() <= 60 && (rejects(words) || is_one_of(words))
+    is_led && words.len() <= 60 && (rejects(&words) || is_one_of(&words))
 }
 
 /// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
 pub(super) fn takes(words: Wording<'_>) -> bool {
+    if !words.has(needs::LEADS) {
+        return false;
+    }
     let is_led = words.first().is_some_and(|word| {
         is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for", word)
     });
@@ -116,8 +116,9 @@ fn rejects(words: &[Word<'_>]) -> bool {
 }
 
 /// `Boss says a plain file`.
-pub(super) fn is_relayed(words: &[Word<'_>]) -> bool {
-    words.iter().take(3).any(|word| is_in!(SAYERS, word))
+pub(super) fn is_relayed(words: Wording<'_>) -> bool {
+    words.has(needs::SAYER)
+        && words.iter().take(3).any(|word| word.is(needs::SAYER))
         && words.iter().take(5).any(|word| is_in!("says wants said wanted demands prefers requires", word))
 }
 
@@ -182,7 +183,7 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
         let is_set = named.first().is_some_and(|word| is_in!("a an the no one", word))
             || words.text.len() + 3 < sentence.text.len();
         let is_plain = is_user && is_set && named.len() >= 4 && !named.iter().any(|word| is_in!(TROUBLE, word));
-        return (is_led || is_tailed || is_plain || is_explained(sentence.text))
+        return (is_led || is_tailed || is_plain || is_explained(sentence))
             && (2..=14).contains(&named.len())
             && is_whole
             && !named.iter().any(|word| is_in!(TELLING, word) || word.is(TELLS | THIRD))
@@ -195,10 +196,17 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
     false
 }
 
-/// What a reason begins with, as it stands.
-pub(super) const EXPLAINED: &str = ", because |, since |, as it|, as the | because |; it |, given ";
-
 /// `A queue, because it is there.`
-fn is_explained(text: &str) -> bool {
-    sayings::of(&text.to_ascii_lowercase()).has(Saying::Explained)
+fn is_explained(sentence: Wording<'_>) -> bool {
+    (1..sentence.len()).any(|at| {
+        let before = sentence.text[..sentence.begins(at)].trim_end().chars().next_back();
+        let next = sentence.get(at + 1).unwrap_or(&NO_WORD);
+        match sentence[at].as_str() {
+            "because" => true,
+            "since" | "given" => before == Some(','),
+            "as" => before == Some(',') && is_in!("it the", next),
+            "it" => before == Some(';'),
+            _ => false,
+        }
+    })
 }

@@ -147,7 +147,7 @@ fn is_report(text: &str) -> bool {
     ];
     let lower = text.to_ascii_lowercase();
     let tells = ["i will", "i'll", "going to", "not yet", "haven't", "need to", "should", "would", "could", "if "];
-    let cues = super::cues::of(text);
+    let cues = super::cues::in_text(text);
     STARTS.iter().any(|start| lower.starts_with(start))
         && cues.has(Cue::Finished)
         && !text.ends_with('?')

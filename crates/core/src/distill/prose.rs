@@ -62,10 +62,12 @@ impl Line {
 
 /// The turns of phrase of a sentence, and whether it is built as a choice of the one who speaks.
 fn judged(sentence: &str, voice: Voice) -> CueSet {
-    let cues = cues::of(sentence);
-    // What is longer is no sentence, whatever it is.
-    let is_choice = sentence.len() <= LONGEST && spelt(sentence, |sentence| choice::by(voice, sentence, cues));
-    if is_choice { cues.with(Cue::Built) } else { cues }
+    spelt(sentence, |words| {
+        let cues = cues::of(words);
+        // What is longer is no sentence, whatever it is.
+        let is_choice = sentence.len() <= LONGEST && choice::by(voice, words, cues);
+        if is_choice { cues.with(Cue::Built) } else { cues }
+    })
 }
 
 /// Splits a message into what its speaker says.
@@ -214,17 +216,27 @@ fn is_loose_heading(text: &str) -> bool {
 fn labelled(text: &str) -> Option<(Section, &str)> {
     // A label is short, and most texts are not.
     let head = &text[..text.floor_char_boundary(48)];
-    let (at, length) = [": ", " — ", " – ", " - "]
-        .iter()
-        .filter_map(|mark| head.find(mark).map(|at| (at, mark.len())))
-        .min()
-        .filter(|(at, _)| *at <= 40)?;
+    let (at, length) = label_end(head).filter(|(at, _)| *at <= 40)?;
     let label = &text[..at];
     if label.split_whitespace().count() > 4 {
         return None;
     }
     let section = Section::of_label(label);
     (section != Section::Other).then(|| (section, text[at + length..].trim()))
+}
+
+/// Where what may be a label ends, and how long the mark is that ends it.
+pub(super) fn label_end(text: &str) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    // A dash is three bytes long and begins with the first of these.
+    memchr::memchr3_iter(b':', b'-', 0xe2, bytes).find_map(|at| {
+        let mark = text[at..].chars().next().filter(|mark| matches!(mark, ':' | '-' | '—' | '–'))?;
+        let is_spaced = bytes.get(at + mark.len_utf8()) == Some(&b' ');
+        let is_dash = mark != ':';
+        let start = at.saturating_sub(usize::from(is_dash));
+        (is_spaced && (!is_dash || at > 0 && bytes[start] == b' '))
+            .then_some((start, mark.len_utf8() + 1 + usize::from(is_dash)))
+    })
 }
 
 /// What stands before an item, and the item.

@@ -6,8 +6,9 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::dedup;
 use super::request::{self, Kind};
-use super::sayings::{self, Saying};
+use super::sayings::Saying;
 use super::vocabulary::{NO_WORD, is_in};
+use super::wording::{Wording, spelt};
 use super::{Item, decisions, todos};
 
 /// Questions that are told, the newest of them.
@@ -92,7 +93,7 @@ fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_tu
     const EMPTY: &[&str] =
         &["anything", "any question", "any concern", "any issue", "changes", "further help", "else i can", "adjust"];
     let lower = text.to_ascii_lowercase();
-    if is_closed(&lower) || lower.contains("your call was") {
+    if spelt(text, is_closed) || lower.contains("your call was") {
         return false;
     }
     let is_empty = lower.contains("let me know") && EMPTY.iter().any(|empty| lower.contains(empty));
@@ -105,12 +106,11 @@ fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_tu
 
 /// What is said of a question that is over, and of what.
 pub(super) const ANSWERED: &str = "is closed|is answered|is settled|is resolved|are closed|are answered";
-pub(super) const ASKED: &str = "question|point|issue";
+pub(super) const ASKED: &str = "question|questions|point|points|issue|issues";
 
 /// `Open question 1 is closed: …`
-pub(super) fn is_closed(lower: &str) -> bool {
-    let said = sayings::of(lower);
-    said.has(Saying::Answered) && said.has(Saying::Asked)
+pub(super) fn is_closed(words: Wording<'_>) -> bool {
+    words.says(Saying::Answered) && words.says(Saying::Asked)
 }
 
 /// `Let me know if the limit may stay`: asks for something, and not whether all is well.
@@ -196,8 +196,7 @@ fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec
     for line in &said.lines {
         for (text, cues) in line.said() {
             let asks = decisions::without_tag(text).ends_with(['?', '？']) && request::words(text).count() > 2;
-            let lower = text.to_ascii_lowercase();
-            let is_request = is_closed(&lower) || sayings::of(&lower).has(Saying::Begged);
+            let is_request = spelt(text, |words| is_closed(words) || words.says(Saying::Begged));
             let is_listed = cues.has(Cue::Open) || line.section == Section::Questions;
             let is_open = !is_request && if asks { is_ignored } else { is_listed };
             if is_open && (is_ignored || !digest.is_settled_later(said.step, text)) {

@@ -116,7 +116,8 @@ fn is_about_how(early: &[Early<'_>], lines: &[Line]) -> bool {
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
 fn veers(whole: Wording<'_>, early: &[Early<'_>], lines: &[Line]) -> bool {
-    let is_choice = lines.iter().flat_map(Line::said).any(|(_, cues)| cues.any(&[Cue::Built, Cue::Decided, Cue::Firm]));
+    let is_choice =
+        || lines.iter().flat_map(Line::said).any(|(_, cues)| cues.any(&[Cue::Built, Cue::Decided, Cue::Firm]));
     // `That's done, now run the tests.`
     let is_order = |lines: &[Line]| {
         let mut said = lines.iter().flat_map(Line::said).flat_map(|(text, _)| text.split([',', ';']));
@@ -130,11 +131,11 @@ fn veers(whole: Wording<'_>, early: &[Early<'_>], lines: &[Line]) -> bool {
     let reason = all.iter().position(|word| is_in!("because since", word)).filter(|at| *at > 3);
     let all = &all[..reason.unwrap_or(all.len())];
     all.len() >= 5
-        && !is_order(lines)
         && (early.iter().any(|(said, _)| !said.text.ends_with('?') && turn::turns(*said))
             || all.len() >= 8
                 && !whole.text.ends_with('?')
-                && (turn::leaves(all) && turn::takes(all) || turn::shows_turn(all, is_choice)))
+                && (turn::leaves(all) && turn::takes(all) || turn::shows_turn(all, is_choice())))
+        && !is_order(lines)
 }
 
 /// Whether a prompt asks for nothing new.
@@ -211,7 +212,7 @@ fn is_work(whole: Wording<'_>) -> bool {
 
 /// Whether a sentence orders a piece of work or turns to one.
 pub(super) fn is_order(sentence: Wording<'_>) -> bool {
-    orders(&sentence) || turn::turns(sentence) || cues::of(sentence.text).has(Cue::Turns)
+    orders(&sentence) || turn::turns(sentence) || cues::of(sentence).has(Cue::Turns)
 }
 
 /// Whether a sentence speaks of what was said before it.

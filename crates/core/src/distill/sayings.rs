@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-
+use super::phrasebook::Phrasebook;
+use super::wording::Wording;
 use super::{choice, next, pick, questions, turn, verdict};
 
 /// What is said by a phrase.
@@ -15,13 +15,12 @@ pub(super) enum Saying {
     Closed,
     Sensible,
     Accepted,
-    Explained,
     Aside,
     Given,
     Ranked,
     Gone,
     Offered,
-    /// A question that is answered has both of these.
+    /// A question that is over has both of these.
     Answered,
     Asked,
     /// The agent is asked for something.
@@ -33,7 +32,6 @@ static TABLE: &[(Saying, &str)] = &[
     (Saying::Closed, verdict::CLOSED),
     (Saying::Sensible, choice::SENSIBLE),
     (Saying::Accepted, pick::ACCEPTED),
-    (Saying::Explained, pick::EXPLAINED),
     (Saying::Aside, turn::ASIDE),
     (Saying::Given, turn::GIVEN),
     (Saying::Ranked, turn::RANKED),
@@ -54,21 +52,22 @@ impl SayingSet {
     }
 }
 
-/// The automaton of all phrases, and what each says; without an automaton no phrase is found.
-static PHRASES: LazyLock<(Option<AhoCorasick>, Vec<Saying>)> = LazyLock::new(|| {
-    let all = TABLE.iter().flat_map(|(saying, phrases)| phrases.split('|').map(|phrase| (*saying, phrase)));
-    let (sayings, phrases): (Vec<Saying>, Vec<&str>) = all.filter(|(_, phrase)| !phrase.is_empty()).unzip();
-    (AhoCorasick::new(phrases).ok(), sayings)
+static PHRASES: LazyLock<Phrasebook<Saying>> = LazyLock::new(|| {
+    let all = TABLE.iter().flat_map(|(saying, phrases)| phrases.split('|').map(|phrase| (phrase.trim(), *saying)));
+    Phrasebook::of(all)
 });
 
-/// What a text in lower case says.
-pub(super) fn of(lower: &str) -> SayingSet {
-    let (automaton, sayings) = &*PHRASES;
+/// What is said in words.
+pub(super) fn of(words: Wording<'_>) -> SayingSet {
+    let phrases = &*PHRASES;
     let mut set = SayingSet::default();
-    for found in automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(lower)) {
-        let saying = sayings[found.pattern().as_usize()];
-        if saying != Saying::Lead || found.start() == 0 {
-            set.0 |= 1 << saying as u8;
+    for at in 0..words.len() {
+        for (phrase, saying) in phrases.beginning(&words[at], words.get(at + 1)) {
+            let is_said =
+                || words.said_from(at).strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(|c| c != ' '));
+            if (at == 0 || saying != Saying::Lead) && is_said() {
+                set.0 |= 1 << saying as u8;
+            }
         }
     }
     set
@@ -76,13 +75,19 @@ pub(super) fn of(lower: &str) -> SayingSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{Saying, of};
+    use super::Saying;
+    use crate::distill::wording::spelt;
+
+    fn says(text: &str, saying: Saying) -> bool {
+        spelt(text, |words| words.says(saying))
+    }
 
     #[test]
-    fn phrases_are_found_anywhere_and_leads_at_the_beginning() {
-        assert!(of("we can come back to this later").has(Saying::Aside));
-        assert!(!of("we can go").has(Saying::Aside));
-        assert!(of("in the end a queue").has(Saying::Lead));
-        assert!(!of("a queue in the end").has(Saying::Lead));
+    fn phrases_are_found_anywhere_as_words_and_leads_at_the_beginning() {
+        assert!(says("We can come back to this, later.", Saying::Aside));
+        assert!(!says("We can go.", Saying::Aside));
+        assert!(!says("We put it on iceberg.", Saying::Aside));
+        assert!(says("In the end, a queue.", Saying::Lead));
+        assert!(!says("A queue in the end.", Saying::Lead));
     }
 }

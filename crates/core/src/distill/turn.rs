@@ -3,6 +3,7 @@
 //! A new task is named as one (`next topic: …`), set off (`what we really need is …`), or the old one is dismissed, said
 //! to be over or somebody else's, and something follows.
 
+use super::needs;
 use super::request;
 use super::sayings::Saying;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
@@ -10,11 +11,11 @@ use super::wording::Wording;
 
 const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
 
-const NAMES: &str = "\
+pub(super) const NAMES: &str = "\
     task topic thing goal plan request subject job item assignment problem ticket story priority focus objective \
     mission project issue point step order";
 
-const OLD: &str = "other previous old first original earlier current last former rest";
+pub(super) const OLD: &str = "other previous old first original earlier current last former rest";
 
 /// What stands before the words that count.
 const BEFORE: &str = "\
@@ -23,7 +24,7 @@ const BEFORE: &str = "\
     cool perfect nice small quick your my our it's that's this you're";
 
 /// Verbs that put something away.
-const DISMISS: &str = "\
+pub(super) const DISMISS: &str = "\
     forget scrap drop skip ignore scratch park abandon cancel stop pause shelve ditch postpone defer discard \
     nevermind disregard halt close wrap finish suspend freeze";
 
@@ -37,16 +38,16 @@ const LINKS: &str = "to with on over at into working by doing";
 /// Whether a sentence, or what a prompt begins with, turns to something else.
 pub(super) fn turns(words: Wording<'_>) -> bool {
     names_new(words)
-        || sets_off(&words)
-        || dismisses(&words)
+        || words.has(needs::WHAT) && sets_off(&words)
+        || words.has(needs::AWAY) && dismisses(&words)
         || is_gone(words)
-        || has_changed(&words)
-        || takes_up(&words)
+        || words.has(needs::CHANGED) && has_changed(&words)
+        || words.has(needs::NOW) && takes_up(&words)
         || words.says(Saying::Ranked)
         || sets_aside(words)
         || gives(words)
         || goes_on(words)
-        || renames(&words)
+        || words.has(needs::TASK) && renames(&words)
 }
 
 /// Whether a sentence calls something the task.
@@ -121,7 +122,7 @@ fn gives(words: Wording<'_>) -> bool {
 }
 
 /// Verbs that put something away, in the forms in which they are said of a task.
-const LEAVING: &str = "\
+pub(super) const LEAVING: &str = "\
     forget scrap drop skip ignore park abandon cancel stop pause shelve ditch postpone defer discard disregard halt suspend \
     freeze leave scratch revert undo abandoning dropping parking shelving pausing stopping cancelling canceling postponing ditching scrapping \
     leaving abandoned dropped parked shelved paused stopped cancelled canceled postponed ditched scrapped delay close closing \
@@ -131,7 +132,7 @@ const LEAVING: &str = "\
 pub(super) fn leaves(words: &[Word<'_>]) -> bool {
     let is_work =
         |word: &Word<'_>| is_in!(OLD, word) || is_in!(NAMES, word) || is_in!("whole entire work feature branch", word);
-    words.windows(3).any(|part| {
+    words.windows(3).filter(|part| part[0].is(needs::LEAVES)).any(|part| {
         let [verb, object, next] = part else { return false };
         is_in!(LEAVING, verb)
             && (is_in!("it this that everything all", object)
@@ -163,7 +164,7 @@ pub(super) fn leaves(words: &[Word<'_>]) -> bool {
 /// Whether a prompt takes something up, or says what matters now.
 pub(super) fn takes(words: &[Word<'_>]) -> bool {
     let is_own = |word: &Word<'_>| !request::is_back(word) && !is_in!("how why what if", word);
-    words.windows(3).any(|part| {
+    words.windows(3).filter(|part| part[0].is(needs::TAKES)).any(|part| {
         let [one, two, three] = part else { return false };
         is_in!("work working start starting focus begin concentrate get going carry", one)
             && is_in!("on with", two)
@@ -252,13 +253,16 @@ fn goes_on(words: Wording<'_>) -> bool {
 /// `New task: …`, `OK, next topic.`
 fn names_new(words: Wording<'_>) -> bool {
     // It may stand behind what is said of the old one: `merged, next task: …`.
+    words.has(needs::TASK) && calls_any_task(words) || is_turned(words)
+}
+
+fn calls_any_task(words: Wording<'_>) -> bool {
     calls_task(words)
         || words.text.match_indices([',', '.', ';', '!']).any(|(at, _)| {
             let clause = words.from(at + 1);
             clause.len() >= 3 && (calls_task(clause) || sets_task(&clause))
         })
         || sets_task(&words)
-        || is_turned(words)
 }
 
 /// `Okay, pivot: …`.
@@ -339,7 +343,8 @@ pub(super) const GONE: &str = "\
 
 /// `The other thing can wait`, `somebody else took that`.
 fn is_gone(words: Wording<'_>) -> bool {
-    let old = words.windows(3).any(|part| {
+    let old = || {
+        words.windows(3).any(|part| {
         is_in!(OLD, &part[0])
             && (is_in!(NAMES, &part[1]) || is_in!("one work idea part piece feature", &part[1]))
             && is_in!("can will got goes no isn't went gets", &part[2])
@@ -351,8 +356,9 @@ fn is_gone(words: Wording<'_>) -> bool {
                 "done over gone finished not no off dead cancelled canceled obsolete moot merged shipped closed been",
                 &part[3],
             )
-    });
-    old || words.says(Saying::Gone)
+    })
+    };
+    words.says(Saying::Gone) || words.has(needs::OLD) && old()
 }
 
 /// `Change of plan`, `our priorities have shifted`.

@@ -1,8 +1,9 @@
 //! Sentences that conclude: a lead that sums up, a label, a report of whose choice it was, a state that is final.
 
 use super::cues::{Cue, CueSet};
+use super::needs;
 use super::sayings::Saying;
-use super::vocabulary::{NO_WORD, Word, is_in};
+use super::vocabulary::{NO_WORD, Word, is_in, is_one_of};
 use super::wording::Wording;
 
 /// Leads behind which a conclusion stands.
@@ -29,13 +30,30 @@ const UNDECIDED: &str =
     "open pending no needed need needs required missing outstanding your possible proposed suggested next";
 
 /// Verbs in the past by which something was chosen.
-const PAST: &str = "\
+pub(super) const PAST: &str = "\
     used kept left stored put replaced switched swapped moved dropped avoided skipped adopted picked chose selected based \
     took went \
     capped limited pinned named deferred postponed preferred modelled modeled reused retained rejected";
 
 /// The same, where only what it took the place of makes it a choice.
-const WORK: &str = "made built wrote implemented moved added changed removed returned did";
+pub(super) const WORK: &str = "made built wrote implemented moved added changed removed returned did";
+
+/// The same of how something was built.
+pub(super) const BUILT: &str = "built based wrote implemented modelled modeled structured designed did made solved";
+
+/// Ways of doing something.
+pub(super) const IDEAS: &str =
+    "approach idea approaches ideas option options proposal way solution variant design alternative";
+
+/// What others did who may choose.
+pub(super) const CHOSE: &str = "\
+    prefers insists insisted chose decided prefer opted vetoed approved accepted wants voted picked agreed requires \
+    demanded demands signed selected settled ruled rejected want require insist";
+
+/// One of these is in every clause that closes a matter.
+pub(super) const CLOSING: &str = "\
+    decided settled agreed final deal period stop story closed that's discussion debate exceptions else approved decision \
+    mind said non-negotiable locked accepted policy rule plan choice call verdict standard convention";
 
 /// What is said of a matter that is closed.
 pub(super) const CLOSED: &str = "\
@@ -48,15 +66,14 @@ pub(super) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
     words.says(Saying::Lead)
         || words.says(Saying::Closed)
         || is_labelled(words)
-        || admits(&words)
-        || is_closed(words)
-        || replaces_idea(&words)
-        || goes_route(&words)
-        || builds_on(&words, cues)
-        || looks_back(&words, cues)
-        || is_anothers(&words)
-        || is_why(&words)
-        || prefers(&words, cues)
+        || words.has(needs::ONLY) && admits(&words)
+        || words.has(needs::CLOSES) && is_closed(words)
+        || words.has(needs::IDEA) && replaces_idea(&words)
+        || words.has(needs::ROUTE) && goes_route(&words)
+        || words.has(needs::DID) && (builds_on(&words, cues) || looks_back(&words, cues))
+        || words.has(needs::CHOSE) && is_anothers(&words)
+        || words.has(needs::WHY) && is_why(&words)
+        || words.has(needs::THAN) && prefers(&words, cues)
 }
 
 /// `Final pick: …`.
@@ -69,9 +86,7 @@ fn is_labelled(sentence: Wording<'_>) -> bool {
     if let Some((tag, rest)) = tagged {
         return is_in!(FIRM_LABELS, &Word::of(tag)) && rest.len() > 4 && !rest.ends_with('?');
     }
-    let Some(end) = [": ", " — ", " – ", " - "].iter().filter_map(|mark| text.find(mark)).min() else {
-        return false;
-    };
+    let Some((end, _)) = super::prose::label_end(text) else { return false };
     let label = text[..end].find(['(', '[', '#']).unwrap_or(end);
     let mut words = &sentence[..sentence.count_until(label)];
     // `Approach taken: …`
@@ -132,7 +147,7 @@ pub(super) fn closes(words: Wording<'_>) -> bool {
             .take(3)
             .any(|word| is_in!("policy rule decision plan choice call verdict standard convention deal", word))
         && words.iter().any(|word| is_in!("the our my", word));
-    is_called && words.len() < 6 || words.len() < 6 && CLOSERS.split('|').any(|closer| closer == words.said())
+    is_called && words.len() < 6 || words.len() < 6 && is_one_of!(CLOSERS, words.said())
 }
 
 fn is_closed(sentence: Wording<'_>) -> bool {
@@ -168,7 +183,7 @@ pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
 
 /// Whether a word names a way of doing something and not the thing.
 pub(super) fn is_idea(word: &Word<'_>) -> bool {
-    is_in!("approach idea approaches ideas option options proposal way solution variant design alternative", word)
+    word.is(needs::IDEA)
 }
 
 /// `The team prefers …`, `you insisted on …`: the agent tells whose choice it was.
@@ -216,10 +231,7 @@ fn builds_on(words: &[Word<'_>], cues: CueSet) -> bool {
     cues.has(Cue::Reason)
         && words.windows(4).take(6).any(|part| {
             is_in!("i we i've we've", &part[0])
-                && is_in!(
-                    "built based wrote implemented modelled modeled structured designed did made solved",
-                    &part[1]
-                )
+                && is_in!(BUILT, &part[1])
                 && is_in!("it this that these them", &part[2])
                 && is_in!("on with around as in using via by through", &part[3])
         })

@@ -22,15 +22,23 @@ impl<'a> Word<'a> {
         Self::lower(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
     }
 
-    /// A word that is in lower case already.
-    pub(super) fn lower(text: Cow<'a, str>) -> Self {
+    fn lower(text: Cow<'a, str>) -> Self {
         let print = print(text.as_bytes());
         let class = lexicon::of(&text, print);
         Self { text, print, class }
     }
 
+    /// A word in lower case whose print is known.
+    pub(super) fn known(text: &'a str, print: u64) -> Self {
+        Self { text: Cow::Borrowed(text), print, class: lexicon::of(text, print) }
+    }
+
     pub(super) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn print(&self) -> u64 {
+        self.print
     }
 
     /// Whether it can be one of these.
@@ -72,10 +80,15 @@ pub(super) struct List(pub(super) &'static [u64]);
 
 impl List {
     pub(super) fn has(self, word: &Word<'_>) -> bool {
-        let mut slot = slot(word.print, self.0.len());
+        self.knows(word.print)
+    }
+
+    /// Whether a print is that of one of its words.
+    pub(super) fn knows(self, print: u64) -> bool {
+        let mut slot = slot(print, self.0.len());
         loop {
             match self.0[slot] {
-                known if known == word.print => return true,
+                known if known == print => return true,
                 NONE => return false,
                 _ => slot = (slot + 1) & (self.0.len() - 1),
             }
@@ -87,7 +100,8 @@ impl List {
 macro_rules! list {
     ($words:expr) => {{
         const THESE: &str = $words;
-        const PRINTS: [u64; $crate::distill::vocabulary::slots(THESE)] = $crate::distill::vocabulary::prints(THESE);
+        const PRINTS: [u64; $crate::distill::vocabulary::slots(THESE, b' ')] =
+            $crate::distill::vocabulary::prints(THESE, b' ');
         $crate::distill::vocabulary::List(&PRINTS)
     }};
 }
@@ -99,20 +113,37 @@ macro_rules! is_in {
     };
 }
 
-pub(super) use {is_in, list};
+/// Whether a text is one of some phrases that are parted by bars.
+macro_rules! is_one_of {
+    ($phrases:expr, $text:expr) => {{
+        const THESE: &str = $phrases;
+        const PRINTS: [u64; $crate::distill::vocabulary::slots(THESE, b'|')] =
+            $crate::distill::vocabulary::prints(THESE, b'|');
+        $crate::distill::vocabulary::List(&PRINTS).knows($crate::distill::vocabulary::print($text.as_bytes()))
+    }};
+}
+
+pub(super) use {is_in, is_one_of, list};
 
 /// A slot without a word.
 const NONE: u64 = 0;
 
 /// What stands for a word: no two words of any text will have the same.
 pub(super) const fn print(word: &[u8]) -> u64 {
-    let mut print = 0xcbf2_9ce4_8422_2325;
-    let mut at = 0;
+    let (mut print, mut at) = (EMPTY, 0);
     while at < word.len() {
-        print = (print ^ word[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        print = behind(print, word[at]);
         at += 1;
     }
     print
+}
+
+/// The print of no letters.
+pub(super) const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// A print with a letter more.
+pub(super) const fn behind(print: u64, letter: u8) -> u64 {
+    (print ^ letter as u64).wrapping_mul(0x0100_0000_01b3)
 }
 
 /// Where a print is looked for first among so many slots, a power of two.
@@ -122,23 +153,23 @@ pub(super) const fn slot(print: u64, slots: usize) -> usize {
 }
 
 /// How many slots a list has: a power of two, so that half of them stay free.
-pub(super) const fn slots(list: &str) -> usize {
+pub(super) const fn slots(list: &str, between: u8) -> usize {
     let bytes = list.as_bytes();
     let (mut words, mut at) = (1, 0);
     while at < bytes.len() {
-        words += (bytes[at] == b' ') as usize;
+        words += (bytes[at] == between) as usize;
         at += 1;
     }
     (words * 2).next_power_of_two()
 }
 
 /// The slots of a list.
-pub(super) const fn prints<const SLOTS: usize>(list: &str) -> [u64; SLOTS] {
+pub(super) const fn prints<const SLOTS: usize>(list: &str, between: u8) -> [u64; SLOTS] {
     let mut slots = [NONE; SLOTS];
     let mut rest = list.as_bytes();
     while !rest.is_empty() {
         let mut length = 0;
-        while length < rest.len() && rest[length] != b' ' {
+        while length < rest.len() && rest[length] != between {
             length += 1;
         }
         let (word, behind) = rest.split_at(length);

@@ -1,11 +1,11 @@
 //! A text in words: split once, and looked at by every rule, whole or in parts.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Deref;
 
+use super::lexicon::Class;
 use super::sayings::{self, Saying, SayingSet};
-use super::vocabulary::Word;
+use super::vocabulary::{self, Word};
 
 /// The words of a text in lower case, one behind the other, and where they are.
 pub(super) struct Spelling<'t> {
@@ -23,6 +23,7 @@ struct Place {
     /// In what is said.
     from: usize,
     to: usize,
+    print: u64,
 }
 
 /// A text in words, or a part of one.
@@ -36,6 +37,8 @@ pub(super) struct Wording<'a> {
     /// Where the text begins in the whole.
     start: usize,
     sayings: Option<&'a OnceCell<SayingSet>>,
+    /// What its words can be, or those of the whole.
+    classes: Class,
 }
 
 /// Splits a text and looks at it.
@@ -48,54 +51,113 @@ pub(super) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) -> T) -> T {
 
 impl<'t> Spelling<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        let mut spelling =
-            Self { text, said: String::with_capacity(text.len() + 1), places: Vec::with_capacity(text.len() / 4) };
+        let (said, places) = (String::with_capacity(text.len() + 1), Vec::with_capacity(text.len() / 4));
+        let mut spelling = Self { text, said, places };
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
-            let end = at + run(&text[at..]);
-            if end > at {
-                spelling.take(at, end);
-                at = end;
+            match LETTERS[usize::from(bytes[at])] {
+                NONE | EDGE_MARK | EDGE_DASH => at += 1,
+                _ => at = spelling.take(at),
             }
-            // What ended the word is not looked at again.
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
         }
         spelling
     }
 
-    /// A word with what is written before and behind it.
-    fn take(&mut self, at: usize, end: usize) {
+    /// Takes the word that begins here, and tells where it ends.
+    fn take(&mut self, at: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let from = self.begin();
+        let (mut end, mut print) = (at, vocabulary::EMPTY);
+        loop {
+            match bytes.get(end).map_or(NONE, |byte| LETTERS[usize::from(*byte)]) {
+                NONE => break,
+                OTHER => return self.take_any(at, from),
+                letter => {
+                    self.said.push(char::from(letter));
+                    print = vocabulary::behind(print, letter);
+                    end += 1;
+                }
+            }
+        }
+        let word = self.said[from..].trim_end_matches(EDGES).len();
+        if from + word < self.said.len() {
+            self.said.truncate(from + word);
+            print = vocabulary::print(&self.said.as_bytes()[from..]);
+        }
+        self.places.push(Place { at, from, to: self.said.len(), print });
+        end
+    }
+
+    /// The same where other letters than those of ASCII are, or signs that are none.
+    #[cold]
+    fn take_any(&mut self, at: usize, from: usize) -> usize {
+        self.said.truncate(from);
+        let end = at + run(&self.text[at..]);
         let raw = &self.text[at..end];
         let begun = raw.trim_start_matches(EDGES);
         let word = begun.trim_end_matches(EDGES);
         if word.is_empty() {
-            return;
+            self.said.truncate(from.saturating_sub(1));
+            // What is no letter is passed over.
+            return end.max(at + self.text[at..].chars().next().map_or(1, char::len_utf8));
         }
-        if !self.said.is_empty() {
-            self.said.push(' ');
-        }
-        let from = self.said.len();
         if word.is_ascii() {
             self.said.push_str(word);
             self.said[from..].make_ascii_lowercase();
         } else {
             self.said.push_str(&word.to_lowercase());
         }
-        self.places.push(Place { at: at + raw.len() - begun.len(), from, to: self.said.len() });
+        let print = vocabulary::print(&self.said.as_bytes()[from..]);
+        self.places.push(Place { at: at + raw.len() - begun.len(), from, to: self.said.len(), print });
+        end
+    }
+
+    /// Where the next word will be.
+    fn begin(&mut self) -> usize {
+        if !self.said.is_empty() {
+            self.said.push(' ');
+        }
+        self.said.len()
     }
 
     pub(super) fn words(&self) -> Vec<Word<'_>> {
-        self.places.iter().map(|place| Word::lower(Cow::Borrowed(&self.said[place.from..place.to]))).collect()
+        self.places.iter().map(|place| Word::known(&self.said[place.from..place.to], place.print)).collect()
     }
 
     pub(super) fn wording<'a>(&'a self, words: &'a [Word<'a>], sayings: &'a OnceCell<SayingSet>) -> Wording<'a> {
-        Wording { text: self.text, words, places: &self.places, said: &self.said, start: 0, sayings: Some(sayings) }
+        let classes = words.iter().fold(0, |classes, word| classes | word.class());
+        let (places, said) = (&*self.places, &*self.said);
+        Wording { text: self.text, words, places, said, start: 0, sayings: Some(sayings), classes }
     }
 }
 
 /// What may stand at the edge of a word and is none of it.
 const EDGES: [char; 2] = ['\'', '-'];
+const EDGE_MARK: u8 = b'\'';
+const EDGE_DASH: u8 = b'-';
+
+/// No letter, and no letter of ASCII.
+const NONE: u8 = 0;
+const OTHER: u8 = 0xff;
+
+/// Bytes as they are in words: letters in lower case.
+const LETTERS: [u8; 256] = {
+    let mut letters = [NONE; 256];
+    let mut byte: u8 = 0;
+    while byte < 0x80 {
+        if byte.is_ascii_alphanumeric() || matches!(byte, EDGE_MARK | EDGE_DASH | b'_') {
+            letters[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    let mut byte = 0x80;
+    while byte < 0x100 {
+        letters[byte] = OTHER;
+        byte += 1;
+    }
+    letters
+};
 
 /// How long a text is made of what words are made of.
 fn run(text: &str) -> usize {
@@ -120,19 +182,38 @@ impl<'a> Deref for Wording<'a> {
 }
 
 impl<'a> Wording<'a> {
+    pub(super) fn all(self) -> &'a [Word<'a>] {
+        self.words
+    }
+
+    /// Whether one of the words may be of a class. Of a part it is known of the whole.
+    pub(super) fn has(self, class: Class) -> bool {
+        self.classes & class != 0
+    }
+
     /// The words in lower case, with a space between.
     pub(super) fn said(self) -> &'a str {
-        match (self.places.first(), self.places.last()) {
+        self.said_from(0)
+    }
+
+    /// The same from a word on.
+    pub(super) fn said_from(self, word: usize) -> &'a str {
+        match (self.places.get(word), self.places.last()) {
             (Some(first), Some(last)) => &self.said[first.from..last.to],
             _ => "",
         }
     }
 
+    /// Where a word begins in the text.
+    pub(super) fn begins(self, word: usize) -> usize {
+        self.places.get(word).map_or(self.text.len(), |place| place.at - self.start)
+    }
+
     /// Whether the words say one of some phrases.
     pub(super) fn says(self, saying: Saying) -> bool {
         match self.sayings {
-            Some(known) => known.get_or_init(|| sayings::of(self.said())).has(saying),
-            None => sayings::of(self.said()).has(saying),
+            Some(known) => known.get_or_init(|| sayings::of(self)).has(saying),
+            None => sayings::of(self).has(saying),
         }
     }
 
@@ -144,10 +225,7 @@ impl<'a> Wording<'a> {
 
     /// The words from one on.
     pub(super) fn skip(self, words: usize) -> Self {
-        match self.places.get(words) {
-            Some(first) => self.from(first.at - self.start),
-            None => self.from(self.text.len()),
-        }
+        self.from(self.begins(words))
     }
 
     /// What stands behind a place in the text.

@@ -88,11 +88,20 @@ const ENOUGH: usize = 48 * 1024;
 
 /// What the user said, paragraphs kept; empty where a message has no words of the user.
 pub(super) fn own(text: &str) -> String {
-    let text = clipped(text).replace('\u{2019}', "'").replace("\r\n", "\n");
+    let text = clipped(text);
+    let text = replaced(replaced(text, "\u{2019}", "'"), "\r\n", "\n");
     let text = crate::plain::plain(&text);
-    let text = without_command(without_blocks(&text).trim());
-    let text = without_notices(&text);
-    dump::without(&text).trim().to_owned()
+    let text = without_blocks(&text);
+    let text = without_notices(without_command(text.trim()));
+    let text = dump::without(&text);
+    text.trim().to_owned()
+}
+
+fn replaced<'a>(text: Cow<'a, str>, old: &str, new: &str) -> Cow<'a, str> {
+    if memchr::memmem::find(text.as_bytes(), old.as_bytes()).is_none() {
+        return text;
+    }
+    Cow::Owned(text.replace(old, new))
 }
 
 /// The beginning and the end: what was pasted stands between them.
@@ -109,37 +118,46 @@ pub(super) fn without_notices(text: &str) -> String {
     let mut kept = Vec::new();
     let mut quoting = false;
     for line in text.lines() {
-        let start = line.trim_start().to_ascii_lowercase();
-        if start.starts_with("--- content from referenced files") {
+        let line_start = line.trim_start();
+        let starts = |notice: &str| starts_with(line_start, notice);
+        if starts("--- content from referenced files") {
             quoting = true;
         }
-        if !quoting && !NOTICES.iter().any(|notice| start.starts_with(notice)) {
+        if !quoting && !NOTICES.iter().any(|notice| starts(notice)) {
             kept.push(line);
         }
-        if start.starts_with("--- end of content") {
+        if starts("--- end of content") {
             quoting = false;
         }
     }
     kept.join("\n")
 }
 
+/// Whether a text starts with another one, in any case.
+fn starts_with(text: &str, start: &str) -> bool {
+    text.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+}
+
 /// A client's own command is no request; what is said behind the name of a user's command is.
-fn without_command(text: &str) -> String {
+fn without_command(text: &str) -> &str {
     if text.starts_with('!') && text.len() > 1 && !text.contains('\n') {
-        return String::new();
+        return "";
     }
-    let Some(rest) = text.strip_prefix('/') else { return text.to_owned() };
+    let Some(rest) = text.strip_prefix('/') else { return text };
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
     match is_name {
-        false => text.to_owned(),
-        true if HOUSEKEEPING.contains(&name) => String::new(),
-        true => arguments.trim().to_owned(),
+        false => text,
+        true if HOUSEKEEPING.contains(&name) => "",
+        true => arguments.trim(),
     }
 }
 
 /// Takes out `<tag>…</tag>` blocks that no user types.
-fn without_blocks(text: &str) -> String {
+fn without_blocks(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'<', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut unclosed: BTreeSet<&str> = BTreeSet::new();
     let mut rest = text;
@@ -169,7 +187,7 @@ fn without_blocks(text: &str) -> String {
         }
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 /// The name of the tag that a text begins with, and where the tag ends.

@@ -1,0 +1,109 @@
+//! Words that a rule cannot do without: a sentence that has none of them is not put to the rule.
+
+use super::lexicon::Class;
+use super::{choice, turn, verdict};
+
+/// What is judged the better, and what the better one is.
+pub(super) const GOOD: Class = 1 << 16;
+pub(super) const KIND: Class = 1 << 17;
+/// `What we keep`, `why we keep`.
+pub(super) const WHAT: Class = 1 << 18;
+pub(super) const WHY: Class = 1 << 19;
+/// A noun of what was settled.
+pub(super) const NAMED: Class = 1 << 20;
+/// An option, by its place or by its name, or the `it` of `a queue it is`.
+pub(super) const OPTION: Class = 1 << 21;
+/// What was chosen, or made.
+pub(super) const CHOSEN: Class = 1 << 22;
+/// `Must`, and what must be so.
+pub(super) const MUST: Class = 1 << 23;
+pub(super) const STAYS: Class = 1 << 24;
+/// A word of a clause that closes the matter.
+pub(super) const CLOSES: Class = 1 << 25;
+/// A way of doing it.
+pub(super) const IDEA: Class = 1 << 26;
+/// `Route`, `way`.
+pub(super) const ROUTE: Class = 1 << 27;
+/// What was done in the past.
+pub(super) const DID: Class = 1 << 28;
+/// What others did who may choose.
+pub(super) const CHOSE: Class = 1 << 29;
+/// `Over`, `not`, `than`.
+pub(super) const THAN: Class = 1 << 30;
+/// `Then`, `make`, and what else leads to a pick of an agent.
+pub(super) const LEADS: Class = 1 << 31;
+/// Who is said to want it.
+pub(super) const SAYER: Class = 1 << 32;
+/// One who speaks and may commit.
+pub(super) const COMMITS: Class = 1 << 33;
+/// `Only`, `nothing`.
+pub(super) const ONLY: Class = 1 << 34;
+/// What tasks are called.
+pub(super) const TASK: Class = 1 << 35;
+/// What stands of what was before.
+pub(super) const OLD: Class = 1 << 36;
+/// What puts a task away.
+pub(super) const AWAY: Class = 1 << 37;
+/// `Changed`, `shifted`.
+pub(super) const CHANGED: Class = 1 << 38;
+/// `Now`, `next`, `instead`.
+pub(super) const NOW: Class = 1 << 39;
+/// A first word of what leaves a task, and of what takes one up.
+pub(super) const LEAVES: Class = 1 << 40;
+pub(super) const TAKES: Class = 1 << 41;
+
+pub(super) const NEEDS: &[(Class, &str)] = &[
+    (GOOD, choice::GOOD),
+    (KIND, choice::KINDS),
+    (WHAT, "what"),
+    (WHY, "why"),
+    (NAMED, choice::SETTLED),
+    (OPTION, choice::OPTIONS),
+    (OPTION, "first second third last former latter it it'll"),
+    (CHOSEN, choice::CHOSEN),
+    (CHOSEN, choice::MADE),
+    (MUST, "must shall should will has have needs need"),
+    (STAYS, "stay remain keep go use live rely"),
+    (CLOSES, verdict::CLOSING),
+    (IDEA, verdict::IDEAS),
+    (ROUTE, "route path road way"),
+    (DID, verdict::PAST),
+    (DID, verdict::WORK),
+    (DID, verdict::BUILT),
+    (CHOSE, verdict::CHOSE),
+    (THAN, "over not than"),
+    (LEADS, "ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for yup sure alright"),
+    (SAYER, "boss manager customer client team lead legal ops security product management architect cto"),
+    (COMMITS, "we i we'll i'll we're i'm let's lets let"),
+    (ONLY, "only nothing"),
+    (TASK, turn::NAMES),
+    (TASK, "task topic goal job assignment ticket project mission target one"),
+    (OLD, turn::OLD),
+    (AWAY, turn::DISMISS),
+    (AWAY, "put set leave"),
+    (CHANGED, "change changes changed shifted shift"),
+    (NOW, "now next instead let's lets"),
+    (LEAVES, turn::LEAVING),
+    (LEAVES, turn::OLD),
+    (
+        LEAVES,
+        "no not what out off won't don't commit push care rabbit happy done finished through satisfied good fine call",
+    ),
+    (
+        LEAVES,
+        "calling consider next another backlog anymore merged shipped unnecessary finished reassigned deprioritised",
+    ),
+    (LEAVES, "deprioritized moot obsolete superseded"),
+    (
+        TAKES,
+        "work working start starting focus begin concentrate get going carry turn switch move shift pivot jump over go",
+    ),
+    (
+        TAKES,
+        "change back attention from takes take taking all what thing goal task objective mission priority job assignment",
+    ),
+    (
+        TAKES,
+        "deal look i we tackle handle part step phase item number reassigned dealt taken the instead urgent pressing",
+    ),
+];

@@ -1,0 +1,66 @@
+//! Phrases that are known by their first words: a sentence that is split already need not be searched for them.
+
+use super::vocabulary::{self, Word};
+use super::wording::Spelling;
+
+/// Phrases, each with what it stands for.
+pub(super) struct Phrasebook<T> {
+    /// By their keys.
+    phrases: Vec<(u64, &'static str, T)>,
+    /// A key and where its phrases begin, at the slot of the key or at one behind it.
+    slots: Vec<Option<(u64, usize)>>,
+}
+
+impl<T: Copy> Phrasebook<T> {
+    pub(super) fn of(phrases: impl Iterator<Item = (&'static str, T)>) -> Self {
+        let mut phrases: Vec<_> = phrases.filter_map(|(phrase, of)| Some((key_of(phrase)?, phrase, of))).collect();
+        phrases.sort_by_key(|(key, phrase, _)| (*key, *phrase));
+        let mut book = Self { slots: vec![None; (phrases.len() * 2 + 2).next_power_of_two()], phrases };
+        for (at, (key, _, _)) in book.phrases.iter().enumerate() {
+            let slot = book.slot(*key);
+            book.slots[slot].get_or_insert((*key, at));
+        }
+        book
+    }
+
+    /// The phrases that may begin with a word that has another one behind it, or none.
+    pub(super) fn beginning(
+        &self,
+        word: &Word<'_>,
+        next: Option<&Word<'_>>,
+    ) -> impl Iterator<Item = (&'static str, T)> {
+        let alone = self.with(word.print());
+        let paired = next.map(|next| self.with(pair(word.print(), next.print())));
+        alone.chain(paired.into_iter().flatten())
+    }
+
+    fn with(&self, key: u64) -> impl Iterator<Item = (&'static str, T)> {
+        let from = self.slots[self.slot(key)].map_or(self.phrases.len(), |(_, at)| at);
+        let same = self.phrases[from..].iter().take_while(move |(known, _, _)| *known == key);
+        same.map(|(_, phrase, of)| (*phrase, *of))
+    }
+
+    /// The slot that a key has, or the free one that it would get.
+    fn slot(&self, key: u64) -> usize {
+        let mut slot = vocabulary::slot(key, self.slots.len());
+        while self.slots[slot].is_some_and(|(known, _)| known != key) {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        slot
+    }
+}
+
+/// What stands for two words, one behind the other.
+fn pair(one: u64, other: u64) -> u64 {
+    (one.rotate_left(23) ^ other).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// What stands for the first words of a phrase; a phrase without words is none.
+fn key_of(phrase: &str) -> Option<u64> {
+    let spelling = Spelling::of(phrase);
+    match spelling.words().as_slice() {
+        [] => None,
+        [word] => Some(word.print()),
+        [word, next, ..] => Some(pair(word.print(), next.print())),
+    }
+}
