@@ -2,6 +2,7 @@
 
 use super::Roots;
 use super::digest::{Call, Digest};
+use super::shell::Command;
 use crate::transcript::{Action, Change, Hunk};
 
 /// One change of one file.
@@ -65,7 +66,7 @@ fn change(change: &Change) -> Vec<(String, What<'_>)> {
 /// What a command does to files, where that is in plain sight.
 fn by_command<'a>(
     command: &'a str,
-    commands: &[Vec<String>],
+    commands: &[Command<'_>],
     workdir: Option<&str>,
     roots: &Roots,
 ) -> Vec<(String, What<'a>)> {
@@ -73,7 +74,7 @@ fn by_command<'a>(
     let workdir = workdir.filter(|folder| !roots.has(folder)).unwrap_or_default();
     let mut folder = roots.relative(workdir).to_owned();
     for words in commands {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         if let ["cd", to] = words[..] {
             folder = joined(&folder, roots.relative(to));
             continue;

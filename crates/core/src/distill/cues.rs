@@ -50,6 +50,8 @@ pub(super) enum Cue {
     Asks,
     /// No phrase, but how a sentence is built: its speaker chooses by it.
     Built,
+    /// Nor this: it does no more than close a matter.
+    Closes,
 }
 
 /// The turns of phrase of a sentence.

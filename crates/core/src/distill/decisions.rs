@@ -47,10 +47,10 @@ fn in_line(said: &Said, is_task: bool, index: usize) -> Vec<Decision> {
         Section::Questions | Section::Failed | Section::Done if !said.is_user() => Vec::new(),
         _ if said.is_summary => Vec::new(),
         _ => {
+            let is_closed = line.said().any(|(_, cues)| cues.has(Cue::Closes));
             let made = line.said().filter(|(text, cues)| {
                 is_decision(said, is_task, text, *cues)
-                    || closes(line, text)
-                    || opened(line, text)
+                    || is_closed && (cues.has(Cue::Closes) && closes(line, text) || opened(line, text))
                     || said.is_user() && !is_task && follows_answer(line, text)
             });
             made.map(|(text, _)| with_what_it_means(said, is_task, index, text)).collect()
@@ -97,19 +97,24 @@ fn is_bare(text: &str) -> bool {
 /// `Nope. A queue, please.`
 fn follows_answer(line: &Line, text: &str) -> bool {
     let mut said = line.said().map(|(text, _)| text);
-    let answer = said.next().filter(|first| request::words(first).count() <= 2 && questions::begins_answer(first));
-    said.next() == Some(text) && answer.is_some_and(|answer| choice::names(&format!("{answer} {text}")))
+    let answer = said.next();
+    said.next() == Some(text)
+        && answer
+            .filter(|first| request::words(first).count() <= 2 && questions::begins_answer(first))
+            .is_some_and(|answer| choice::names(&format!("{answer} {text}")))
 }
 
 /// What stands behind `Decision made.`
 fn opened(line: &Line, text: &str) -> bool {
-    let mut said = line.said().map(|(text, _)| text);
-    said.next().is_some_and(|first| spelt(first, verdict::closes)) && said.next() == Some(text) && !text.ends_with('?')
+    let mut said = line.said();
+    said.next().is_some_and(|(_, cues)| cues.has(Cue::Closes))
+        && said.next().is_some_and(|(second, _)| second == text)
+        && !text.ends_with('?')
 }
 
 /// `Decided.`, behind what was.
 fn closes(line: &Line, text: &str) -> bool {
-    spelt(text, verdict::closes) && line.said().next().is_some_and(|(first, _)| first != text && !first.ends_with('?'))
+    line.said().next().is_some_and(|(first, _)| first != text && !first.ends_with('?'))
 }
 
 /// The sentence before one.
@@ -121,7 +126,14 @@ fn before<'a>(said: &'a Said, index: usize, text: &str) -> Option<&'a str> {
     in_line.or_else(above).map(|(text, _)| text)
 }
 
+/// A sentence without any of these settles nothing.
+const SETTLING: &[Cue] =
+    &[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Firm, Cue::Built, Cue::Forbids, Cue::Demands];
+
 pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
+    if !cues.any(SETTLING) {
+        return false;
+    }
     let text = if said.is_user() { without_tag(text) } else { text };
     let words = request::words(text).count();
     if text.ends_with('?') || !(2..=choice::LONGEST).contains(&words) || words == 2 && !cues.has(Cue::Firm) {

@@ -61,7 +61,7 @@ pub(super) struct Call<'a> {
     pub(super) failed: bool,
     pub(super) role: Role,
     /// The simple commands that it runs, each as words.
-    pub(super) commands: Vec<Vec<String>>,
+    pub(super) commands: Vec<shell::Command<'a>>,
     /// What it came to, where it ran tests and said so.
     pub(super) report: Option<Report>,
     /// What is done, so that the same thing done again can be told.

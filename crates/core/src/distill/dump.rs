@@ -159,6 +159,17 @@ fn is_ruler(text: &str) -> bool {
     text.len() > 4 && text.chars().all(|c| matches!(c, '=' | '-' | '*' | '_' | '^' | '~' | ' ' | '+' | '|'))
 }
 
+/// Signs that code is full of.
+const IS_SYMBOL: [bool; 256] = {
+    let (mut is_symbol, mut at) = ([false; 256], 0);
+    let symbols = b"{}();=<>[]|\\\"$";
+    while at < symbols.len() {
+        is_symbol[symbols[at] as usize] = true;
+        at += 1;
+    }
+    is_symbol
+};
+
 /// A line of code in one of the usual languages.
 fn is_code(text: &str) -> bool {
     const STARTS: &[&str] = &[
@@ -205,21 +216,18 @@ fn is_code(text: &str) -> bool {
     if ends {
         return true;
     }
-    let symbols = text
-        .bytes()
-        .filter(|b| {
-            matches!(
-                b,
-                b'{' | b'}' | b'(' | b')' | b';' | b'=' | b'<' | b'>' | b'[' | b']' | b'|' | b'\\' | b'"' | b'$'
-            )
-        })
-        .count();
+    let symbols = text.bytes().filter(|byte| IS_SYMBOL[usize::from(*byte)]).count();
     if symbols == 0 {
         return false;
     }
     // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
-    let only_remarks = symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
-    let begins = !only_remarks && STARTS.iter().any(|start| text.starts_with(start));
-    (begins && !text.ends_with(['.', '?', '!']))
-        || (symbols >= 3 && symbols * 5 > text.chars().filter(|c| c.is_alphabetic()).count())
+    let is_remarks = || symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
+    let begins = || STARTS.iter().any(|start| text.starts_with(start)) && !is_remarks();
+    let letters = || text.bytes().filter(u8::is_ascii_alphabetic).count() + others(text);
+    symbols >= 3 && symbols * 5 > letters() || !text.ends_with(['.', '?', '!']) && begins()
+}
+
+/// How many letters are not of ASCII.
+fn others(text: &str) -> usize {
+    if text.is_ascii() { 0 } else { text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count() }
 }

@@ -52,6 +52,12 @@ pub(super) const NOW: Class = 1 << 39;
 pub(super) const LEAVES: Class = 1 << 40;
 pub(super) const TAKES: Class = 1 << 41;
 
+/// Signs that a prompt turns to another task.
+pub(super) const NAMED_TASK: Class = 1 << 42;
+pub(super) const OVER: Class = 1 << 43;
+pub(super) const WHEN: Class = 1 << 44;
+pub(super) const TAKEN: Class = 1 << 45;
+
 pub(super) const NEEDS: &[(Class, &str)] = &[
     (GOOD, choice::GOOD),
     (KIND, choice::KINDS),
@@ -83,6 +89,10 @@ pub(super) const NEEDS: &[(Class, &str)] = &[
     (AWAY, "put set leave"),
     (CHANGED, "change changes changed shifted shift"),
     (NOW, "now next instead let's lets"),
+    (NAMED_TASK, turn::TASKS),
+    (OVER, turn::OVER),
+    (WHEN, turn::WHEN),
+    (TAKEN, turn::TAKEN),
     (LEAVES, turn::LEAVING),
     (LEAVES, turn::OLD),
     (

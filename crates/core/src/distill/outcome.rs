@@ -63,13 +63,15 @@ fn is_answer(command: &str, text: &str) -> bool {
 fn last_words(text: &str) -> bool {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(1500))..];
     let said = |line: &str| {
-        let line = line.trim_start();
+        let line = line.trim();
         ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "]
             .iter()
             .any(|start| line.starts_with(start))
             || line.ends_with("command not found")
     };
-    tail.lines().any(said)
+    let ends = memchr::memchr_iter(b'\n', tail.as_bytes()).chain([tail.len()]);
+    let mut start = 0;
+    ends.map(|end| &tail[std::mem::replace(&mut start, end + 1)..end]).any(said)
 }
 
 /// The line of an outcome that says why, in one line of bounded length.

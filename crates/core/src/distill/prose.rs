@@ -3,7 +3,7 @@
 use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
 use super::wording::spelt;
-use super::{Voice, choice, dump};
+use super::{Voice, choice, dump, verdict};
 
 /// The longest sentence that is judged by how it is built, in bytes.
 const LONGEST: usize = 800;
@@ -66,7 +66,8 @@ fn judged(sentence: &str, voice: Voice) -> CueSet {
         let cues = cues::of(words);
         // What is longer is no sentence, whatever it is.
         let is_choice = sentence.len() <= LONGEST && choice::by(voice, words, cues);
-        if is_choice { cues.with(Cue::Built) } else { cues }
+        let cues = if is_choice { cues.with(Cue::Built) } else { cues };
+        if verdict::closes(words) { cues.with(Cue::Closes) } else { cues }
     })
 }
 
@@ -132,7 +133,7 @@ impl Reading {
             self.flush();
             return;
         }
-        match heading::labelled_row(trimmed).filter(|_| trimmed.starts_with('|')) {
+        match trimmed.starts_with('|').then(|| heading::labelled_row(trimmed)).flatten() {
             Some(row) => {
                 self.flush();
                 self.paragraph = Some((row, Mark::Bullet));

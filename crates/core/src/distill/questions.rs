@@ -92,16 +92,17 @@ fn is_thin(text: &str, cues: CueSet) -> bool {
 fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_turn: bool) -> bool {
     const EMPTY: &[&str] =
         &["anything", "any question", "any concern", "any issue", "changes", "further help", "else i can", "adjust"];
+    let may_ask = cues.any(&[Cue::Open, Cue::Asks]) || ends_turn && cues.has(Cue::Courtesy);
+    if !may_ask || section == Section::Next {
+        return false;
+    }
     let lower = text.to_ascii_lowercase();
     if spelt(text, is_closed) || lower.contains("your call was") {
         return false;
     }
     let is_empty = lower.contains("let me know") && EMPTY.iter().any(|empty| lower.contains(empty));
     let is_long = request::words(text).count() > 2 || has_before && is_thin(text, cues);
-    (cues.has(Cue::Open) || ends_turn && (cues.has(Cue::Asks) || is_request_to_know(&lower)))
-        && is_long
-        && !is_empty
-        && section != Section::Next
+    (cues.has(Cue::Open) || ends_turn && (cues.has(Cue::Asks) || is_request_to_know(&lower))) && is_long && !is_empty
 }
 
 /// What is said of a question that is over, and of what.
@@ -141,10 +142,12 @@ fn is_question(text: &str, cues: CueSet, is_pending: bool, has_before: bool) -> 
         "what next",
         "any questions",
     ];
+    if !text.trim_end_matches(['"', '\'', ')', '*', '_']).ends_with(['?', '？']) {
+        return false;
+    }
     let lower = text.to_ascii_lowercase();
-    let ends = text.trim_end_matches(['"', '\'', ')', '*', '_']).ends_with(['?', '？']);
     let is_long = request::words(text).count() > 2 - usize::from(!text.is_ascii());
-    ends && (is_long || has_before && is_thin(text, cues))
+    (is_long || has_before && is_thin(text, cues))
         && !(request::words(text).count() <= 9 && EMPTY.iter().any(|empty| lower.contains(empty)))
         // An offer is a question while it is pending; later it is over.
         && (is_pending || !cues.has(Cue::Courtesy))
@@ -195,11 +198,13 @@ fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec
     let is_ignored = next.is_none_or(Said::is_user) && !digest.calls_between(said.step, until);
     for line in &said.lines {
         for (text, cues) in line.said() {
-            let asks = decisions::without_tag(text).ends_with(['?', '？']) && request::words(text).count() > 2;
-            let is_request = spelt(text, |words| is_closed(words) || words.says(Saying::Begged));
+            let asks = text.ends_with(['?', '？'])
+                && decisions::without_tag(text).ends_with(['?', '？'])
+                && request::words(text).count() > 2;
             let is_listed = cues.has(Cue::Open) || line.section == Section::Questions;
-            let is_open = !is_request && if asks { is_ignored } else { is_listed };
-            if is_open && (is_ignored || !digest.is_settled_later(said.step, text)) {
+            let is_request = || spelt(text, |words| is_closed(words) || words.says(Saying::Begged));
+            let is_open = if asks { is_ignored } else { is_listed };
+            if is_open && !is_request() && (is_ignored || !digest.is_settled_later(said.step, text)) {
                 found.push(said.item(text));
             }
         }

@@ -146,8 +146,11 @@ fn tickets(text: &str) -> Vec<String> {
         "EN", "AB", "A", "X", "UTC", "GMT",
     ];
     let mut found = Vec::new();
-    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
-        let Some((project, number)) = word.split_once('-') else { continue };
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
+    for at in memchr::memchr_iter(b'-', text.as_bytes()) {
+        let start = at - text.as_bytes()[..at].iter().rev().take_while(is_part).count();
+        let end = at + text.as_bytes()[at..].iter().take_while(is_part).count();
+        let (word, project, number) = (&text[start..end], &text[start..at], &text[at + 1..end]);
         let is_project = (2..=10).contains(&project.len()) && project.bytes().all(|byte| byte.is_ascii_uppercase());
         let is_number = (2..=6).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
         let is_ticket = is_project && is_number && !NOT.contains(&project);
@@ -163,6 +166,12 @@ fn tickets(text: &str) -> Vec<String> {
 fn documents(text: &str) -> Vec<String> {
     const ENDINGS: &[&str] = &[".pdf", ".docx", ".doc", ".pptx", ".xlsx", ".odt", ".ipynb", ".rst", ".adoc", ".tex"];
     let mut found = Vec::new();
+    let is_ending = |at: usize, end: &&str| {
+        text.as_bytes().get(at..at + end.len()).is_some_and(|there| there.eq_ignore_ascii_case(end.as_bytes()))
+    };
+    if !memchr::memchr_iter(b'.', text.as_bytes()).any(|at| ENDINGS.iter().any(|end| is_ending(at, end))) {
+        return found;
+    }
     let apart =
         |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | '<' | '>' | ',' | '[' | ']' | '*');
     for word in text.split(apart).filter(|word| word.contains('.')) {

@@ -43,6 +43,9 @@ const STOP: &str = "\
     code file files instead actually let's add work good great start right away thanks okay session today task next topic \
     time done now thing";
 
+/// As many bytes of a prompt tell what it is to the task.
+const ENOUGH: usize = 1600;
+
 /// How a prompt stands to the task so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -64,14 +67,15 @@ pub(super) fn kind(text: &str, lines: &[Line]) -> Kind {
         return Kind::Nod;
     }
     let turns = lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
-    spelt(text, |whole| {
+    // What a long prompt is shows at its beginning.
+    spelt(&text[..text.floor_char_boundary(ENOUGH)], |whole| {
         each_early(lines, |early| {
             let is_work = is_work(whole);
             match (turns, is_work) {
                 _ if is_about_how(early, lines) => Kind::Remark,
                 _ if whole.len() >= 4 && early.iter().any(|(said, _)| turn::names_task(*said)) => Kind::Turn,
                 (true, _) if whole.len() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
-                _ if veers(whole, early, lines) => Kind::Veer,
+                _ if veers(whole, text.ends_with('?'), early, lines) => Kind::Veer,
                 (_, true) => Kind::Work,
                 _ => Kind::Remark,
             }
@@ -115,7 +119,7 @@ fn is_about_how(early: &[Early<'_>], lines: &[Line]) -> bool {
 }
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
-fn veers(whole: Wording<'_>, early: &[Early<'_>], lines: &[Line]) -> bool {
+fn veers(whole: Wording<'_>, asks: bool, early: &[Early<'_>], lines: &[Line]) -> bool {
     let is_choice =
         || lines.iter().flat_map(Line::said).any(|(_, cues)| cues.any(&[Cue::Built, Cue::Decided, Cue::Firm]));
     // `That's done, now run the tests.`
@@ -132,9 +136,7 @@ fn veers(whole: Wording<'_>, early: &[Early<'_>], lines: &[Line]) -> bool {
     let all = &all[..reason.unwrap_or(all.len())];
     all.len() >= 5
         && (early.iter().any(|(said, _)| !said.text.ends_with('?') && turn::turns(*said))
-            || all.len() >= 8
-                && !whole.text.ends_with('?')
-                && (turn::leaves(all) && turn::takes(all) || turn::shows_turn(all, is_choice())))
+            || all.len() >= 8 && !asks && (turn::leaves(all) && turn::takes(all) || turn::shows_turn(all, is_choice())))
         && !is_order(lines)
 }
 

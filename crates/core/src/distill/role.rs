@@ -1,5 +1,8 @@
 //! What a call is for: to look, to change, to check, or to do something.
 
+use std::borrow::Cow;
+
+use super::shell::Command;
 use super::{shell, testrun};
 use crate::transcript::Action;
 
@@ -21,7 +24,7 @@ pub(super) enum CheckKind {
 }
 
 /// What a call is for; where it runs commands, by these.
-pub(super) fn of(action: &Action, commands: &[Vec<String>]) -> Role {
+pub(super) fn of(action: &Action, commands: &[Command<'_>]) -> Role {
     match action {
         Action::Read { .. }
         | Action::View { .. }
@@ -35,7 +38,7 @@ pub(super) fn of(action: &Action, commands: &[Vec<String>]) -> Role {
     }
 }
 
-fn of_commands(commands: &[Vec<String>]) -> Role {
+fn of_commands(commands: &[Command<'_>]) -> Role {
     if is_check(commands) {
         Role::Check
     } else if !commands.is_empty() && commands.iter().all(|words| is_look(words)) {
@@ -45,7 +48,7 @@ fn of_commands(commands: &[Vec<String>]) -> Role {
     }
 }
 
-fn is_look(words: &[String]) -> bool {
+fn is_look(words: &[Cow<'_, str>]) -> bool {
     let program = words[0].rsplit('/').next().unwrap_or_default();
     match program {
         "ls" | "cat" | "head" | "tail" | "find" | "grep" | "rg" | "which" | "pwd" | "wc" | "stat" | "file" | "tree"
@@ -54,18 +57,18 @@ fn is_look(words: &[String]) -> bool {
         "sed" => !words.iter().any(|word| word.starts_with("-i")),
         "git" => words.get(1).is_some_and(|sub| {
             matches!(
-                sub.as_str(),
+                sub.as_ref(),
                 "status" | "log" | "show" | "diff" | "branch" | "blame" | "rev-parse" | "ls-files" | "remote" | "grep"
             )
         }),
         _ => {
-            words.get(1).is_some_and(|flag| matches!(flag.as_str(), "--version" | "--help" | "-V" | "-h"))
+            words.get(1).is_some_and(|flag| matches!(flag.as_ref(), "--version" | "--help" | "-V" | "-h"))
                 && words.len() == 2
         }
     }
 }
 
-fn is_check(commands: &[Vec<String>]) -> bool {
+fn is_check(commands: &[Command<'_>]) -> bool {
     testrun::is_run(commands) || commands.iter().any(|words| builds(words) || lints(words))
 }
 
@@ -78,9 +81,9 @@ pub(super) fn check_kind(command: &str) -> CheckKind {
     if lints { CheckKind::Lint } else { CheckKind::Build }
 }
 
-fn builds(words: &[String]) -> bool {
+fn builds(words: &[Cow<'_, str>]) -> bool {
     let program = words[0].rsplit('/').next().unwrap_or_default();
-    let has = |wanted: &[&str]| words.iter().skip(1).any(|word| wanted.contains(&word.as_str()));
+    let has = |wanted: &[&str]| words.iter().skip(1).any(|word| wanted.contains(&word.as_ref()));
     match program {
         "cargo" => has(&["build", "check", "b", "c", "doc"]),
         "go" => has(&["build", "vet", "install"]),
@@ -92,12 +95,12 @@ fn builds(words: &[String]) -> bool {
         | "next" | "mvn" | "gradle" | "gradlew" | "mvnw" | "bazel" | "dotnet" | "xcodebuild" => true,
         "cmake" => has(&["--build"]),
         "docker" => has(&["build"]),
-        "npx" => words.get(1).is_some_and(|tool| matches!(tool.as_str(), "tsc" | "webpack" | "vite")),
+        "npx" => words.get(1).is_some_and(|tool| matches!(tool.as_ref(), "tsc" | "webpack" | "vite")),
         _ => false,
     }
 }
 
-fn lints(words: &[String]) -> bool {
+fn lints(words: &[Cow<'_, str>]) -> bool {
     let program = words[0].rsplit('/').next().unwrap_or_default();
     match program {
         "eslint" | "ruff" | "mypy" | "flake8" | "pylint" | "pyright" | "prettier" | "biome" | "golangci-lint"
@@ -113,18 +116,18 @@ fn lints(words: &[String]) -> bool {
 /// The program of a check with its subcommand, and what it was run on.
 pub(super) fn family(command: &str) -> (String, Vec<String>) {
     let commands = shell::commands(command);
-    let is_one = |words: &&Vec<String>| is_check(std::slice::from_ref(*words));
+    let is_one = |words: &&Command<'_>| is_check(std::slice::from_ref(*words));
     let Some(words) = commands.iter().find(is_one).or_else(|| commands.first()) else { return Default::default() };
-    let plain: Vec<&String> =
+    let plain: Vec<&Cow<'_, str>> =
         words.iter().skip(1).filter(|word| !word.starts_with('-') && !word.contains('>')).collect();
     let has_subcommand = !matches!(
-        words[0].as_str(),
+        words[0].as_ref(),
         "pytest" | "jest" | "vitest" | "mocha" | "eslint" | "ruff" | "mypy" | "tsc" | "make" | "rspec" | "phpunit"
     );
     let program = words[0].rsplit('/').next().unwrap_or_default();
     let (sub, targets) = match plain.split_first() {
-        Some((sub, targets)) if has_subcommand => (sub.as_str(), targets),
+        Some((sub, targets)) if has_subcommand => (sub.as_ref(), targets),
         _ => ("", plain.as_slice()),
     };
-    (format!("{program} {sub}"), targets.iter().map(|target| (*target).clone()).collect())
+    (format!("{program} {sub}"), targets.iter().map(|target| target.to_string()).collect())
 }

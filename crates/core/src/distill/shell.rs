@@ -1,19 +1,32 @@
 //! Shell commands, as far as they can be read without a shell.
 
+use std::borrow::Cow;
+
+/// The words of a simple command.
+pub(super) type Command<'a> = Vec<Cow<'a, str>>;
+
 /// The part of a command that says what is done: without changes of folder, environment, and what only shortens output.
 pub(super) fn essence(command: &str) -> String {
     let bounded = &command[..command.floor_char_boundary(4096)];
     let one_line = bounded.lines().next().unwrap_or_default();
     let text = if bounded.contains("<<") { one_line } else { bounded };
-    let parts: Vec<&str> = split(text, &["&&", ";", "\n"]).into_iter().map(str::trim).collect();
-    let telling: Vec<&str> = parts.iter().copied().filter(|part| !is_setting(part)).collect();
-    let telling = if telling.is_empty() { parts } else { telling };
-    let cleaned: Vec<String> = telling.iter().map(|part| without_tail(part)).filter(|part| !part.is_empty()).collect();
-    cleaned.join(" && ")
+    let parts = split(text, &["&&", ";", "\n"]);
+    let is_set_only = parts.iter().all(|part| is_setting(part));
+    let mut essence = String::with_capacity(text.len());
+    for part in parts.iter().filter(|part| is_set_only || !is_setting(part)) {
+        let before = essence.len();
+        if before > 0 {
+            essence.push_str(" && ");
+        }
+        if !push_without_tail(part.trim(), &mut essence) {
+            essence.truncate(before);
+        }
+    }
+    essence
 }
 
 /// The simple commands of a line, each as words.
-pub(super) fn commands(command: &str) -> Vec<Vec<String>> {
+pub(super) fn commands(command: &str) -> Vec<Command<'_>> {
     let bounded = &command[..command.floor_char_boundary(8192)];
     let text = if bounded.contains("<<") { bounded.lines().next().unwrap_or_default() } else { bounded };
     let parts = split(text, &["&&", "||", ";", "|", "\n"]);
@@ -25,20 +38,27 @@ fn is_setting(part: &str) -> bool {
     part.is_empty() || matches!(first, "cd" | "export" | "set" | "source" | "." | "pushd" | "popd" | "clear" | "sleep")
 }
 
-fn without_tail(part: &str) -> String {
+/// Adds a pipe without the stages that only shorten what it says; whether something is left of it.
+fn push_without_tail(part: &str, essence: &mut String) -> bool {
     let mut stages = split(part, &["|"]);
+    let mut end = part.len();
     while stages.len() > 1 {
         let first = stages.last().and_then(|stage| stage.split_whitespace().next()).unwrap_or_default();
         if !matches!(first, "tail" | "head" | "cat" | "less" | "more" | "tee" | "grep" | "rg" | "sed" | "awk" | "sort")
         {
             break;
         }
-        stages.pop();
+        end -= stages.pop().map_or(0, |stage| stage.len() + 1);
     }
-    let text = stages.join("|");
-    let text = without_environment(text.trim());
-    let kept: Vec<&str> = text.split_whitespace().filter(|word| !is_redirection(word)).collect();
-    kept.join(" ")
+    let text = without_environment(part[..end].trim());
+    let mut is_begun = false;
+    for word in text.split_whitespace().filter(|word| !is_redirection(word)) {
+        if std::mem::replace(&mut is_begun, true) {
+            essence.push(' ');
+        }
+        essence.push_str(word);
+    }
+    is_begun
 }
 
 fn is_redirection(word: &str) -> bool {
@@ -99,9 +119,9 @@ fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
 }
 
 /// The words of a simple command, quotes taken off.
-pub(super) fn words(text: &str) -> Vec<String> {
-    if !text.contains(['\'', '"']) {
-        return text.split_whitespace().map(str::to_owned).collect();
+pub(super) fn words(text: &str) -> Command<'_> {
+    if memchr::memchr2(b'\'', b'"', text.as_bytes()).is_none() {
+        return text.split_whitespace().map(Cow::Borrowed).collect();
     }
     let mut words = Vec::new();
     let (mut word, mut is_open, mut quote) = (String::new(), false, None);
@@ -115,7 +135,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
             }
             None if next.is_whitespace() => {
                 if is_open {
-                    words.push(std::mem::take(&mut word));
+                    words.push(Cow::Owned(std::mem::take(&mut word)));
                     is_open = false;
                 }
             }
@@ -126,7 +146,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
         }
     }
     if is_open {
-        words.push(word);
+        words.push(Cow::Owned(word));
     }
     words
 }

@@ -1,6 +1,8 @@
 //! What a run of tests came to, read from the last lines of the common runners.
 
-use super::shell;
+use std::borrow::Cow;
+
+use super::shell::{self, Command};
 
 /// The counts of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,7 +27,7 @@ impl Report {
 }
 
 /// The result of a run of tests; nothing where the commands run none, or where the output tells no result.
-pub(super) fn of(commands: &[Vec<String>], output: &str) -> Option<Report> {
+pub(super) fn of(commands: &[Command<'_>], output: &str) -> Option<Report> {
     if !is_run(commands) {
         return None;
     }
@@ -43,13 +45,13 @@ pub(super) fn is_test(command: &str) -> bool {
 }
 
 /// Whether one of these commands runs tests.
-pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
+pub(super) fn is_run(commands: &[Command<'_>]) -> bool {
     commands.iter().any(|words| runs_tests(words))
 }
 
-fn runs_tests(words: &[String]) -> bool {
+fn runs_tests(words: &[Cow<'_, str>]) -> bool {
     let program = words[0].rsplit(['/', '\\']).next().unwrap_or_default();
-    let has = |wanted: &[&str]| words.iter().skip(1).take(6).any(|word| wanted.contains(&word.as_str()));
+    let has = |wanted: &[&str]| words.iter().skip(1).take(6).any(|word| wanted.contains(&word.as_ref()));
     let names = |part: &str| words.iter().skip(1).any(|word| word.to_ascii_lowercase().contains(part));
     match program {
         "pytest" | "py.test" | "jest" | "vitest" | "mocha" | "ava" | "tap" | "ctest" | "rspec" | "phpunit" | "tox"
@@ -61,7 +63,7 @@ fn runs_tests(words: &[String]) -> bool {
         "npm" | "pnpm" | "yarn" => has(&["test", "t", "jest", "vitest", "mocha", "tst"]) || names("test"),
         "npx" | "bunx" | "pnpx" | "poetry" | "uv" | "pipenv" | "hatch" | "rye" | "pdm" | "bundle" | "rtk" => {
             words.get(1..).is_some_and(|rest| {
-                let rest = if rest.first().is_some_and(|word| matches!(word.as_str(), "run" | "exec")) {
+                let rest = if rest.first().is_some_and(|word| matches!(word.as_ref(), "run" | "exec")) {
                     &rest[1..]
                 } else {
                     rest

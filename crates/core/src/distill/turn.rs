@@ -3,10 +3,11 @@
 //! A new task is named as one (`next topic: …`), set off (`what we really need is …`), or the old one is dismissed, said
 //! to be over or somebody else's, and something follows.
 
+use super::lexicon::Class;
 use super::needs;
 use super::request;
 use super::sayings::Saying;
-use super::vocabulary::{List, NO_WORD, Word, is_in, list};
+use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
 
 const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
@@ -108,17 +109,21 @@ pub(super) const GIVEN: &str = "\
 
 /// `Your job is now …`, `treat that as your task`, `for the rest of the day …`, `it's all about …`.
 fn gives(words: Wording<'_>) -> bool {
-    let is_yours = words.iter().take(4).position(|word| word == "your").is_some_and(|at| {
-        words[at + 1..].iter().take(2).any(|word| is_in!("task job assignment focus mission priority", word))
-            && words.iter().any(|word| is_in!("now new next", word))
-    });
-    let is_for_you = words.windows(4).any(|part| {
-        is_in!("new another different next", &part[0])
-            && (is_in!(NAMES, &part[1]) || part[1] == "one")
-            && part[2] == "for"
-            && part[3] == "you"
-    });
-    is_yours || is_for_you || words.says(Saying::Given)
+    let is_yours = || {
+        words.iter().take(4).position(|word| word == "your").is_some_and(|at| {
+            words[at + 1..].iter().take(2).any(|word| is_in!("task job assignment focus mission priority", word))
+                && words.iter().any(|word| is_in!("now new next", word))
+        })
+    };
+    let is_for_you = || {
+        words.windows(4).any(|part| {
+            is_in!("new another different next", &part[0])
+                && (is_in!(NAMES, &part[1]) || part[1] == "one")
+                && part[2] == "for"
+                && part[3] == "you"
+        })
+    };
+    words.says(Saying::Given) || words.has(needs::TASK) && (is_yours() || is_for_you())
 }
 
 /// Verbs that put something away, in the forms in which they are said of a task.
@@ -192,26 +197,28 @@ pub(super) fn takes(words: &[Word<'_>]) -> bool {
 }
 
 /// What tasks are called.
-const TASKS: &str =
+pub(super) const TASKS: &str =
     "task topic goal job assignment ticket project mission objective priority emergency request agenda chapter";
 
 /// What is said of one that is over or left.
-const OVER: &str = "\
+pub(super) const OVER: &str = "\
     done finished closed closes closing shipped merged wrap wrapped enough stop drop scrap forget stash pause park anymore \
     wrong warm-up postpone wait aside door over handed later cancelled canceled abandoned dropped shelved complete completed";
 
 /// When the other one is to be done.
-const WHEN: &str = "now next first instead right immediately remainder rest today tonight onwards henceforth";
+pub(super) const WHEN: &str =
+    "now next first instead right immediately remainder rest today tonight onwards henceforth";
 
 /// How it is taken up.
-const TAKEN: &str = "\
+pub(super) const TAKEN: &str = "\
     work working concentrate focus start started begin turn switch switching move moving tackle devote handle shift pivot \
     jump attention dedicate proceed";
 
 /// Whether signs of several kinds together make a prompt one that turns to another task.
 pub(super) fn shows_turn(words: &[Word<'_>], is_choice: bool) -> bool {
-    let has = |list: List| words.iter().any(|word| list.has(word));
-    let (task, over, when, taken) = (has(list!(TASKS)), has(list!(OVER)), has(list!(WHEN)), has(list!(TAKEN)));
+    let classes = words.iter().fold(0, |classes, word| classes | word.class());
+    let has = |class: Class| classes & class != 0;
+    let (task, over, when, taken) = (has(needs::NAMED_TASK), has(needs::OVER), has(needs::WHEN), has(needs::TAKEN));
     let signs = [task, over, when, taken].into_iter().filter(|sign| *sign).count();
     // A choice may speak of the time and of what is over.
     (task || over) && signs >= if is_choice { 3 } else { 2 } + usize::from(!task && !taken)

@@ -58,6 +58,10 @@ impl<'t> Spelling<'t> {
         while at < bytes.len() {
             match LETTERS[usize::from(bytes[at])] {
                 NONE | EDGE_MARK | EDGE_DASH => at += 1,
+                OTHER => match text[at..].chars().next() {
+                    Some(next) if !next.is_alphanumeric() => at += next.len_utf8(),
+                    _ => at = spelling.take(at),
+                },
                 _ => at = spelling.take(at),
             }
         }
