@@ -154,6 +154,8 @@ pub struct Brief {
     pub errors: Vec<ErrorSeen>,
     pub references: Vec<Item>,
     pub action_items: Vec<Item>,
+    /// What the agent explained, beside the decisions.
+    pub remarks: Vec<Item>,
     pub limit: Option<Limit>,
     pub git: Option<Git>,
     /// Commits that were made during the session.

@@ -74,23 +74,33 @@ pub(super) const SENSIBLE: &str = "makes more sense|makes the most sense|make mo
 
 /// Whether a sentence is built as a choice of the one who speaks.
 pub(super) fn by(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> bool {
+    judged(voice, sentence, cues).has(Cue::Built)
+}
+
+/// The turns of phrase of a sentence, with what shows in how it is built.
+pub(super) fn judged(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> CueSet {
+    let told = if voice == Voice::User { without_tag(sentence) } else { sentence };
     // What is longer is no sentence, whatever it is.
-    if sentence.len() > LONGEST {
-        return false;
+    if sentence.len() > LONGEST || told.text.ends_with('?') {
+        return cues;
     }
-    match voice {
-        Voice::User => {
-            let told = sentence.until(decisions::without_tag(sentence.text).len());
-            let told = if told.text.len() == sentence.text.len() { sentence } else { told };
-            !told.text.ends_with('?') && (orders(told) || by_user(told, cues))
-        }
-        _ => !sentence.text.ends_with('?') && by_agent(sentence, cues),
-    }
+    let is_explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(told);
+    let cues = if is_explained { cues.with(Cue::Explains) } else { cues };
+    let is_choice = match voice {
+        Voice::User => orders(told) || by_user(told, cues),
+        _ => by_agent(told, cues),
+    };
+    if is_choice { cues.with(Cue::Built) } else { cues }
+}
+
+fn without_tag(sentence: Wording<'_>) -> Wording<'_> {
+    let length = decisions::without_tag(sentence.text).len();
+    if length < sentence.text.len() { sentence.until(length) } else { sentence }
 }
 
 /// Whether the agent made a choice by this sentence.
 fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
-    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(words);
+    let explained = cues.has(Cue::Explains);
     let commits = commitment(words).filter(|_| !is_later(&words));
     commits.is_some_and(|verb| explained || is_in!(FIRM, verb))
         || judges(words)
@@ -112,7 +122,7 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
 
 /// Whether the user did.
 fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
-    let explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(words);
+    let explained = cues.has(Cue::Explains);
     commitment(words).is_some_and(|verb| (explained || is_in!(FIRM, verb)) && !is_later(&words))
         || judges(words)
         || is_what_we(words)
@@ -367,7 +377,13 @@ fn is_explained(words: Wording<'_>) -> bool {
         before >= 2 && (text[..at].ends_with(',') && behind.len() >= 3 || decisions::has_verb(&behind))
     };
     let follows = |at: usize| is_in!("i we i've we've i'm we're i'll we'll let's", first(at + 4));
-    text.find([';', '—', '–', '(', ':']).is_some_and(is_clause)
+    // `add()` and `std::fmt` explain nothing.
+    let is_spaced = |(at, mark): &(usize, &str)| match *mark {
+        "(" => text[..*at].ends_with(' '),
+        ":" => text[at + 1..].starts_with(' '),
+        _ => true,
+    };
+    text.match_indices([';', '—', '–', '(', ':']).find(is_spaced).is_some_and(|(at, _)| is_clause(at))
         || text.match_indices(" as ").any(|(at, _)| is_because(at))
         || text.match_indices(" so ").any(|(at, _)| follows(at))
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use super::needs;
 use super::phrasebook::Phrasebook;
 use super::wording::{Wording, spelt};
 
@@ -52,6 +53,8 @@ pub(super) enum Cue {
     Built,
     /// Nor this: it does no more than close a matter.
     Closes,
+    /// It has its reason, or what it is set against, beside it.
+    Explains,
 }
 
 /// The turns of phrase of a sentence.
@@ -96,10 +99,16 @@ static TABLE: &[(Cue, &str)] = &[
     (Cue::Asks, super::phrases::ASKS),
 ];
 
-static PHRASES: LazyLock<Phrasebook<Cue>> = LazyLock::new(|| {
-    let all = TABLE.iter().flat_map(|(cue, phrases)| phrases.split('|').map(|phrase| (phrase.trim(), *cue)));
-    Phrasebook::of(all)
-});
+static PHRASES: LazyLock<Phrasebook<Cue>> = LazyLock::new(|| Phrasebook::of(known()));
+
+fn known() -> impl Iterator<Item = (&'static str, Cue)> {
+    TABLE.iter().flat_map(|(cue, phrases)| phrases.split('|').map(|phrase| (phrase.trim(), *cue)))
+}
+
+/// Every turn of phrase.
+pub(super) fn phrases() -> impl Iterator<Item = &'static str> {
+    known().map(|(phrase, _)| phrase)
+}
 
 /// What is in a sentence.
 pub(super) fn of(sentence: Wording<'_>) -> CueSet {
@@ -131,7 +140,7 @@ pub(super) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
 /// Hands over the phrases of a sentence, and where they are. The text is the sentence's, without what it quotes.
 fn each(sentence: Wording<'_>, text: &str, mut take: impl FnMut(Cue, usize, usize)) {
     let phrases = &*PHRASES;
-    for at in 0..sentence.len() {
+    for at in (0..sentence.len()).filter(|at| sentence[*at].is(needs::CUE)) {
         for (phrase, cue) in phrases.beginning(&sentence[at], sentence.get(at + 1)) {
             let start = sentence.begins(at);
             let end = start + phrase.len();

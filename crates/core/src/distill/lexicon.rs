@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::needs::NEEDS;
-use super::vocabulary;
+use super::needs::{CUE, NEEDS, SAYING};
+use super::wording::Spelling;
+use super::{cues, sayings, vocabulary};
 
 /// What a word can be.
 pub(super) type Class = u64;
@@ -121,6 +122,11 @@ static FORMS: LazyLock<Vec<(u64, Class)>> = LazyLock::new(|| {
         for verb in verbs.split_whitespace() {
             forms.extend(inflected(verb).into_iter().map(|(form, kind)| (form, kind | strength)));
         }
+    }
+    for (class, phrase) in
+        cues::phrases().map(|phrase| (CUE, phrase)).chain(sayings::phrases().map(|phrase| (SAYING, phrase)))
+    {
+        forms.extend(Spelling::of(phrase).first().map(|word| (word.to_owned(), class)));
     }
     let mut slots = vec![(0, 0); (forms.len() * 2).next_power_of_two()];
     for (form, class) in forms {

@@ -38,6 +38,7 @@ mod progress;
 mod prose;
 mod questions;
 mod references;
+mod remarks;
 mod replaced;
 mod request;
 mod role;
@@ -109,6 +110,7 @@ pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: T
         errors: work.errors,
         references: work.references,
         action_items: words.action_items,
+        remarks: words.remarks,
         limit: limit::limit(&digest),
         git: workspace.git.clone(),
         commits: work.commits,
@@ -124,18 +126,21 @@ struct Words {
     next: Option<Item>,
     decisions: Vec<Decision>,
     action_items: Vec<Item>,
+    remarks: Vec<Item>,
 }
 
 impl Words {
     fn of(digest: &Digest<'_>) -> Self {
         let task = task::task(digest);
         let progress = progress::progress(digest, task.as_ref().map_or(0, |task| task.step));
+        let decisions = decisions::decisions(digest);
         Self {
             task: task.map(|task| task.item),
             requests: task::requests(digest),
             next: next::next(digest, &progress),
             progress,
-            decisions: decisions::decisions(digest),
+            remarks: remarks::remarks(digest, &decisions),
+            decisions,
             action_items: actions::action_items(digest),
         }
     }

@@ -58,6 +58,10 @@ pub(super) const OVER: Class = 1 << 43;
 pub(super) const WHEN: Class = 1 << 44;
 pub(super) const TAKEN: Class = 1 << 45;
 
+/// The first word of a turn of phrase, and of what rules ask for.
+pub(super) const CUE: Class = 1 << 46;
+pub(super) const SAYING: Class = 1 << 47;
+
 pub(super) const NEEDS: &[(Class, &str)] = &[
     (GOOD, choice::GOOD),
     (KIND, choice::KINDS),

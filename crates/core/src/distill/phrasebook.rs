@@ -58,9 +58,7 @@ fn pair(one: u64, other: u64) -> u64 {
 /// What stands for the first words of a phrase; a phrase without words is none.
 fn key_of(phrase: &str) -> Option<u64> {
     let spelling = Spelling::of(phrase);
-    match spelling.words().as_slice() {
-        [] => None,
-        [word] => Some(word.print()),
-        [word, next, ..] => Some(pair(word.print(), next.print())),
-    }
+    let mut prints = spelling.prints();
+    let first = prints.next()?;
+    Some(prints.next().map_or(first, |second| pair(first, second)))
 }

@@ -65,8 +65,7 @@ fn judged(sentence: &str, voice: Voice) -> CueSet {
     spelt(sentence, |words| {
         let cues = cues::of(words);
         // What is longer is no sentence, whatever it is.
-        let is_choice = sentence.len() <= LONGEST && choice::by(voice, words, cues);
-        let cues = if is_choice { cues.with(Cue::Built) } else { cues };
+        let cues = if sentence.len() <= LONGEST { choice::judged(voice, words, cues) } else { cues };
         if verdict::closes(words) { cues.with(Cue::Closes) } else { cues }
     })
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::phrasebook::Phrasebook;
 use super::wording::Wording;
-use super::{choice, next, pick, questions, turn, verdict};
+use super::{choice, needs, next, pick, questions, turn, verdict};
 
 /// What is said by a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,16 +52,22 @@ impl SayingSet {
     }
 }
 
-static PHRASES: LazyLock<Phrasebook<Saying>> = LazyLock::new(|| {
-    let all = TABLE.iter().flat_map(|(saying, phrases)| phrases.split('|').map(|phrase| (phrase.trim(), *saying)));
-    Phrasebook::of(all)
-});
+static PHRASES: LazyLock<Phrasebook<Saying>> = LazyLock::new(|| Phrasebook::of(known()));
+
+fn known() -> impl Iterator<Item = (&'static str, Saying)> {
+    TABLE.iter().flat_map(|(saying, phrases)| phrases.split('|').map(|phrase| (phrase.trim(), *saying)))
+}
+
+/// Every phrase that is asked for.
+pub(super) fn phrases() -> impl Iterator<Item = &'static str> {
+    known().map(|(phrase, _)| phrase)
+}
 
 /// What is said in words.
 pub(super) fn of(words: Wording<'_>) -> SayingSet {
     let phrases = &*PHRASES;
     let mut set = SayingSet::default();
-    for at in 0..words.len() {
+    for at in (0..words.len()).filter(|at| words[*at].is(needs::SAYING)) {
         for (phrase, saying) in phrases.beginning(&words[at], words.get(at + 1)) {
             let is_said =
                 || words.said_from(at).strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(|c| c != ' '));

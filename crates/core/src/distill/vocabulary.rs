@@ -130,20 +130,44 @@ const NONE: u64 = 0;
 
 /// What stands for a word: no two words of any text will have the same.
 pub(super) const fn print(word: &[u8]) -> u64 {
-    let (mut print, mut at) = (EMPTY, 0);
+    let (mut printer, mut at) = (Printer::new(), 0);
     while at < word.len() {
-        print = behind(print, word[at]);
+        printer = printer.with(word[at]);
         at += 1;
     }
-    print
+    printer.print()
 }
 
-/// The print of no letters.
-pub(super) const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+/// A print in the making: letters are gathered in eights, and only these are mixed.
+#[derive(Clone, Copy)]
+pub(super) struct Printer {
+    mixed: u64,
+    gathered: u64,
+    letters: u32,
+}
 
-/// A print with a letter more.
-pub(super) const fn behind(print: u64, letter: u8) -> u64 {
-    (print ^ letter as u64).wrapping_mul(0x0100_0000_01b3)
+impl Printer {
+    pub(super) const fn new() -> Self {
+        Self { mixed: 0x9e37_79b9_7f4a_7c15, gathered: 0, letters: 0 }
+    }
+
+    pub(super) const fn with(self, letter: u8) -> Self {
+        let gathered = self.gathered << 8 | letter as u64;
+        let letters = self.letters + 1;
+        if letters % 8 == 0 {
+            return Self { mixed: mix(self.mixed ^ gathered), gathered: 0, letters };
+        }
+        Self { gathered, letters, ..self }
+    }
+
+    pub(super) const fn print(self) -> u64 {
+        mix(self.mixed ^ self.gathered ^ (self.letters as u64) << 56)
+    }
+}
+
+const fn mix(bits: u64) -> u64 {
+    let mixed = bits.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    mixed ^ mixed >> 32
 }
 
 /// Where a print is looked for first among so many slots, a power of two.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use super::lexicon::Class;
 use super::sayings::{self, Saying, SayingSet};
-use super::vocabulary::{self, Word};
+use super::vocabulary::{self, Printer, Word};
 
 /// The words of a text in lower case, one behind the other, and where they are.
 pub(super) struct Spelling<'t> {
@@ -72,23 +72,24 @@ impl<'t> Spelling<'t> {
     fn take(&mut self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         let from = self.begin();
-        let (mut end, mut print) = (at, vocabulary::EMPTY);
+        let (mut end, mut printer) = (at, Printer::new());
         loop {
             match bytes.get(end).map_or(NONE, |byte| LETTERS[usize::from(*byte)]) {
                 NONE => break,
                 OTHER => return self.take_any(at, from),
                 letter => {
                     self.said.push(char::from(letter));
-                    print = vocabulary::behind(print, letter);
+                    printer = printer.with(letter);
                     end += 1;
                 }
             }
         }
-        let word = self.said[from..].trim_end_matches(EDGES).len();
-        if from + word < self.said.len() {
+        let is_edged = self.said.ends_with(EDGES);
+        if is_edged {
+            let word = self.said[from..].trim_end_matches(EDGES).len();
             self.said.truncate(from + word);
-            print = vocabulary::print(&self.said.as_bytes()[from..]);
         }
+        let print = if is_edged { vocabulary::print(&self.said.as_bytes()[from..]) } else { printer.print() };
         self.places.push(Place { at, from, to: self.said.len(), print });
         end
     }
@@ -123,6 +124,16 @@ impl<'t> Spelling<'t> {
             self.said.push(' ');
         }
         self.said.len()
+    }
+
+    /// The first word.
+    pub(super) fn first(&self) -> Option<&str> {
+        self.places.first().map(|place| &self.said[place.from..place.to])
+    }
+
+    /// The prints of its words.
+    pub(super) fn prints(&self) -> impl Iterator<Item = u64> {
+        self.places.iter().map(|place| place.print)
     }
 
     pub(super) fn words(&self) -> Vec<Word<'_>> {

@@ -114,7 +114,7 @@ macro_rules! mask_fields {
 
 mask_fields!(Brief {
     title, project, model, tools, task, requests, done, in_progress, remaining, next, decisions, failed, blockers, questions,
-    files, commands, errors, references, action_items, limit, git, commits, drift,
+    files, commands, errors, references, action_items, remarks, limit, git, commits, drift,
 } keeps { agent, session, started_at, updated_at, made_at, messages });
 mask_fields!(Item { text } keeps { voice, at, cites });
 mask_fields!(Decision { what, reason } keeps {});

@@ -30,6 +30,8 @@ pub struct Material<'a> {
     pub questions: Vec<String>,
     /// What the user said beside the task and the decisions.
     pub said: Vec<String>,
+    /// What the agent explained beside the decisions.
+    pub remarks: Vec<String>,
     pub drift: Vec<String>,
     pub files: Vec<FileView<'a>>,
     pub context: Vec<ContextPart<'a>>,
@@ -140,6 +142,7 @@ impl<'a> Material<'a> {
             problems: problems(brief),
             questions: newest(&brief.questions),
             said: said(brief),
+            remarks: newest(&brief.remarks),
             drift: drift(brief),
             files: files(brief, story, workspace),
             context: context(workspace),

@@ -251,6 +251,7 @@ impl SessionJson {
             questions: self.task.blockers.iter().filter(only_task).map(|text| code(text, 240)).collect(),
             // They are in the conversation; which of them say something of their own is not known.
             said: Vec::new(),
+            remarks: Vec::new(),
             drift: Vec::new(),
             files: self.files_changed.iter().map(ChangedFile::view).collect(),
             context: self.project.context(),

@@ -64,6 +64,7 @@ fn in_short(brief: &Brief) -> Value {
         "errors": errors.collect::<Vec<_>>(),
         "references": all(&brief.references),
         "action_items": all(&brief.action_items),
+        "remarks": all(&brief.remarks),
         "limit": brief.limit.as_ref().map(|limit| said(&limit.what)),
         "commits": brief.commits.iter().map(|commit| &commit.subject).collect::<Vec<_>>(),
         "drift": all(&brief.drift.files),

@@ -8,6 +8,7 @@ mod next;
 mod plan;
 mod property;
 mod questions;
+mod remarks;
 mod task;
 mod telling;
 mod testruns;

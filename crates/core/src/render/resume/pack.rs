@@ -1,7 +1,7 @@
 //! Packing: the layers in the order of their priority, as far as the budget goes.
 //!
-//! Layers: 1 task, 2 changed files, 3 decisions and blockers, 4 the project, 5 the session at a glance, 6 the last
-//! messages, 7 the earlier ones. Files leave room for the third layer: a diff can be looked up, a decision cannot.
+//! Layers: 1 task, 2 changed files, 3 decisions and blockers, 4 the project, 5 the session at a glance and what the agent
+//! explained, 6 the last messages, 7 the earlier ones. Files leave room for the third layer: a diff can be looked up, a decision cannot.
 
 use super::super::Material;
 use super::super::words::code;
@@ -59,6 +59,7 @@ struct Draft {
     files: String,
     context: String,
     overview: String,
+    remarks: String,
     earlier: String,
     recent: String,
     foot: String,
@@ -87,6 +88,7 @@ impl Draft {
         draft.add_listings(material, &mut room);
         draft.add_context(material, &mut room);
         draft.add_overview(material, &mut room);
+        draft.add_remarks(material, &mut room);
         draft.add_messages(material, &mut room);
         Some(draft)
     }
@@ -107,6 +109,7 @@ impl Draft {
         draft.drop("changed files", material.files.len());
         draft.drop("parts of the project's context", material.context.len());
         draft.drop("lines of the overview", material.overview.len());
+        draft.drop("explanations of the agent", material.remarks.len());
         draft.drop("messages", layers::turns(&material.messages).count());
         draft
     }
@@ -119,6 +122,7 @@ impl Draft {
             &self.files,
             &self.context,
             &self.overview,
+            &self.remarks,
             &self.earlier,
             &self.recent,
             &self.foot,
@@ -226,13 +230,20 @@ impl Draft {
 
     fn add_overview(&mut self, material: &Material<'_>, room: &mut Room) {
         const HEADING: &str = "\n## The session at a glance\n\n";
-        let mut left = 0;
-        for text in &material.overview {
-            let heading = if self.overview.is_empty() { HEADING } else { "" };
-            let unit = format!("{heading}- {text}\n");
-            if room.take(&unit) { self.overview += &unit } else { left += 1 }
-        }
+        let left;
+        (self.overview, left) = items(HEADING, &material.overview, room);
         self.drop("lines of the overview", left);
+    }
+
+    /// What the conversation may have no room for.
+    fn add_remarks(&mut self, material: &Material<'_>, room: &mut Room) {
+        const HEADING: &str = "\n## What the agent explained on the way\n\nThe latest first, beside the decisions.\n\n";
+        let mut part = Room(room.0 / 3);
+        let before = part.0;
+        let left;
+        (self.remarks, left) = items(HEADING, &material.remarks, &mut part);
+        room.0 -= before - part.0;
+        self.drop("explanations of the agent", left);
     }
 
     /// The newest first until there is no more room; what is not taken is not even made.
@@ -281,6 +292,16 @@ fn taken<'m, 'a: 'm>(
     units
 }
 
+/// A list below its heading, and how many items there was no room for.
+fn items(heading: &str, texts: &[String], room: &mut Room) -> (String, usize) {
+    let (mut list, mut left) = (String::new(), 0);
+    for text in texts {
+        let unit = listing_line(if list.is_empty() { heading } else { "" }, text, 0, false);
+        if room.take(&unit) { list += &unit } else { left += 1 }
+    }
+    (list, left)
+}
+
 fn listing_line(heading: &str, item: &str, index: usize, numbered: bool) -> String {
     if numbered { format!("{heading}{}. {item}\n", index + 1) } else { format!("{heading}- {item}\n") }
 }
@@ -305,7 +326,7 @@ fn left_out(dropped: &[Dropped], options: &ResumeOptions<'_>) -> String {
 
 /// What the list of what was left out may need.
 fn longest_left_out(options: &ResumeOptions<'_>) -> String {
-    const KINDS: [&str; 11] = [
+    const KINDS: [&str; 12] = [
         "steps of the plan",
         "changed files",
         "diffs of changed files",
@@ -316,6 +337,7 @@ fn longest_left_out(options: &ResumeOptions<'_>) -> String {
         "changes since the session ended",
         "parts of the project's context",
         "lines of the overview",
+        "explanations of the agent",
         "messages",
     ];
     let dropped: Vec<Dropped> = KINDS.iter().map(|what| Dropped { what, n: 9_999_999 }).collect();

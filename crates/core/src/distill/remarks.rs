@@ -1,0 +1,42 @@
+//! What the agent explained on the way. No extractor knows all the ways in which a choice is told, but one that is
+//! explained has its reason beside it: such a sentence is kept, as what was said and not as what was settled.
+
+use super::cues::{Cue, CueSet};
+use super::digest::{Digest, Said};
+use super::heading::Section;
+use super::progress::dedup;
+use super::{Decision, Item, request};
+
+/// Remarks that are told, the newest of them.
+const MANY: usize = 40;
+
+/// What is told by others: plans, offers, questions and failures.
+const ELSEWHERE: &[Cue] =
+    &[Cue::Announces, Cue::Courtesy, Cue::Asks, Cue::Open, Cue::Next, Cue::Left, Cue::Tried, Cue::Blocked];
+
+pub(super) fn remarks(digest: &Digest<'_>, decisions: &[Decision]) -> Vec<Item> {
+    // The newest first: there may be many more than are told.
+    let said = digest.replies().rev().flat_map(|reply| explained(reply).rev().map(move |text| (reply, text)));
+    let new = said.filter(|(reply, text)| !is_decided(reply, text, decisions));
+    let mut found: Vec<Item> = new.take(MANY).map(|(reply, text)| reply.item(text)).collect();
+    found.reverse();
+    dedup(&mut found);
+    found
+}
+
+fn explained(reply: &Said) -> impl DoubleEndedIterator<Item = &str> {
+    let lines = reply.lines.iter().filter(|line| matches!(line.section, Section::Other | Section::Goal));
+    lines.flat_map(|line| line.said().filter(|(text, cues)| is_remark(text, *cues)).map(|(text, _)| text))
+}
+
+fn is_remark(text: &str, cues: CueSet) -> bool {
+    cues.has(Cue::Explains) && !cues.any(ELSEWHERE) && !text.ends_with('?') && request::words(text).nth(3).is_some()
+}
+
+/// Whether a decision tells the sentence already.
+fn is_decided(reply: &Said, text: &str, decisions: &[Decision]) -> bool {
+    decisions.iter().any(|decision| {
+        let what = &decision.what;
+        what.cites.contains(&reply.key) && (what.text.contains(text) || text.contains(&what.text))
+    })
+}
