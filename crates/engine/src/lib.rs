@@ -23,6 +23,7 @@ pub mod kept;
 pub mod leave;
 mod lineage;
 mod lines;
+mod listening;
 mod project;
 pub mod read;
 mod readback;

@@ -13,6 +13,7 @@ use carryover_core::transcript::{
 };
 
 use crate::kept;
+use crate::listening::{Listening, Speaker};
 use crate::session::Listed;
 
 /// How much of an outcome a brief needs: errors stand at the end, what it is about at the beginning.
@@ -60,7 +61,8 @@ fn read(
     reading: Reading,
 ) -> Result<Telling, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
-    let mut sink = Clipping { builder, agent, reading, heard: Heard::default(), asked: None, begun: BTreeMap::new() };
+    let listening = reading.hears.map(Listening::new);
+    let mut sink = Clipping { builder, agent, limit: reading.limit, listening, asked: None, begun: BTreeMap::new() };
     agent.read(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
     for entry in &mut transcript.entries {
@@ -69,15 +71,17 @@ fn read(
         }
     }
     transcript.header.title = title.or(transcript.header.title);
-    Ok(Telling { story: tell(agent, transcript), heard: sink.heard })
+    let story = tell(agent, transcript);
+    Ok(Telling { story, heard: sink.listening.map(Listening::finish).unwrap_or_default() })
 }
 
 /// Clips what comes back from calls on its way into the transcript, and listens to what is said.
 struct Clipping {
     builder: TranscriptBuilder,
     agent: &'static dyn Agent,
-    reading: Reading,
-    heard: Heard,
+    /// How many bytes of an outcome are kept.
+    limit: usize,
+    listening: Option<Listening>,
     /// The latest prompt, where it sends the agent to the file of a handoff.
     asked: Option<Asked>,
     /// Prompts that did, with what they come to.
@@ -127,25 +131,23 @@ impl Clipping {
         };
         let Asked { key, prompt, .. } = asked;
         let task = if kept::is_pointer(&prompt) { taken.task } else { format!("{}\n\n{prompt}", taken.task) };
-        if let Some(redact) = self.reading.hears {
-            self.heard.prompt(key, &masked(&[Part::Text(task.clone())], redact));
+        if let Some(listening) = &mut self.listening {
+            listening.hear(key, Speaker::User, task.clone());
         }
         self.begun.insert(key, task);
     }
 
-    fn hear(&mut self, entry: &Entry, redact: bool) {
-        match &entry.body {
-            Body::Prompt(parts) if entry.origin == Origin::User => self.heard.prompt(entry.key, &masked(parts, redact)),
-            Body::Reply(parts) => self.heard.reply(entry.key, &masked(parts, redact)),
-            Body::Summary(parts) => self.heard.summary(entry.key, &masked(parts, redact)),
-            _ => {}
+    fn hear(&mut self, entry: &Entry) {
+        let (speaker, parts) = match &entry.body {
+            Body::Prompt(parts) if entry.origin == Origin::User => (Speaker::User, parts),
+            Body::Reply(parts) => (Speaker::Agent, parts),
+            Body::Summary(parts) => (Speaker::Summary, parts),
+            _ => return,
+        };
+        if let Some(listening) = &mut self.listening {
+            listening.hear(entry.key, speaker, text_of(parts));
         }
     }
-}
-
-fn masked(parts: &[Part], redact: bool) -> String {
-    let text = text_of(parts);
-    if redact { carryover_core::redact::redact(&text).into_owned() } else { text }
 }
 
 impl Sink for Clipping {
@@ -156,13 +158,13 @@ impl Sink for Clipping {
     fn put(&mut self, _revision: u64, mut entry: Entry) -> ControlFlow<()> {
         if entry.side {
             entry.reduce();
-        } else if let Some(redact) = self.reading.hears {
+        } else if self.listening.is_some() {
             self.unfold(&mut entry);
-            self.hear(&entry, redact);
+            self.hear(&entry);
         }
         if let Body::Outcome(outcome) = &mut entry.body {
             let text = text_of(&self.agent.bare(outcome));
-            outcome.parts = vec![Part::Text(clipped(text, self.reading.limit))];
+            outcome.parts = vec![Part::Text(clipped(text, self.limit))];
         }
         self.builder.put(entry)
     }

@@ -446,14 +446,14 @@ impl Clause<'_> {
 
     /// How many words stand before the reason, where that is set off.
     fn reason_set_off(&self) -> Option<usize> {
-        let marks = self.text.match_indices([',', '–', '—']).map(|(at, mark)| (at, at + mark.len(), mark != ","));
+        let mut marks = self.text.match_indices([',', '–', '—']).map(|(at, mark)| (at, at + mark.len(), mark != ","));
         let is_reason = |(at, end, is_dash): (usize, usize, bool)| {
             let reason = self.words.count_until(at);
             let is_spaced = self.text[end..].starts_with(' ') && (!is_dash || self.text[..at].ends_with(' '));
             let is_told = is_dash || is_in!("because since given as bc", self.word(reason));
             (is_spaced && is_told).then_some(reason)
         };
-        marks.filter_map(is_reason).next()
+        marks.find_map(is_reason)
     }
 
     /// `I saw that …`, `I'm looking at …`.

@@ -150,7 +150,7 @@ fn order<'w, 'a>(words: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
 }
 
 /// `We will just keep …`, `let us standardise on …`, `I strongly prefer …`: the verb.
-fn commitment<'a>(words: Wording<'a>) -> Option<&'a Word<'a>> {
+fn commitment(words: Wording<'_>) -> Option<&Word<'_>> {
     if !words.has(needs::COMMITS) {
         return None;
     }

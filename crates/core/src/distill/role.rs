@@ -129,5 +129,5 @@ pub(super) fn family(command: &str) -> (String, Vec<String>) {
         Some((sub, targets)) if has_subcommand => (sub.as_ref(), targets),
         _ => ("", plain.as_slice()),
     };
-    (format!("{program} {sub}"), targets.iter().map(|target| target.to_string()).collect())
+    (format!("{program} {sub}"), targets.iter().map(ToString::to_string).collect())
 }

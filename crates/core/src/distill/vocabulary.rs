@@ -154,7 +154,7 @@ impl Printer {
     pub(super) const fn with(self, letter: u8) -> Self {
         let gathered = self.gathered << 8 | letter as u64;
         let letters = self.letters + 1;
-        if letters % 8 == 0 {
+        if letters.is_multiple_of(8) {
             return Self { mixed: mix(self.mixed ^ gathered), gathered: 0, letters };
         }
         Self { gathered, letters, ..self }
