@@ -223,8 +223,10 @@ fn is_code(text: &str) -> bool {
     // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
     let is_remarks = || symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
     let begins = || STARTS.iter().any(|start| text.starts_with(start)) && !is_remarks();
-    let letters = || text.bytes().filter(u8::is_ascii_alphabetic).count() + others(text);
-    symbols >= 3 && symbols * 5 > letters() || !text.ends_with(['.', '?', '!']) && begins()
+    let is_more_than = |letters: usize| symbols * 5 > letters;
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    symbols >= 3 && is_more_than(letters) && is_more_than(letters + others(text))
+        || !text.ends_with(['.', '?', '!']) && begins()
 }
 
 /// How many letters are not of ASCII.

@@ -1,5 +1,9 @@
 //! Whether a call failed, and in which words its outcome says why.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::digest::short;
 use super::testrun::Report;
 use super::{Ended, dump, shell};
@@ -59,19 +63,21 @@ fn is_answer(command: &str, text: &str) -> bool {
     }
 }
 
+/// What the last lines of a crash begin with, and what they end with.
+const CRASHES: [&str; 6] =
+    ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "];
+const NOT_FOUND: &str = "command not found";
+
+/// All of these, ready to be searched for: nearly no output has one.
+static ENDINGS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(CRASHES.iter().chain([&NOT_FOUND])).ok());
+
 /// Whether the last lines of an output are the end of a crash.
 fn last_words(text: &str) -> bool {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(1500))..];
-    let said = |line: &str| {
-        let line = line.trim();
-        ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "]
-            .iter()
-            .any(|start| line.starts_with(start))
-            || line.ends_with("command not found")
-    };
-    let ends = memchr::memchr_iter(b'\n', tail.as_bytes()).chain([tail.len()]);
-    let mut start = 0;
-    ends.map(|end| &tail[std::mem::replace(&mut start, end + 1)..end]).any(said)
+    let said =
+        |line: &str| CRASHES.iter().any(|start| line.trim_start().starts_with(start)) || line.ends_with(NOT_FOUND);
+    ENDINGS.as_ref().is_some_and(|endings| endings.is_match(tail)) && tail.lines().any(said)
 }
 
 /// The line of an outcome that says why, in one line of bounded length.

@@ -6,7 +6,7 @@ use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::{Line, Mark};
-use super::wording::spelt;
+use super::wording::Spelling;
 use super::{Item, Voice, commands, plan};
 use crate::transcript::{Action, StepState};
 
@@ -205,9 +205,9 @@ pub(super) fn running(digest: &Digest<'_>) -> Option<Item> {
 
 /// Leaves out what was said before, word for word or nearly so.
 pub(super) fn dedup(items: &mut Vec<Item>) {
-    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut seen: BTreeSet<u64> = BTreeSet::new();
     items.retain(|item| {
-        let key = spelt(&item.text, |words| words.said().to_owned());
-        !key.is_empty() && seen.insert(key)
+        let said = Spelling::of(&item.text);
+        said.first().is_some() && seen.insert(said.print())
     });
 }

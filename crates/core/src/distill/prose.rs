@@ -209,7 +209,10 @@ fn markdown_heading(line: &str) -> Option<String> {
 
 /// A short line that ends in a colon: what follows is its list.
 fn is_loose_heading(text: &str) -> bool {
-    text.ends_with(':') && text.split_whitespace().count() <= 9 && !text[..text.len() - 1].contains(". ")
+    text.ends_with(':')
+        && text.len() < 200
+        && text.split_whitespace().count() <= 9
+        && !text[..text.len() - 1].contains(". ")
 }
 
 /// `Decision: …`, `Next step — …`: a heading and its text in one line.
@@ -241,6 +244,9 @@ pub(super) fn label_end(text: &str) -> Option<(usize, usize)> {
 
 /// What stands before an item, and the item.
 fn mark_of(line: &str) -> (Mark, &str) {
+    if line.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return (Mark::Plain, line);
+    }
     if let Some(rest) = line.strip_prefix(['-', '*', '+', '•', '–', '→', '☐', '☑', '✓', '✔', '✗', '◦', '▪'])
     {
         let first = line.chars().next().unwrap_or_default();

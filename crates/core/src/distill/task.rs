@@ -54,8 +54,8 @@ fn replaces(digest: &Digest<'_>, (task, task_kind): (&Said, Kind), (prompt, kind
         // In a language whose verbs are not known, length tells a request from a greeting.
         Kind::Remark => {
             task_kind == Kind::Remark
-                && request::words(&task.text).count() <= 2
-                && request::words(&prompt.text).count() >= 5
+                && request::words(&task.text).nth(2).is_none()
+                && request::words(&prompt.text).nth(4).is_some()
                 && !prompt.text.ends_with('?')
         }
         Kind::Nod => false,

@@ -51,7 +51,7 @@ pub(super) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) -> T) -> T {
 
 impl<'t> Spelling<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        let (said, places) = (String::with_capacity(text.len() + 1), Vec::with_capacity(text.len() / 4));
+        let (said, places) = (String::with_capacity(text.len() + 1), Vec::with_capacity(text.len() / 5 + 1));
         let mut spelling = Self { text, said, places };
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -129,6 +129,11 @@ impl<'t> Spelling<'t> {
     /// The first word.
     pub(super) fn first(&self) -> Option<&str> {
         self.places.first().map(|place| &self.said[place.from..place.to])
+    }
+
+    /// What stands for all its words.
+    pub(super) fn print(&self) -> u64 {
+        vocabulary::print(self.said.as_bytes())
     }
 
     /// The prints of its words.
