@@ -5,11 +5,11 @@ use std::ops::Deref;
 
 use super::cues::Cue;
 use super::heard::{Spoken, Understood};
-use super::parts::in_parts;
 use super::prose::Line;
 use super::role::{self, Role};
 use super::testrun::{self, Report};
 use super::{Deed, Ended, Heard, Item, Roots, Step, Story, Voice, Workspace, outcome, request, shell};
+use crate::parts::in_parts;
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
 

@@ -29,7 +29,6 @@ mod needs;
 mod next;
 mod outcome;
 mod particle;
-mod parts;
 mod phrasebook;
 mod phrases;
 mod pick;
@@ -82,7 +81,7 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
 /// Makes the brief of a session, some of whose words were understood while they were read.
 pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: Timestamp) -> Brief {
     let digest = Digest::of(story, heard, workspace);
-    let (words, work) = parts::both(story.steps.len(), || Words::of(&digest), || Work::of(&digest));
+    let (words, work) = crate::parts::both(story.steps.len(), || Words::of(&digest), || Work::of(&digest));
     let header = &story.header;
     Brief {
         agent: header.agent,

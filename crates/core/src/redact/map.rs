@@ -27,7 +27,10 @@ impl Story {
     /// The same story with its secrets masked.
     #[must_use]
     pub fn redacted(mut self) -> Self {
-        self.mask();
+        let Self { header, steps, live_from: _ } = &mut self;
+        header.mask();
+        // Nearly all of it is in the steps, and there may be many.
+        crate::parts::each(steps, Mask::mask);
         self
     }
 }
@@ -128,7 +131,6 @@ mask_fields!(Git { branch, head, status, diff_stat, log } keeps {});
 mask_fields!(Commit { author, subject, files } keeps { id, at });
 mask_fields!(Workspace { root, name, git, tree, memory, files } keeps {});
 mask_fields!(FileNow { path, text } keeps { exists, modified_at });
-mask_fields!(Story { header, steps } keeps { live_from });
 mask_fields!(Header { title, project, branch, model } keeps {
     agent, session, title_rank, client_version, started_at, updated_at, permission, closing, parent, children, files,
 });

@@ -7,7 +7,7 @@ use std::thread;
 const ENOUGH: usize = 512;
 
 /// Does two things at once where there are so many things to look at that it is worth it.
-pub(super) fn both<A: Send, B>(things: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+pub(crate) fn both<A: Send, B>(things: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     if things < ENOUGH {
         return (one(), other());
     }
@@ -22,9 +22,27 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Does the same to each thing.
+pub(crate) fn each<T: Send>(things: &mut [T], work: impl Fn(&mut T) + Sync) {
+    let size = things.len().div_ceil(threads(things.len())).max(1);
+    thread::scope(|scope| {
+        let mut parts = things.chunks_mut(size);
+        let first = parts.next().unwrap_or_default();
+        for part in parts {
+            scope.spawn(|| part.iter_mut().for_each(&work));
+        }
+        first.iter_mut().for_each(&work);
+    });
+}
+
+/// How many threads are worth it for so many things.
+fn threads(things: usize) -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).min(things.div_ceil(ENOUGH)).max(1)
+}
+
 /// What comes of each thing, in their order.
-pub(super) fn in_parts<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(things.len().div_ceil(ENOUGH));
+pub(crate) fn in_parts<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R> {
+    let threads = threads(things.len());
     let one = |from: usize, part: &'a [T]| -> Vec<R> {
         part.iter().enumerate().map(|(at, thing)| work(from + at, thing)).collect()
     };
