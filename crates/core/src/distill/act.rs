@@ -3,7 +3,7 @@
 //! The verbs are many and known; the subject makes the act. So a verb in any form counts where the one who speaks, or
 //! people who may, do it, in whichever clause, and where nothing says that it is only told, thought of or asked.
 
-use super::Voice;
+use super::hearsay::{self, is_supposed};
 use super::lexicon::{
     BASE, BETWEEN, Class, FIRM, GOING, MEETING, PAST, PEOPLE, PERCEIVES, SETTLED, SPEAKER, TELLS, THEREFORE, THIRD,
     UNSETTLED, WEAK,
@@ -11,6 +11,7 @@ use super::lexicon::{
 use super::particle::goes_on;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::Wording;
+use super::{Voice, label, state};
 
 /// A sentence, its words and what these can be.
 struct Clause<'a> {
@@ -26,101 +27,50 @@ pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> b
     let text = words.text;
     let clause = Clause { text, words, is_explained, is_user: voice == Voice::User };
     let any = words.iter().fold(0, |any, word| any | word.class());
-    if any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) == 0
-        && !is_explained
-        && !clause.is_user
-        && !clause.is_standing()
-    {
-        return false;
-    }
     // `B) a trie, because …` is one of several.
     let is_option = text.as_bytes().get(1) == Some(&b')') || text.starts_with('(');
     if is_option || is_supposed(&words) {
         return false;
     }
-    if clause.speaker_acts() {
+    let is_act = any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) != 0
+        || is_explained
+        || clause.is_user
+        || clause.is_standing();
+    if is_act && clause.speaker_acts() {
         return true;
     }
     if clause.perceives() || words.iter().any(|word| word == "whether") {
         return false;
     }
-    clause.people_act()
-        || clause.favours()
-        || clause.names_settled()
-        || clause.is_led()
-        || clause.begins_with_act()
-        || clause.concludes()
-        || clause.is_cleft()
-        || clause.is_stated()
-        || clause.is_named()
+    is_act && clause.acts()
+        || state::holds(words, any, clause.is_user, is_explained)
+        || label::leads(words, clause.is_user)
 }
 
 /// Whether a sentence only supposes, perceives or reports: what it says of choices settles nothing.
 pub(super) fn is_told(words: Wording<'_>) -> bool {
     let words = words.at_most(40);
-    let is_ignorant = words.windows(2).take(2).any(|pair| {
-        is_in!("don't dunno can't cannot", &pair[0])
-            && is_in!("know remember understand think see get care tell", &pair[1])
-    });
-    if is_ignorant || is_supposed(&words) || is_reported(&words) {
+    if hearsay::is_told(words) {
         return true;
     }
     let clause = Clause { text: words.text, words, is_explained: true, is_user: true };
     clause.perceives() && !clause.speaker_acts()
 }
 
-/// `Suppose we pick …`, `had we used …`, `no decision yet`.
-fn is_supposed(words: &[Word<'_>]) -> bool {
-    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
-    // What would be is often the reason.
-    let reason = words.iter().position(|word| is_in!("because since bc given", word)).filter(|at| *at > 2);
-    let words = &words[..reason.unwrap_or(words.len())];
-    let is_led = match word(0).as_str() {
-        "suppose" | "supposing" | "imagine" | "hypothetically" | "either" | "whether" | "assume" | "assuming" => true,
-        "if" => words.iter().any(|word| is_in!("could would might may", word)),
-        "had" => is_in!("we i you they", word(1)),
-        "say" => is_in!("we i", word(1)),
-        "let's" | "lets" => is_in!("discuss talk think consider sleep compare evaluate see wait", word(1)),
-        "no" => is_in!("decision verdict conclusion agreement consensus", word(1)),
-        _ => false,
-    };
-    is_led
-        || words.windows(3).any(|part| {
-            is_in!("can't cannot don't do not", &part[0]) && is_in!("remember recall", &part[1])
-                || is_in!("need needs have has want going able ready until before", &part[0])
-                    && part[1] == "to"
-                    && is_in!("decide choose", &part[2])
-                || is_in!("before until once", &part[0])
-                    && is_in!("we i you you've we've they", &part[1])
-                    && is_in!("choose decide pick picked chosen decided settle commit", &part[2])
-                || part[0] == "was" && part[1] == "going" && part[2] == "to"
-                || part[0] == "would" && is_in!("be have mean require need make break cost", &part[1])
-                || is_in!("haven't hasn't not didn't never", &part[0])
-                    && (is_in!("decided chosen agreed settled picked", &part[1])
-                        || is_in!("been yet we really", &part[1])
-                            && is_in!("decided chosen agreed settled picked", &part[2]))
-                || part[0] == "as" && part[1] == "soon" && part[2] == "as"
-                || is_in!("may might could must", &part[0]) && part[1] == "have"
-                || part[0] == "or" && part[1] == "not"
-                || is_in!("is are", &part[1]) && part[2] == "yours"
-        })
-}
-
-/// `Someone on the forum recommends …`: others who have no say here.
-fn is_reported(words: &[Word<'_>]) -> bool {
-    const STRANGERS: &str = "someone somebody people many most some projects forum blog article post reddit stackoverflow tutorial author \
-        authors framework reviewer book video docs documentation upstream interesting talk competitors";
-    const SAYS: &str = "recommends recommend recommended suggests suggest suggested argued argues says say said proposes proposed \
-        claims claimed mention mentions mentioned describe describes choose chose picked use uses used prefer prefers went wrote writes";
-    let is_she = words.first().is_some_and(|word| is_in!("she he they", word))
-        && words.get(1).is_some_and(|word| is_in!("said says thinks told", word));
-    let words = if words.first().is_some_and(|word| word.is(SPEAKER)) { &[] } else { words };
-    is_she
-        || words.iter().take(3).any(|word| is_in!(STRANGERS, word))
-            && words.iter().take(8).any(|word| is_in!(SAYS, word))
-}
-
 impl Clause<'_> {
+    /// Whether it is an act of choosing, by whom it may be.
+    fn acts(&self) -> bool {
+        self.people_act()
+            || self.favours()
+            || self.names_settled()
+            || self.is_led()
+            || self.begins_with_act()
+            || self.concludes()
+            || self.is_cleft()
+            || self.is_stated()
+            || self.is_named()
+    }
+
     fn word(&self, at: usize) -> &Word<'_> {
         self.words.get(at).unwrap_or(&NO_WORD)
     }
@@ -192,7 +142,7 @@ impl Clause<'_> {
         (0..reason.unwrap_or(self.words.len()).min(16)).filter(|at| self.is(*at, PEOPLE)).any(|at| {
             let mut before = self.words[at.saturating_sub(3)..at].iter();
             if before
-                .any(|word| is_in!("no any some many most other which if your nobody none no-one why library", word))
+                .any(|word| is_in!("no any some many most other which if your nobody none no-one why library half few part third quarter", word))
             {
                 return false;
             }
@@ -371,7 +321,8 @@ impl Clause<'_> {
             is_in!("shall must will", word(at))
                 && word(at + 1) == "be"
                 && (self.is_explained || self.is_user || word(at) == "shall")
-                && !is_in!("it this that there they you i we", word(at - 1))
+                && !is_in!("it this that they you i we", word(at - 1))
+                && (word(at - 1) != "there" || word(at) == "shall")
                 && self.is_nominal(at + 2, n.min(at + 6))
         });
         // `… won: it is smaller`
@@ -452,7 +403,9 @@ impl Clause<'_> {
             is_in!("i we", &pair[0]) && is_in!("might could may would", &pair[1])
                 || is_in!("i'd we'd", &pair[0]) && is_in!("consider have need love", &pair[1])
         });
-        is_wished || verb.is_some_and(|verb| self.is(verb, PERCEIVES))
+        // `I'd have done it otherwise, but …`
+        let is_conceded = self.words.iter().skip(3).any(|word| word == "but");
+        is_wished && !is_conceded || verb.is_some_and(|verb| self.is(verb, PERCEIVES))
     }
 }
 

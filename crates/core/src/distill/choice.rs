@@ -43,12 +43,13 @@ const BEFORE: &str = "\
 /// What is good about the better one.
 const GOOD: &str = "\
     right best better correct proper sane sensible safer safest simpler simplest cleaner cleanest obvious final \
-    preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable pragmatic";
+    preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable pragmatic honest \
+    robust lighter natural idiomatic leaner superior cleanest sturdier sounder saner winning ideal optimal";
 
 /// What the better one is.
 const KINDS: &str = "\
     call choice answer option pick decision fit trade-off tradeoff approach tool solution bet direction compromise \
-    candidate default way route design alternative variant strategy winner";
+    candidate default way route design alternative variant strategy winner fix remedy path move setup";
 
 /// Nouns that name what was settled.
 const SETTLED: &str = "\
@@ -82,10 +83,23 @@ pub(super) fn by(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> bool {
         Voice::User => {
             let told = sentence.until(decisions::without_tag(sentence.text).len());
             let told = if told.text.len() == sentence.text.len() { sentence } else { told };
-            !told.text.ends_with('?') && (orders(told) || by_user(told, cues))
+            !told.text.ends_with('?')
+                && (orders(told) || by_user(told, cues) || pieces(told).any(|piece| pick::is_piece(piece, told)))
         }
         _ => !sentence.text.ends_with('?') && by_agent(sentence, cues),
     }
+}
+
+/// What stands behind a full stop within a sentence: in chat many sentences begin in lower case.
+fn pieces(sentence: Wording<'_>) -> impl Iterator<Item = Wording<'_>> {
+    let text = sentence.text;
+    let stops = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
+    let begins = stops.filter(|at| text.as_bytes().get(at + 1) == Some(&b' ')).map(|at| at + 2);
+    begins.map(move |from| {
+        let rest = sentence.from(from);
+        let ends = [". ", "! ", "? "].iter().filter_map(|stop| rest.text.find(stop));
+        rest.until(ends.min().map_or(rest.text.len(), |end| end + 1))
+    })
 }
 
 /// Whether the agent made a choice by this sentence.
@@ -197,6 +211,11 @@ fn is_idle(verb: &Word<'_>, rest: &[Word<'_>]) -> bool {
         }
         "pick" | "picking" => has(list!("up")),
         "run" | "write" | "build" | "move" => !has(list!("only never")),
+        // `Use grep to find …`
+        "use" => rest.windows(2).take(6).any(|pair| {
+            pair[0] == "to"
+                && is_in!("find list check see count search show look debug inspect measure profile trace", &pair[1])
+        }),
         _ => false,
     }
 }
@@ -213,9 +232,15 @@ fn judges(words: &[Word<'_>]) -> bool {
         is_in!(GOOD, &pair[0]) && is_in!(KINDS, &pair[1]) && !is_denied(at) && {
             let before = at.checked_sub(2).map(|at| words[at].as_str());
             let is_said = |word: &str| {
-                matches!(word, "is" | "are" | "was" | "were" | "as" | "seems" | "remains" | "that's" | "it's")
+                matches!(
+                    word,
+                    "is" | "are" | "was" | "were" | "as" | "seems" | "remains" | "that's" | "it's" | "seemed" | "felt"
+                )
             };
-            before.is_some_and(is_said)
+            // `seemed the more honest fix`
+            let is_more = at >= 3 && words[at - 1] == "more" && is_said(&words[at - 3]);
+            is_more
+                || before.is_some_and(is_said)
                 || at.checked_sub(1).is_some_and(|at| is_said(&words[at]))
                 || words[at + 2..].iter().take(4).any(|word| word == "is" || word == "was")
         }
@@ -262,6 +287,7 @@ fn picks_option(words: Wording<'_>) -> bool {
             || words.get(skip + 1).is_some_and(|word| word == "one" || is_in!(OPTIONS, word)) && said(skip + 2));
     let whole = words.text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
+        || whole.contains(" it is: ") && !whole.contains("as it is: ") && !whole.contains("what it is: ")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
         || whole.contains(" it is then")
         || [" it'll be", " it will be", " it shall be"].iter().any(|end| whole.ends_with(end));

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::vocabulary;
 
 /// What a word can be.
-pub(super) type Class = u16;
+pub(super) type Class = u32;
 
 /// The one who speaks, alone or with others.
 pub(super) const SPEAKER: Class = 1;
@@ -38,6 +38,20 @@ pub(super) const MEETING: Class = 1 << 13;
 
 /// What a conclusion begins with.
 pub(super) const THEREFORE: Class = 1 << 14;
+/// The same, where it may as well go on.
+pub(super) const SO: Class = 1 << 20;
+/// What is said of a thing that was put to the test, or in place.
+pub(super) const SUITS: Class = 1 << 21;
+/// What is said of a thing that holds: `the default`, `mandatory`.
+pub(super) const STATES: Class = 1 << 15;
+/// `stays`, `survives`.
+pub(super) const STAYS: Class = 1 << 16;
+/// What a program or a document does: `the service now relies on …`.
+pub(super) const DOES: Class = 1 << 17;
+/// Verbs that make one thing another: `converted to …`.
+pub(super) const SHAPES: Class = 1 << 18;
+/// What may stand before a colon, behind which the choice is named.
+pub(super) const LABEL: Class = 1 << 19;
 
 /// Verbs of choosing that need no reason.
 const FIRM_VERBS: &str = "\
@@ -66,7 +80,9 @@ const CLASSES: &[(Class, &str)] = &[
         "management team lead boss manager customer customers client clients product board architect architects cto ceo \
         everyone everybody reviewers reviewer stakeholders committee group ops legal security finance owner owners \
         maintainers maintainer sponsor director pm qa dba auditors compliance marketing leadership department designers \
-        designer council they users you us folks",
+        designer council they users you us folks artists engineers developers devs admins backend frontend platform infra sre \
+        operations procurement purchasing support sales auditor regulator regulators dpo ciso coo cfo founder founders chief \
+        chair squad guild committee's investors publisher vendor principal supervisor professor advisor editors steering",
     ),
     (
         BETWEEN,
@@ -93,9 +109,44 @@ const CLASSES: &[(Class, &str)] = &[
         PERCEIVES,
         "wonder wondering thinking torn remember recall forgot saw see seen read heard noticed tried thought guess hate \
         looking looked curious unsure hope hoping fear doubt considering evaluating testing comparing found watched asked \
-        suspect benchmarked tested interrupted reading tell wish",
+        suspect benchmarked tested interrupted reading tell wish understood understand misread loathe dread love dislike miss",
     ),
     (THEREFORE, "hence therefore thus consequently ergo gonna won wins prevails prevailed"),
+    (SO, "so then"),
+    (
+        SUITS,
+        "enough sufficient plenty adequate proved proves turned turns came seemed looked put wired baked introduced implemented \
+        merged instituted rolled part",
+    ),
+    (
+        STATES,
+        "default standard mandatory permanent official policy obligatory compulsory binding canonical enforced norm baseline \
+        frozen law rule non-negotiable definitive",
+    ),
+    (
+        STAYS,
+        "stays remains survives ships suffices stay remain survive suffice persists replaces replace supersedes supersede",
+    ),
+    (
+        DOES,
+        "uses relies has does goes go runs run enforces requires stores sits builds depends rests keeps expects assumes \
+        states says lists reads specifies consists supports contains defaults follows handles takes rely use enforce store \
+        depend keep demands mandates prescribes",
+    ),
+    (
+        SHAPES,
+        "switched migrated converted changed reworked moved narrowed rewrote refactored ported restricted reduced turned \
+        switching migrating converting changing reworking rewriting refactoring porting narrowing cut limited transitioned \
+        transitioning pivoted reverted downgraded upgraded swapped trimmed scoped",
+    ),
+    (
+        LABEL,
+        "trade-off tradeoff assumption deviation deviations replacement compromise clarifies clarified recorded noted saved \
+        documented applied honoured honored yagni kiss simplest cheapest safest cleanest least smallest sanest negotiable \
+        answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson remedy \
+        settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring dry \
+        choice middle substitute successor bet now intent intention stance guideline ground-rule",
+    ),
     (
         UNSETTLED,
         "whether yet open pending undecided unclear possible proposed suggested someday error errors problem problems issue \

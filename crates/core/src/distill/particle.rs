@@ -34,13 +34,16 @@ pub(super) fn goes_on(verb: &Word<'_>, next: &Word<'_>, after: &Word<'_>) -> boo
         }
         "keep" | "kept" => !is_in!("going in track an you", next) && *after != "rest" && !next.ends_with("ing"),
         "use" | "used" | "usin" => *next != "to",
-        "make" | "made" | "maki" => is_in!("it that this the", next) && is_in!("a an the default one", after),
+        "make" | "made" | "maki" => {
+            is_in!("it that this the", next) && is_in!("a an the default one", after)
+                || *next == "this" && after.contains('-')
+        }
         "give" | "gave" | "givi" => *next == "up",
         "impl" if is_in!("with using via as on in", next) => true,
         "writ" | "wrot" | "impl" | "desi" | "remo" => {
             is_in!("it this that", next) && is_in!("as with on in using via", after)
         }
-        "say" | "says" => !is_in!("that hi hello so it", next),
+        "say" | "says" | "said" | "sayi" => !is_in!("that hi hello so it this what nothing anything something", next),
         "have" | "havi" | "had" => {
             !is_in!("to you been a-look it them not", next)
                 && !is_in!("look problem question issue", after)

@@ -236,6 +236,22 @@ pub(super) const SOLVED: &str = "\
 
 /// Settled, whoever says it.
 pub(super) const FIRM: &str = "\
+    tipped the balance | tips the balance | tipped the scales | tips the scales | swung it | clinched it | clinches it | \
+    sealed the deal | seals the deal | the clincher | tie-breaker | tiebreaker | deciding factor | decisive factor | \
+    decisive argument | made the cut | makes the cut | forces our hand | forced our hand | forced my hand | \
+    leaves no choice | left no choice | leaves us no choice | left us no choice | leaves me no choice | no choice but | \
+    had no choice | no other choice | no real alternative | conscious choice | conscious decision | deliberate choice | \
+    deliberate decision | intentional choice | informed decision | by intention | a middle ground | happy medium | \
+    as decided | as agreed | as approved | as you confirmed | as you chose | as you picked | as you instructed | \
+    as you told me | what you told me | what you asked for | last one standing | the only one standing | \
+    the one that survived | only survivor | and it fell on | choice landed on | settled that | settled this | \
+    nothing left to discuss | nothing more to discuss | nothing to discuss | nothing left to decide | no more debates | \
+    no more discussion | no more debate | right all along | the whole point of | like it or not | be done with it | \
+    road is free for | the road we go | the path we take | the road we take | that's how it'll stay | \
+    that's how it stays | how it's going to stay | that's our way | that is our way | have spoken | has spoken | \
+    err on the side of | erred on the side of | took the liberty | not to be changed | not to be touched | \
+    not to be undone | set in stone now | cast in stone | carved in stone | is not changing | not up for negotiation | \
+    no gold plating | good riddance to | parted ways with | said goodbye to | say goodbye to | out with the old | \
     by choice | changed course | change course | changed tack | made a call |     dead set on | sold on | all in on | made up my mind | made up our minds | mind is made up | minds are made up | \
     voted for | voted to | voted in favor of | voted in favour of | vote goes to | gets my vote | has my vote | \
     got my vote | my vote is | my vote: | i vote for | i'm voting for | end of discussion | end of story | \

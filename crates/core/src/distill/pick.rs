@@ -6,12 +6,13 @@ use super::lexicon::{TELLS, THIRD};
 use super::sayings::{self, Saying};
 use super::vocabulary::{Word, is_in};
 use super::wording::{Wording, spelt};
-use super::{questions, request};
+use super::{questions, request, thing};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
     ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
-    please pls simply agreed exactly of course certainly absolutely let's obviously hence therefore thus finally";
+    please pls simply agreed exactly of course certainly absolutely let's obviously hence therefore thus finally sold deal got it \
+    understood noted roger ack convinced acknowledged";
 
 /// What stands behind one.
 const TAILS: &str = "then instead please pls thanks thx everywhere only again though";
@@ -24,7 +25,7 @@ const TELLING: &str = "\
     fail crashes crashed works worked look looks seems sounds takes took got get gets goes went see saw think know mean means \
     says said need needs want wants makes made run runs ran thanks thank thx cheers sorry idea ideas problem problems \
     worries luck way rush hurry doubt matter clue thing things stuff wait moment minute minutes back hello hi hey morning \
-    work enough sense time your passes pass";
+    work enough sense time your passes pass matches match results hits occurrences evidence references usages";
 
 /// What a pick does not begin with.
 const OPENINGS: &str = "\
@@ -40,8 +41,8 @@ const TROUBLE: &str = "\
     yesterday lunch meeting coffee day week still mention mentions complains line lines question screenshot log";
 
 /// What concedes or sums up before something is picked.
-const CONCEDES: &str =
-    "win wins won point enough between two three both fair true convinced argument lol settled go ahead done";
+const CONCEDES: &str = "win wins won point enough between two three both fair true convinced argument lol settled go ahead done agree agreed sold \
+    recommendation suggestion proposal";
 
 /// Orders that name what is to be taken: `make it a trie`.
 const MAKE: &str =
@@ -68,6 +69,26 @@ pub(super) fn names(words: Wording<'_>) -> bool {
         || bare(words, true)
 }
 
+/// Whether a part of what a user says, behind a full stop, picks: `fair, but it is slow. a plain file in the cache`.
+pub(super) fn is_piece(piece: Wording<'_>, whole: Wording<'_>) -> bool {
+    let is_asked = piece.text.ends_with('?');
+    !is_asked && (wants(&piece) || made(piece) || is_alone(piece) && !whole.iter().any(|word| is_in!(TROUBLE, word)))
+}
+
+/// Whether it is but the name of a thing.
+fn is_alone(piece: Wording<'_>) -> bool {
+    let lead = piece.iter().take_while(|word| is_in!(LEADS, word)).count();
+    let named = piece.skip(lead);
+    named.len() >= 3
+        && !is_in!(OPENINGS, &named[0])
+        && !named.iter().any(|word| is_in!(TELLING, word))
+        && thing::begins(named).is_some_and(|count| {
+            let rest = &named[count..];
+            count >= 4 && rest.iter().all(|word| is_in!(TAILS, word))
+                || count >= 3 && rest.first().is_some_and(|word| is_in!("because since as given", word))
+        })
+}
+
 /// `Yeah, the second one`, said by whom it may be.
 pub(super) fn answers(words: &[Word<'_>]) -> bool {
     let is_led =
@@ -78,7 +99,7 @@ pub(super) fn answers(words: &[Word<'_>]) -> bool {
 /// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
 pub(super) fn takes(words: Wording<'_>) -> bool {
     let is_led = words.first().is_some_and(|word| {
-        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for", word)
+        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for got right understood noted alright sure roger acknowledged perfect great", word)
     });
     let is_then = || words.text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
     (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(words, false))
@@ -168,7 +189,7 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
             continue;
         }
         // `You win`, `between the two`: what leads to a pick is short.
-        let is_aside = words.len() <= 4 && words.iter().any(|word| is_in!(CONCEDES, word));
+        let is_aside = words.len() <= 5 && words.iter().any(|word| is_in!(CONCEDES, word));
         if is_aside {
             is_led = true;
             continue;

@@ -48,7 +48,7 @@ pub(super) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
     words.says(Saying::Lead)
         || words.says(Saying::Closed)
         || is_labelled(words)
-        || admits(&words)
+        || words.iter().any(|word| is_in!("only nothing", word)) && words.clauses(is_mark).any(|clause| admits(&clause))
         || is_closed(words)
         || replaces_idea(&words)
         || goes_route(&words)
@@ -56,7 +56,37 @@ pub(super) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
         || looks_back(&words, cues)
         || is_anothers(&words)
         || is_why(&words)
-        || prefers(&words, cues)
+        || prefers(words, cues)
+        || starts_from(&words)
+        || is_liked(words)
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '—' | '–' | '(')
+}
+
+/// `From this release on, …`, `as of version 5 …`: what holds from a time on.
+fn starts_from(words: &[Word<'_>]) -> bool {
+    const TIMES: &str = "\
+        commit release version sprint day point week month quarter pr change moment milestone here now today tomorrow v2 v3 \
+        january february march april may june july august september october november december monday phase iteration";
+    match words {
+        [from, ..] if *from == "from" => {
+            words.iter().skip(1).take(3).any(|word| is_in!(TIMES, word))
+                && words.iter().skip(2).take(4).any(|word| is_in!("on onwards onward forward", word))
+        }
+        [effective, ..] if *effective == "effective" => words.len() >= 4,
+        [as_, of, ..] if *as_ == "as" && *of == "of" => words.iter().skip(2).take(2).any(|word| is_in!(TIMES, word)),
+        _ => false,
+    }
+}
+
+/// `👍 for the queue`.
+fn is_liked(words: Wording<'_>) -> bool {
+    words.text.starts_with(['👍', '👌', '💯', '+'])
+        && (words.text.starts_with("+1") || !words.text.starts_with('+'))
+        && words.iter().take(3).any(|word| is_in!("for to on", word))
+        && words.len() >= 3
 }
 
 /// `Final pick: …`.
@@ -122,7 +152,9 @@ pub(super) fn closes(words: Wording<'_>) -> bool {
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
         my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
-        so that's the plan of record|so that's the plan|that's it then";
+        so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|be done with it|go|go ahead|do it|\
+        do that|so do that|ship it|like it or not|make it so|final|no more debate|no further discussion|topic closed|matter closed|\
+        question closed|discussion closed|job done|that's our way now|no buts|no ifs no buts|i signed it off|signed off";
     // `That's the policy now.`
     let is_called = words.len() >= 3
         && is_in!("that's this that", &words[0])
@@ -239,13 +271,18 @@ fn is_why(words: &[Word<'_>]) -> bool {
 }
 
 /// `Better a queue than a cron job`, `Redis over Memcached, because …`.
-fn prefers(words: &[Word<'_>], cues: CueSet) -> bool {
+fn prefers(words: Wording<'_>, cues: CueSet) -> bool {
     const VERBS: &str = "is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
         hand take carry run runs all left moved move spread does do did can could should will would must may might have had";
     let first = words.first().unwrap_or(&NO_WORD);
     if matches!(first.as_str(), "better" | "rather") && words.iter().any(|word| word == "than") {
         return true;
     }
-    let Some(over) = words.iter().take(9).position(|word| word == "over" || word == "not") else { return false };
-    over > 0 && cues.has(Cue::Reason) && !words[..over].iter().any(|word| is_in!(VERBS, word))
+    let Some(over) = words.iter().take(14).position(|word| word == "over" || word == "not") else { return false };
+    let is_set_off = || {
+        words[over] == "not"
+            && words.text.contains(", not ")
+            && (words.text.contains(" – ") || words.text.contains(" — ") || words.text.contains("; "))
+    };
+    over > 0 && (cues.has(Cue::Reason) || is_set_off()) && !words[..over].iter().any(|word| is_in!(VERBS, word))
 }
