@@ -25,6 +25,7 @@ struct Clause<'a> {
 /// Whether a sentence, said by whom it may be, is an act of choosing.
 pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> bool {
     let text = words.text;
+    let is_explained = is_explained || voice != Voice::User && is_led_by_reason(&words);
     let clause = Clause { text, words, is_explained, is_user: voice == Voice::User };
     let any = words.iter().fold(0, |any, word| any | word.class());
     // `B) a trie, because …` is one of several.
@@ -35,7 +36,7 @@ pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> b
     let is_act = any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) != 0
         || is_explained
         || clause.is_user
-        || clause.is_standing();
+        || clause.standing().is_some();
     if is_act && clause.speaker_acts() {
         return true;
     }
@@ -45,6 +46,27 @@ pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> b
     is_act && clause.acts()
         || state::holds(words, any, clause.is_user, is_explained)
         || label::leads(words, clause.is_user)
+}
+
+/// `For simplicity I used …`, `dropped the other two, kept …`: the reason, or what was not taken, stands first.
+fn is_led_by_reason(words: &[Word<'_>]) -> bool {
+    const LEFT: &str =
+        "dropped avoided rejected discarded skipped removed abandoned scrapped ditched deleted eliminated avoiding";
+    const TAKEN: &str = "kept used took adopted retained using keeping";
+    let first = words.first().unwrap_or(&NO_WORD);
+    let is_led = is_in!("for to given per following considering due under out because since as in", first)
+        && (2..words.len().min(14)).any(|at| {
+            is_in!("i i've we we've", &words[at])
+                && words[at + 1..].iter().take(2).any(|word| word.is(PAST) && word.is(FIRM | WEAK) && !word.is(BASE))
+        })
+        && !words
+            .iter()
+            .take(2)
+            .any(|word| is_in!("see find check test verify reproduce debug understand measure run", word));
+    is_led || {
+        let left = words.iter().take(5).position(|word| is_in!(LEFT, word));
+        left.is_some_and(|left| words[left + 1..].iter().any(|word| is_in!(TAKEN, word)))
+    }
 }
 
 /// Whether a sentence only supposes, perceives or reports: what it says of choices settles nothing.
@@ -106,7 +128,10 @@ impl Clause<'_> {
                 }
             }
             // `…, and adopted …`
-            let is_joined = at > 1 && is_in!("and but so then hence therefore", self.word(at - 1));
+            let is_joined = at > 1
+                && (is_in!("and but so then hence therefore", self.word(at - 1))
+                    || is_in!("kept took adopted retained", self.word(at))
+                        && is_in!("two three others rest other", self.word(at - 1)));
             if has_speaker && is_joined && self.is_act(at, PAST) && !self.is(at, BASE) {
                 return true;
             }
@@ -153,7 +178,10 @@ impl Clause<'_> {
             let wants = !is_pronoun
                 && next != "to"
                 && (is_in!("wants demands demanded requires required requested mandated prefers", self.word(verb))
-                    || is_in!("asked asks called calls pushed", self.word(verb)) && next == "for");
+                    || is_in!("asked asks called calls pushed", self.word(verb)) && next == "for")
+                || self.is_user && is_in!("insist insists insisted", self.word(verb))
+                    && next == "on"
+                    && !is_in!("it this that", self.word(verb + 2));
             let signs = is_in!("signed signs sign", self.word(verb)) && next == "off" || self.word(verb) == "ok'd";
             wants
                 || signs
@@ -178,7 +206,7 @@ impl Clause<'_> {
             let until = (at + 7).min(self.words.len());
             let is = (at + 1..until).find(|at| is_in!("is was remains stays stands", self.word(*at)));
             let firm = is_in!(
-                "decision decisions choice verdict conclusion consensus ruling resolution agreement selection",
+                "decision decisions choice verdict conclusion consensus ruling resolution agreement selection winner",
                 self.word(at),
             ) || at > 0
                 && is_in!("call rule pick policy preference convention", self.word(at))
@@ -192,7 +220,8 @@ impl Clause<'_> {
                         || self.word(is + 1) == "to" && firm;
                     // `The rule is applied …`
                     let is_done = self.word(is + 1).ends_with("ed") && !self.is(is + 1, FIRM);
-                    names && !is_done && (firm || self.is_explained)
+                    let is_answer = self.is_user && is_in!("answer pick", self.word(at));
+                    names && !is_done && (firm || self.is_explained || is_answer)
                 })
                 && !self.is_unsettled(0, at)
         })
@@ -376,16 +405,17 @@ impl Clause<'_> {
     }
 
     /// Whether it is said to hold from here on.
-    fn is_standing(&self) -> bool {
+    fn standing(&self) -> Option<&'static str> {
         let lower = self.text.trim_end_matches(['.', '!']);
-        STANDING.split('|').any(|standing| lower.ends_with(standing))
+        STANDING.split('|').find(|standing| lower.ends_with(standing))
     }
 
     /// `A queue, because …`, `got it, a queue from now on`: named, and explained or said to hold.
     fn is_named(&self) -> bool {
         let first = self.words.iter().take_while(|word| is_in!(ACKNOWLEDGES, word)).count();
-        if self.is_standing() {
-            return self.is_nominal(first, self.words.len());
+        if let Some(standing) = self.standing() {
+            let until = self.words.count_until(self.text.trim_end_matches(['.', '!']).len() - standing.len());
+            return self.is_nominal(first, until);
         }
         // Without the comma the verb may be one that is not known.
         let marks = [", because ", ", since ", ", given ", ", as ", ", bc ", " – ", " — "];

@@ -70,7 +70,10 @@ const MADE: &str = "\
 const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
 
 /// What makes more sense.
-pub(super) const SENSIBLE: &str = "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+pub(super) const SENSIBLE: &str = "fits best|fit best|suits us best|suits best|is worth it|are worth it|takes over from|\
+    the only option that|the only candidate that|the only approach that|the only variant that|the only solution that|\
+    the only one that works|the only one that meets|the only one that fits|the only one that satisfies|\
+    the only one that supports|the only one that handles|was better|were better|makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
     is better here|is better for|is better since|is better because|is the better|is preferable";
 
 /// Whether a sentence is built as a choice of the one who speaks.
@@ -113,7 +116,8 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || picks_option(words)
         || passive(&words, explained)
         || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
-        || explained && makes_sense(words)
+        || (explained || words.first().is_some_and(|word| is_in!("agreed right yes understood true indeed", word)))
+            && makes_sense(words)
         || explained && (order(&words).is_some() || must_stay(&words))
         || verdict::by_anyone(words, cues)
         || pick::answers(&words)
@@ -303,6 +307,9 @@ fn passive(words: &[Word<'_>], explained: bool) -> bool {
         let denied = before.clone().any(|word| word == "if" || word == "whether" || word == "when");
         let shall = pair[0] == "be" && before.clone().any(|word| is_to_be(word));
         // What is chosen by a flag is chosen each time.
+        let is_met =
+            |word: &Word<'_>| is_in!("meeting call demo release interview workshop talk launch standup trip", word);
+        let denied = denied || is_in!("postponed deferred", &pair[1]) && words[..at].iter().take(3).any(is_met);
         let denied = denied || words.get(at + 2).is_some_and(|word| word == "by");
         been && !denied && (is_in!(CHOSEN, &pair[1]) || explained && shall && is_in!(MADE, &pair[1]))
     })
@@ -364,7 +371,10 @@ fn is_explained(words: Wording<'_>) -> bool {
     let first = |at: usize| words.get(words.count_until(at)).unwrap_or(&NO_WORD);
     let spliced = |at: usize| {
         text[at..].starts_with(", ")
-            && is_in!("it it's we they this that the there our you everything nothing its", first(at))
+            && is_in!(
+                "it it's we they this that the there our you everything nothing its nobody everyone everybody",
+                first(at)
+            )
     };
     // `…, as legal does not allow it`, `…, so I took …`.
     let is_because = |at: usize| {

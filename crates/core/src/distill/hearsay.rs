@@ -37,7 +37,12 @@ fn is_asked(words: Wording<'_>) -> bool {
 /// `In my last job we used …`: settled, but not here.
 fn is_elsewhere(words: &[Word<'_>]) -> bool {
     const PLACES: &str = "job company team employer project gig startup firm workplace life client team's office shop";
-    words.windows(3).take(8).any(|part| {
+    const PAST: &str = "used chose picked preferred had went liked adopted wanted ran decided";
+    words.windows(4).take(3).any(|part| {
+        is_in!("my our the a their", &part[0])
+            && is_in!("old previous former last earlier prior", &part[1])
+            && is_in!(PAST, &part[3])
+    }) || words.windows(3).take(8).any(|part| {
         is_in!("my our their his her", &part[0])
             && is_in!("last previous old former other first prior earlier", &part[1])
             && is_in!(PLACES, &part[2])
@@ -116,7 +121,10 @@ pub(super) fn is_supposed(words: &[Word<'_>]) -> bool {
                         || is_in!("been yet we really", &part[1])
                             && is_in!("decided chosen agreed settled picked", &part[2]))
                 || part[0] == "as" && part[1] == "soon" && part[2] == "as"
-                || is_in!("may might could must", &part[0]) && part[1] == "have" && !is_conceded
+                || is_in!("may might could", &part[0]) && part[1] == "have" && !is_conceded
+                || part[0] == "must"
+                    && part[1] == "have"
+                    && (part[2] == "been" || part[2].is(PAST) || part[2].ends_with("ed"))
                 || part[0] == "or" && part[1] == "not"
                 || is_in!("is are", &part[1]) && part[2] == "yours"
         })

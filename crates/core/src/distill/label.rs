@@ -21,12 +21,15 @@ const SHOWS: &str = "\
     see look looks here attached screenshot paste pasted trace backtrace stacktrace command result results link url title \
     subject error errors log logs output get gets got says said prints shows found fire blocker urgent today task topic job goal \
     story ticket status background context example e.g todo done explain describe show tell list give find review test \
-    tests summary about called named looking contains input http https ps nb cc";
+    tests summary about called named looking contains input http https ps nb cc related also cf ref refs version os";
 
 /// Whether a lead settles what is named behind it.
 pub(super) fn leads(words: Wording<'_>, is_user: bool) -> bool {
     const MARKS: [&str; 6] = [": ", " => ", " -> ", " → ", " — ", " – "];
     let text = words.text;
+    if text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("tl;dr")) {
+        return is_chosen(words.skip(2), is_user);
+    }
     if memchr::memchr3(b':', b'>', 0xe2, text.as_bytes()).is_none() {
         return false;
     }
@@ -77,6 +80,7 @@ fn is_lead(lead: Wording<'_>, is_colon: bool, is_user: bool) -> bool {
     is_label && (lead.len() >= 2 || is_alone || first.is(LABEL)) && !is_in!("what which how why when", first)
         || is_told() && !is_in!("what which how why when who where", first)
         || !is_user && is_changed(&lead)
+        || !is_user && is_colon && lead.len() <= 5 && is_done(&lead)
 }
 
 /// `New way: …`, `our new setup: …`.
@@ -85,6 +89,13 @@ fn is_replacement(lead: &[Word<'_>]) -> bool {
         is_in!("new final revised chosen resulting agreed", &pair[0])
             && is_in!("way approach setup design rule arrangement scheme structure layout model default flow", &pair[1])
     })
+}
+
+/// `Updated the plan: …`, `will do: …`.
+fn is_done(lead: &[Word<'_>]) -> bool {
+    let is_plan = || lead.iter().any(|word| is_in!("plan design spec adr decision scope contract architecture", word));
+    lead.first().is_some_and(|word| is_in!("updated amended revised adjusted changed corrected", word)) && is_plan()
+        || matches!(lead, [will, do_] if *will == "will" && *do_ == "do")
 }
 
 /// `What changed: a queue throughout`.

@@ -89,7 +89,8 @@ const CLASSES: &[(Class, &str)] = &[
         "will shall must should are am have had has been going to just only simply therefore now then still always never \
         not also instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
         consistently hereby so already unanimously intentionally consciously ultimately eventually basically personally \
-        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up",
+        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up purposely purposefully knowingly provisionally \
+        thereby wisely quietly willingly specifically conservatively",
     ),
     (
         SETTLED,
@@ -103,7 +104,9 @@ const CLASSES: &[(Class, &str)] = &[
         they're he she it it's that's there there's here here's what what's why how when where who which fails failed fail \
         crashes crashed works worked look looks seems sounds got get gets goes went see saw think know mean means says said \
         need needs want wants makes made run runs ran thanks thank thx passes passed calls called uses reads found takes \
-        took recommends suggests let let's please breaks broke",
+        took recommends suggests let let's please breaks broke shows displays prints returns contains throws complains appears \
+        happens exists lacks renders hangs leaks sends receives prevents causes triggers produces expects depends belongs \
+        consists leads needed shown couldn't wouldn't shouldn't",
     ),
     (
         PERCEIVES,
@@ -115,7 +118,7 @@ const CLASSES: &[(Class, &str)] = &[
     (SO, "so then"),
     (
         SUITS,
-        "enough sufficient plenty adequate proved proves turned turns came seemed looked put wired baked introduced implemented \
+        "enough sufficient plenty adequate intentional deliberate confirmed proved proves turned turns came seemed looked put wired baked introduced implemented \
         merged instituted rolled part",
     ),
     (
@@ -131,7 +134,8 @@ const CLASSES: &[(Class, &str)] = &[
         DOES,
         "uses relies has does goes go runs run enforces requires stores sits builds depends rests keeps expects assumes \
         states says lists reads specifies consists supports contains defaults follows handles takes rely use enforce store \
-        depend keep demands mandates prescribes",
+        depend keep demands mandates prescribes shares share exposes expose employs employ adopts adopt implements wraps \
+        delegates delegate inherits embeds leverages leverage talks speaks routes flows have lives live sit",
     ),
     (
         SHAPES,
@@ -145,7 +149,8 @@ const CLASSES: &[(Class, &str)] = &[
         documented applied honoured honored yagni kiss simplest cheapest safest cleanest least smallest sanest negotiable \
         answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson remedy \
         settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring dry \
-        choice middle substitute successor bet now intent intention stance guideline ground-rule",
+        choice middle substitute successor bet now intent intention stance guideline ground-rule simplification style keeping \
+        accordance accepted respected preference unchanged architecture",
     ),
     (
         UNSETTLED,

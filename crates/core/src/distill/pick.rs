@@ -49,7 +49,7 @@ const MAKE: &str =
     "make it|make that|make this|do it with|do this with|do that with|do it as|do it via|do it in|do it through";
 
 /// Leads of a sentence in which others are said to want it.
-const SAYERS: &str = "boss manager customer client team lead legal ops security product management architect cto";
+const SAYERS: &str = "guideline guidelines policy contract sla law gdpr charter boss manager customer client team lead legal ops security product management architect cto";
 
 /// Whether a short message of the user picks something by naming it.
 pub(super) fn names(words: Wording<'_>) -> bool {

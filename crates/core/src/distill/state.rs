@@ -2,7 +2,7 @@
 //!
 //! `The service now relies on a queue`, `a queue becomes the default`, `…, so a queue`, `leaving only a queue`.
 
-use super::lexicon::{Class, DOES, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
+use super::lexicon::{Class, DOES, PAST, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
 use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
@@ -11,16 +11,19 @@ use super::wording::Wording;
 pub(super) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained: bool) -> bool {
     any & STATES != 0 && is_in_force(words, is_user, is_explained)
         || any & STAYS != 0 && stays(words, is_user, is_explained)
-        || any & DOES != 0 && !is_user && does_now(words)
+        || !is_user && (does_now(words) || is_explained && builds(&words))
         || any & SHAPES != 0 && !is_user && reshapes(words)
         || any & (THEREFORE | SO) != 0 && concludes(words, is_user)
         || any & SPEAKER != 0 && is_bound(&words)
         || is_explained && !is_user && (omits(&words) || assumes(&words))
-        || any & PEOPLE != 0 && is_confirmed(&words)
+        || any & PEOPLE != 0 && (is_confirmed(&words) || !is_user && is_wanted(words))
+        || !is_user && obeys(words)
+        || is_user && (is_local(words) || is_for_all(words))
         || any & SUITS != 0 && suffices(words, is_user, is_explained)
         || is_given(words)
         || is_what(&words)
         || is_left(words)
+        || is_only(words)
         || is_commit(words)
 }
 
@@ -110,9 +113,10 @@ fn suffices(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
                 });
             let is_put = is_in!("put built wired baked carried", word(1)) && is_in!("in into over through", word(2))
                 || is_in!("introduced implemented merged instituted rolled", word(1));
+            let is_meant = is_in!("intentional deliberate confirmed", word(1));
             let is_so = clause[..verb].iter().any(|word| is_in!("so therefore hence thus consequently", word));
             let is_part = word(1) == "now" && word(2) == "part" && word(3) == "of";
-            (is_enough && (is_user || is_so) || is_best && (is_so || is_explained || is_user) || is_put && is_so || is_part)
+            (is_enough && (is_user || is_so) || is_best && (is_so || is_explained || is_user) || is_put && is_so || is_part || is_meant)
                 && is_said_of(&clause[..verb], true)
         })
     })
@@ -133,11 +137,36 @@ fn does_now(words: Wording<'_>) -> bool {
             && is_in!("final new revised current-best merged committed", &words[at - 1]);
         let Some(verb) = words.get(at + 1) else { return false };
         let is_built = is_now
-            && is_in!("built based modelled modeled backed powered driven done handled structured designed", verb)
+            && is_in!(
+                "built based modelled modeled backed powered driven done handled structured designed organised organized centred \
+                centered arranged written shaped implemented kept stored served",
+                verb,
+            )
             && words.get(at + 2).is_some_and(|word| is_in!("on around with by as in via through using", word));
         (is_now || is_final) && verb.is(DOES) && is_name(at + 2) || is_built && is_name(at + 3)
-    }) || words.last().is_some_and(|last| is_in!("throughout everywhere", last))
-        && words.iter().skip(1).take(14).position(|word| word.is(DOES)).is_some_and(|at| is_name(at + 2))
+    }) || (words.last().is_some_and(|last| is_in!("throughout everywhere", last)) || words.text.contains(" from now on"))
+        && (1..words.len().min(16)).any(|at| words[at].is(DOES) && is_name(at + 1))
+}
+
+/// `Reworked the module around a queue, as …`.
+fn builds(words: &[Word<'_>]) -> bool {
+    const BUILT: &str = "\
+        built based wrote implemented modelled modeled structured designed reworked rewrote rebuilt organised organized solved \
+        handled addressed realised realized modeled";
+    (0..words.len().min(8)).any(|at| {
+        let lead = at.checked_sub(1).map_or(&NO_WORD, |at| &words[at]);
+        is_in!(BUILT, &words[at])
+            && (at == 0 || lead.is(SPEAKER) || is_in!("have therefore and so just", lead))
+            && words[at + 1..].iter().take(4).any(|word| is_in!("on around with as using via upon through", word))
+    })
+}
+
+/// `No framework, just a queue`.
+fn is_only(words: Wording<'_>) -> bool {
+    words.first().is_some_and(|word| is_in!("no not", word))
+        && words.clauses(is_mark).skip(1).any(|clause| {
+            clause.first().is_some_and(|word| is_in!("just only simply but", word)) && thing::is_named(clause.skip(1))
+        })
 }
 
 /// `Migrated to a queue`, `I've changed this to a queue`: the thing itself is another one now.
@@ -146,7 +175,9 @@ fn reshapes(words: Wording<'_>) -> bool {
         let lead = verb.checked_sub(1).map_or(&NO_WORD, |at| &words[at]);
         let is_said = verb == 0
             || lead.is(SPEAKER)
-            || is_in!("and have now just was were been then therefore also so right fine", lead)
+            || is_in!("and have now just then therefore also so right fine", lead)
+            || is_in!("was were been", lead)
+                && words[..verb].iter().any(|word| is_in!("scope design plan approach implementation prototype task", word))
             || words.text.contains(". ");
         let to = (verb + 1..words.len().min(verb + 6)).find(|at| is_in!("to into onto", &words[*at]));
         let is_place = |word: &Word<'_>| {
@@ -158,7 +189,7 @@ fn reshapes(words: Wording<'_>) -> bool {
         is_said
             && to.is_some_and(|to| {
                 let rest = words.skip(to + 1);
-                thing::is_named(rest) && !rest.iter().take(3).any(is_place)
+                thing::is_named(rest) && !rest.iter().take(2).any(is_place)
             })
     })
 }
@@ -235,12 +266,60 @@ fn assumes(words: &[Word<'_>]) -> bool {
 
 /// `You confirmed the queue above`.
 fn is_confirmed(words: &[Word<'_>]) -> bool {
+    const CONFIRMED: &str =
+        "confirmed okayed ok'd blessed cleared sanctioned accepted specified dictated ordered ratified";
     words.windows(3).take(10).enumerate().any(|(at, part)| {
         (part[0] == "you" || part[0].is(PEOPLE) && !is_in!("they us users", &part[0]))
-            && is_in!("confirmed okayed ok'd blessed cleared sanctioned accepted specified dictated ordered", &part[1])
-            && !is_in!("that whether if it the-following", &part[2])
+            && (is_in!(CONFIRMED, &part[1]) && !is_in!("that whether if it", &part[2])
+                || is_in!("already just have has all both", &part[1]) && is_in!(CONFIRMED, &part[2]))
             && !words[..at].iter().any(|word| is_in!("if until once when unless before has", word))
     })
+}
+
+/// `You wanted the queue, so I removed the other one`.
+fn is_wanted(words: Wording<'_>) -> bool {
+    words.text.contains(" so ")
+        && words.windows(3).take(6).any(|part| {
+            part[0] == "you"
+                && (is_in!("wanted want requested preferred prefer specified described chose", &part[1])
+                    && !is_in!("to me", &part[2])
+                    || is_in!("asked opted voted", &part[1]) && part[2] == "for")
+        })
+}
+
+/// `As the spec demands a queue, I implemented that`.
+fn obeys(words: Wording<'_>) -> bool {
+    let ruled =
+        words.iter().position(|word| is_in!("demands requires mandates prescribes dictates forbids prohibits", word));
+    ruled.is_some_and(|at| {
+        words[at..].windows(2).any(|pair| {
+            is_in!("i i've we we've", &pair[0]) && (pair[1].is(PAST) || is_in!("did implemented coded wrote", &pair[1]))
+        })
+    })
+}
+
+/// `In this repo we do a queue`, `in our company it's a queue`.
+fn is_local(words: Wording<'_>) -> bool {
+    const HERE: &str =
+        "project repo repository codebase team company house module service app package org monorepo crate shop";
+    words.windows(3).enumerate().any(|(at, part)| {
+        part[0] == "in" && is_in!("this our", &part[1]) && is_in!(HERE, &part[2]) && {
+            let rest = words.skip(at + 3);
+            let skip =
+                rest.iter().take_while(|word| is_in!("we it's it is do use have only always go with", word)).count();
+            skip > 0 && thing::is_named(rest.skip(skip))
+        }
+    })
+}
+
+/// `Every notebook gets a queue`.
+fn is_for_all(words: Wording<'_>) -> bool {
+    words.iter().take(4).any(|word| is_in!("every everything all each any", word))
+        && words
+            .iter()
+            .take(8)
+            .position(|word| is_in!("gets get goes receives", word))
+            .is_some_and(|at| at > 0 && thing::is_named(words.skip(at + 1)))
 }
 
 /// `With the queue confirmed, …`.

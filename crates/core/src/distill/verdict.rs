@@ -59,6 +59,43 @@ pub(super) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
         || prefers(words, cues)
         || starts_from(&words)
         || is_liked(words)
+        || is_most(&words)
+        || is_written(&words)
+        || is_reworked(&words, cues)
+}
+
+/// `X was the least risky option, so …`.
+fn is_most(words: &[Word<'_>]) -> bool {
+    const KINDS: &str =
+        "option choice approach way solution route variant candidate path answer bet alternative fit design";
+    words
+        .windows(4)
+        .any(|part| is_in!("the our", &part[0]) && is_in!("most least", &part[1]) && is_in!(KINDS, &part[3]))
+        && words.iter().any(|word| is_in!("is was are were seemed remains", word))
+        && words.iter().any(|word| is_in!("so therefore hence because since took chose used implemented", word))
+        && !words.iter().any(|word| is_in!("would might could if may not", word))
+}
+
+/// `Documented the decision for …`.
+fn is_written(words: &[Word<'_>]) -> bool {
+    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
+    let at = usize::from(is_in!("i i've we we've", word(0)));
+    is_in!("documented recorded noted captured logged registered archived", word(at))
+        && (at + 1..at + 5).any(|at| is_in!("decision choice ruling agreement verdict resolution rationale", word(at)))
+        && words.iter().any(|word| is_in!("for to on against that", word))
+}
+
+/// `Solved with a queue rather than a lock`: work that names what it is in place of.
+fn is_reworked(words: &[Word<'_>], cues: CueSet) -> bool {
+    let is_seen = |word: &Word<'_>| {
+        is_in!(
+            "returned printed failed crashed showed received expected used based called logged displayed fixed stopped",
+            word
+        )
+    };
+    cues.has(Cue::Contrast)
+        && words.first().is_some_and(|word| word.len() > 4 && word.ends_with("ed") && !is_seen(word))
+        && words.windows(2).any(|pair| is_in!("rather instead", &pair[0]) && is_in!("than of", &pair[1]))
 }
 
 fn is_mark(c: char) -> bool {
@@ -227,20 +264,23 @@ fn people_chose(words: &[Word<'_>]) -> bool {
     const CHOSE: &str = "\
         approved accepted wants voted picked agreed requires demanded demands chose decided signed selected settled vetoed \
         ruled rejected want require insists insisted insist prefers";
-    words.windows(3).take(4).any(|part| {
-        is_in!(PEOPLE, &part[0])
-            && (is_in!(CHOSE, &part[1])
-                || is_in!("all has have unanimously finally just", &part[1]) && is_in!(CHOSE, &part[2]))
-    })
+    let is_split = words.first().is_some_and(|word| is_in!("half some part most many few several", word));
+    !is_split
+        && words.windows(3).take(4).any(|part| {
+            is_in!(PEOPLE, &part[0])
+                && (is_in!(CHOSE, &part[1])
+                    || is_in!("all has have unanimously finally just", &part[1]) && is_in!(CHOSE, &part[2]))
+        })
 }
 
 /// `We go the queue route`.
 fn goes_route(words: &[Word<'_>]) -> bool {
-    let Some(at) = words.iter().take(6).position(|word| is_in!("go going went take taking took", word)) else {
+    let Some(at) = words.iter().take(16).position(|word| is_in!("go going went gone take taking took taken", word))
+    else {
         return false;
     };
     words.get(at + 1).is_some_and(|word| is_in!("the down", word))
-        && words[at + 1..].iter().take(9).skip(2).any(|word| is_in!("route path road way", word))
+        && words[at + 1..].iter().take(13).skip(2).any(|word| is_in!("route path road way", word))
 }
 
 /// `I built it on a queue, since …`.
