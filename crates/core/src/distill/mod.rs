@@ -25,6 +25,7 @@ mod heard;
 mod hearsay;
 mod label;
 mod language;
+mod leave;
 mod lexicon;
 mod limit;
 mod next;

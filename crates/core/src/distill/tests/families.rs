@@ -945,6 +945,17 @@ const OTHER_TASKS: &[&str] = &[
     "That closes the ticket. For the remainder of the day let's concentrate on the Osprey importer.",
     "Stash your changes, we have an emergency: the Osprey importer, right away.",
     "Hand the old topic over to Nina, then devote yourself to the Osprey importer.",
+    // Left for a reason of its own, and something else is taken up.
+    "Legal killed it, the whole feature was axed. Please get started on the Osprey importer.",
+    "We can't proceed before the keys arrive, so have a crack at the Osprey importer.",
+    "While we wait for the review, let's tackle the Osprey importer.",
+    "This is leading nowhere. Spend your time on the Osprey importer.",
+    "Nina already fixed it herself. You're free for the Osprey importer.",
+    "Let it rest for a while and help me with the Osprey importer.",
+    "Save your progress, then investigate the Osprey importer.",
+    "I'll do that myself. Could you deal with the Osprey importer?",
+    "This turned out to be lower priority, put the Osprey importer at the top.",
+    "Prod is down, drop everything and find out about the Osprey importer.",
 ];
 
 #[test]
@@ -986,6 +997,16 @@ const SAME_TASK: &[&str] = &[
     "No, scrap that. We're doing a queue because it is smaller.",
     "Forget what I said about the cache: a queue is what we're doing.",
     "good enough, run the tests next",
+    "the call was cancelled, so we have time",
+    "commit this please",
+    "save it to a file and then print it",
+    "is that worth it? could you measure it",
+    "the request is blocked by the firewall",
+    "scratch that, a queue instead",
+    "revert that, I want the old names back",
+    "leave the tests as they are",
+    "push your branch, I'll review it today",
+    "the ticket was closed by mistake",
 ];
 
 #[test]
