@@ -206,7 +206,7 @@ impl Clause<'_> {
             let until = (at + 7).min(self.words.len());
             let is = (at + 1..until).find(|at| is_in!("is was remains stays stands", self.word(*at)));
             let firm = is_in!(
-                "decision decisions choice verdict conclusion consensus ruling resolution agreement selection winner",
+                "decision decisions choice verdict conclusion consensus ruling resolution agreement selection winner deal",
                 self.word(at),
             ) || at > 0
                 && is_in!("call rule pick policy preference convention", self.word(at))
@@ -292,7 +292,7 @@ impl Clause<'_> {
             && !is_in!("your what which how why when here the-following", self.word(0))
             && !self.words[..n]
                 .iter()
-                .any(|word| is_in!("options next if file line function code test tests asked why ways two three", word))
+                .any(|word| is_in!("current existing old previous options next if file line function code test tests asked why ways two three", word))
             && rest.len() >= 2
             && !self.words[n..].iter().any(|word| word == "others")
     }
@@ -365,13 +365,14 @@ impl Clause<'_> {
         if is_answered {
             return true;
         }
-        let is_won = (self.is_explained || self.is_user)
-            && (2..n).any(|at| {
-                is_in!("won wins prevails prevailed", word(at))
-                    && (at + 1 == n || is_in!("because since as it we the over out here hands by", word(at + 1)))
-                    && self.is_nominal(0, at)
-                    && !is_in!("write writer one match rule", word(at - 1))
-            });
+        let is_last = is_in!("ultimately eventually finally", word(0));
+        let is_won = (2..n).any(|at| {
+            (self.is_explained || self.is_user || is_last || word(at + 1) == "on")
+                && is_in!("won wins prevails prevailed", word(at))
+                && (at + 1 == n || is_in!("because since as it we the over out here hands by on", word(at + 1)))
+                && self.is_nominal(0, at)
+                && !is_in!("write writer one match rule", word(at - 1))
+        });
         if is_new || is_ordained || is_won {
             return true;
         }

@@ -7,7 +7,7 @@ use super::cues::{Cue, CueSet};
 use super::sayings::Saying;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::{Wording, spelt};
-use super::{Voice, act, decisions, pick, verdict};
+use super::{Voice, act, decisions, hearsay, pick, swap, verdict};
 
 /// How many words a choice may have.
 pub(super) const LONGEST: usize = 90;
@@ -27,7 +27,7 @@ const FIRM: &str = "\
 /// Verbs with which an order chooses how, and not what, is done.
 const ORDERS: &str = "\
     use keep stick prefer leave skip drop avoid stay pick choose take adopt defer name call treat favour favor store \
-    reuse retain pin default reject";
+    reuse retain pin default reject assume presume";
 
 /// Words that may stand between a speaker and the verb.
 const BETWEEN: &str = "\
@@ -73,7 +73,7 @@ const OPTIONS: &str = "option variant approach alternative plan choice number ve
 pub(super) const SENSIBLE: &str = "fits best|fit best|suits us best|suits best|is worth it|are worth it|takes over from|\
     the only option that|the only candidate that|the only approach that|the only variant that|the only solution that|\
     the only one that works|the only one that meets|the only one that fits|the only one that satisfies|\
-    the only one that supports|the only one that handles|was better|were better|makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+    the only one that supports|the only one that handles|was better|were better|will serve as|will act as|makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
     is better here|is better for|is better since|is better because|is the better|is preferable";
 
 /// Whether a sentence is built as a choice of the one who speaks.
@@ -114,7 +114,7 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || is_what_we(&words)
         || names_settled(&words) && (explained || words.len() <= 30)
         || picks_option(words)
-        || passive(&words, explained)
+        || passive(&words, explained || words.text.contains("from now on"))
         || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
         || (explained || words.first().is_some_and(|word| is_in!("agreed right yes understood true indeed", word)))
             && makes_sense(words)
@@ -126,6 +126,8 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || explained && cues.has(Cue::Decided)
         || cues.has(Cue::Contrast) && excludes(words)
         || act::settles(Voice::Agent, words, explained)
+        || !hearsay::is_supposed(&words) && swap::settles(words, cues, false)
+        || pieces(words).any(|piece| pick::is_taken(piece, words))
 }
 
 /// Whether the user did.
@@ -142,6 +144,7 @@ fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
         || excludes(words)
         || pick::names(words)
         || act::settles(Voice::User, words, explained)
+        || !hearsay::is_supposed(&words) && swap::settles(words, cues, true)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
@@ -207,9 +210,12 @@ fn is_idle(verb: &Word<'_>, rest: &[Word<'_>]) -> bool {
     match verb.as_str() {
         "go" | "going" => !is_in!("with for without", next),
         "took" if is_in!("a an some", next) => true,
-        "have" | "take" | "took" | "keep" | "want" | "taking" => has(list!(
-            "look to you going looking eye working note notes care glance closer peek stock time while longer break over on"
-        )),
+        "have" | "take" | "took" | "keep" | "want" | "taking" => {
+            is_in!("over on to you", next)
+                || has(list!(
+                    "look to you going looking eye working note notes care glance closer peek stock time while longer break"
+                ))
+        }
         "doing" | "do" => {
             next.is_empty() || is_in!("this that it so well fine what in on at", next) || has(list!("same"))
         }
@@ -294,6 +300,7 @@ fn picks_option(words: Wording<'_>) -> bool {
         || whole.contains(" it is: ") && !whole.contains("as it is: ") && !whole.contains("what it is: ")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
         || whole.contains(" it is then")
+        || [" it'll be, ", " it will be, ", " it shall be, "].iter().any(|tail| whole.contains(tail))
         || [" it'll be", " it will be", " it shall be"].iter().any(|end| whole.ends_with(end));
     named || ordered || (is_it && words.len() <= 30)
 }
@@ -311,7 +318,11 @@ fn passive(words: &[Word<'_>], explained: bool) -> bool {
             |word: &Word<'_>| is_in!("meeting call demo release interview workshop talk launch standup trip", word);
         let denied = denied || is_in!("postponed deferred", &pair[1]) && words[..at].iter().take(3).any(is_met);
         let denied = denied || words.get(at + 2).is_some_and(|word| word == "by");
-        been && !denied && (is_in!(CHOSEN, &pair[1]) || explained && shall && is_in!(MADE, &pair[1]))
+        // `was therefore adopted`
+        let is_between =
+            is_in!("therefore thus hence finally eventually deliberately ultimately then now hereby already", &pair[1]);
+        let later = words.get(at + 2).filter(|word| is_between && is_in!(CHOSEN, word));
+        been && !denied && (later.is_some() || is_in!(CHOSEN, &pair[1]) || explained && shall && is_in!(MADE, &pair[1]))
     })
 }
 

@@ -72,11 +72,17 @@ fn is_put_off(words: &[Word<'_>]) -> bool {
 
 /// `This was probably chosen …`.
 fn is_guessed(words: &[Word<'_>]) -> bool {
-    words.windows(2).any(|pair| {
-        is_in!("probably presumably supposedly evidently seemingly allegedly reportedly possibly apparently", &pair[0])
-            && pair[1].is(PAST)
-            && pair[1].is(FIRM | WEAK)
-    })
+    words
+        .windows(2)
+        .skip(3)
+        .any(|pair| pair[0] == "it" && pair[1] == "seems" || pair[0] == "i'm" && pair[1] == "guessing")
+        || words.windows(2).any(|pair| {
+            is_in!(
+                "probably presumably supposedly evidently seemingly allegedly reportedly possibly apparently",
+                &pair[0]
+            ) && pair[1].is(PAST)
+                && pair[1].is(FIRM | WEAK)
+        })
 }
 
 /// `Suppose we pick …`, `had we used …`, `no decision yet`.
@@ -102,6 +108,8 @@ pub(super) fn is_supposed(words: &[Word<'_>]) -> bool {
             "discuss talk think consider sleep compare evaluate see wait say suppose assume imagine pretend",
             word(1)
         ),
+        "nobody" | "no-one" | "none" => is_in!("has have is was knows decided", word(1)),
+        "consider" => words.iter().any(|word| is_in!("possibility option alternative idea whether", word)),
         "no" => is_in!("decision verdict conclusion agreement consensus", word(1)),
         _ => false,
     };

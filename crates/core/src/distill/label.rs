@@ -21,16 +21,16 @@ const SHOWS: &str = "\
     see look looks here attached screenshot paste pasted trace backtrace stacktrace command result results link url title \
     subject error errors log logs output get gets got says said prints shows found fire blocker urgent today task topic job goal \
     story ticket status background context example e.g todo done explain describe show tell list give find review test \
-    tests summary about called named looking contains input http https ps nb cc related also cf ref refs version os";
+    tests summary about called named looking contains input http https ps nb cc related also cf ref refs version os expected actual observed reproduce";
 
 /// Whether a lead settles what is named behind it.
 pub(super) fn leads(words: Wording<'_>, is_user: bool) -> bool {
-    const MARKS: [&str; 6] = [": ", " => ", " -> ", " → ", " — ", " – "];
+    const MARKS: [&str; 7] = [" = ", ": ", " => ", " -> ", " → ", " — ", " – "];
     let text = words.text;
     if text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("tl;dr")) {
         return is_chosen(words.skip(2), is_user);
     }
-    if memchr::memchr3(b':', b'>', 0xe2, text.as_bytes()).is_none() {
+    if memchr::memchr3(b':', b'>', 0xe2, text.as_bytes()).is_none() && !(is_user && text.contains(" = ")) {
         return false;
     }
     let first = MARKS.iter().filter_map(|mark| text.find(mark).map(|at| (at, *mark))).min();
@@ -41,7 +41,7 @@ pub(super) fn leads(words: Wording<'_>, is_user: bool) -> bool {
     let rest = words.from(at + mark.len());
     (1..=LONGEST).contains(&lead.len())
         && !lead.text.contains('?')
-        && (is_lead(lead, mark.len() <= 2, is_user) || is_arrow(mark) && follows(&lead))
+        && (is_lead(lead, mark.len() <= 2 || mark == " = ", is_user) || is_arrow(mark) && follows(&lead))
         && is_chosen(rest, is_user)
 }
 

@@ -95,7 +95,7 @@ const CLASSES: &[(Class, &str)] = &[
     (
         SETTLED,
         "decision decisions choice pick verdict conclusion outcome consensus ruling resolution rule policy convention answer \
-        agreement approach strategy preference call direction constraint requirement principle guideline selection winner",
+        agreement approach strategy preference call direction constraint requirement principle guideline selection winner deal",
     ),
     (
         TELLS,
@@ -106,7 +106,7 @@ const CLASSES: &[(Class, &str)] = &[
         need needs want wants makes made run runs ran thanks thank thx passes passed calls called uses reads found takes \
         took recommends suggests let let's please breaks broke shows displays prints returns contains throws complains appears \
         happens exists lacks renders hangs leaks sends receives prevents causes triggers produces expects depends belongs \
-        consists leads needed shown couldn't wouldn't shouldn't",
+        consists leads needed shown compiles compile confuses couldn't wouldn't shouldn't",
     ),
     (
         PERCEIVES,
@@ -124,7 +124,7 @@ const CLASSES: &[(Class, &str)] = &[
     (
         STATES,
         "default standard mandatory permanent official policy obligatory compulsory binding canonical enforced norm baseline \
-        frozen law rule non-negotiable definitive",
+        frozen law rule non-negotiable definitive required",
     ),
     (
         STAYS,
@@ -135,12 +135,12 @@ const CLASSES: &[(Class, &str)] = &[
         "uses relies has does goes go runs run enforces requires stores sits builds depends rests keeps expects assumes \
         states says lists reads specifies consists supports contains defaults follows handles takes rely use enforce store \
         depend keep demands mandates prescribes shares share exposes expose employs employ adopts adopt implements wraps \
-        delegates delegate inherits embeds leverages leverage talks speaks routes flows have lives live sit",
+        delegates delegate inherits embeds leverages leverage talks speaks routes flows have lives live sit forms serves constitutes",
     ),
     (
         SHAPES,
         "switched migrated converted changed reworked moved narrowed rewrote refactored ported restricted reduced turned \
-        switching migrating converting changing reworking rewriting refactoring porting narrowing cut limited transitioned \
+        switching moving migrating converting changing reworking rewriting refactoring porting narrowing cut limited transitioned \
         transitioning pivoted reverted downgraded upgraded swapped trimmed scoped",
     ),
     (
@@ -150,7 +150,7 @@ const CLASSES: &[(Class, &str)] = &[
         answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson remedy \
         settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring dry \
         choice middle substitute successor bet now intent intention stance guideline ground-rule simplification style keeping \
-        accordance accepted respected preference unchanged architecture",
+        accordance accepted respected preference unchanged architecture solution rationale elimination minimal stack",
     ),
     (
         UNSETTLED,

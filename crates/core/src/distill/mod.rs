@@ -47,6 +47,7 @@ mod sayings;
 mod shell;
 mod state;
 mod story;
+mod swap;
 mod symbols;
 mod task;
 mod testrun;

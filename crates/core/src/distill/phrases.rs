@@ -236,7 +236,17 @@ pub(super) const SOLVED: &str = "\
 
 /// Settled, whoever says it.
 pub(super) const FIRM: &str = "\
-    the only option that | the only candidate that | the only approach that | the only variant that | \
+    made way for | makes way for | gave way to | made me choose | made me pick | made me switch | made me prefer | \
+    convinced me to | persuaded me | no reason to change | no reason to deviate | no reason to replace | \
+    no reason to switch | no reason to drop | we're going ahead with | we are going ahead with | i've gone ahead with | we've gone ahead with | moved ahead with | moving ahead with | \
+    forging ahead with | followed your lead | followed your advice | followed your suggestion | took your suggestion | \
+    took your advice | on your advice | at your request | on your request | we end up with | now official | \
+    it's official | stays like that | stays that way | stays this way | stay like that | stay that way | \
+    remains that way | you may assume | you can assume | under the assumption of | as given | as a given | \
+    so i implemented it | so i implemented that | so i used it | so i used that | so i kept it | so i kept that | \
+    so i built on that | so i built it that way | so i took it | so i took that | so i went with it | so it's in | \
+    so it stays | so it is in | so i left it in | so i left that in | so i coded it that way | so i adopted it | \
+    so we took it | so we use it | so we kept it | so we went with it | the only option that | the only candidate that | the only approach that | the only variant that | \
     the only solution that | was resolved as | were resolved as | got resolved as | resolved this as | for the win | gets the job | gets the slot | my ok for | my okay for | my go-ahead for | \
     anything other than | anything else than | nothing other than | nothing short of | that's an order | \
     that is an order | taken its place | took its place | takes the place of | took the place of | in place of the old | \

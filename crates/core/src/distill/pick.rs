@@ -10,7 +10,7 @@ use super::{questions, request, thing};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
-    ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
+    k kk ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
     please pls simply agreed exactly of course certainly absolutely let's obviously hence therefore thus finally sold deal got it \
     understood noted roger ack convinced acknowledged";
 
@@ -42,7 +42,7 @@ const TROUBLE: &str = "\
 
 /// What concedes or sums up before something is picked.
 const CONCEDES: &str = "win wins won point enough between two three both fair true convinced argument lol settled go ahead done agree agreed sold \
-    recommendation suggestion proposal";
+    recommendation suggestion proposal sounds good sense clarifying confirming request advice be";
 
 /// Orders that name what is to be taken: `make it a trie`.
 const MAKE: &str =
@@ -75,6 +75,14 @@ pub(super) fn is_piece(piece: Wording<'_>, whole: Wording<'_>) -> bool {
     !is_asked && (wants(&piece) || made(piece) || is_alone(piece) && !whole.iter().any(|word| is_in!(TROUBLE, word)))
 }
 
+/// Whether an agent, who agrees or thanks first, names what it takes: `fair point. a plain file, then`.
+pub(super) fn is_taken(piece: Wording<'_>, whole: Wording<'_>) -> bool {
+    const AGREES: &str = "\
+        understood agreed right thanks fair ok okay noted confirmed accepted status makes good great got sure yes alright clear \
+        acknowledged perfect true sounds convinced decided settled neither none you're";
+    whole.first().is_some_and(|word| is_in!(AGREES, word)) && !piece.text.ends_with('?') && is_alone(piece)
+}
+
 /// Whether it is but the name of a thing.
 fn is_alone(piece: Wording<'_>) -> bool {
     let lead = piece.iter().take_while(|word| is_in!(LEADS, word)).count();
@@ -99,7 +107,7 @@ pub(super) fn answers(words: &[Word<'_>]) -> bool {
 /// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
 pub(super) fn takes(words: Wording<'_>) -> bool {
     let is_led = words.first().is_some_and(|word| {
-        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for got right understood noted alright sure roger acknowledged perfect great", word)
+        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for got right understood noted alright sure roger acknowledged perfect great sounds thanks makes k", word)
     });
     let is_then = || words.text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
     (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(words, false))
@@ -208,6 +216,7 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
             && is_whole
             && !named.iter().any(|word| is_in!(TELLING, word) || word.is(TELLS | THIRD))
             && (is_user || named.len() >= 4)
+            && !thing::tells(named)
             && !named.first().is_some_and(|word| is_in!(OPENINGS, word) || word.ends_with("ing"))
             && !sentence.text.starts_with('(')
             && !questions::is_order(words.text)

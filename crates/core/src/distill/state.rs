@@ -2,7 +2,7 @@
 //!
 //! `The service now relies on a queue`, `a queue becomes the default`, `…, so a queue`, `leaving only a queue`.
 
-use super::lexicon::{Class, DOES, PAST, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
+use super::lexicon::{BETWEEN, Class, DOES, PAST, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
 use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
@@ -79,8 +79,10 @@ fn stays(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
         let next = clause.get(verb + 1).unwrap_or(&NO_WORD);
         let is_whole = next.is_empty() || is_in!("and as because since for where so until unless after but", next);
         // `The queue replaces what we had`.
-        let is_other = is_user && is_in!("replaces replace supersedes supersede", &clause[verb]);
-        (is_whole || is_other) && is_said_of(&clause[..verb], is_user || is_explained)
+        let is_other = (is_user || is_explained) && is_in!("replaces replace supersedes supersede", &clause[verb]);
+        let is_agreed = words[0].is(BETWEEN)
+            || is_in!("thanks ok okay understood great right confirmed agreed good yes fine", &words[0]);
+        (is_whole || is_other) && is_said_of(&clause[..verb], is_user || is_explained || is_agreed)
     })
 }
 
@@ -130,7 +132,8 @@ fn does_now(words: Wording<'_>) -> bool {
         thing::begins(rest.skip(skip)).is_some_and(|count| count >= 3)
     };
     (1..words.len().min(16)).any(|at| {
-        let is_now = words[at] == "now" && !is_in!("right by until for and up", &words[at - 1]);
+        let is_now = words[at] == "now"
+            && !is_in!("right by until for and up test tests log logs build suite output page linter compiler run", &words[at - 1]);
         // `The final version has …`
         let is_final = at >= 2
             && is_in!("version design implementation plan solution setup architecture patch", &words[at])
@@ -258,7 +261,7 @@ fn assumes(words: &[Word<'_>]) -> bool {
         };
         is_in!("i we i've we've", &part[0])
             && is_in!(
-                "assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored",
+                "assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored hard-coded hard-wired",
                 verb
             )
     })
@@ -365,8 +368,8 @@ fn is_left(words: Wording<'_>) -> bool {
 /// `refactor: move to a queue`, as commits are written.
 fn is_commit(words: Wording<'_>) -> bool {
     const VERBS: &str = "\
-        move switch introduce adopt replace use drop migrate standardise standardize prefer convert make default remove keep";
-    words.first().is_some_and(|word| is_in!("feat fix refactor chore perf build ci style revert", word))
+        move switch introduce adopt replace use drop migrate standardise standardize prefer convert make default remove keep record require enforce";
+    words.first().is_some_and(|word| is_in!("feat fix refactor chore perf build ci style revert docs", word))
         && words.text.split_once(": ").is_some_and(|(kind, _)| {
             !kind.contains(' ') && words.get(words.count_until(kind.len())).is_some_and(|verb| is_in!(VERBS, verb))
         })

@@ -1,6 +1,6 @@
 //! The name of a thing in a sentence: what is chosen is most often named by a noun with what belongs to it, and no verb.
 
-use super::lexicon::{TELLS, THIRD, UNSETTLED};
+use super::lexicon::{PEOPLE, TELLS, THIRD, UNSETTLED};
 use super::vocabulary::{Word, is_in};
 use super::wording::Wording;
 
@@ -23,14 +23,21 @@ pub(super) fn is_thing(words: &[Word<'_>]) -> bool {
     (2..=LONGEST).contains(&words.len())
         && !is_in!(NOT_FIRST, &words[0])
         && !words.iter().any(|word| word.is(TELLS | UNSETTLED | THIRD) || is_in!("currently tomorrow later next", word))
-        && !words.windows(2).any(|pair| is_verb(&pair[0], &pair[1]))
+        && !tells(words)
+}
+
+/// Whether a verb that is not known shows by what stands around it: `customers complain about …`, `the page confuses me`.
+pub(super) fn tells(words: &[Word<'_>]) -> bool {
+    words.windows(2).any(|pair| is_verb(&pair[0], &pair[1]))
+        || words.first().is_some_and(|word| word.is(PEOPLE) && word.ends_with('s'))
 }
 
 /// `dropped two rows`, but not `a shared cache`.
 fn is_verb(word: &Word<'_>, next: &Word<'_>) -> bool {
-    word.len() > 4
-        && word.ends_with("ed")
-        && is_in!("a an the two three four some all no it them this that these those its again twice", next)
+    is_in!("me us him them you", next) && word.ends_with('s')
+        || word.len() > 4
+            && word.ends_with("ed")
+            && is_in!("a an the two three four some all no it them this that these those its again twice", next)
 }
 
 /// How many words at the beginning name a thing.

@@ -210,7 +210,13 @@ const TAKEN: &str = "\
 /// Whether signs of several kinds together make a prompt one that turns to another task.
 pub(super) fn shows_turn(words: &[Word<'_>], is_choice: bool) -> bool {
     let has = |list: List| words.iter().any(|word| list.has(word));
+    // `The nightly job instead of …`
+    let is_thing = words.windows(2).any(|pair| {
+        is_in!("cron batch nightly background ci build scheduled hourly daily", &pair[0])
+            && is_in!("job task", &pair[1])
+    });
     let (task, over, when, taken) = (has(list!(TASKS)), has(list!(OVER)), has(list!(WHEN)), has(list!(TAKEN)));
+    let task = task && !is_thing;
     let signs = [task, over, when, taken].into_iter().filter(|sign| *sign).count();
     // A choice may speak of the time and of what is over.
     (task || over) && signs >= if is_choice { 3 } else { 2 } + usize::from(!task && !taken)

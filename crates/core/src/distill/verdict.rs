@@ -2,6 +2,7 @@
 
 use super::cues::{Cue, CueSet};
 use super::sayings::Saying;
+use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
 
@@ -12,7 +13,8 @@ pub(super) const LEADS: &str = "\
     as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
     until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
     after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
-    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
+    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official|as confirmed|at your request|on your advice|on your request|by elimination|by process of elimination|\
+    as a matter of principle|as a matter of policy|on principle|as planned|as instructed";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
@@ -25,8 +27,8 @@ const FIRM_LABELS: &str =
     "decision decided agreed agreement verdict consensus ruling resolution chosen settled policy convention";
 
 /// What makes a label one of something that is open.
-const UNDECIDED: &str =
-    "open pending no needed need needs required missing outstanding your possible proposed suggested next";
+const UNDECIDED: &str = "open pending no needed need needs required missing outstanding your possible proposed suggested next current existing \
+    old previous today's former alternative";
 
 /// Verbs in the past by which something was chosen.
 const PAST: &str = "\
@@ -80,6 +82,17 @@ fn is_most(words: &[Word<'_>]) -> bool {
 fn is_written(words: &[Word<'_>]) -> bool {
     let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
     let at = usize::from(is_in!("i i've we we've", word(0)));
+    // `Decision record added for …`
+    if is_in!("decision adr", word(0)) && is_in!("record log entry", word(1)) {
+        return is_in!("added written filed created updated", word(2));
+    }
+    // `I concluded that a queue is best`
+    if is_in!("concluded conclude figured reckon", word(at)) {
+        return words
+            .iter()
+            .skip(3)
+            .any(|word| is_in!("best better right simplest safest enough sufficient preferable", word));
+    }
     is_in!("documented recorded noted captured logged registered archived", word(at))
         && (at + 1..at + 5).any(|at| is_in!("decision choice ruling agreement verdict resolution rationale", word(at)))
         && words.iter().any(|word| is_in!("for to on against that", word))
@@ -189,7 +202,7 @@ pub(super) fn closes(words: Wording<'_>) -> bool {
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
         my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
-        so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|be done with it|go|go ahead|do it|\
+        so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|nothing more|and nothing more|nothing less|no more no less|basta|be done with it|go|go ahead|do it|\
         do that|so do that|ship it|like it or not|make it so|final|no more debate|no further discussion|topic closed|matter closed|\
         question closed|discussion closed|job done|that's our way now|no buts|no ifs no buts|i signed it off|signed off";
     // `That's the policy now.`
@@ -207,7 +220,10 @@ pub(super) fn closes(words: Wording<'_>) -> bool {
 fn is_closed(sentence: Wording<'_>) -> bool {
     let is_mark = |c: char| matches!(c, '.' | ',' | ';' | '!' | '—' | '–' | '(' | ')');
     let mut clauses = sentence.clauses(is_mark).filter(|clause| !clause.text.trim().is_empty());
-    clauses.next().is_some_and(|first| first.len() >= 2) && clauses.any(closes)
+    let Some(first) = clauses.next() else { return false };
+    // `So be it, a queue`
+    first.len() >= 2 && clauses.any(closes)
+        || first.len() >= 2 && closes(first) && thing::is_named(sentence.skip(first.len()))
 }
 
 /// `I replaced X by Y because …`, `we moved it to Z instead`.
@@ -226,7 +242,7 @@ fn looks_back(words: &[Word<'_>], cues: CueSet) -> bool {
 
 /// `Scrap the earlier idea, …`, `the old approach is out`: what is dropped is a way of doing it.
 pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
-    const DROPS: &str = "scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
+    const DROPS: &str = "kill bin axe bury nix killed buried axed scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
     let at = words.iter().take(8).position(|word| is_idea(word));
     at.is_some_and(|at| {
         let behind: Vec<&str> = words[at + 1..].iter().take(3).map(Word::as_str).collect();
