@@ -100,7 +100,8 @@ pub(super) fn is_supposed(words: &[Word<'_>]) -> bool {
                 .any(|word| is_in!("alternative alternatives otherwise else other others anything", word))
     };
     let is_led = match word(0).as_str() {
-        "suppose" | "supposing" | "imagine" | "hypothetically" | "either" | "whether" | "assume" | "assuming" => true,
+        "suppose" | "supposing" | "imagine" | "hypothetically" | "either" | "whether" | "assuming" => true,
+        "assume" => is_in!("we i you that there it they", word(1)),
         "if" => words.iter().any(|word| is_in!("could would might may", word)),
         "had" => is_in!("we i you they", word(1)),
         "say" => is_in!("we i", word(1)),

@@ -1,9 +1,9 @@
 //! A lead and, behind a colon or an arrow, what is chosen by its name: `replacement: a queue`, `as I keep saying: a queue`.
 
 use super::lexicon::{LABEL, TELLS, UNSETTLED};
-use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
+use super::{request, thing};
 
 /// The longest lead, in words.
 const LONGEST: usize = 13;
@@ -75,7 +75,13 @@ fn is_lead(lead: Wording<'_>, is_colon: bool, is_user: bool) -> bool {
     }
     let is_label = lead.iter().any(|word| word.is(LABEL)) || is_replacement(&lead);
     // A user who names a thing behind whichever lead has chosen it, unless the lead shows something.
-    let is_told = || is_user && is_colon && !lead.iter().any(|word| is_in!(SHOWS, word));
+    let is_told = || {
+        is_user
+            && is_colon
+            && !lead.text.contains(['`', '/', '_', '[', '<', '*'])
+            && !first.starts_with(|c: char| c.is_ascii_digit())
+            && !lead.iter().any(|word| is_in!(SHOWS, word))
+    };
     let is_alone = lead.len() == 1 && is_in!("now instead place", first);
     is_label && (lead.len() >= 2 || is_alone || first.is(LABEL)) && !is_in!("what which how why when", first)
         || is_told() && !is_in!("what which how why when who where", first)
@@ -109,5 +115,11 @@ fn is_chosen(rest: Wording<'_>, is_user: bool) -> bool {
     let rest = rest.from(quoted);
     let Some(count) = thing::begins(rest) else { return false };
     let is_enough = count >= 3 || count == 2 && is_in!("a an the", &rest[0]);
-    is_enough && (is_user || thing::is_named(rest)) && !rest.text.ends_with('?')
+    // `Linux: add the header` is work.
+    let is_work = request::is_goal(&rest[0]) || is_in!("correct increase rename enables support supports", &rest[0]);
+    is_enough
+        && !is_work
+        && !rest.text.contains("://")
+        && (is_user || thing::is_named(rest))
+        && !rest.text.ends_with('?')
 }

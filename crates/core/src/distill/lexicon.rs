@@ -133,9 +133,9 @@ const CLASSES: &[(Class, &str)] = &[
     (
         DOES,
         "uses relies has does goes go runs run enforces requires stores sits builds depends rests keeps expects assumes \
-        states says lists reads specifies consists supports contains defaults follows handles takes rely use enforce store \
+        states says lists reads specifies consists contains defaults follows handles takes rely use enforce store \
         depend keep demands mandates prescribes shares share exposes expose employs employ adopts adopt implements wraps \
-        delegates delegate inherits embeds leverages leverage talks speaks routes flows have lives live sit forms serves constitutes",
+        delegates delegate inherits embeds leverages leverage talks speaks routes flows lives live sit forms serves constitutes",
     ),
     (
         SHAPES,

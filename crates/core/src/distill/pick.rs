@@ -11,7 +11,7 @@ use super::{questions, request, thing};
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
     k kk ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
-    please pls simply agreed exactly of course certainly absolutely let's obviously hence therefore thus finally sold deal got it \
+    please pls simply agreed exactly of course certainly absolutely let's obviously hence therefore thus finally sold deal \
     understood noted roger ack convinced acknowledged";
 
 /// What stands behind one.
@@ -42,7 +42,7 @@ const TROUBLE: &str = "\
 
 /// What concedes or sums up before something is picked.
 const CONCEDES: &str = "win wins won point enough between two three both fair true convinced argument lol settled go ahead done agree agreed sold \
-    recommendation suggestion proposal sounds good sense clarifying confirming request advice be";
+    recommendation suggestion proposal sounds good sense clarifying confirming request advice be got";
 
 /// Orders that name what is to be taken: `make it a trie`.
 const MAKE: &str =
@@ -92,7 +92,7 @@ fn is_alone(piece: Wording<'_>) -> bool {
         && !named.iter().any(|word| is_in!(TELLING, word))
         && thing::begins(named).is_some_and(|count| {
             let rest = &named[count..];
-            count >= 4 && rest.iter().all(|word| is_in!(TAILS, word))
+            (count >= 4 || is_in!("a an the", &named[0])) && rest.iter().all(|word| is_in!(TAILS, word))
                 || count >= 3 && rest.first().is_some_and(|word| is_in!("because since as given", word))
         })
 }
@@ -215,7 +215,7 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
             && (2..=14).contains(&named.len())
             && is_whole
             && !named.iter().any(|word| is_in!(TELLING, word) || word.is(TELLS | THIRD))
-            && (is_user || named.len() >= 4)
+            && (is_user || named.len() >= 4 || is_in!("a an the", &named[0]))
             && !thing::tells(named)
             && !named.first().is_some_and(|word| is_in!(OPENINGS, word) || word.ends_with("ing"))
             && !sentence.text.starts_with('(')

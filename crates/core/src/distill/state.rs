@@ -146,7 +146,8 @@ fn does_now(words: Wording<'_>) -> bool {
                 verb,
             )
             && words.get(at + 2).is_some_and(|word| is_in!("on around with by as in via through using", word));
-        (is_now || is_final) && verb.is(DOES) && is_name(at + 2) || is_built && is_name(at + 3)
+        let is_had = is_now && words[at - 1] == "we" && *verb == "have";
+        (is_now || is_final) && (verb.is(DOES) || is_had) && is_name(at + 2) || is_built && is_name(at + 3)
     }) || (words.last().is_some_and(|last| is_in!("throughout everywhere", last)) || words.text.contains(" from now on"))
         && (1..words.len().min(16)).any(|at| words[at].is(DOES) && is_name(at + 1))
 }
@@ -210,11 +211,11 @@ fn concludes(words: Wording<'_>, is_user: bool) -> bool {
         let rest = words.skip(at + 1 + skip);
         let Some(count) = thing::begins(rest) else { return false };
         // What an agent does `then` is what it does next.
-        let is_meant = is_user || words[at] != "then" && (words[at] != "so" || at >= 3);
+        let is_meant = is_user || words[at] != "then" && (words[at] != "so" || at >= 3 || rest.len() == count);
         // What follows the name in its clause would say something of it.
         let is_alone = rest.len() == count
             || rest.until(rest.text.find([',', ';', '(', '—', '–', '!']).unwrap_or(rest.text.len())).len() == count;
-        let is_tailed = rest.get(count).is_some_and(|word| is_in!("and instead then now here", word)) && is_user;
+        let is_tailed = rest.get(count).is_some_and(|word| is_in!("and instead then now here this", word)) && is_user;
         is_meant && (is_alone || is_tailed) && thing::is_named(rest)
     })
 }
@@ -368,7 +369,7 @@ fn is_left(words: Wording<'_>) -> bool {
 /// `refactor: move to a queue`, as commits are written.
 fn is_commit(words: Wording<'_>) -> bool {
     const VERBS: &str = "\
-        move switch introduce adopt replace use drop migrate standardise standardize prefer convert make default remove keep record require enforce";
+        move switch introduce adopt replace use drop migrate standardise standardize prefer convert default keep record require enforce";
     words.first().is_some_and(|word| is_in!("feat fix refactor chore perf build ci style revert docs", word))
         && words.text.split_once(": ").is_some_and(|(kind, _)| {
             !kind.contains(' ') && words.get(words.count_until(kind.len())).is_some_and(|verb| is_in!(VERBS, verb))

@@ -16,13 +16,15 @@ const NOT_FIRST: &str = "\
 /// What a name ends before: what is said of it, or why.
 const BEHIND: &str = "\
     because since as given so and but which who whose instead then here now throughout everywhere only too than though \
-    although while when where until unless if bc cuz due hence therefore thus again still anyway";
+    although while when where until unless if this bc cuz due hence therefore thus again still anyway";
 
 /// Whether words name a thing and tell nothing of it: `a queue for the importer`.
 pub(super) fn is_thing(words: &[Word<'_>]) -> bool {
     (2..=LONGEST).contains(&words.len())
         && !is_in!(NOT_FIRST, &words[0])
         && !words.iter().any(|word| word.is(TELLS | UNSETTLED | THIRD) || is_in!("currently tomorrow later next", word))
+        // `Then add the file`
+        && !is_in!("add create write implement fix remove update change replace make get find move convert link edit", &words[0])
         && !tells(words)
 }
 

@@ -242,7 +242,7 @@ fn looks_back(words: &[Word<'_>], cues: CueSet) -> bool {
 
 /// `Scrap the earlier idea, …`, `the old approach is out`: what is dropped is a way of doing it.
 pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
-    const DROPS: &str = "kill bin axe bury nix killed buried axed scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
+    const DROPS: &str = "longer kill bin axe bury nix killed buried axed scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
     let at = words.iter().take(8).position(|word| is_idea(word));
     at.is_some_and(|at| {
         let behind: Vec<&str> = words[at + 1..].iter().take(3).map(Word::as_str).collect();
