@@ -450,7 +450,7 @@ const ACKNOWLEDGES: &str =
     "ok okay fine yes yeah yep sure alright right understood got it agreed so noted perfect great then";
 
 /// What holds from here on.
-const STANDING: &str = "from now on|everywhere|across the board|for everything|throughout|from here on|henceforth|going forward|\
+const STANDING: &str = "from now on|everywhere|across the board|for everything|throughout|from here on|henceforth|going forward|all the way|or nothing|wherever possible|hands down|no contest|\
     for good|at all times|no exceptions|without exception|nothing else|and nothing more|only";
 
 /// What does not begin a name.

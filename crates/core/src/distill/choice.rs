@@ -17,7 +17,7 @@ const VERBS: &str = "\
     use keep have take adopt pick choose store put leave drop skip avoid go stick stay standardise standardize prefer \
     favour favor want rely build base run treat name call cap limit defer postpone hold write model represent support \
     target default switch move opt settle select retain reuse pin ship accept allow require enforce assume serve expose \
-    encode cache split embed delegate ban forbid reject exclude include vote";
+    encode cache split embed delegate ban forbid reject exclude include vote proceed";
 
 /// Verbs that are a choice whoever says them, without a reason.
 const FIRM: &str = "\
@@ -219,6 +219,7 @@ fn is_idle(verb: &Word<'_>, rest: &[Word<'_>]) -> bool {
         "doing" | "do" => {
             next.is_empty() || is_in!("this that it so well fine what in on at", next) || has(list!("same"))
         }
+        "proceed" => *next != "with",
         "pick" | "picking" => has(list!("up")),
         "run" | "write" | "build" | "move" => !has(list!("only never")),
         // `Use grep to find …`
@@ -350,7 +351,7 @@ fn makes_sense(words: Wording<'_>) -> bool {
 fn excludes(words: Wording<'_>) -> bool {
     let is_noun = |word: &Word<'_>| {
         !is_in!(
-            "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck",
+            "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck news sign trace clue update updates reply answer info",
             word,
         )
     };

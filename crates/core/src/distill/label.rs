@@ -14,7 +14,7 @@ const OPEN: &str = "\
     future later someday hypothesis finding findings current existing old previous rough risk risks caveat warning if maybe \
     steps step remaining pros cons drawback drawbacks difference ways evaluate compare investigate check file files \
     line function class method symptom reason because why assuming suppose \
-    could might would should ask asked wonder thinking fyi nice-to-have wish wishlist backlog";
+    open tbd tbc brainstorming could might would should ask asked wonder thinking fyi nice-to-have wish wishlist backlog";
 
 /// What a user writes before something else than a choice.
 const SHOWS: &str = "\
@@ -63,6 +63,12 @@ fn is_lead(lead: Wording<'_>, is_colon: bool, is_user: bool) -> bool {
         || is_user && *first == "to" && lead.iter().any(|word| is_in!("question questions", word));
     if answers {
         return !is_in!("no not still what", first) && !lead.iter().any(|word| is_in!("if possible no pending", word));
+    }
+    // `The result is clear: …`
+    let is_clear =
+        lead.iter().any(|word| is_in!("conclusive unambiguous decisive clear clear-cut evident convincing", word));
+    if is_clear && !lead.iter().any(|word| is_in!("not isn't less more make if", word)) {
+        return true;
     }
     // `The least bad option: …` is one of several no more.
     let is_best = lead.iter().any(|word| is_in!("simplest cheapest safest cleanest least smallest sanest best", word));

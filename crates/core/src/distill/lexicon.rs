@@ -64,7 +64,7 @@ const WEAK_VERBS: &str = "\
     use have keep leave drop skip avoid store put base treat revert switch move return replace swap accept allow permit \
     defer postpone delay hold want demand request ditch scrap discard abandon exclude include limit cap pin reuse rely \
     target default support require enforce model represent build implement make remove rule give resort fall lean turn \
-    write design structure split embed inline isolate hardcode freeze shelve restrict tie accept";
+    write design structure split embed inline isolate hardcode freeze shelve restrict tie accept restore preserve reinstate maintain";
 
 /// Irregular forms in the past.
 const IRREGULAR: &str = "\
@@ -105,7 +105,7 @@ const CLASSES: &[(Class, &str)] = &[
         crashes crashed works worked look looks seems sounds got get gets goes went see saw think know mean means says said \
         need needs want wants makes made run runs ran thanks thank thx passes passed calls called uses reads found takes \
         took recommends suggests let let's please breaks broke shows displays prints returns contains throws complains appears \
-        happens exists lacks renders hangs leaks sends receives prevents causes triggers produces expects depends belongs \
+        happens exists lacks stopped froze died renders hangs leaks sends receives prevents causes triggers produces expects depends belongs \
         consists leads needed shown compiles compile confuses couldn't wouldn't shouldn't",
     ),
     (
@@ -141,7 +141,8 @@ const CLASSES: &[(Class, &str)] = &[
         SHAPES,
         "switched migrated converted changed reworked moved narrowed rewrote refactored ported restricted reduced turned \
         switching moving migrating converting changing reworking rewriting refactoring porting narrowing cut limited transitioned \
-        transitioning pivoted reverted downgraded upgraded swapped trimmed scoped",
+        transitioning pivoted reverted downgraded upgraded swapped trimmed scoped consolidated simplified unified pared collapsed \
+        condensed folded flattened streamlined slimmed rolled consolidating simplifying unifying",
     ),
     (
         LABEL,
@@ -150,7 +151,7 @@ const CLASSES: &[(Class, &str)] = &[
         answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson remedy \
         settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring dry \
         choice middle substitute successor bet now intent intention stance guideline ground-rule simplification style keeping \
-        accordance accepted respected preference unchanged architecture solution rationale elimination minimal stack",
+        accordance accepted respected preference unchanged architecture solution rationale elimination minimal stack simplified spirit being adopted aligned consequently promised",
     ),
     (
         UNSETTLED,

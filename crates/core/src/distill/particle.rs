@@ -12,7 +12,7 @@ pub(super) fn goes_on(verb: &Word<'_>, next: &Word<'_>, after: &Word<'_>) -> boo
     let stem = &verb[..verb.floor_char_boundary(4)];
     match stem {
         "go" | "goes" | "goin" | "went" | "gone" => {
-            is_in!("with for without w", next)
+            is_in!("with for without w along", next)
                 || *next == "all" && *after == "in"
                 || *next == "back" && *after == "to" && *verb != "go" && *verb != "going"
         }

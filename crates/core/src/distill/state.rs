@@ -11,7 +11,7 @@ use super::wording::Wording;
 pub(super) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained: bool) -> bool {
     any & STATES != 0 && is_in_force(words, is_user, is_explained)
         || any & STAYS != 0 && stays(words, is_user, is_explained)
-        || !is_user && (does_now(words) || is_explained && builds(&words))
+        || !is_user && (does_now(words) || builds(&words, is_explained))
         || any & SHAPES != 0 && !is_user && reshapes(words)
         || any & (THEREFORE | SO) != 0 && concludes(words, is_user)
         || any & SPEAKER != 0 && is_bound(&words)
@@ -25,6 +25,7 @@ pub(super) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained:
         || is_left(words)
         || is_only(words)
         || is_commit(words)
+        || is_because(words)
 }
 
 /// `A queue is now the default`, `made the queue mandatory`.
@@ -148,12 +149,22 @@ fn does_now(words: Wording<'_>) -> bool {
             && words.get(at + 2).is_some_and(|word| is_in!("on around with by as in via through using", word));
         let is_had = is_now && words[at - 1] == "we" && *verb == "have";
         (is_now || is_final) && (verb.is(DOES) || is_had) && is_name(at + 2) || is_built && is_name(at + 3)
+    }) || (1..words.len().min(14)).any(|at| {
+        // `The logic lives in a queue now`
+        words[at].is(DOES) && {
+            let rest = words.skip(at + 1);
+            let skip = rest.iter().take_while(|word| is_in!("on through with as to in by via at around", word)).count();
+            let named = rest.skip(skip);
+            skip > 0
+                && thing::begins(named)
+                    .is_some_and(|count| count >= 3 && named.get(count).is_some_and(|word| word == "now"))
+        }
     }) || (words.last().is_some_and(|last| is_in!("throughout everywhere", last)) || words.text.contains(" from now on"))
         && (1..words.len().min(16)).any(|at| words[at].is(DOES) && is_name(at + 1))
 }
 
 /// `Reworked the module around a queue, as …`.
-fn builds(words: &[Word<'_>]) -> bool {
+fn builds(words: &[Word<'_>], is_explained: bool) -> bool {
     const BUILT: &str = "\
         built based wrote implemented modelled modeled structured designed reworked rewrote rebuilt organised organized solved \
         handled addressed realised realized modeled";
@@ -162,6 +173,7 @@ fn builds(words: &[Word<'_>]) -> bool {
         is_in!(BUILT, &words[at])
             && (at == 0 || lead.is(SPEAKER) || is_in!("have therefore and so just", lead))
             && words[at + 1..].iter().take(4).any(|word| is_in!("on around with as using via upon through", word))
+            && (is_explained || at == 0 && words.get(1).is_some_and(|word| word == "as"))
     })
 }
 
@@ -178,12 +190,14 @@ fn reshapes(words: Wording<'_>) -> bool {
     (0..words.len().min(14)).filter(|at| words[*at].is(SHAPES)).any(|verb| {
         let lead = verb.checked_sub(1).map_or(&NO_WORD, |at| &words[at]);
         let is_said = verb == 0
+            || verb == 1 && is_in!("responsibility logic ownership handling everything storage config validation all", lead)
             || lead.is(SPEAKER)
             || is_in!("and have now just then therefore also so right fine", lead)
+            || *lead == "been" && is_in!("everything all both", &words[0])
             || is_in!("was were been", lead)
                 && words[..verb].iter().any(|word| is_in!("scope design plan approach implementation prototype task", word))
             || words.text.contains(". ");
-        let to = (verb + 1..words.len().min(verb + 6)).find(|at| is_in!("to into onto", &words[*at]));
+        let to = (verb + 1..words.len().min(verb + 6)).find(|at| is_in!("to into onto on", &words[*at]));
         let is_place = |word: &Word<'_>| {
             is_in!(
                 "branch main master next directory folder file files page step section root repo tab window line top bottom end",
@@ -354,16 +368,30 @@ fn is_what(words: &[Word<'_>]) -> bool {
 
 /// `That rules out the library, leaving a queue`.
 fn is_left(words: Wording<'_>) -> bool {
-    let at = words.iter().position(|word| is_in!("leaving leaves leave", word)).filter(|at| *at >= 3);
+    let at = words.iter().position(|word| is_in!("leaving leaves leave left", word)).filter(|at| *at >= 2);
     at.is_some_and(|at| {
         let skip = usize::from(words.get(at + 1).is_some_and(|word| is_in!("us only me just", word)));
         words[..at].iter().any(|word| {
             is_in!(
-                "out kills killed kill eliminates eliminated excludes excluded disqualifies disqualified dead gone",
+                "constraints limits limit requirements constraint budget out kills killed kill eliminates eliminated excludes excluded disqualifies disqualified dead gone",
                 word
             )
         }) && thing::is_named(words.skip(at + 1 + skip))
     })
+}
+
+/// `Because it is there, a queue.`
+fn is_because(words: Wording<'_>) -> bool {
+    words.first().is_some_and(|word| is_in!("because since given as considering", word))
+        && words.text.rfind(", ").is_some_and(|at| {
+            let rest = words.from(at + 2);
+            thing::is_named(rest) && thing::begins(rest) == Some(rest.len())
+        })
+        || words.len() >= 5
+            && words[0] == "back"
+            && words[1] == "to"
+            && words.text.contains(": ")
+            && thing::is_named(words.skip(2))
 }
 
 /// `refactor: move to a queue`, as commits are written.

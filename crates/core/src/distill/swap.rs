@@ -54,10 +54,10 @@ fn is_alone(words: Wording<'_>) -> bool {
         behind.iter().take(2).any(|word| is_in!("is was left remaining that which", word))
             || only >= 2 && words[..only].iter().rev().take(3).any(|word| is_in!("is was remains were are", word))
     });
-    let remains = only == 0
+    let remains = only <= 4
         && words.iter().skip(3).take(12).any(|word| {
             is_in!(
-                "remained survived qualified satisfied satisfies fit fitted fits passed met meets sufficed worked",
+                "remained survived qualified satisfied satisfies fit fitted fits passed met meets held sufficed worked",
                 word
             )
         });

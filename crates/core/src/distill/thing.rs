@@ -36,10 +36,12 @@ pub(super) fn tells(words: &[Word<'_>]) -> bool {
 
 /// `dropped two rows`, but not `a shared cache`.
 fn is_verb(word: &Word<'_>, next: &Word<'_>) -> bool {
-    is_in!("me us him them you", next) && word.ends_with('s')
+    is_in!("me us", next)
+        || is_in!("him them you", next) && word.ends_with('s')
+        || word.is(PEOPLE) && next.len() > 3 && next.ends_with('s') && !next.is(PEOPLE)
         || word.len() > 4
             && word.ends_with("ed")
-            && is_in!("a an the two three four some all no it them this that these those its again twice", next)
+            && is_in!("a an the two three four some all no it them this that these those its again twice working", next)
 }
 
 /// How many words at the beginning name a thing.

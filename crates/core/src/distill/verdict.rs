@@ -14,7 +14,7 @@ pub(super) const LEADS: &str = "\
     until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
     after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
     as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official|as confirmed|at your request|on your advice|on your request|by elimination|by process of elimination|\
-    as a matter of principle|as a matter of policy|on principle|as planned|as instructed";
+    as a matter of principle|as a matter of policy|on principle|as planned|as instructed|as promised|as ordered|as desired";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
