@@ -114,9 +114,9 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || is_what_we(&words)
         || names_settled(&words) && (explained || words.len() <= 30)
         || picks_option(words)
-        || passive(&words, explained || words.text.contains("from now on"))
+        || passive(&words, explained || cues.has(Cue::Decided) && words.text.contains("from now on"))
         || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
-        || (explained || words.first().is_some_and(|word| is_in!("agreed right yes understood true indeed", word)))
+        || (explained || words.first().is_some_and(|word| is_in!("agreed right understood true", word)))
             && makes_sense(words)
         || explained && (order(&words).is_some() || must_stay(&words))
         || verdict::by_anyone(words, cues)
@@ -126,7 +126,7 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || explained && cues.has(Cue::Decided)
         || cues.has(Cue::Contrast) && excludes(words)
         || act::settles(Voice::Agent, words, explained)
-        || !hearsay::is_supposed(&words) && swap::settles(words, cues, false)
+        || swap::settles(words, cues, false) && !hearsay::is_supposed(&words)
         || pieces(words).any(|piece| pick::is_taken(piece, words))
 }
 
@@ -144,7 +144,7 @@ fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
         || excludes(words)
         || pick::names(words)
         || act::settles(Voice::User, words, explained)
-        || !hearsay::is_supposed(&words) && swap::settles(words, cues, true)
+        || swap::settles(words, cues, true) && !hearsay::is_supposed(&words)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.

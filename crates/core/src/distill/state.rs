@@ -2,7 +2,7 @@
 //!
 //! `The service now relies on a queue`, `a queue becomes the default`, `…, so a queue`, `leaving only a queue`.
 
-use super::lexicon::{BETWEEN, Class, DOES, PAST, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
+use super::lexicon::{BASE, BETWEEN, Class, DOES, PAST, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
 use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
@@ -11,7 +11,7 @@ use super::wording::Wording;
 pub(super) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained: bool) -> bool {
     any & STATES != 0 && is_in_force(words, is_user, is_explained)
         || any & STAYS != 0 && stays(words, is_user, is_explained)
-        || !is_user && (does_now(words) || builds(&words, is_explained))
+        || !is_user && (does_now(words) || any & DOES != 0 && does_throughout(words) || builds(&words, is_explained))
         || any & SHAPES != 0 && !is_user && reshapes(words)
         || any & (THEREFORE | SO) != 0 && concludes(words, is_user)
         || any & SPEAKER != 0 && is_bound(&words)
@@ -125,42 +125,46 @@ fn suffices(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
     })
 }
 
-/// `The service now relies on a queue`, `everything is now built around a queue`.
+/// Where the name of a thing ends that stands behind a word, with a preposition before it or none.
+fn named_behind(words: Wording<'_>, at: usize) -> Option<usize> {
+    let rest = words.skip(at + 1);
+    let skip = rest.iter().take_while(|word| is_in!("on through with as to in by via at around", word)).count();
+    thing::begins(rest.skip(skip)).filter(|count| *count >= 3).map(|count| at + 1 + skip + count)
+}
+
+/// `The service now relies on a queue`, `the final version has a queue`.
 fn does_now(words: Wording<'_>) -> bool {
-    let is_name = |from: usize| {
-        let rest = words.skip(from);
-        let skip = rest.iter().take_while(|word| is_in!("on through with as to in by via at around", word)).count();
-        thing::begins(rest.skip(skip)).is_some_and(|count| count >= 3)
-    };
+    const SEEN: &str = "right by until for and up test tests log logs build suite output page linter compiler run";
     (1..words.len().min(16)).any(|at| {
-        let is_now = words[at] == "now"
-            && !is_in!("right by until for and up test tests log logs build suite output page linter compiler run", &words[at - 1]);
-        // `The final version has …`
-        let is_final = at >= 2
-            && is_in!("version design implementation plan solution setup architecture patch", &words[at])
-            && is_in!("final new revised current-best merged committed", &words[at - 1]);
-        let Some(verb) = words.get(at + 1) else { return false };
-        let is_built = is_now
-            && is_in!(
-                "built based modelled modeled backed powered driven done handled structured designed organised organized centred \
-                centered arranged written shaped implemented kept stored served",
-                verb,
-            )
-            && words.get(at + 2).is_some_and(|word| is_in!("on around with by as in via through using", word));
-        let is_had = is_now && words[at - 1] == "we" && *verb == "have";
-        (is_now || is_final) && (verb.is(DOES) || is_had) && is_name(at + 2) || is_built && is_name(at + 3)
-    }) || (1..words.len().min(14)).any(|at| {
-        // `The logic lives in a queue now`
-        words[at].is(DOES) && {
-            let rest = words.skip(at + 1);
-            let skip = rest.iter().take_while(|word| is_in!("on through with as to in by via at around", word)).count();
-            let named = rest.skip(skip);
-            skip > 0
-                && thing::begins(named)
-                    .is_some_and(|count| count >= 3 && named.get(count).is_some_and(|word| word == "now"))
-        }
-    }) || (words.last().is_some_and(|last| is_in!("throughout everywhere", last)) || words.text.contains(" from now on"))
-        && (1..words.len().min(16)).any(|at| words[at].is(DOES) && is_name(at + 1))
+        let (before, verb) = (&words[at - 1], words.get(at + 1).unwrap_or(&NO_WORD));
+        let is_now = words[at] == "now" && !is_in!(SEEN, before);
+        let is_final = is_in!("final new revised merged committed", before)
+            && is_in!("version design implementation plan solution setup architecture patch", &words[at]);
+        let is_had = is_now && *before == "we" && *verb == "have";
+        let does = (is_now || is_final) && verb.is(DOES) || is_had;
+        (does || is_now && is_built(verb, words.get(at + 2))) && named_behind(words, at + 1).is_some()
+    })
+}
+
+/// `built around`, `handled by`.
+fn is_built(verb: &Word<'_>, next: Option<&Word<'_>>) -> bool {
+    const BUILT: &str = "\
+        built based modelled modeled backed powered driven done handled structured designed organised organized centred centered \
+        arranged written shaped implemented kept stored served";
+    is_in!(BUILT, verb) && next.is_some_and(|word| is_in!("on around with by as in via through using", word))
+}
+
+/// `The logic lives in a queue now`, `the design uses a queue throughout`.
+fn does_throughout(words: Wording<'_>) -> bool {
+    let is_lasting = words.last().is_some_and(|last| is_in!("throughout everywhere", last));
+    (1..words.len().min(16)).filter(|at| words[*at].is(DOES)).any(|at| {
+        named_behind(words, at).is_some_and(|end| {
+            let is_placed = is_in!("on through with as to in by via at around", &words[at + 1]);
+            is_lasting
+                || is_placed && words.get(end).is_some_and(|word| word == "now")
+                || words.text.contains(" from now on")
+        })
+    })
 }
 
 /// `Reworked the module around a queue, as …`.
@@ -207,7 +211,9 @@ fn reshapes(words: Wording<'_>) -> bool {
         is_said
             && to.is_some_and(|to| {
                 let rest = words.skip(to + 1);
-                thing::is_named(rest) && !rest.iter().take(2).any(is_place)
+                thing::is_named(rest)
+                    && !rest.iter().take(2).any(is_place)
+                    && !(rest[0].is(BASE) || is_in!("match align fit pass allow respect show", &rest[0]))
             })
     })
 }
@@ -397,8 +403,8 @@ fn is_because(words: Wording<'_>) -> bool {
 /// `refactor: move to a queue`, as commits are written.
 fn is_commit(words: Wording<'_>) -> bool {
     const VERBS: &str = "\
-        move switch introduce adopt replace use drop migrate standardise standardize prefer convert default keep record require enforce";
-    words.first().is_some_and(|word| is_in!("feat fix refactor chore perf build ci style revert docs", word))
+        move switch introduce adopt replace drop migrate standardise standardize prefer convert default keep record require enforce";
+    words.first().is_some_and(|word| is_in!("feat fix refactor chore perf build style revert docs", word))
         && words.text.split_once(": ").is_some_and(|(kind, _)| {
             !kind.contains(' ') && words.get(words.count_until(kind.len())).is_some_and(|verb| is_in!(VERBS, verb))
         })
