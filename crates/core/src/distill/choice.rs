@@ -73,7 +73,11 @@ const OPTIONS: &str = "option variant approach alternative plan choice number ve
 pub(super) const SENSIBLE: &str = "fits best|fit best|suits us best|suits best|is worth it|are worth it|takes over from|\
     the only option that|the only candidate that|the only approach that|the only variant that|the only solution that|\
     the only one that works|the only one that meets|the only one that fits|the only one that satisfies|\
-    the only one that supports|the only one that handles|was better|were better|will serve as|will act as|makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+    the only one that supports|the only one that handles|was better|were better|does the job|do the job|is all we need|be all we need|is all that is needed|\
+    all that's needed|covers our needs|covers all our needs|strikes the right balance|strikes a good balance|\
+    best of both worlds|felt right|feels right|nothing beats|no need for more than|no point in anything|\
+    remains in place|remain in place|serves us well|fits the bill|does the trick|meets our needs|ticks all the boxes|\
+    checks all the boxes|will serve as|will act as|makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
     is better here|is better for|is better since|is better because|is the better|is preferable";
 
 /// Whether a sentence is built as a choice of the one who speaks.

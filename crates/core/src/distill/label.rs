@@ -113,6 +113,9 @@ fn is_done(lead: &[Word<'_>]) -> bool {
 /// `What changed: a queue throughout`.
 fn is_changed(lead: &[Word<'_>]) -> bool {
     matches!(lead, [what, how] if *what == "what" && is_in!("changed changes stays remains", how))
+        || matches!(lead, [what, who, did, ..] if *what == "what"
+            && is_in!("i we", who)
+            && is_in!("did chose used built picked took settled went kept", did))
 }
 
 /// Whether what stands behind the mark names a thing and says no more of it in its clause.

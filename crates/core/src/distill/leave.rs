@@ -32,6 +32,10 @@ fn is_given_up(one: &Word<'_>, two: &Word<'_>) -> bool {
     match two.as_str() {
         "interest" | "patience" => is_in!("lost losing no", one),
         "end" => *one == "dead",
+        "in" => is_in!("pin came", one),
+        "done" => *one == "half",
+        "waits" | "wait" | "stops" => *one == "else",
+        "for" => *one == "enough",
         "hole" => *one == "rabbit",
         "circles" => *one == "in",
         "nowhere" | "anywhere" => is_in!("going leading leads goes", one),
@@ -95,6 +99,8 @@ fn is_begun(one: &Word<'_>, two: &Word<'_>, three: &Word<'_>) -> bool {
         "spend" | "invest" | "use" | "put" => {
             is_in!("the your some all", two) && is_in!("time energy day afternoon effort rest hours", three)
         }
+        "continue" | "carry" | "proceed" => *two == "with" && is_own(three) || *two == "on" && *three == "with",
+        "today" => *two == "it's" && is_own(three),
         "deal" => *two == "with" && is_own(three),
         "attention" | "efforts" => *two == "to" && is_own(three),
         "begin" | "start" => is_in!("with on there right", two),
@@ -118,4 +124,6 @@ fn is_next(one: &Word<'_>, two: &Word<'_>, three: &Word<'_>) -> bool {
         || is_in!("make makes", one) && *two == "me" && is_in!("happier happy", three)
         || is_in!("so then and", one) && is_in!("today tonight", two) && !is_in!("i we it the", three)
         || *one == "now" && *two == "first"
+        || *one == "is" && is_in!("burning urgent critical overdue due", two)
+        || is_in!("escalation incident outage emergency hotfix", one)
 }

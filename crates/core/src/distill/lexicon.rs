@@ -151,7 +151,7 @@ const CLASSES: &[(Class, &str)] = &[
         answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson remedy \
         settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring dry \
         choice middle substitute successor bet now intent intention stance guideline ground-rule simplification style keeping \
-        accordance accepted respected preference unchanged architecture solution rationale elimination minimal stack simplified spirit being adopted aligned consequently promised",
+        accordance accepted respected preference unchanged architecture solution rationale elimination minimal stack simplified spirit being adopted aligned consequently promised locked confirm",
     ),
     (
         UNSETTLED,

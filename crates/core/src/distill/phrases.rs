@@ -251,7 +251,8 @@ pub(super) const FIRM: &str = "\
     anything other than | anything else than | nothing other than | nothing short of | that's an order | \
     that is an order | taken its place | took its place | takes the place of | took the place of | in place of the old | \
     as the accepted | as the chosen | as the agreed | as the selected | forced me to use | forces me to use | forced us to use | forces us to use | so i complied | as you asked | as you wanted | \
-    as you requested | and that's it | tipped the balance | tips the balance | tipped the scales | tips the scales | swung it | clinched it | clinches it | \
+    as you requested | remains the plan | still the plan | remain the plan | i stand by | we stand by | per our agreement | what you get is | \
+    we're back to the | we're back to a | respected the decision | honoured the decision | and that's it | tipped the balance | tips the balance | tipped the scales | tips the scales | swung it | clinched it | clinches it | \
     sealed the deal | seals the deal | the clincher | tie-breaker | tiebreaker | deciding factor | decisive factor | \
     decisive argument | made the cut | makes the cut | forces our hand | forced our hand | forced my hand | \
     leaves no choice | left no choice | leaves us no choice | left us no choice | leaves me no choice | no choice but | \

@@ -88,8 +88,10 @@ fn is_ruled(words: &[Word<'_>]) -> bool {
 fn is_reasoned(words: Wording<'_>) -> bool {
     let lead = words.iter().take_while(|word| is_in!(LEADS, word)).count();
     let named = words.skip(lead);
-    let Some(count) = thing::begins(named) else { return false };
-    let is_because = || named.get(count).is_some_and(|word| is_in!("because since bc cuz given", word));
+    let is_because = || {
+        let next = thing::begins(named).and_then(|count| named.get(count));
+        next.is_some_and(|word| is_in!("because since bc cuz given", word))
+    };
     let is_dashed = || {
         [" - ", " // "].iter().filter_map(|mark| named.text.find(mark)).any(|at| {
             let before = named.until(at);
@@ -122,7 +124,8 @@ fn is_alone(piece: Wording<'_>) -> bool {
         && !named.iter().any(|word| is_in!(TELLING, word))
         && thing::begins(named).is_some_and(|count| {
             let rest = &named[count..];
-            (count >= 4 || is_in!("a an the", &named[0])) && rest.iter().all(|word| is_in!(TAILS, word))
+            let is_clause = named.text.find([',', ';', '(', '—', '–']).is_some_and(|at| named.count_until(at) == count);
+            (count >= 4 || is_in!("a an the", &named[0])) && (is_clause || rest.iter().all(|word| is_in!(TAILS, word)))
                 || count >= 3 && rest.first().is_some_and(|word| is_in!("because since as given", word))
         })
 }
@@ -157,9 +160,20 @@ fn wants(words: &[Word<'_>]) -> bool {
 /// `Make it a trie`.
 fn made(words: Wording<'_>) -> bool {
     let lead = words.iter().take_while(|word| is_in!(LEADS, word)).count();
-    words.get(lead).is_some_and(|word| is_in!("make do", word)) && {
-        let said = words.skip(lead).said();
-        MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
+    shapes(words.skip(lead))
+        || words.get(lead).is_some_and(|word| is_in!("make do", word)) && {
+            let said = words.skip(lead).said();
+            MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
+        }
+}
+
+/// `Change it to a trie`, `build that on a trie`.
+fn shapes(words: Wording<'_>) -> bool {
+    const VERBS: &str = "\
+        change turn build base implement write solve set convert switch model design structure wire rework rewrite handle store";
+    words.len() >= 5 && is_in!(VERBS, &words[0]) && is_in!("it this that", &words[1]) && {
+        let up = usize::from(words[2] == "up");
+        is_in!("to into on with as via using around", &words[2 + up]) && thing::is_named(words.skip(3 + up))
     }
 }
 
@@ -241,7 +255,9 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
             && !words
                 .iter()
                 .any(|word| is_in!(TROUBLE, word) || word.is(UNSETTLED | PERCEIVES) || is_in!(QUESTIONS, word));
-        if is_prelude && from == 0 {
+        // `Ok boss, …`
+        let is_address = is_user && from > 0 && words.len() == from + 1 && words.text.len() + 3 < sentence.text.len();
+        if is_prelude || is_address {
             is_led = true;
             continue;
         }

@@ -26,6 +26,7 @@ pub(super) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained:
         || is_only(words)
         || is_commit(words)
         || is_because(words)
+        || is_it_now(words)
 }
 
 /// `A queue is now the default`, `made the queue mandatory`.
@@ -140,7 +141,7 @@ fn does_now(words: Wording<'_>) -> bool {
         let is_now = words[at] == "now" && !is_in!(SEEN, before);
         let is_final = is_in!("final new revised merged committed", before)
             && is_in!("version design implementation plan solution setup architecture patch", &words[at]);
-        let is_had = is_now && *before == "we" && *verb == "have";
+        let is_had = is_now && is_in!("we you", before) && *verb == "have";
         let does = (is_now || is_final) && verb.is(DOES) || is_had;
         (does || is_now && is_built(verb, words.get(at + 2))) && named_behind(words, at + 1).is_some()
     })
@@ -383,6 +384,19 @@ fn is_left(words: Wording<'_>) -> bool {
                 word
             )
         }) && thing::is_named(words.skip(at + 1 + skip))
+    })
+}
+
+/// `Now it's just a queue`, `it's back to a queue`.
+fn is_it_now(words: Wording<'_>) -> bool {
+    words.windows(2).enumerate().any(|(at, pair)| {
+        let is_now = pair[0] == "now" && pair[1] == "it's" || pair[0] == "it's" && pair[1] == "now";
+        let is_back = is_in!("it's we're", &pair[0]) && pair[1] == "back";
+        (is_now || is_back) && {
+            let rest = words.skip(at + 2);
+            let skip = rest.iter().take_while(|word| is_in!("just only simply to", word)).count();
+            (is_now || skip > 0) && thing::is_named(rest.skip(skip))
+        }
     })
 }
 

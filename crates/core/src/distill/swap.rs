@@ -93,8 +93,10 @@ fn is_justified(words: Wording<'_>) -> bool {
 fn is_used_instead(words: Wording<'_>, cues: CueSet) -> bool {
     cues.has(Cue::Contrast)
         && words.windows(2).any(|pair| {
-            is_in!("is are was were", &pair[0])
-                && is_in!("used kept stored handled done built preferred implemented", &pair[1])
+            // `There is now a queue instead of a timer`
+            is_in!("is you'll you", &pair[0]) && is_in!("now find get have", &pair[1])
+                || is_in!("is are was were", &pair[0])
+                    && is_in!("used kept stored handled done built preferred implemented", &pair[1])
         })
         && words.windows(2).any(|pair| is_in!("instead rather", &pair[0]) && is_in!("of than", &pair[1]))
         && !is_past(&words)

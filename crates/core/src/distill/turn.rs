@@ -100,7 +100,7 @@ fn sets_aside(words: Wording<'_>) -> bool {
 pub(super) const GIVEN: &str = "\
     as your task|as the task|as your job|your task is|your job is|your new task|your new job|\
     is the job now|is the task now|is what matters now|rest of the session|rest of the day|rest of today|\
-    rest of this session|now turn to|we turn to|it's all about|it is all about|need you on|want you on|you're on the|\
+    rest of this session|now turn to|we turn to|switch context|bigger problems|bigger fish|it's all about|it is all about|need you on|want you on|you're on the|\
     reassigning you to|moving you to|putting you on|you're now on|you're now working|you are now working|\
     from now on you work|from now on you're|focus is now on|focus is on|you are on the|\
     the session is about|this session is about|in the meantime";
@@ -271,7 +271,9 @@ fn names_new(words: Wording<'_>) -> bool {
 fn is_turned(sentence: Wording<'_>) -> bool {
     let Some((lead, rest)) = sentence.split_once(": ") else { return false };
     lead.len() <= 3
-        && lead.last().is_some_and(|last| is_in!("pivot switch next change update reset reprioritise", last))
+        && lead.last().is_some_and(|last| {
+            is_in!("pivot switch next change update reset reprioritise reprioritised reprioritized reassigned", last)
+        })
         && rest.len() >= 2
 }
 
