@@ -214,7 +214,7 @@ impl Clause<'_> {
             owned
                 && is.is_some_and(|is| {
                     let names = !is_in!(
-                        "not in still that no open pending up whether to unclear the wrong based yours mine",
+                        "it not in still that no open pending up whether to unclear the wrong based yours mine",
                         self.word(is + 1),
                     ) || self.word(is + 1) == "the"
                         || self.word(is + 1) == "to" && firm;

@@ -1,7 +1,7 @@
 //! Signs that the work at hand is left, and that something else is taken up. Either alone is a remark on the task.
 
 use super::request;
-use super::vocabulary::{Word, is_in};
+use super::vocabulary::{NO_WORD, Word, is_in};
 
 /// What is said of work that was stopped by others.
 const STOPPED: &str = "\
@@ -11,7 +11,13 @@ const STOPPED: &str = "\
 /// Whether the work at hand is left: stopped, blocked, somebody else's, not worth it, or put away for later.
 pub(super) fn is_left(words: &[Word<'_>]) -> bool {
     words.windows(2).any(|pair| is_stopped(&pair[0], &pair[1]) || is_given_up(&pair[0], &pair[1]))
-        || words.windows(3).any(|part| is_put_away(&part[0], &part[1], &part[2]))
+        || threes(words).any(|(one, two, three)| is_put_away(one, two, three))
+}
+
+/// Each word with the two behind it, of which the last have none.
+fn threes<'w, 'a>(words: &'w [Word<'a>]) -> impl Iterator<Item = (&'w Word<'a>, &'w Word<'a>, &'w Word<'a>)> {
+    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
+    (0..words.len()).map(move |at| (word(at), word(at + 1), word(at + 2)))
 }
 
 /// `The feature was cut`, `we can't go on`, `physics stops here`.
@@ -75,7 +81,7 @@ const SAVED: &str = "changes work notes progress you you've i've we've stuff is 
 
 /// Whether something else is taken up.
 pub(super) fn is_taken(words: &[Word<'_>]) -> bool {
-    words.windows(3).any(|part| is_begun(&part[0], &part[1], &part[2]) || is_next(&part[0], &part[1], &part[2]))
+    threes(words).any(|(one, two, three)| is_begun(one, two, three) || is_next(one, two, three))
         || words.windows(4).any(|part| {
             // `… and analyse the crash`
             is_in!("and then please instead you to just", &part[0])

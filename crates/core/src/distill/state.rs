@@ -283,7 +283,7 @@ fn assumes(words: &[Word<'_>]) -> bool {
         };
         is_in!("i we i've we've", &part[0])
             && is_in!(
-                "assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored hard-coded hard-wired",
+                "implemented assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored hard-coded hard-wired",
                 verb
             )
     })

@@ -328,7 +328,7 @@ fn is_why(words: &[Word<'_>]) -> bool {
 
 /// `Better a queue than a cron job`, `Redis over Memcached, because …`.
 fn prefers(words: Wording<'_>, cues: CueSet) -> bool {
-    const VERBS: &str = "is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
+    const VERBS: &str = "ideas idea later option options note is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
         hand take carry run runs all left moved move spread does do did can could should will would must may might have had";
     let first = words.first().unwrap_or(&NO_WORD);
     if matches!(first.as_str(), "better" | "rather") && words.iter().any(|word| word == "than") {
