@@ -158,6 +158,10 @@ fn is_built(verb: &Word<'_>, next: Option<&Word<'_>>) -> bool {
 /// `The logic lives in a queue now`, `the design uses a queue throughout`.
 fn does_throughout(words: Wording<'_>) -> bool {
     let is_lasting = words.last().is_some_and(|last| is_in!("throughout everywhere", last));
+    // Most sentences end here: names are looked for word by word.
+    if !is_lasting && !words.iter().any(|word| word == "now") {
+        return false;
+    }
     (1..words.len().min(16)).filter(|at| words[*at].is(DOES)).any(|at| {
         named_behind(words, at).is_some_and(|end| {
             let is_placed = is_in!("on through with as to in by via at around", &words[at + 1]);
