@@ -3,7 +3,7 @@
 //! The verbs are many and known; the subject makes the act. So a verb in any form counts where the one who speaks, or
 //! people who may, do it, in whichever clause, and where nothing says that it is only told, thought of or asked.
 
-use super::Voice;
+use super::hearsay::{self, is_supposed};
 use super::lexicon::{
     BASE, BETWEEN, Class, FIRM, GOING, MEETING, PAST, PEOPLE, PERCEIVES, SETTLED, SPEAKER, TELLS, THEREFORE, THIRD,
     UNSETTLED, WEAK,
@@ -11,6 +11,7 @@ use super::lexicon::{
 use super::particle::goes_on;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::Wording;
+use super::{Voice, label, state};
 
 /// A sentence, its words and what these can be.
 struct Clause<'a> {
@@ -24,103 +25,74 @@ struct Clause<'a> {
 /// Whether a sentence, said by whom it may be, is an act of choosing.
 pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> bool {
     let text = words.text;
+    let is_explained = is_explained || voice != Voice::User && is_led_by_reason(&words);
     let clause = Clause { text, words, is_explained, is_user: voice == Voice::User };
     let any = words.iter().fold(0, |any, word| any | word.class());
-    if any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) == 0
-        && !is_explained
-        && !clause.is_user
-        && !clause.is_standing()
-    {
-        return false;
-    }
     // `B) a trie, because …` is one of several.
     let is_option = text.as_bytes().get(1) == Some(&b')') || text.starts_with('(');
     if is_option || is_supposed(&words) {
         return false;
     }
-    if clause.speaker_acts() {
+    let is_act = any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) != 0
+        || is_explained
+        || clause.is_user
+        || clause.standing().is_some();
+    if is_act && clause.speaker_acts() {
         return true;
     }
     if clause.perceives() || words.iter().any(|word| word == "whether") {
         return false;
     }
-    clause.people_act()
-        || clause.favours()
-        || clause.names_settled()
-        || clause.is_led()
-        || clause.begins_with_act()
-        || clause.concludes()
-        || clause.is_cleft()
-        || clause.is_stated()
-        || clause.is_named()
+    is_act && clause.acts()
+        || state::holds(words, any, clause.is_user, is_explained)
+        || label::leads(words, clause.is_user)
+}
+
+/// `For simplicity I used …`, `dropped the other two, kept …`: the reason, or what was not taken, stands first.
+fn is_led_by_reason(words: &[Word<'_>]) -> bool {
+    const LEFT: &str =
+        "dropped avoided rejected discarded skipped removed abandoned scrapped ditched deleted eliminated avoiding";
+    const TAKEN: &str = "kept used took adopted retained using keeping";
+    let first = words.first().unwrap_or(&NO_WORD);
+    let is_led = is_in!("for to given per following considering due under out because since as in", first)
+        && (2..words.len().min(14)).any(|at| {
+            is_in!("i i've we we've", &words[at])
+                && words[at + 1..].iter().take(2).any(|word| word.is(PAST) && word.is(FIRM | WEAK) && !word.is(BASE))
+        })
+        && !words
+            .iter()
+            .take(2)
+            .any(|word| is_in!("see find check test verify reproduce debug understand measure run", word));
+    is_led || {
+        let left = words.iter().take(5).position(|word| is_in!(LEFT, word));
+        left.is_some_and(|left| words[left + 1..].iter().any(|word| is_in!(TAKEN, word)))
+    }
 }
 
 /// Whether a sentence only supposes, perceives or reports: what it says of choices settles nothing.
 pub(super) fn is_told(words: Wording<'_>) -> bool {
     let words = words.at_most(40);
-    let is_ignorant = words.windows(2).take(2).any(|pair| {
-        is_in!("don't dunno can't cannot", &pair[0])
-            && is_in!("know remember understand think see get care tell", &pair[1])
-    });
-    if is_ignorant || is_supposed(&words) || is_reported(&words) {
+    if hearsay::is_told(words) {
         return true;
     }
     let clause = Clause { text: words.text, words, is_explained: true, is_user: true };
     clause.perceives() && !clause.speaker_acts()
 }
 
-/// `Suppose we pick …`, `had we used …`, `no decision yet`.
-fn is_supposed(words: &[Word<'_>]) -> bool {
-    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
-    // What would be is often the reason.
-    let reason = words.iter().position(|word| is_in!("because since bc given", word)).filter(|at| *at > 2);
-    let words = &words[..reason.unwrap_or(words.len())];
-    let is_led = match word(0).as_str() {
-        "suppose" | "supposing" | "imagine" | "hypothetically" | "either" | "whether" | "assume" | "assuming" => true,
-        "if" => words.iter().any(|word| is_in!("could would might may", word)),
-        "had" => is_in!("we i you they", word(1)),
-        "say" => is_in!("we i", word(1)),
-        "let's" | "lets" => is_in!("discuss talk think consider sleep compare evaluate see wait", word(1)),
-        "no" => is_in!("decision verdict conclusion agreement consensus", word(1)),
-        _ => false,
-    };
-    is_led
-        || words.windows(3).any(|part| {
-            is_in!("can't cannot don't do not", &part[0]) && is_in!("remember recall", &part[1])
-                || is_in!("need needs have has want going able ready until before", &part[0])
-                    && part[1] == "to"
-                    && is_in!("decide choose", &part[2])
-                || is_in!("before until once", &part[0])
-                    && is_in!("we i you you've we've they", &part[1])
-                    && is_in!("choose decide pick picked chosen decided settle commit", &part[2])
-                || part[0] == "was" && part[1] == "going" && part[2] == "to"
-                || part[0] == "would" && is_in!("be have mean require need make break cost", &part[1])
-                || is_in!("haven't hasn't not didn't never", &part[0])
-                    && (is_in!("decided chosen agreed settled picked", &part[1])
-                        || is_in!("been yet we really", &part[1])
-                            && is_in!("decided chosen agreed settled picked", &part[2]))
-                || part[0] == "as" && part[1] == "soon" && part[2] == "as"
-                || is_in!("may might could must", &part[0]) && part[1] == "have"
-                || part[0] == "or" && part[1] == "not"
-                || is_in!("is are", &part[1]) && part[2] == "yours"
-        })
-}
-
-/// `Someone on the forum recommends …`: others who have no say here.
-fn is_reported(words: &[Word<'_>]) -> bool {
-    const STRANGERS: &str = "someone somebody people many most some projects forum blog article post reddit stackoverflow tutorial author \
-        authors framework reviewer book video docs documentation upstream interesting talk competitors";
-    const SAYS: &str = "recommends recommend recommended suggests suggest suggested argued argues says say said proposes proposed \
-        claims claimed mention mentions mentioned describe describes choose chose picked use uses used prefer prefers went wrote writes";
-    let is_she = words.first().is_some_and(|word| is_in!("she he they", word))
-        && words.get(1).is_some_and(|word| is_in!("said says thinks told", word));
-    let words = if words.first().is_some_and(|word| word.is(SPEAKER)) { &[] } else { words };
-    is_she
-        || words.iter().take(3).any(|word| is_in!(STRANGERS, word))
-            && words.iter().take(8).any(|word| is_in!(SAYS, word))
-}
-
 impl Clause<'_> {
+    /// Whether it is an act of choosing, by whom it may be.
+    fn acts(&self) -> bool {
+        self.people_act()
+            || self.favours()
+            || self.names_settled()
+            || self.is_led()
+            || self.begins_with_act()
+            || self.concludes()
+            || self.is_cleft()
+            || self.is_stated()
+            || self.is_named()
+    }
+
     fn word(&self, at: usize) -> &Word<'_> {
         self.words.get(at).unwrap_or(&NO_WORD)
     }
@@ -156,7 +128,10 @@ impl Clause<'_> {
                 }
             }
             // `…, and adopted …`
-            let is_joined = at > 1 && is_in!("and but so then hence therefore", self.word(at - 1));
+            let is_joined = at > 1
+                && (is_in!("and but so then hence therefore", self.word(at - 1))
+                    || is_in!("kept took adopted retained", self.word(at))
+                        && is_in!("two three others rest other", self.word(at - 1)));
             if has_speaker && is_joined && self.is_act(at, PAST) && !self.is(at, BASE) {
                 return true;
             }
@@ -192,7 +167,7 @@ impl Clause<'_> {
         (0..reason.unwrap_or(self.words.len()).min(16)).filter(|at| self.is(*at, PEOPLE)).any(|at| {
             let mut before = self.words[at.saturating_sub(3)..at].iter();
             if before
-                .any(|word| is_in!("no any some many most other which if your nobody none no-one why library", word))
+                .any(|word| is_in!("no any some many most other which if your nobody none no-one why library half few part third quarter", word))
             {
                 return false;
             }
@@ -203,7 +178,10 @@ impl Clause<'_> {
             let wants = !is_pronoun
                 && next != "to"
                 && (is_in!("wants demands demanded requires required requested mandated prefers", self.word(verb))
-                    || is_in!("asked asks called calls pushed", self.word(verb)) && next == "for");
+                    || is_in!("asked asks called calls pushed", self.word(verb)) && next == "for")
+                || self.is_user && is_in!("insist insists insisted", self.word(verb))
+                    && next == "on"
+                    && !is_in!("it this that", self.word(verb + 2));
             let signs = is_in!("signed signs sign", self.word(verb)) && next == "off" || self.word(verb) == "ok'd";
             wants
                 || signs
@@ -228,7 +206,7 @@ impl Clause<'_> {
             let until = (at + 7).min(self.words.len());
             let is = (at + 1..until).find(|at| is_in!("is was remains stays stands", self.word(*at)));
             let firm = is_in!(
-                "decision decisions choice verdict conclusion consensus ruling resolution agreement selection",
+                "decision decisions choice verdict conclusion consensus ruling resolution agreement selection winner deal",
                 self.word(at),
             ) || at > 0
                 && is_in!("call rule pick policy preference convention", self.word(at))
@@ -236,13 +214,14 @@ impl Clause<'_> {
             owned
                 && is.is_some_and(|is| {
                     let names = !is_in!(
-                        "not in still that no open pending up whether to unclear the wrong based yours mine",
+                        "it not in still that no open pending up whether to unclear the wrong based yours mine",
                         self.word(is + 1),
                     ) || self.word(is + 1) == "the"
                         || self.word(is + 1) == "to" && firm;
                     // `The rule is applied …`
                     let is_done = self.word(is + 1).ends_with("ed") && !self.is(is + 1, FIRM);
-                    names && !is_done && (firm || self.is_explained)
+                    let is_answer = self.is_user && is_in!("answer pick", self.word(at));
+                    names && !is_done && (firm || self.is_explained || is_answer)
                 })
                 && !self.is_unsettled(0, at)
         })
@@ -313,7 +292,7 @@ impl Clause<'_> {
             && !is_in!("your what which how why when here the-following", self.word(0))
             && !self.words[..n]
                 .iter()
-                .any(|word| is_in!("options next if file line function code test tests asked why ways two three", word))
+                .any(|word| is_in!("current existing old previous options next if file line function code test tests asked why ways two three", word))
             && rest.len() >= 2
             && !self.words[n..].iter().any(|word| word == "others")
     }
@@ -371,7 +350,8 @@ impl Clause<'_> {
             is_in!("shall must will", word(at))
                 && word(at + 1) == "be"
                 && (self.is_explained || self.is_user || word(at) == "shall")
-                && !is_in!("it this that there they you i we", word(at - 1))
+                && !is_in!("it this that they you i we", word(at - 1))
+                && (word(at - 1) != "there" || word(at) == "shall")
                 && self.is_nominal(at + 2, n.min(at + 6))
         });
         // `… won: it is smaller`
@@ -385,13 +365,14 @@ impl Clause<'_> {
         if is_answered {
             return true;
         }
-        let is_won = (self.is_explained || self.is_user)
-            && (2..n).any(|at| {
-                is_in!("won wins prevails prevailed", word(at))
-                    && (at + 1 == n || is_in!("because since as it we the over out here hands by", word(at + 1)))
-                    && self.is_nominal(0, at)
-                    && !is_in!("write writer one match rule", word(at - 1))
-            });
+        let is_last = is_in!("ultimately eventually finally", word(0));
+        let is_won = (2..n).any(|at| {
+            (self.is_explained || self.is_user || is_last || word(at + 1) == "on")
+                && is_in!("won wins prevails prevailed", word(at))
+                && (at + 1 == n || is_in!("because since as it we the over out here hands by on", word(at + 1)))
+                && self.is_nominal(0, at)
+                && !is_in!("write writer one match rule", word(at - 1))
+        });
         if is_new || is_ordained || is_won {
             return true;
         }
@@ -425,19 +406,20 @@ impl Clause<'_> {
     }
 
     /// Whether it is said to hold from here on.
-    fn is_standing(&self) -> bool {
+    fn standing(&self) -> Option<&'static str> {
         if !self.words.last().is_some_and(|last| is_in!(STANDING_ENDS, last)) {
-            return false;
+            return None;
         }
         let lower = self.text.trim_end_matches(['.', '!']);
-        STANDING.split('|').any(|standing| lower.ends_with(standing))
+        STANDING.split('|').find(|standing| lower.ends_with(standing))
     }
 
     /// `A queue, because …`, `got it, a queue from now on`: named, and explained or said to hold.
     fn is_named(&self) -> bool {
         let first = self.words.iter().take_while(|word| is_in!(ACKNOWLEDGES, word)).count();
-        if self.is_standing() {
-            return self.is_nominal(first, self.words.len());
+        if let Some(standing) = self.standing() {
+            let until = self.words.count_until(self.text.trim_end_matches(['.', '!']).len() - standing.len());
+            return self.is_nominal(first, until);
         }
         // Without the comma the verb may be one that is not known.
         is_in!("a an the plain one no only", self.word(first))
@@ -465,7 +447,9 @@ impl Clause<'_> {
             is_in!("i we", &pair[0]) && is_in!("might could may would", &pair[1])
                 || is_in!("i'd we'd", &pair[0]) && is_in!("consider have need love", &pair[1])
         });
-        is_wished || verb.is_some_and(|verb| self.is(verb, PERCEIVES))
+        // `I'd have done it otherwise, but …`
+        let is_conceded = self.words.iter().skip(3).any(|word| word == "but");
+        is_wished && !is_conceded || verb.is_some_and(|verb| self.is(verb, PERCEIVES))
     }
 }
 
@@ -479,12 +463,13 @@ const ACKNOWLEDGES: &str =
     "ok okay fine yes yeah yep sure alright right understood got it agreed so noted perfect great then";
 
 /// What holds from here on.
-const STANDING: &str = "from now on|everywhere|across the board|for everything|throughout|from here on|henceforth|going forward|\
+const STANDING: &str = "from now on|everywhere|across the board|for everything|throughout|from here on|henceforth|going forward|all the way|or nothing|wherever possible|hands down|no contest|\
     for good|at all times|no exceptions|without exception|nothing else|and nothing more|only";
 
 /// The last words of these.
-const STANDING_ENDS: &str =
-    "on everywhere board everything throughout henceforth forward good times exceptions exception else more only";
+const STANDING_ENDS: &str = "\
+    on everywhere board everything throughout henceforth forward good times exceptions exception else more only way nothing \
+    possible down contest";
 
 /// What does not begin a name.
 const NOT_NAMES: &str = "\

@@ -7,7 +7,7 @@ use super::cues::{Cue, CueSet};
 use super::sayings::Saying;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::{Wording, spelt};
-use super::{Voice, act, decisions, needs, pick, verdict};
+use super::{Voice, act, decisions, hearsay, needs, pick, swap, verdict};
 
 /// How many words a choice may have.
 pub(super) const LONGEST: usize = 90;
@@ -17,7 +17,7 @@ const VERBS: &str = "\
     use keep have take adopt pick choose store put leave drop skip avoid go stick stay standardise standardize prefer \
     favour favor want rely build base run treat name call cap limit defer postpone hold write model represent support \
     target default switch move opt settle select retain reuse pin ship accept allow require enforce assume serve expose \
-    encode cache split embed delegate ban forbid reject exclude include vote";
+    encode cache split embed delegate ban forbid reject exclude include vote proceed";
 
 /// Verbs that are a choice whoever says them, without a reason.
 const FIRM: &str = "\
@@ -27,7 +27,7 @@ const FIRM: &str = "\
 /// Verbs with which an order chooses how, and not what, is done.
 const ORDERS: &str = "\
     use keep stick prefer leave skip drop avoid stay pick choose take adopt defer name call treat favour favor store \
-    reuse retain pin default reject";
+    reuse retain pin default reject assume presume";
 
 /// Words that may stand between a speaker and the verb.
 const BETWEEN: &str = "\
@@ -43,12 +43,13 @@ const BEFORE: &str = "\
 /// What is good about the better one.
 pub(super) const GOOD: &str = "\
     right best better correct proper sane sensible safer safest simpler simplest cleaner cleanest obvious final \
-    preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable pragmatic";
+    preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable pragmatic honest \
+    robust lighter natural idiomatic leaner superior cleanest sturdier sounder saner winning ideal optimal";
 
 /// What the better one is.
 pub(super) const KINDS: &str = "\
     call choice answer option pick decision fit trade-off tradeoff approach tool solution bet direction compromise \
-    candidate default way route design alternative variant strategy winner";
+    candidate default way route design alternative variant strategy winner fix remedy path move setup";
 
 /// Nouns that name what was settled.
 pub(super) const SETTLED: &str = "\
@@ -69,7 +70,14 @@ pub(super) const MADE: &str = "\
 pub(super) const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
 
 /// What makes more sense.
-pub(super) const SENSIBLE: &str = "makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+pub(super) const SENSIBLE: &str = "fits best|fit best|suits us best|suits best|is worth it|are worth it|takes over from|\
+    the only option that|the only candidate that|the only approach that|the only variant that|the only solution that|\
+    the only one that works|the only one that meets|the only one that fits|the only one that satisfies|\
+    the only one that supports|the only one that handles|was better|were better|does the job|do the job|is all we need|be all we need|is all that is needed|\
+    all that's needed|covers our needs|covers all our needs|strikes the right balance|strikes a good balance|\
+    best of both worlds|felt right|feels right|nothing beats|no need for more than|no point in anything|\
+    remains in place|remain in place|serves us well|fits the bill|does the trick|meets our needs|ticks all the boxes|\
+    checks all the boxes|will serve as|will act as|makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
     is better here|is better for|is better since|is better because|is the better|is preferable";
 
 /// Whether a sentence is built as a choice of the one who speaks.
@@ -87,7 +95,7 @@ pub(super) fn judged(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> CueSe
     let is_explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(told);
     let cues = if is_explained { cues.with(Cue::Explains) } else { cues };
     let is_choice = match voice {
-        Voice::User => orders(told) || by_user(told, cues),
+        Voice::User => orders(told) || by_user(told, cues) || pieces(told).any(|piece| pick::is_piece(piece, told)),
         _ => by_agent(told, cues),
     };
     if is_choice { cues.with(Cue::Built) } else { cues }
@@ -96,6 +104,18 @@ pub(super) fn judged(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> CueSe
 fn without_tag(sentence: Wording<'_>) -> Wording<'_> {
     let length = decisions::without_tag(sentence.text).len();
     if length < sentence.text.len() { sentence.until(length) } else { sentence }
+}
+
+/// What stands behind a full stop within a sentence: in chat many sentences begin in lower case.
+fn pieces(sentence: Wording<'_>) -> impl Iterator<Item = Wording<'_>> {
+    let text = sentence.text;
+    let stops = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
+    let begins = stops.filter(|at| text.as_bytes().get(at + 1) == Some(&b' ')).map(|at| at + 2);
+    begins.map(move |from| {
+        let rest = sentence.from(from);
+        let ends = [". ", "! ", "? "].iter().filter_map(|stop| rest.text.find(stop));
+        rest.until(ends.min().map_or(rest.text.len(), |end| end + 1))
+    })
 }
 
 /// Whether the agent made a choice by this sentence.
@@ -107,9 +127,10 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || is_what_we(words)
         || names_settled(&words) && (explained || words.len() <= 30)
         || picks_option(words)
-        || passive(words, explained)
+        || passive(words, explained || cues.has(Cue::Decided) && words.text.contains("from now on"))
         || explained && (rules(&words) || order(&words).is_some() && contrasts(&words, cues))
-        || explained && makes_sense(words)
+        || (explained || words.first().is_some_and(|word| is_in!("agreed right understood true", word)))
+            && makes_sense(words)
         || explained && (order(&words).is_some() || must_stay(words))
         || verdict::by_anyone(words, cues)
         || pick::answers(words)
@@ -118,6 +139,8 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || explained && cues.has(Cue::Decided)
         || cues.has(Cue::Contrast) && excludes(words)
         || act::settles(Voice::Agent, words, explained)
+        || swap::settles(words, cues, false) && !hearsay::is_supposed(&words)
+        || pieces(words).any(|piece| pick::is_taken(piece, words))
 }
 
 /// Whether the user did.
@@ -134,6 +157,7 @@ fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
         || excludes(words)
         || pick::names(words)
         || act::settles(Voice::User, words, explained)
+        || swap::settles(words, cues, true) && !hearsay::is_supposed(&words)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
@@ -203,14 +227,23 @@ fn is_idle(verb: &Word<'_>, rest: &[Word<'_>]) -> bool {
     match verb.as_str() {
         "go" | "going" => !is_in!("with for without", next),
         "took" if is_in!("a an some", next) => true,
-        "have" | "take" | "took" | "keep" | "want" | "taking" => has(list!(
-            "look to you going looking eye working note notes care glance closer peek stock time while longer break over on"
-        )),
+        "have" | "take" | "took" | "keep" | "want" | "taking" => {
+            is_in!("over on to you", next)
+                || has(list!(
+                    "look to you going looking eye working note notes care glance closer peek stock time while longer break"
+                ))
+        }
         "doing" | "do" => {
             next.is_empty() || is_in!("this that it so well fine what in on at", next) || has(list!("same"))
         }
+        "proceed" => *next != "with",
         "pick" | "picking" => has(list!("up")),
         "run" | "write" | "build" | "move" => !has(list!("only never")),
+        // `Use grep to find …`
+        "use" => rest.windows(2).take(6).any(|pair| {
+            pair[0] == "to"
+                && is_in!("find list check see count search show look debug inspect measure profile trace", &pair[1])
+        }),
         _ => false,
     }
 }
@@ -230,9 +263,15 @@ fn judges(words: Wording<'_>) -> bool {
         pair[0].is(needs::GOOD) && pair[1].is(needs::KIND) && !is_denied(at) && {
             let before = at.checked_sub(2).map(|at| words[at].as_str());
             let is_said = |word: &str| {
-                matches!(word, "is" | "are" | "was" | "were" | "as" | "seems" | "remains" | "that's" | "it's")
+                matches!(
+                    word,
+                    "is" | "are" | "was" | "were" | "as" | "seems" | "remains" | "that's" | "it's" | "seemed" | "felt"
+                )
             };
-            before.is_some_and(is_said)
+            // `seemed the more honest fix`
+            let is_more = at >= 3 && words[at - 1] == "more" && is_said(&words[at - 3]);
+            is_more
+                || before.is_some_and(is_said)
                 || at.checked_sub(1).is_some_and(|at| is_said(&words[at]))
                 || words[at + 2..].iter().take(4).any(|word| word == "is" || word == "was")
         }
@@ -283,8 +322,10 @@ fn picks_option(words: Wording<'_>) -> bool {
             || words.get(skip + 1).is_some_and(|word| word == "one" || is_in!(OPTIONS, word)) && said(skip + 2));
     let whole = words.text.trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_it = whole.ends_with(" it is") && !whole.ends_with(" as it is") && !whole.ends_with(" what it is")
+        || whole.contains(" it is: ") && !whole.contains("as it is: ") && !whole.contains("what it is: ")
         || whole.contains(" it is, ") && !whole.contains("as it is, ") && !whole.contains("what it is, ")
         || whole.contains(" it is then")
+        || [" it'll be, ", " it will be, ", " it shall be, "].iter().any(|tail| whole.contains(tail))
         || [" it'll be", " it will be", " it shall be"].iter().any(|end| whole.ends_with(end));
     named || ordered || (is_it && words.len() <= 30)
 }
@@ -295,14 +336,21 @@ fn passive(words: Wording<'_>, explained: bool) -> bool {
         return false;
     }
     let is_to_be = |word: &str| matches!(word, "will" | "shall" | "should" | "must" | "to");
-    words.windows(2).enumerate().filter(|(_, pair)| pair[1].is(needs::CHOSEN)).any(|(at, pair)| {
-        let been = matches!(pair[0].as_str(), "is" | "are" | "was" | "were" | "be" | "been" | "gets" | "get" | "being");
+    let is_been = |word: &Word<'_>| is_in!("is are was were be been gets get being", word);
+    words.windows(2).enumerate().filter(|(_, pair)| is_been(&pair[0])).any(|(at, pair)| {
         let before = words[at.saturating_sub(2)..at].iter();
         let denied = before.clone().any(|word| word == "if" || word == "whether" || word == "when");
         let shall = pair[0] == "be" && before.clone().any(|word| is_to_be(word));
         // What is chosen by a flag is chosen each time.
+        let is_met =
+            |word: &Word<'_>| is_in!("meeting call demo release interview workshop talk launch standup trip", word);
+        let denied = denied || is_in!("postponed deferred", &pair[1]) && words[..at].iter().take(3).any(is_met);
         let denied = denied || words.get(at + 2).is_some_and(|word| word == "by");
-        been && !denied && (is_in!(CHOSEN, &pair[1]) || explained && shall && is_in!(MADE, &pair[1]))
+        // `was therefore adopted`
+        let is_between =
+            is_in!("therefore thus hence finally eventually deliberately ultimately then now hereby already", &pair[1]);
+        let later = words.get(at + 2).filter(|word| is_between && is_in!(CHOSEN, word));
+        !denied && (later.is_some() || is_in!(CHOSEN, &pair[1]) || explained && shall && is_in!(MADE, &pair[1]))
     })
 }
 
@@ -330,7 +378,7 @@ fn makes_sense(words: Wording<'_>) -> bool {
 fn excludes(words: Wording<'_>) -> bool {
     let is_noun = |word: &Word<'_>| {
         !is_in!(
-            "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck",
+            "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck news sign trace clue update updates reply answer info",
             word,
         )
     };
@@ -365,7 +413,10 @@ fn is_explained(words: Wording<'_>) -> bool {
     let first = |at: usize| words.get(words.count_until(at)).unwrap_or(&NO_WORD);
     let spliced = |at: usize| {
         text[at..].starts_with(", ")
-            && is_in!("it it's we they this that the there our you everything nothing its", first(at))
+            && is_in!(
+                "it it's we they this that the there our you everything nothing its nobody everyone everybody",
+                first(at)
+            )
     };
     // `…, as legal does not allow it`, `…, so I took …`.
     let is_because = |at: usize| {

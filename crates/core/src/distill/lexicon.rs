@@ -40,6 +40,20 @@ pub(super) const MEETING: Class = 1 << 13;
 
 /// What a conclusion begins with.
 pub(super) const THEREFORE: Class = 1 << 14;
+/// The same, where it may as well go on.
+pub(super) const SO: Class = 1 << 20;
+/// What is said of a thing that was put to the test, or in place.
+pub(super) const SUITS: Class = 1 << 21;
+/// What is said of a thing that holds: `the default`, `mandatory`.
+pub(super) const STATES: Class = 1 << 15;
+/// `stays`, `survives`.
+pub(super) const STAYS: Class = 1 << 16;
+/// What a program or a document does: `the service now relies on …`.
+pub(super) const DOES: Class = 1 << 17;
+/// Verbs that make one thing another: `converted to …`.
+pub(super) const SHAPES: Class = 1 << 18;
+/// What may stand before a colon, behind which the choice is named.
+pub(super) const LABEL: Class = 1 << 19;
 
 /// Verbs of choosing that need no reason.
 const FIRM_VERBS: &str = "\
@@ -52,7 +66,7 @@ const WEAK_VERBS: &str = "\
     use have keep leave drop skip avoid store put base treat revert switch move return replace swap accept allow permit \
     defer postpone delay hold want demand request ditch scrap discard abandon exclude include limit cap pin reuse rely \
     target default support require enforce model represent build implement make remove rule give resort fall lean turn \
-    write design structure split embed inline isolate hardcode freeze shelve restrict tie accept";
+    write design structure split embed inline isolate hardcode freeze shelve restrict tie accept restore preserve reinstate maintain";
 
 /// Irregular forms in the past.
 const IRREGULAR: &str = "\
@@ -68,19 +82,22 @@ const CLASSES: &[(Class, &str)] = &[
         "management team lead boss manager customer customers client clients product board architect architects cto ceo \
         everyone everybody reviewers reviewer stakeholders committee group ops legal security finance owner owners \
         maintainers maintainer sponsor director pm qa dba auditors compliance marketing leadership department designers \
-        designer council they users you us folks",
+        designer council they users you us folks artists engineers developers devs admins backend frontend platform infra sre \
+        operations procurement purchasing support sales auditor regulator regulators dpo ciso coo cfo founder founders chief \
+        chair squad guild committee's investors publisher vendor principal supervisor professor advisor editors steering",
     ),
     (
         BETWEEN,
         "will shall must should are am have had has been going to just only simply therefore now then still always never \
         not also instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
         consistently hereby so already unanimously intentionally consciously ultimately eventually basically personally \
-        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up",
+        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up purposely purposefully knowingly provisionally \
+        thereby wisely quietly willingly specifically conservatively",
     ),
     (
         SETTLED,
         "decision decisions choice pick verdict conclusion outcome consensus ruling resolution rule policy convention answer \
-        agreement approach strategy preference call direction constraint requirement principle guideline selection winner",
+        agreement approach strategy preference call direction constraint requirement principle guideline selection winner deal",
     ),
     (
         TELLS,
@@ -89,15 +106,55 @@ const CLASSES: &[(Class, &str)] = &[
         they're he she it it's that's there there's here here's what what's why how when where who which fails failed fail \
         crashes crashed works worked look looks seems sounds got get gets goes went see saw think know mean means says said \
         need needs want wants makes made run runs ran thanks thank thx passes passed calls called uses reads found takes \
-        took recommends suggests let let's please breaks broke",
+        took recommends suggests let let's please breaks broke shows displays prints returns contains throws complains appears \
+        happens exists lacks stopped froze died renders hangs leaks sends receives prevents causes triggers produces expects depends belongs \
+        consists leads needed shown compiles compile confuses couldn't wouldn't shouldn't",
     ),
     (
         PERCEIVES,
         "wonder wondering thinking torn remember recall forgot saw see seen read heard noticed tried thought guess hate \
         looking looked curious unsure hope hoping fear doubt considering evaluating testing comparing found watched asked \
-        suspect benchmarked tested interrupted reading tell wish",
+        suspect benchmarked tested interrupted reading tell wish understood understand misread loathe dread love dislike miss",
     ),
     (THEREFORE, "hence therefore thus consequently ergo gonna won wins prevails prevailed"),
+    (SO, "so then"),
+    (
+        SUITS,
+        "enough sufficient plenty adequate intentional deliberate confirmed proved proves turned turns came seemed looked put wired baked introduced implemented \
+        merged instituted rolled part",
+    ),
+    (
+        STATES,
+        "default standard mandatory permanent official policy obligatory compulsory binding canonical enforced norm baseline \
+        frozen law rule non-negotiable definitive required",
+    ),
+    (
+        STAYS,
+        "stays remains survives ships suffices stay remain survive suffice persists replaces replace supersedes supersede",
+    ),
+    (
+        DOES,
+        "uses relies has does goes go runs run enforces requires stores sits builds depends rests keeps expects assumes \
+        states says lists reads specifies consists contains defaults follows handles takes rely use enforce store \
+        depend keep demands mandates prescribes shares share exposes expose employs employ adopts adopt implements wraps \
+        delegates delegate inherits embeds leverages leverage talks speaks routes flows lives live sit forms serves constitutes",
+    ),
+    (
+        SHAPES,
+        "switched migrated converted changed reworked moved narrowed rewrote refactored ported restricted reduced turned \
+        switching moving migrating converting changing reworking rewriting refactoring porting narrowing cut limited transitioned \
+        transitioning pivoted reverted downgraded upgraded swapped trimmed scoped consolidated simplified unified pared collapsed \
+        condensed folded flattened streamlined slimmed rolled consolidating simplifying unifying",
+    ),
+    (
+        LABEL,
+        "trade-off tradeoff assumption deviation deviations replacement compromise clarifies clarified recorded noted saved \
+        documented applied honoured honored yagni kiss simplest cheapest safest cleanest least smallest sanest negotiable \
+        answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson remedy \
+        settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring dry \
+        choice middle substitute successor bet now intent intention stance guideline ground-rule simplification style keeping \
+        accordance accepted respected preference unchanged architecture solution rationale elimination minimal stack simplified spirit being adopted aligned consequently promised locked confirm",
+    ),
     (
         UNSETTLED,
         "whether yet open pending undecided unclear possible proposed suggested someday error errors problem problems issue \

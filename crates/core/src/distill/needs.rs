@@ -1,66 +1,66 @@
 //! Words that a rule cannot do without: a sentence that has none of them is not put to the rule.
 
 use super::lexicon::Class;
-use super::{choice, turn, verdict};
+use super::{choice, pick, turn, verdict};
 
 /// What is judged the better, and what the better one is.
-pub(super) const GOOD: Class = 1 << 16;
-pub(super) const KIND: Class = 1 << 17;
+pub(super) const GOOD: Class = 1 << 22;
+pub(super) const KIND: Class = 1 << 23;
 /// `What we keep`, `why we keep`.
-pub(super) const WHAT: Class = 1 << 18;
-pub(super) const WHY: Class = 1 << 19;
+pub(super) const WHAT: Class = 1 << 24;
+pub(super) const WHY: Class = 1 << 25;
 /// A noun of what was settled.
-pub(super) const NAMED: Class = 1 << 20;
+pub(super) const NAMED: Class = 1 << 26;
 /// An option, by its place or by its name, or the `it` of `a queue it is`.
-pub(super) const OPTION: Class = 1 << 21;
+pub(super) const OPTION: Class = 1 << 27;
 /// What was chosen, or made.
-pub(super) const CHOSEN: Class = 1 << 22;
+pub(super) const CHOSEN: Class = 1 << 28;
 /// `Must`, and what must be so.
-pub(super) const MUST: Class = 1 << 23;
-pub(super) const STAYS: Class = 1 << 24;
+pub(super) const MUST: Class = 1 << 29;
+pub(super) const STAYS: Class = 1 << 30;
 /// A word of a clause that closes the matter.
-pub(super) const CLOSES: Class = 1 << 25;
+pub(super) const CLOSES: Class = 1 << 31;
 /// A way of doing it.
-pub(super) const IDEA: Class = 1 << 26;
+pub(super) const IDEA: Class = 1 << 32;
 /// `Route`, `way`.
-pub(super) const ROUTE: Class = 1 << 27;
+pub(super) const ROUTE: Class = 1 << 33;
 /// What was done in the past.
-pub(super) const DID: Class = 1 << 28;
+pub(super) const DID: Class = 1 << 34;
 /// What others did who may choose.
-pub(super) const CHOSE: Class = 1 << 29;
+pub(super) const CHOSE: Class = 1 << 35;
 /// `Over`, `not`, `than`.
-pub(super) const THAN: Class = 1 << 30;
+pub(super) const THAN: Class = 1 << 36;
 /// `Then`, `make`, and what else leads to a pick of an agent.
-pub(super) const LEADS: Class = 1 << 31;
+pub(super) const LEADS: Class = 1 << 37;
 /// Who is said to want it.
-pub(super) const SAYER: Class = 1 << 32;
+pub(super) const SAYER: Class = 1 << 38;
 /// One who speaks and may commit.
-pub(super) const COMMITS: Class = 1 << 33;
+pub(super) const COMMITS: Class = 1 << 39;
 /// `Only`, `nothing`.
-pub(super) const ONLY: Class = 1 << 34;
+pub(super) const ONLY: Class = 1 << 40;
 /// What tasks are called.
-pub(super) const TASK: Class = 1 << 35;
+pub(super) const TASK: Class = 1 << 41;
 /// What stands of what was before.
-pub(super) const OLD: Class = 1 << 36;
+pub(super) const OLD: Class = 1 << 42;
 /// What puts a task away.
-pub(super) const AWAY: Class = 1 << 37;
+pub(super) const AWAY: Class = 1 << 43;
 /// `Changed`, `shifted`.
-pub(super) const CHANGED: Class = 1 << 38;
+pub(super) const CHANGED: Class = 1 << 44;
 /// `Now`, `next`, `instead`.
-pub(super) const NOW: Class = 1 << 39;
+pub(super) const NOW: Class = 1 << 45;
 /// A first word of what leaves a task, and of what takes one up.
-pub(super) const LEAVES: Class = 1 << 40;
-pub(super) const TAKES: Class = 1 << 41;
+pub(super) const LEAVES: Class = 1 << 46;
+pub(super) const TAKES: Class = 1 << 47;
 
 /// Signs that a prompt turns to another task.
-pub(super) const NAMED_TASK: Class = 1 << 42;
-pub(super) const OVER: Class = 1 << 43;
-pub(super) const WHEN: Class = 1 << 44;
-pub(super) const TAKEN: Class = 1 << 45;
+pub(super) const NAMED_TASK: Class = 1 << 48;
+pub(super) const OVER: Class = 1 << 49;
+pub(super) const WHEN: Class = 1 << 50;
+pub(super) const TAKEN: Class = 1 << 51;
 
 /// The first word of a turn of phrase, and of what rules ask for.
-pub(super) const CUE: Class = 1 << 46;
-pub(super) const SAYING: Class = 1 << 47;
+pub(super) const CUE: Class = 1 << 52;
+pub(super) const SAYING: Class = 1 << 53;
 
 pub(super) const NEEDS: &[(Class, &str)] = &[
     (GOOD, choice::GOOD),
@@ -82,8 +82,12 @@ pub(super) const NEEDS: &[(Class, &str)] = &[
     (DID, verdict::BUILT),
     (CHOSE, verdict::CHOSE),
     (THAN, "over not than"),
-    (LEADS, "ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for yup sure alright"),
-    (SAYER, "boss manager customer client team lead legal ops security product management architect cto"),
+    (
+        LEADS,
+        "ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for yup sure alright let's got",
+    ),
+    (LEADS, "right understood noted roger acknowledged perfect great sounds thanks makes k"),
+    (SAYER, pick::SAYERS),
     (COMMITS, "we i we'll i'll we're i'm let's lets let"),
     (ONLY, "only nothing"),
     (TASK, turn::NAMES),

@@ -2,12 +2,19 @@
 
 use super::vocabulary::{Word, is_in};
 
+/// What something is made, where nothing is chosen: `making this work`.
+const OUTCOMES: &str = "\
+    work clear possible pass more less sure simple explicit happen available safe green compile fail stable happy easy fast \
+    right better robust test tests file function method code change";
+
 /// Whether a verb of choosing has behind it what makes it one: `went with`, but not `went through`.
 pub(super) fn goes_on(verb: &Word<'_>, next: &Word<'_>, after: &Word<'_>) -> bool {
     let stem = &verb[..verb.floor_char_boundary(4)];
     match stem {
         "go" | "goes" | "goin" | "went" | "gone" => {
-            is_in!("with for without w", next) || *next == "all" && *after == "in"
+            is_in!("with for without w along", next)
+                || *next == "all" && *after == "in"
+                || *next == "back" && *after == "to" && *verb != "go" && *verb != "going"
         }
         "stay" => is_in!("with on away", next),
         "side" | "sidi" | "live" | "livi" => *next == "with",
@@ -34,13 +41,16 @@ pub(super) fn goes_on(verb: &Word<'_>, next: &Word<'_>, after: &Word<'_>) -> boo
         }
         "keep" | "kept" => !is_in!("going in track an you", next) && *after != "rest" && !next.ends_with("ing"),
         "use" | "used" | "usin" => *next != "to",
-        "make" | "made" | "maki" => is_in!("it that this the", next) && is_in!("a an the default one", after),
+        "make" | "made" | "maki" => {
+            is_in!("it that this the", next) && is_in!("a an the default one", after)
+                || *next == "this" && !after.is_empty() && !is_in!(OUTCOMES, after) && !after.ends_with("er")
+        }
         "give" | "gave" | "givi" => *next == "up",
         "impl" if is_in!("with using via as on in", next) => true,
         "writ" | "wrot" | "impl" | "desi" | "remo" => {
             is_in!("it this that", next) && is_in!("as with on in using via", after)
         }
-        "say" | "says" => !is_in!("that hi hello so it", next),
+        "say" | "says" | "said" | "sayi" => !is_in!("that hi hello so it this what nothing anything something", next),
         "have" | "havi" | "had" => {
             !is_in!("to you been a-look it them not", next)
                 && !is_in!("look problem question issue", after)

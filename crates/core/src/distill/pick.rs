@@ -2,19 +2,20 @@
 //!
 //! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
 
-use super::lexicon::{TELLS, THIRD};
+use super::lexicon::{PERCEIVES, TELLS, THIRD, UNSETTLED};
 use super::sayings::Saying;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::{Wording, spelt};
-use super::{needs, questions, request};
+use super::{needs, questions, request, thing};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
-    ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
-    please pls simply agreed exactly of course certainly absolutely let's obviously hence therefore thus finally";
+    k kk ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
+    please pls simply agreed exactly of course certainly absolutely let's obviously clearly naturally hence therefore thus finally sold deal \
+    understood noted roger ack convinced acknowledged";
 
 /// What stands behind one.
-const TAILS: &str = "then instead please pls thanks thx everywhere only again though";
+const TAILS: &str = "here then instead please pls thanks thx everywhere only again though";
 
 /// Words of sentences that tell, ask or thank: a pick has none.
 const TELLING: &str = "\
@@ -24,7 +25,7 @@ const TELLING: &str = "\
     fail crashes crashed works worked look looks seems sounds takes took got get gets goes went see saw think know mean means \
     says said need needs want wants makes made run runs ran thanks thank thx cheers sorry idea ideas problem problems \
     worries luck way rush hurry doubt matter clue thing things stuff wait moment minute minutes back hello hi hey morning \
-    work enough sense time your passes pass";
+    work enough sense time news your passes pass matches match results hits occurrences evidence references usages";
 
 /// What a pick does not begin with.
 const OPENINGS: &str = "\
@@ -32,20 +33,30 @@ const OPENINGS: &str = "\
     never always too very so also great good nice cool perfect awesome wonderful interesting weird funny discuss talk think \
     look see wait sleep leave take come give show tell list find explain compare describe check test run open print search \
     remind update commit push merge rebase deploy restart rerun install read write draft summarise summarize review fix ping \
-    ask hold stop continue start begin send put call move";
+    ask measure evaluate investigate try hold stop continue start begin send put call move";
 
 /// What reports trouble, or passes the time.
 const TROUBLE: &str = "\
     error errors failure bug crash warning timeout wrong weird slow broken red missing flaky same another tomorrow later today \
     yesterday lunch meeting coffee day week still mention mentions complains line lines question screenshot log";
 
+/// What asks, doubts or cries out.
+const QUESTIONS: &str = "\
+    what why how who when where which if whether but hmm ugh wow btw maybe later not never can't don't didn't isn't doesn't \
+    won't is are was were fails works";
+
 /// What concedes or sums up before something is picked.
-const CONCEDES: &str =
-    "win wins won point enough between two three both fair true convinced argument lol settled go ahead done";
+const CONCEDES: &str = "win wins won point enough between two three both fair true convinced argument lol settled go ahead done agree agreed sold \
+    recommendation suggestion proposal sounds good sense clarifying confirming request advice be got";
 
 /// Orders that name what is to be taken: `make it a trie`.
 const MAKE: &str =
     "make it|make that|make this|do it with|do this with|do that with|do it as|do it via|do it in|do it through";
+
+/// Who is said to want it, at the beginning of a sentence.
+pub(super) const SAYERS: &str = "\
+    marketing ceo sales guideline guidelines policy contract sla law gdpr charter boss manager customer client team lead legal \
+    ops security product management architect cto";
 
 /// Whether a short message of the user picks something by naming it.
 pub(super) fn names(words: Wording<'_>) -> bool {
@@ -60,9 +71,65 @@ pub(super) fn names(words: Wording<'_>) -> bool {
         || made(words)
         || rejects(&words)
         || is_relayed(words)
+        || is_ruled(&words)
         || is_accepted(words)
         || is_one_of(&words)
+        || is_reasoned(words)
         || bare(words, true)
+}
+
+/// `The spec mandates a plain file`, said by a user of what is to be done.
+fn is_ruled(words: &[Word<'_>]) -> bool {
+    words.windows(2).take(4).any(|pair| {
+        is_in!("spec regulation regulations audit auditors law contract standard policy insurance gdpr", &pair[0])
+            && is_in!("says wants demands requires require mandates mandate prescribes dictates want demand", &pair[1])
+    })
+}
+
+/// `A queue because it is there`, `a queue - it is there`: but the name of a thing, and why.
+fn is_reasoned(words: Wording<'_>) -> bool {
+    let lead = words.iter().take_while(|word| is_in!(LEADS, word)).count();
+    let named = words.skip(lead);
+    let is_because = || {
+        let next = thing::begins(named).and_then(|count| named.get(count));
+        next.is_some_and(|word| is_in!("because since bc cuz given", word))
+    };
+    let is_dashed = || {
+        [" - ", " // "].iter().filter_map(|mark| named.text.find(mark)).any(|at| {
+            let before = named.until(at);
+            before.len() >= 3 && thing::is_named(before) && thing::is_thing(&before)
+        })
+    };
+    thing::is_named(named) && is_because() || is_dashed()
+}
+
+/// Whether a part of what a user says, behind a full stop, picks: `fair, but it is slow. a plain file in the cache`.
+pub(super) fn is_piece(piece: Wording<'_>, whole: Wording<'_>) -> bool {
+    let is_asked = piece.text.ends_with('?');
+    !is_asked && (wants(&piece) || made(piece) || is_alone(piece) && !whole.iter().any(|word| is_in!(TROUBLE, word)))
+}
+
+/// Whether an agent, who agrees or thanks first, names what it takes: `fair point. a plain file, then`.
+pub(super) fn is_taken(piece: Wording<'_>, whole: Wording<'_>) -> bool {
+    const AGREES: &str = "\
+        understood agreed right thanks fair ok okay noted confirmed accepted status makes good great got sure yes alright clear \
+        acknowledged perfect true sounds convinced decided settled neither none you're";
+    whole.first().is_some_and(|word| is_in!(AGREES, word)) && !piece.text.ends_with('?') && is_alone(piece)
+}
+
+/// Whether it is but the name of a thing.
+fn is_alone(piece: Wording<'_>) -> bool {
+    let lead = piece.iter().take_while(|word| is_in!(LEADS, word)).count();
+    let named = piece.skip(lead);
+    named.len() >= 3
+        && !is_in!(OPENINGS, &named[0])
+        && !named.iter().any(|word| is_in!(TELLING, word))
+        && thing::begins(named).is_some_and(|count| {
+            let rest = &named[count..];
+            let is_clause = named.text.find([',', ';', '(', '—', '–']).is_some_and(|at| named.count_until(at) == count);
+            (count >= 4 || is_in!("a an the", &named[0])) && (is_clause || rest.iter().all(|word| is_in!(TAILS, word)))
+                || count >= 3 && rest.first().is_some_and(|word| is_in!("because since as given", word))
+        })
 }
 
 /// `Yeah, the second one`, said by whom it may be.
@@ -78,7 +145,7 @@ pub(super) fn takes(words: Wording<'_>) -> bool {
         return false;
     }
     let is_led = words.first().is_some_and(|word| {
-        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for", word)
+        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for let's got right understood noted alright sure roger acknowledged perfect great sounds thanks makes k", word)
     });
     let is_then = || words.text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
     (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(words, false))
@@ -98,9 +165,20 @@ fn wants(words: &[Word<'_>]) -> bool {
 /// `Make it a trie`.
 fn made(words: Wording<'_>) -> bool {
     let lead = words.iter().take_while(|word| is_in!(LEADS, word)).count();
-    words.get(lead).is_some_and(|word| is_in!("make do", word)) && {
-        let said = words.skip(lead).said();
-        MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
+    shapes(words.skip(lead))
+        || words.get(lead).is_some_and(|word| is_in!("make do", word)) && {
+            let said = words.skip(lead).said();
+            MAKE.split('|').any(|make| said.strip_prefix(make).is_some_and(|rest| is_noun(rest.trim_start())))
+        }
+}
+
+/// `Change it to a trie`, `build that on a trie`.
+fn shapes(words: Wording<'_>) -> bool {
+    const VERBS: &str = "\
+        change turn build base implement write solve set convert switch model design structure wire rework rewrite handle store";
+    words.len() >= 5 && is_in!(VERBS, &words[0]) && is_in!("it this that", &words[1]) && {
+        let up = usize::from(words[2] == "up");
+        is_in!("to into on with as via using around", &words[2 + up]) && thing::is_named(words.skip(3 + up))
     }
 }
 
@@ -117,9 +195,11 @@ fn rejects(words: &[Word<'_>]) -> bool {
 
 /// `Boss says a plain file`.
 pub(super) fn is_relayed(words: Wording<'_>) -> bool {
+    const WANT: &str = "\
+        says wants said wanted demands prefers requires mandates promised announced guaranteed prescribes dictates";
     words.has(needs::SAYER)
         && words.iter().take(3).any(|word| word.is(needs::SAYER))
-        && words.iter().take(5).any(|word| is_in!("says wants said wanted demands prefers requires", word))
+        && words.iter().take(5).any(|word| is_in!(WANT, word))
 }
 
 /// What accepts.
@@ -169,8 +249,23 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
             continue;
         }
         // `You win`, `between the two`: what leads to a pick is short.
-        let is_aside = words.len() <= 4 && words.iter().any(|word| is_in!(CONCEDES, word));
+        let is_aside = words.len() <= 5 && words.iter().any(|word| is_in!(CONCEDES, word));
         if is_aside {
+            is_led = true;
+            continue;
+        }
+        // `As I said, …`, `I've heard enough. …`
+        let is_prelude = is_user
+            && words.len() <= 6
+            && words.text.len() + 3 < sentence.text.len()
+            && (is_in!("as for without against beyond no", &words[0])
+                || words.iter().any(|word| word.is(TELLS) && !is_in!("please thanks thx let let's", word)))
+            && !words
+                .iter()
+                .any(|word| is_in!(TROUBLE, word) || word.is(UNSETTLED | PERCEIVES) || is_in!(QUESTIONS, word));
+        // `Ok boss, …`
+        let is_address = is_user && from > 0 && words.len() == from + 1 && words.text.len() + 3 < sentence.text.len();
+        if is_prelude || is_address {
             is_led = true;
             continue;
         }
@@ -187,7 +282,8 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
             && (2..=14).contains(&named.len())
             && is_whole
             && !named.iter().any(|word| is_in!(TELLING, word) || word.is(TELLS | THIRD))
-            && (is_user || named.len() >= 4)
+            && (is_user || named.len() >= 4 || is_in!("a an the", &named[0]))
+            && !thing::tells(named)
             && !named.first().is_some_and(|word| is_in!(OPENINGS, word) || word.ends_with("ing"))
             && !sentence.text.starts_with('(')
             && !questions::is_order(words.text)

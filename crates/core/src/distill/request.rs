@@ -7,7 +7,7 @@ use super::cues::{self, Cue, CueSet};
 use super::prose::{self, Line};
 use super::vocabulary::{Word, is_in};
 use super::wording::{Spelling, Wording, spelt};
-use super::{turn, verdict};
+use super::{leave, turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
 const NODS: &str = "\
@@ -111,12 +111,24 @@ fn is_about_how(early: &[Early<'_>], lines: &[Line]) -> bool {
         let explains = cues.has(Cue::Built)
             && cues.has(Cue::Reason)
             && all.iter().skip(1).any(|word| is_in!("because since given bc", word));
-        verdict::replaces_idea(&words) || forgets || explains || mind && !orders(all)
+        verdict::replaces_idea(&words) || forgets || explains || mind && !orders(all) || takes_back(all)
     }) && !lines
         .iter()
         .flat_map(Line::said)
         .any(|(text, _)| spelt(text, |words| orders(&words) || turn::names_task(words)))
 }
+
+/// `Scratch that, a queue instead`, `revert that, I want the queue back`: a step is taken back, and not the task.
+fn takes_back(words: &[Word<'_>]) -> bool {
+    let lead = words.iter().take(3).position(|word| is_in!("scratch revert undo", word));
+    lead.is_some_and(|lead| words.get(lead + 1).is_some_and(|word| is_in!("that it this", word)))
+        && !words.iter().any(|word| {
+            is_in!(TAKEN_UP, word) || is_in!("everything all session task work do handle look start begin now", word)
+        })
+}
+
+/// What is said of a task that is taken up.
+const TAKEN_UP: &str = "next urgent need focus tackle switch move turn priority topic ticket first";
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
 fn veers(whole: Wording<'_>, asks: bool, early: &[Early<'_>], lines: &[Line]) -> bool {
@@ -136,8 +148,16 @@ fn veers(whole: Wording<'_>, asks: bool, early: &[Early<'_>], lines: &[Line]) ->
     let all = &all[..reason.unwrap_or(all.len())];
     all.len() >= 5
         && (early.iter().any(|(said, _)| !said.text.ends_with('?') && turn::turns(*said))
-            || all.len() >= 8 && !asks && (turn::leaves(all) && turn::takes(all) || turn::shows_turn(all, is_choice())))
+            || all.len() >= 8
+                && (!asks || is_polite(all))
+                && ((turn::leaves(all) || leave::is_left(all)) && (turn::takes(all) || leave::is_taken(all))
+                    || turn::shows_turn(all, is_choice())))
         && !is_order(lines)
+}
+
+/// `Could you please begin with …?` asks for work.
+fn is_polite(words: &[Word<'_>]) -> bool {
+    words.windows(2).any(|pair| is_in!("can could would will", &pair[0]) && is_in!("you we", &pair[1]))
 }
 
 /// Whether a prompt asks for nothing new.
@@ -188,6 +208,7 @@ fn is_strong_turn(text: &str) -> bool {
         "something else",
         "unrelated to",
         "unrelated:",
+        "unrelated,",
         "different topic",
         "separate topic",
         "new topic",
@@ -220,6 +241,11 @@ pub(super) fn is_order(sentence: Wording<'_>) -> bool {
 /// Whether a sentence speaks of what was said before it.
 pub(super) fn points_back(sentence: &str) -> bool {
     words(sentence).any(|word| is_back(&word))
+}
+
+/// Whether a word orders a piece of work.
+pub(super) fn is_goal(word: &Word<'_>) -> bool {
+    is_in!(GOALS, word)
 }
 
 pub(super) fn is_back(word: &Word<'_>) -> bool {

@@ -102,7 +102,7 @@ fn sets_aside(words: Wording<'_>) -> bool {
 pub(super) const GIVEN: &str = "\
     as your task|as the task|as your job|your task is|your job is|your new task|your new job|\
     is the job now|is the task now|is what matters now|rest of the session|rest of the day|rest of today|\
-    rest of this session|it's all about|it is all about|need you on|want you on|you're on the|\
+    rest of this session|now turn to|we turn to|switch context|bigger problems|bigger fish|it's all about|it is all about|need you on|want you on|you're on the|\
     reassigning you to|moving you to|putting you on|you're now on|you're now working|you are now working|\
     from now on you work|from now on you're|focus is now on|focus is on|you are on the|\
     the session is about|this session is about|in the meantime";
@@ -218,7 +218,15 @@ pub(super) const TAKEN: &str = "\
 pub(super) fn shows_turn(words: &[Word<'_>], is_choice: bool) -> bool {
     let classes = words.iter().fold(0, |classes, word| classes | word.class());
     let has = |class: Class| classes & class != 0;
+    // `The nightly job instead of …`
+    let is_thing = || {
+        words.windows(2).any(|pair| {
+            is_in!("job task", &pair[1])
+                && is_in!("cron batch nightly background ci build scheduled hourly daily", &pair[0])
+        })
+    };
     let (task, over, when, taken) = (has(needs::NAMED_TASK), has(needs::OVER), has(needs::WHEN), has(needs::TAKEN));
+    let task = task && !is_thing();
     let signs = [task, over, when, taken].into_iter().filter(|sign| *sign).count();
     // A choice may speak of the time and of what is over.
     (task || over) && signs >= if is_choice { 3 } else { 2 } + usize::from(!task && !taken)
@@ -276,7 +284,9 @@ fn calls_any_task(words: Wording<'_>) -> bool {
 fn is_turned(sentence: Wording<'_>) -> bool {
     let Some((lead, rest)) = sentence.split_once(": ") else { return false };
     lead.len() <= 3
-        && lead.last().is_some_and(|last| is_in!("pivot switch next change update reset reprioritise", last))
+        && lead.last().is_some_and(|last| {
+            is_in!("pivot switch next change update reset reprioritise reprioritised reprioritized reassigned", last)
+        })
         && rest.len() >= 2
 }
 

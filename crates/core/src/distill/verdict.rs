@@ -3,6 +3,7 @@
 use super::cues::{Cue, CueSet};
 use super::needs;
 use super::sayings::Saying;
+use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in, is_one_of};
 use super::wording::Wording;
 
@@ -13,7 +14,8 @@ pub(super) const LEADS: &str = "\
     as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
     until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
     after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
-    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official";
+    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official|as confirmed|at your request|on your advice|on your request|by elimination|by process of elimination|\
+    as a matter of principle|as a matter of policy|on principle|as planned|as instructed|as promised|as ordered|as desired";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
@@ -26,8 +28,8 @@ const FIRM_LABELS: &str =
     "decision decided agreed agreement verdict consensus ruling resolution chosen settled policy convention";
 
 /// What makes a label one of something that is open.
-const UNDECIDED: &str =
-    "open pending no needed need needs required missing outstanding your possible proposed suggested next";
+const UNDECIDED: &str = "open pending no needed need needs required missing outstanding your possible proposed suggested next current existing \
+    old previous today's former alternative";
 
 /// Verbs in the past by which something was chosen.
 pub(super) const PAST: &str = "\
@@ -52,8 +54,9 @@ pub(super) const CHOSE: &str = "\
 
 /// One of these is in every clause that closes a matter.
 pub(super) const CLOSING: &str = "\
-    decided settled agreed final deal period stop story closed that's discussion debate exceptions else approved decision \
-    mind said non-negotiable locked accepted policy rule plan choice call verdict standard convention";
+    decided settled agreed final deal period stop story closed that's discussion debate exceptions nothing approved decision \
+    mind enough non-negotiable locked accepted policy rule plan choice call verdict standard convention be topic basta done \
+    go do ship like make job buts signed more";
 
 /// What is said of a matter that is closed.
 pub(super) const CLOSED: &str = "\
@@ -66,14 +69,92 @@ pub(super) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
     words.says(Saying::Lead)
         || words.says(Saying::Closed)
         || is_labelled(words)
-        || words.has(needs::ONLY) && admits(&words)
+        || words.has(needs::ONLY) && words.clauses(is_mark).any(|clause| admits(&clause))
         || words.has(needs::CLOSES) && is_closed(words)
         || words.has(needs::IDEA) && replaces_idea(&words)
         || words.has(needs::ROUTE) && goes_route(&words)
         || words.has(needs::DID) && (builds_on(&words, cues) || looks_back(&words, cues))
         || words.has(needs::CHOSE) && is_anothers(&words)
         || words.has(needs::WHY) && is_why(&words)
-        || words.has(needs::THAN) && prefers(&words, cues)
+        || words.has(needs::THAN) && prefers(words, cues)
+        || starts_from(&words)
+        || is_liked(words)
+        || words.has(needs::KIND) && is_most(&words)
+        || is_written(&words)
+        || is_reworked(&words, cues)
+}
+
+/// `X was the least risky option, so …`.
+fn is_most(words: &[Word<'_>]) -> bool {
+    const KINDS: &str =
+        "option choice approach way solution route variant candidate path answer bet alternative fit design";
+    words
+        .windows(4)
+        .any(|part| is_in!("the our", &part[0]) && is_in!("most least", &part[1]) && is_in!(KINDS, &part[3]))
+        && words.iter().any(|word| is_in!("is was are were seemed remains", word))
+        && words.iter().any(|word| is_in!("so therefore hence because since took chose used implemented", word))
+        && !words.iter().any(|word| is_in!("would might could if may not", word))
+}
+
+/// `Documented the decision for …`.
+fn is_written(words: &[Word<'_>]) -> bool {
+    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
+    let at = usize::from(is_in!("i i've we we've", word(0)));
+    // `Decision record added for …`
+    if is_in!("decision adr", word(0)) && is_in!("record log entry", word(1)) {
+        return is_in!("added written filed created updated", word(2));
+    }
+    // `I concluded that a queue is best`
+    if is_in!("concluded conclude figured reckon", word(at)) {
+        return words
+            .iter()
+            .skip(3)
+            .any(|word| is_in!("best better right simplest safest enough sufficient preferable", word));
+    }
+    is_in!("documented recorded noted captured logged registered archived", word(at))
+        && (at + 1..at + 5).any(|at| is_in!("decision choice ruling agreement verdict resolution rationale", word(at)))
+        && words.iter().any(|word| is_in!("for to on against that", word))
+}
+
+/// `Solved with a queue rather than a lock`: work that names what it is in place of.
+fn is_reworked(words: &[Word<'_>], cues: CueSet) -> bool {
+    let is_seen = |word: &Word<'_>| {
+        is_in!(
+            "returned printed failed crashed showed received expected used based called logged displayed fixed stopped",
+            word
+        )
+    };
+    cues.has(Cue::Contrast)
+        && words.first().is_some_and(|word| word.len() > 4 && word.ends_with("ed") && !is_seen(word))
+        && words.windows(2).any(|pair| is_in!("rather instead", &pair[0]) && is_in!("than of", &pair[1]))
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '—' | '–' | '(')
+}
+
+/// `From this release on, …`, `as of version 5 …`: what holds from a time on.
+fn starts_from(words: &[Word<'_>]) -> bool {
+    const TIMES: &str = "\
+        commit release version sprint day point week month quarter pr change moment milestone here now today tomorrow v2 v3 \
+        january february march april may june july august september october november december monday phase iteration";
+    match words {
+        [from, ..] if *from == "from" => {
+            words.iter().skip(1).take(3).any(|word| is_in!(TIMES, word))
+                && words.iter().skip(2).take(4).any(|word| is_in!("on onwards onward forward", word))
+        }
+        [effective, ..] if *effective == "effective" => words.len() >= 4,
+        [as_, of, ..] if *as_ == "as" && *of == "of" => words.iter().skip(2).take(2).any(|word| is_in!(TIMES, word)),
+        _ => false,
+    }
+}
+
+/// `👍 for the queue`.
+fn is_liked(words: Wording<'_>) -> bool {
+    words.text.starts_with(['👍', '👌', '💯', '+'])
+        && (words.text.starts_with("+1") || !words.text.starts_with('+'))
+        && words.iter().take(3).any(|word| is_in!("for to on", word))
+        && words.len() >= 3
 }
 
 /// `Final pick: …`.
@@ -137,7 +218,9 @@ pub(super) fn closes(words: Wording<'_>) -> bool {
         that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
         that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
         my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
-        so that's the plan of record|so that's the plan|that's it then";
+        so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|nothing more|and nothing more|nothing less|no more no less|basta|be done with it|go|go ahead|do it|\
+        do that|so do that|ship it|like it or not|make it so|final|no more debate|no further discussion|topic closed|matter closed|\
+        question closed|discussion closed|job done|no buts|no ifs no buts|i signed it off|signed off";
     // `That's the policy now.`
     let is_called = words.len() >= 3
         && is_in!("that's this that", &words[0])
@@ -153,7 +236,10 @@ pub(super) fn closes(words: Wording<'_>) -> bool {
 fn is_closed(sentence: Wording<'_>) -> bool {
     let is_mark = |c: char| matches!(c, '.' | ',' | ';' | '!' | '—' | '–' | '(' | ')');
     let mut clauses = sentence.clauses(is_mark).filter(|clause| !clause.text.trim().is_empty());
-    clauses.next().is_some_and(|first| first.len() >= 2) && clauses.any(closes)
+    let Some(first) = clauses.next() else { return false };
+    // `So be it, a queue`
+    first.len() >= 2 && clauses.any(closes)
+        || first.len() >= 2 && closes(first) && thing::is_named(sentence.skip(first.len()))
 }
 
 /// `I replaced X by Y because …`, `we moved it to Z instead`.
@@ -172,7 +258,7 @@ fn looks_back(words: &[Word<'_>], cues: CueSet) -> bool {
 
 /// `Scrap the earlier idea, …`, `the old approach is out`: what is dropped is a way of doing it.
 pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
-    const DROPS: &str = "scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
+    const DROPS: &str = "longer kill bin axe bury nix killed buried axed scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
     let at = words.iter().take(8).position(|word| is_idea(word));
     at.is_some_and(|at| {
         let behind: Vec<&str> = words[at + 1..].iter().take(3).map(Word::as_str).collect();
@@ -210,20 +296,23 @@ fn people_chose(words: &[Word<'_>]) -> bool {
     const CHOSE: &str = "\
         approved accepted wants voted picked agreed requires demanded demands chose decided signed selected settled vetoed \
         ruled rejected want require insists insisted insist prefers";
-    words.windows(3).take(4).any(|part| {
-        is_in!(PEOPLE, &part[0])
-            && (is_in!(CHOSE, &part[1])
-                || is_in!("all has have unanimously finally just", &part[1]) && is_in!(CHOSE, &part[2]))
-    })
+    let is_split = words.first().is_some_and(|word| is_in!("half some part most many few several", word));
+    !is_split
+        && words.windows(3).take(4).any(|part| {
+            is_in!(PEOPLE, &part[0])
+                && (is_in!(CHOSE, &part[1])
+                    || is_in!("all has have unanimously finally just", &part[1]) && is_in!(CHOSE, &part[2]))
+        })
 }
 
 /// `We go the queue route`.
 fn goes_route(words: &[Word<'_>]) -> bool {
-    let Some(at) = words.iter().take(6).position(|word| is_in!("go going went take taking took", word)) else {
+    let Some(at) = words.iter().take(16).position(|word| is_in!("go going went gone take taking took taken", word))
+    else {
         return false;
     };
     words.get(at + 1).is_some_and(|word| is_in!("the down", word))
-        && words[at + 1..].iter().take(9).skip(2).any(|word| is_in!("route path road way", word))
+        && words[at + 1..].iter().take(13).skip(2).any(|word| is_in!("route path road way", word))
 }
 
 /// `I built it on a queue, since …`.
@@ -251,13 +340,18 @@ fn is_why(words: &[Word<'_>]) -> bool {
 }
 
 /// `Better a queue than a cron job`, `Redis over Memcached, because …`.
-fn prefers(words: &[Word<'_>], cues: CueSet) -> bool {
-    const VERBS: &str = "is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
+fn prefers(words: Wording<'_>, cues: CueSet) -> bool {
+    const VERBS: &str = "ideas idea later option options note is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
         hand take carry run runs all left moved move spread does do did can could should will would must may might have had";
     let first = words.first().unwrap_or(&NO_WORD);
     if matches!(first.as_str(), "better" | "rather") && words.iter().any(|word| word == "than") {
         return true;
     }
-    let Some(over) = words.iter().take(9).position(|word| word == "over" || word == "not") else { return false };
-    over > 0 && cues.has(Cue::Reason) && !words[..over].iter().any(|word| is_in!(VERBS, word))
+    let Some(over) = words.iter().take(14).position(|word| word == "over" || word == "not") else { return false };
+    let is_set_off = || {
+        words[over] == "not"
+            && words.text.contains(", not ")
+            && (words.text.contains(" – ") || words.text.contains(" — ") || words.text.contains("; "))
+    };
+    over > 0 && (cues.has(Cue::Reason) || is_set_off()) && !words[..over].iter().any(|word| is_in!(VERBS, word))
 }
