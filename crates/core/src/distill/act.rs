@@ -11,7 +11,7 @@ use super::lexicon::{
 use super::particle::goes_on;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::Wording;
-use super::{Voice, label, state};
+use super::{Voice, label, needs, state};
 
 /// A sentence, its words and what these can be.
 struct Clause<'a> {
@@ -82,14 +82,14 @@ pub(super) fn is_told(words: Wording<'_>) -> bool {
 impl Clause<'_> {
     /// Whether it is an act of choosing, by whom it may be.
     fn acts(&self) -> bool {
-        self.people_act()
+        self.words.has(PEOPLE) && self.people_act()
             || self.favours()
-            || self.names_settled()
+            || self.words.has(SETTLED) && self.names_settled()
             || self.is_led()
             || self.begins_with_act()
-            || self.concludes()
-            || self.is_cleft()
-            || self.is_stated()
+            || self.words.has(THEREFORE) && self.concludes()
+            || self.words.has(SPEAKER) && self.is_cleft()
+            || self.words.has(needs::STATED) && self.is_stated()
             || self.is_named()
     }
 

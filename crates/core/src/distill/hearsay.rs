@@ -1,6 +1,7 @@
 //! What is only told: supposed, remembered, asked or said by others who have no say here. It settles nothing.
 
 use super::lexicon::{FIRM, PAST, SPEAKER, WEAK};
+use super::needs;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
 
@@ -115,7 +116,7 @@ pub(super) fn is_supposed(words: &[Word<'_>]) -> bool {
         _ => false,
     };
     is_led
-        || words.windows(3).enumerate().any(|(at, part)| {
+        || words.windows(3).enumerate().filter(|(_, part)| part[0].is(needs::SUPPOSES)).any(|(at, part)| {
             is_in!("can't cannot don't do not", &part[0]) && is_in!("remember recall", &part[1])
                 || is_in!("need needs have has want going able ready until before", &part[0])
                     && part[1] == "to"
@@ -135,8 +136,8 @@ pub(super) fn is_supposed(words: &[Word<'_>]) -> bool {
                     && part[1] == "have"
                     && (part[2] == "been" || part[2].is(PAST) || part[2].ends_with("ed"))
                 || part[0] == "or" && part[1] == "not"
-                || is_in!("is are", &part[1]) && part[2] == "yours"
         })
+        || words.windows(2).skip(1).any(|pair| pair[1] == "yours" && is_in!("is are", &pair[0]))
 }
 
 /// `Someone on the forum recommends …`: others who have no say here.

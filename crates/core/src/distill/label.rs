@@ -23,9 +23,20 @@ const SHOWS: &str = "\
     story ticket status background context example e.g todo done explain describe show tell list give find review test \
     tests summary about called named looking contains input http https ps nb cc related also cf ref refs version os expected actual observed reproduce";
 
+/// What stands between a lead and what it leads to, the first of them in a text.
+fn mark_in(text: &str) -> Option<(usize, &'static str)> {
+    const MARKS: [&str; 6] = [" = ", " => ", " -> ", " → ", " — ", " – "];
+    let bytes = text.as_bytes();
+    let is_mark = |at: usize| match bytes[at] {
+        b':' => bytes[at..].starts_with(b": ").then_some(": "),
+        _ if !matches!(bytes.get(at + 1), Some(b'=' | b'-' | 0xe2)) => None,
+        _ => MARKS.into_iter().find(|mark| bytes[at..].starts_with(mark.as_bytes())),
+    };
+    memchr::memchr2_iter(b':', b' ', bytes).find_map(|at| is_mark(at).map(|mark| (at, mark)))
+}
+
 /// Whether a lead settles what is named behind it.
 pub(super) fn leads(words: Wording<'_>, is_user: bool) -> bool {
-    const MARKS: [&str; 7] = [" = ", ": ", " => ", " -> ", " → ", " — ", " – "];
     let text = words.text;
     if text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("tl;dr")) {
         return is_chosen(words.skip(2), is_user);
@@ -33,8 +44,7 @@ pub(super) fn leads(words: Wording<'_>, is_user: bool) -> bool {
     if memchr::memchr3(b':', b'>', 0xe2, text.as_bytes()).is_none() && !(is_user && text.contains(" = ")) {
         return false;
     }
-    let first = MARKS.iter().filter_map(|mark| text.find(mark).map(|at| (at, *mark))).min();
-    let Some((at, mark)) = first else { return false };
+    let Some((at, mark)) = mark_in(text) else { return false };
     // The lead is what stands last before the mark: `fair enough. the rule here: …`.
     let begin = text[..at].rfind(". ").map_or(0, |begin| begin + 2);
     let lead = words.until(at).from(begin);

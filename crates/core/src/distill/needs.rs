@@ -1,7 +1,7 @@
 //! Words that a rule cannot do without: a sentence that has none of them is not put to the rule.
 
 use super::lexicon::Class;
-use super::{choice, pick, turn, verdict};
+use super::{choice, pick, state, swap, turn, verdict};
 
 /// What is judged the better, and what the better one is.
 pub(super) const GOOD: Class = 1 << 22;
@@ -62,6 +62,27 @@ pub(super) const TAKEN: Class = 1 << 51;
 pub(super) const CUE: Class = 1 << 52;
 pub(super) const SAYING: Class = 1 << 53;
 
+/// `Now`, and what else says that something was not so before.
+pub(super) const ANEW: Class = 1 << 54;
+/// What was built or assumed.
+pub(super) const BUILT: Class = 1 << 55;
+/// What a specification does.
+pub(super) const DEMANDS: Class = 1 << 56;
+/// Where something holds, or for what.
+pub(super) const HERE: Class = 1 << 57;
+/// What was made of a proposal.
+pub(super) const CONFIRMED: Class = 1 << 58;
+/// `Leaving`.
+pub(super) const LEAVING: Class = 1 << 59;
+/// `Not`, in any of its forms.
+pub(super) const NOT: Class = 1 << 60;
+/// A word of a sentence that states what shall be.
+pub(super) const STATED: Class = 1 << 61;
+/// The first word of what only supposes.
+pub(super) const SUPPOSES: Class = 1 << 62;
+/// One thing for another, and the reason for it.
+pub(super) const SWAPS: Class = 1 << 63;
+
 pub(super) const NEEDS: &[(Class, &str)] = &[
     (GOOD, choice::GOOD),
     (KIND, choice::KINDS),
@@ -101,6 +122,29 @@ pub(super) const NEEDS: &[(Class, &str)] = &[
     (OVER, turn::OVER),
     (WHEN, turn::WHEN),
     (TAKEN, turn::TAKEN),
+    (ANEW, "now back final new revised merged committed"),
+    (BUILT, state::BUILT),
+    (BUILT, state::ASSUMED),
+    (DEMANDS, state::DEMANDS),
+    (HERE, state::HERE),
+    (HERE, "gets get goes receives"),
+    (CONFIRMED, "confirmed decided settled approved agreed chosen"),
+    (LEAVING, "leaving leaves leave left"),
+    (NOT, "no not didn't won't don't"),
+    (
+        STATED,
+        "shall must will won wins prevails prevailed it's it it'll resolves resolved boils comes closed settled answered",
+    ),
+    (STATED, "decided new agreed current final then now in out"),
+    (
+        SUPPOSES,
+        "can't cannot don't do not need needs have has want going able ready until before once was would haven't",
+    ),
+    (SUPPOSES, "hasn't didn't never as may might could must or"),
+    (SWAPS, swap::SWAPPED),
+    (SWAPS, "replace swap exchange trade substitute sole only your"),
+    (SWAPS, swap::REASONS),
+    (SWAPS, swap::BEATS),
     (LEAVES, turn::LEAVING),
     (LEAVES, turn::OLD),
     (

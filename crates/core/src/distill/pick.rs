@@ -60,9 +60,8 @@ pub(super) const SAYERS: &str = "\
 
 /// Whether a short message of the user picks something by naming it.
 pub(super) fn names(words: Wording<'_>) -> bool {
-    let lower = words.text.to_ascii_lowercase();
-    if lower.contains("i.e.") {
-        return spelt(&lower.replace("i.e.", ""), names);
+    if words.text.contains("i.e.") {
+        return spelt(&words.text.replace("i.e.", ""), names);
     }
     if words.len() > 60 || words.text.ends_with('?') {
         return false;

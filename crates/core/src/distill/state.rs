@@ -3,30 +3,35 @@
 //! `The service now relies on a queue`, `a queue becomes the default`, `…, so a queue`, `leaving only a queue`.
 
 use super::lexicon::{BASE, BETWEEN, Class, DOES, PAST, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
-use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
+use super::{needs, thing};
 
 /// Whether a sentence, of whose words some are of `any`, says what holds now.
 pub(super) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained: bool) -> bool {
     any & STATES != 0 && is_in_force(words, is_user, is_explained)
         || any & STAYS != 0 && stays(words, is_user, is_explained)
-        || !is_user && (does_now(words) || any & DOES != 0 && does_throughout(words) || builds(&words, is_explained))
+        || !is_user
+            && (words.has(needs::ANEW) && does_now(words)
+                || any & DOES != 0 && does_throughout(words)
+                || words.has(needs::BUILT) && builds(&words, is_explained))
         || any & SHAPES != 0 && !is_user && reshapes(words)
         || any & (THEREFORE | SO) != 0 && concludes(words, is_user)
         || any & SPEAKER != 0 && is_bound(&words)
-        || is_explained && !is_user && (omits(&words) || assumes(&words))
+        || is_explained
+            && !is_user
+            && (words.has(needs::NOT) && omits(&words) || words.has(needs::BUILT) && assumes(&words))
         || any & PEOPLE != 0 && (is_confirmed(&words) || !is_user && is_wanted(words))
-        || !is_user && obeys(words)
-        || is_user && (is_local(words) || is_for_all(words))
+        || !is_user && words.has(needs::DEMANDS) && obeys(words)
+        || is_user && words.has(needs::HERE) && (is_local(words) || is_for_all(words))
         || any & SUITS != 0 && suffices(words, is_user, is_explained)
-        || is_given(words)
-        || is_what(&words)
-        || is_left(words)
+        || words.has(needs::CONFIRMED) && is_given(words)
+        || words.has(needs::WHAT) && is_what(&words)
+        || words.has(needs::LEAVING) && is_left(words)
         || is_only(words)
         || is_commit(words)
         || is_because(words)
-        || is_it_now(words)
+        || words.has(needs::ANEW) && is_it_now(words)
 }
 
 /// `A queue is now the default`, `made the queue mandatory`.
@@ -172,11 +177,13 @@ fn does_throughout(words: Wording<'_>) -> bool {
     })
 }
 
+/// Verbs of building, in the past.
+pub(super) const BUILT: &str = "\
+    built based wrote implemented modelled modeled structured designed reworked rewrote rebuilt organised organized solved \
+    handled addressed realised realized modeled";
+
 /// `Reworked the module around a queue, as …`.
 fn builds(words: &[Word<'_>], is_explained: bool) -> bool {
-    const BUILT: &str = "\
-        built based wrote implemented modelled modeled structured designed reworked rewrote rebuilt organised organized solved \
-        handled addressed realised realized modeled";
     (0..words.len().min(8)).any(|at| {
         let lead = at.checked_sub(1).map_or(&NO_WORD, |at| &words[at]);
         is_in!(BUILT, &words[at])
@@ -277,6 +284,11 @@ fn omits(words: &[Word<'_>]) -> bool {
         })
 }
 
+/// What is done where nobody said how.
+pub(super) const ASSUMED: &str = "\
+    implemented assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored hard-coded \
+    hard-wired";
+
 /// `The ticket does not say, so I assumed a queue`, `I applied a queue here, as …`.
 fn assumes(words: &[Word<'_>]) -> bool {
     words.windows(3).any(|part| {
@@ -285,11 +297,7 @@ fn assumes(words: &[Word<'_>]) -> bool {
         } else {
             &part[1]
         };
-        is_in!("i we i've we've", &part[0])
-            && is_in!(
-                "implemented assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored hard-coded hard-wired",
-                verb
-            )
+        is_in!("i we i've we've", &part[0]) && is_in!(ASSUMED, verb)
     })
 }
 
@@ -316,10 +324,12 @@ fn is_wanted(words: Wording<'_>) -> bool {
         })
 }
 
+/// What a specification does.
+pub(super) const DEMANDS: &str = "demands requires mandates prescribes dictates forbids prohibits";
+
 /// `As the spec demands a queue, I implemented that`.
 fn obeys(words: Wording<'_>) -> bool {
-    let ruled =
-        words.iter().position(|word| is_in!("demands requires mandates prescribes dictates forbids prohibits", word));
+    let ruled = words.iter().position(|word| is_in!(DEMANDS, word));
     ruled.is_some_and(|at| {
         words[at..].windows(2).any(|pair| {
             is_in!("i i've we we've", &pair[0]) && (pair[1].is(PAST) || is_in!("did implemented coded wrote", &pair[1]))
@@ -327,10 +337,12 @@ fn obeys(words: Wording<'_>) -> bool {
     })
 }
 
+/// Where the one who speaks is at home.
+pub(super) const HERE: &str =
+    "project repo repository codebase team company house module service app package org monorepo crate shop";
+
 /// `In this repo we do a queue`, `in our company it's a queue`.
 fn is_local(words: Wording<'_>) -> bool {
-    const HERE: &str =
-        "project repo repository codebase team company house module service app package org monorepo crate shop";
     words.windows(3).enumerate().any(|(at, part)| {
         part[0] == "in" && is_in!("this our", &part[1]) && is_in!(HERE, &part[2]) && {
             let rest = words.skip(at + 3);

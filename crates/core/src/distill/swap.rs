@@ -2,17 +2,31 @@
 
 use super::cues::{Cue, CueSet};
 use super::lexicon::{FIRM, PAST, SHAPES, WEAK};
-use super::thing;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
+use super::{needs, thing};
+
+/// What is done to one thing for another.
+pub(super) const SWAPPED: &str = "replaced superseded swapped exchanged traded substituted displaced";
+
+/// What a reason is called.
+pub(super) const REASONS: &str = "reason rationale motivation justification reasoning argument";
+
+/// What the better one does.
+pub(super) const BEATS: &str =
+    "outperformed outperforms beat beats outclassed outdid outclasses trounced edged surpassed";
 
 /// Whether a sentence tells what took the place of what, or why something is there.
 pub(super) fn settles(words: Wording<'_>, cues: CueSet, is_user: bool) -> bool {
     let is_explained = cues.any(&[Cue::Reason, Cue::Contrast]);
-    swaps(words, is_user, is_explained)
-        || is_alone(words)
-        || is_justified(words)
-        || !is_user && (is_used_instead(words, cues) || is_yours(words) || does_then(words) || beats(&words))
+    let is_swap = || {
+        swaps(words, is_user, is_explained)
+            || is_alone(words)
+            || is_justified(words)
+            || !is_user && (is_yours(words) || beats(&words))
+    };
+    words.has(needs::SWAPS) && is_swap()
+        || !is_user && (is_used_instead(words, cues) || does_then(words))
         || is_user && (is_deal(&words) || is_backed(words))
 }
 
@@ -27,7 +41,7 @@ fn swaps(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
     (0..words.len().min(16)).any(|at| {
         let verb = &words[at];
         let lead = at.checked_sub(1).map_or(&NO_WORD, |at| &words[at]);
-        let is_done = is_in!("replaced superseded swapped exchanged traded substituted displaced", verb)
+        let is_done = is_in!(SWAPPED, verb)
             && (at == 0
                 || is_in!("been is are was were i i've we we've have now and got gets just be therefore", lead));
         let is_ordered = is_user
@@ -71,14 +85,8 @@ fn is_justified(words: Wording<'_>) -> bool {
     const TROUBLE: &str = "\
         delay timeout slow slowness behaviour behavior leak exception regression message hang freeze difference mismatch drop \
         discrepancy panic downtime outage flakiness";
-    words
-        .windows(2)
-        .take(5)
-        .position(|pair| {
-            is_in!("reason rationale motivation justification reasoning argument", &pair[0])
-                && is_in!("for behind", &pair[1])
-        })
-        .is_some_and(|at| {
+    words.windows(2).take(5).position(|pair| is_in!(REASONS, &pair[0]) && is_in!("for behind", &pair[1])).is_some_and(
+        |at| {
             let rest = words.skip(at + 2);
             let end = rest.iter().position(|word| is_in!("is was", word)).unwrap_or(rest.len());
             let end = end.min(rest.count_until(rest.text.find(": ").unwrap_or(rest.text.len())));
@@ -86,7 +94,8 @@ fn is_justified(words: Wording<'_>) -> bool {
                 && thing::is_thing(&rest[..end])
                 && !rest[..end].iter().any(|word| is_in!(TROUBLE, word))
                 && !words.iter().any(|word| is_in!("unclear unknown don't not", word))
-        })
+        },
+    )
 }
 
 /// `A queue is used instead of a timer`.
@@ -132,16 +141,10 @@ fn does_then(words: Wording<'_>) -> bool {
 
 /// `A queue outperformed the rest, so it's in`.
 fn beats(words: &[Word<'_>]) -> bool {
-    words
-        .iter()
-        .skip(2)
-        .position(|word| {
-            is_in!("outperformed outperforms beat beats outclassed outdid outclasses trounced edged surpassed", word)
-        })
-        .is_some_and(|at| {
-            words[at + 2..].iter().any(|word| is_in!("so therefore hence thus consequently", word))
-                || words.get(at + 3).is_some_and(|word| word == "out")
-        })
+    words.iter().skip(2).position(|word| is_in!(BEATS, word)).is_some_and(|at| {
+        words[at + 2..].iter().any(|word| is_in!("so therefore hence thus consequently", word))
+            || words.get(at + 3).is_some_and(|word| word == "out")
+    })
 }
 
 /// `A queue was the deal`, `it is our policy to have a queue`.
