@@ -9,7 +9,7 @@ use carryover_core::transcript::EntryKey;
 
 /// A session with fewer messages than this is not worth a thread.
 const FEW: usize = 64;
-/// So many messages may wait to be understood.
+/// So many messages may wait to be understood. The reader keeps their texts as well, so they cost it no more than twice.
 const WAITING: usize = 512;
 
 /// Who speaks.
@@ -48,30 +48,36 @@ impl Listening {
         if self.messages <= FEW {
             return understand(&mut self.heard, &message, self.redact);
         }
-        let redact = self.redact;
-        let heard = &mut self.heard;
-        let (waiting, _) = self.thread.get_or_insert_with(|| started(std::mem::take(heard), redact));
-        // It waits until it is told that there is no more.
-        waiting.send(message).ok();
+        if self.messages == FEW + 1 {
+            self.thread = started(self.redact);
+        }
+        match &self.thread {
+            // Where the thread has panicked nobody receives, and `finish` tells it.
+            Some((waiting, _)) => drop(waiting.send(message)),
+            None => understand(&mut self.heard, &message, self.redact),
+        }
     }
 
     /// All that was said.
     pub(crate) fn finish(self) -> Heard {
         let Some((waiting, thread)) = self.thread else { return self.heard };
         drop(waiting);
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let later = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        self.heard.then(later)
     }
 }
 
-fn started(mut heard: Heard, redact: bool) -> (SyncSender<Message>, JoinHandle<Heard>) {
+/// A thread that understands what it is sent; none where the system has none to give.
+fn started(redact: bool) -> Option<(SyncSender<Message>, JoinHandle<Heard>)> {
     let (send, messages) = sync_channel::<Message>(WAITING);
-    let thread = thread::spawn(move || {
+    let listen = move || {
+        let mut heard = Heard::default();
         for message in messages {
             understand(&mut heard, &message, redact);
         }
         heard
-    });
-    (send, thread)
+    };
+    thread::Builder::new().spawn(listen).ok().map(|thread| (send, thread))
 }
 
 fn understand(heard: &mut Heard, message: &Message, redact: bool) {

@@ -36,6 +36,7 @@ pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> b
     let is_act = any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) != 0
         || is_explained
         || clause.is_user
+        || text.contains(": ")
         || clause.standing().is_some();
     if is_act && clause.speaker_acts() {
         return true;
@@ -354,7 +355,6 @@ impl Clause<'_> {
                 && (word(at - 1) != "there" || word(at) == "shall")
                 && self.is_nominal(at + 2, n.min(at + 6))
         });
-        // `… won: it is smaller`
         // `Question 1 is closed: …`
         let is_answered = (0..n.min(6)).any(|at| {
             is_in!("question questions point issue matter topic item", word(at))
@@ -366,6 +366,7 @@ impl Clause<'_> {
             return true;
         }
         let is_last = is_in!("ultimately eventually finally", word(0));
+        // `… won: it is smaller`
         let is_won = (2..n).any(|at| {
             (self.is_explained || self.is_user || is_last || word(at + 1) == "on")
                 && is_in!("won wins prevails prevailed", word(at))

@@ -9,8 +9,9 @@ use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::{Wording, spelt};
 use super::{Voice, act, decisions, hearsay, needs, pick, swap, verdict};
 
-/// How many words a choice may have.
+/// How many words a choice may have, and how many bytes.
 pub(super) const LONGEST: usize = 90;
+const LONGEST_TEXT: usize = 800;
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
@@ -89,7 +90,7 @@ pub(super) fn by(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> bool {
 pub(super) fn judged(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> CueSet {
     let told = if voice == Voice::User { without_tag(sentence) } else { sentence };
     // What is longer is no sentence, whatever it is.
-    if sentence.len() > LONGEST || told.text.ends_with('?') {
+    if sentence.len() > LONGEST || sentence.text.len() > LONGEST_TEXT || told.text.ends_with('?') {
         return cues;
     }
     let is_explained = cues.any(&[Cue::Reason, Cue::Contrast]) || is_explained(told);
@@ -109,12 +110,12 @@ fn without_tag(sentence: Wording<'_>) -> Wording<'_> {
 /// What stands behind a full stop within a sentence: in chat many sentences begin in lower case.
 fn pieces(sentence: Wording<'_>) -> impl Iterator<Item = Wording<'_>> {
     let text = sentence.text;
-    let stops = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
-    let begins = stops.filter(|at| text.as_bytes().get(at + 1) == Some(&b' ')).map(|at| at + 2);
-    begins.map(move |from| {
-        let rest = sentence.from(from);
-        let ends = [". ", "! ", "? "].iter().filter_map(|stop| rest.text.find(stop));
-        rest.until(ends.min().map_or(rest.text.len(), |end| end + 1))
+    let is_stop = move |at: &usize| text.as_bytes().get(at + 1) == Some(&b' ');
+    let mut stops = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes()).filter(is_stop).peekable();
+    std::iter::from_fn(move || {
+        let from = stops.next()? + 2;
+        let end = stops.peek().map_or(text.len(), |stop| stop + 1);
+        Some(sentence.until(end).from(from))
     })
 }
 
@@ -216,8 +217,9 @@ fn is_later(words: &[Word<'_>]) -> bool {
 fn is_participle(verb: &str) -> bool {
     let Some(stem) = verb.strip_suffix("ing") else { return false };
     let known = |verb: &str| VERBS.split(' ').any(|known| known.strip_suffix('e').unwrap_or(known) == verb);
-    let undoubled = stem.strip_suffix(|last: char| stem.len() > 3 && stem[..stem.len() - 1].ends_with(last));
-    known(stem) || undoubled.is_some_and(known)
+    // `opting`, `dropping`.
+    let undoubled = stem.char_indices().next_back().filter(|(at, last)| *at > 2 && stem[..*at].ends_with(*last));
+    known(stem) || undoubled.is_some_and(|(at, _)| known(&stem[..at]))
 }
 
 /// `I'll go through the code`, `let's have a look`: said while working.

@@ -14,6 +14,7 @@ use super::{act, answer, choice};
 /// Decisions that are told, the newest of them.
 const MANY: usize = 60;
 
+/// All that was settled, in order.
 pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     let mut found: Vec<(usize, Decision)> = Vec::new();
     let mut before: Option<&Said> = None;
@@ -35,6 +36,11 @@ pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
     let mut decisions: Vec<Decision> = found.into_iter().map(|(_, decision)| decision).collect();
     decisions.dedup_by(explains);
     dedup(&mut decisions);
+    decisions
+}
+
+/// The decisions that are told.
+pub(super) fn newest(mut decisions: Vec<Decision>) -> Vec<Decision> {
     let extra = decisions.len().saturating_sub(MANY);
     decisions.drain(..extra);
     decisions

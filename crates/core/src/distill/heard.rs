@@ -44,6 +44,13 @@ impl Heard {
         self.0.insert(key, Spoken::summary(text));
     }
 
+    /// These and what was heard after them; of the same place, the later.
+    #[must_use]
+    pub fn then(mut self, mut later: Self) -> Self {
+        self.0.append(&mut later.0);
+        self
+    }
+
     pub(super) fn get(&self, key: EntryKey) -> Option<Spoken> {
         self.0.get(&key).cloned()
     }

@@ -120,7 +120,7 @@ const CLASSES: &[(Class, &str)] = &[
     (SO, "so then"),
     (
         SUITS,
-        "enough sufficient plenty adequate intentional deliberate confirmed proved proves turned turns came seemed looked put wired baked introduced implemented \
+        "enough sufficient plenty adequate intentional deliberate confirmed proved proves turned turns came seemed looked put built wired baked carried introduced implemented \
         merged instituted rolled part",
     ),
     (
@@ -228,7 +228,7 @@ pub(super) fn of(word: &str, print: u64) -> Class {
     let known = |print: u64| FORMS[slot(&FORMS, print)].1;
     match word.strip_suffix("'s") {
         // `The board's`, but not `it's`.
-        Some(owner) if word.len() > 5 => known(vocabulary::print(owner.as_bytes())),
+        Some(owner) if word.len() > 5 => known(print) | known(vocabulary::print(owner.as_bytes())),
         _ => known(print),
     }
 }

@@ -145,7 +145,7 @@ impl Words {
             next: next::next(digest, &progress),
             progress,
             remarks: remarks::remarks(digest, &decisions),
-            decisions,
+            decisions: decisions::newest(decisions),
             action_items: actions::action_items(digest),
         }
     }

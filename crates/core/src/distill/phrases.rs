@@ -236,47 +236,42 @@ pub(super) const SOLVED: &str = "\
 
 /// Settled, whoever says it.
 pub(super) const FIRM: &str = "\
-    made way for | makes way for | gave way to | made me choose | made me pick | made me switch | made me prefer | \
-    convinced me to | persuaded me | no reason to change | no reason to deviate | no reason to replace | \
-    no reason to switch | no reason to drop | we're going ahead with | we are going ahead with | i've gone ahead with | we've gone ahead with | moved ahead with | moving ahead with | \
-    forging ahead with | followed your lead | followed your advice | followed your suggestion | took your suggestion | \
-    took your advice | on your advice | at your request | on your request | we end up with | now official | \
-    it's official | stays like that | stays that way | stays this way | stay like that | stay that way | \
-    remains that way | you may assume | you can assume | under the assumption of | as given | as a given | \
-    so i implemented it | so i implemented that | so i used it | so i used that | so i kept it | so i kept that | \
-    so i built on that | so i built it that way | so i took it | so i took that | so i went with it | so it's in | \
-    so it stays | so it is in | so i left it in | so i left that in | so i coded it that way | so i adopted it | \
-    so we took it | so we use it | so we kept it | so we went with it | the only option that | the only candidate that | the only approach that | the only variant that | \
-    the only solution that | was resolved as | were resolved as | got resolved as | resolved this as | for the win | gets the job | gets the slot | my ok for | my okay for | my go-ahead for | \
-    anything other than | anything else than | nothing other than | nothing short of | that's an order | \
-    that is an order | taken its place | took its place | takes the place of | took the place of | in place of the old | \
-    as the accepted | as the chosen | as the agreed | as the selected | forced me to use | forces me to use | forced us to use | forces us to use | so i complied | as you asked | as you wanted | \
-    as you requested | remains the plan | still the plan | remain the plan | i stand by | we stand by | per our agreement | what you get is | \
-    we're back to the | we're back to a | respected the decision | honoured the decision | and that's it | tipped the balance | tips the balance | tipped the scales | tips the scales | swung it | clinched it | clinches it | \
-    sealed the deal | seals the deal | the clincher | tie-breaker | tiebreaker | deciding factor | decisive factor | \
-    decisive argument | made the cut | makes the cut | forces our hand | forced our hand | forced my hand | \
-    leaves no choice | left no choice | leaves us no choice | left us no choice | leaves me no choice | no choice but | \
-    had no choice | no other choice | no real alternative | conscious choice | conscious decision | deliberate choice | \
+    made way for | makes way for | gave way to | made me choose | made me pick | made me switch | convinced me to | \
+    persuaded me | no reason to change | no reason to deviate | no reason to replace | no reason to switch | \
+    no reason to drop | we're going ahead with | we are going ahead with | i've gone ahead with | \
+    we've gone ahead with | moved ahead with | moving ahead with | followed your lead | followed your advice | \
+    followed your suggestion | took your suggestion | took your advice | on your advice | at your request | \
+    on your request | we end up with | now official | it's official | stays like that | stays that way | \
+    stays this way | stay like that | stay that way | remains that way | so i implemented it | \
+    so i implemented that | so i used it | so i used that | so i kept it | so i kept that | so i took it | \
+    so i took that | so i went with it | so it's in | so i left it in | so i adopted it | so we took it | \
+    so we kept it | so we went with it | was resolved as | were resolved as | got resolved as | resolved this as | \
+    my ok for | my okay for | my go-ahead for | nothing other than | that's an order | that is an order | \
+    takes the place of | took the place of | in place of the old | as the accepted | as the chosen | as the agreed | \
+    as the selected | forced me to use | forces me to use | forced us to use | forces us to use | as you wanted | \
+    as you requested | remains the plan | still the plan | remain the plan | i stand by | we stand by | \
+    per our agreement | we're back to the | we're back to a | respected the decision | honoured the decision | \
+    tipped the balance | tips the balance | tipped the scales | tips the scales | deciding factor | \
+    decisive factor | decisive argument | made the cut | makes the cut | leaves no choice | left no choice | \
+    leaves us no choice | left us no choice | leaves me no choice | no choice but | had no choice | \
+    no other choice | no real alternative | conscious choice | conscious decision | deliberate choice | \
     deliberate decision | intentional choice | informed decision | by intention | a middle ground | happy medium | \
     as decided | as agreed | as approved | as you confirmed | as you chose | as you picked | as you instructed | \
-    as you told me | what you told me | what you asked for | last one standing | the only one standing | \
-    the one that survived | only survivor | choice landed on | settled that | settled this | \
-    nothing left to discuss | nothing more to discuss | nothing to discuss | nothing left to decide | no more debates | \
-    no more discussion | no more debate | the whole point of | like it or not | be done with it | \
-    the path we take | the road we take | that's how it'll stay | \
-    that's how it stays | how it's going to stay | that's our way | that is our way | have spoken | has spoken | \
-    err on the side of | erred on the side of | took the liberty | not to be changed | not to be touched | \
-    not to be undone | set in stone now | cast in stone | carved in stone | is not changing | not up for negotiation | \
-    good riddance to | parted ways with | said goodbye to | say goodbye to | out with the old | \
-    by choice | changed course | change course | changed tack | made a call |     dead set on | sold on | all in on | made up my mind | made up our minds | mind is made up | minds are made up | \
-    voted for | voted to | voted in favor of | voted in favour of | vote goes to | gets my vote | has my vote | \
-    got my vote | my vote is | my vote: | i vote for | i'm voting for | end of discussion | end of story | \
-    end of debate | end of the discussion | full stop | case closed | that's final | that is final | it's final | \
-    and that's that | no discussion | no debate | no exceptions | no ifs and buts | no ifs or buts | done deal | \
-    settles it | settles that | settles this | settle this | consider it settled | consider that settled | \
-    consider this settled | consider it agreed | consider that agreed | consider this agreed | consider it decided | \
-    consider that decided | consider this decided | consider it done | consider it final | consider that final | \
-    consider this final | consider it closed | consider that closed | consider this closed | consider it approved | \
+    as you told me | choice landed on | settled that | nothing left to discuss | nothing more to discuss | \
+    nothing to discuss | nothing left to decide | no more debates | no more discussion | that's how it'll stay | \
+    that's how it stays | how it's going to stay | err on the side of | erred on the side of | took the liberty | \
+    not to be changed | not to be touched | not to be undone | set in stone now | cast in stone | carved in stone | \
+    is not changing | not up for negotiation | parted ways with | by choice | changed course | change course | \
+    changed tack | made a call | dead set on | sold on | all in on | made up my mind | made up our minds | \
+    mind is made up | minds are made up | voted for | voted to | voted in favor of | voted in favour of | \
+    vote goes to | gets my vote | has my vote | got my vote | my vote is | my vote: | i vote for | i'm voting for | \
+    end of discussion | end of story | end of debate | end of the discussion | full stop | case closed | \
+    that's final | that is final | it's final | and that's that | no discussion | no debate | no exceptions | \
+    no ifs and buts | no ifs or buts | done deal | settles it | settles that | settles this | settle this | \
+    consider it settled | consider that settled | consider this settled | consider it agreed | \
+    consider that agreed | consider this agreed | consider it decided | consider that decided | \
+    consider this decided | consider it done | consider it final | consider that final | consider this final | \
+    consider it closed | consider that closed | consider this closed | consider it approved | \
     consider that approved | treat it as settled | treat that as settled | treat this as settled | \
     treat it as decided | treat that as decided | treat this as decided | treat that as final | \
     treat this as final | treat it as final | that's agreed | that is agreed | it's agreed | that's decided | \

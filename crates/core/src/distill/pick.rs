@@ -60,12 +60,14 @@ pub(super) const SAYERS: &str = "\
 
 /// Whether a short message of the user picks something by naming it.
 pub(super) fn names(words: Wording<'_>) -> bool {
-    if words.text.contains("i.e.") {
-        return spelt(&words.text.replace("i.e.", ""), names);
-    }
     if words.len() > 60 || words.text.ends_with('?') {
         return false;
     }
+    // Its full stops end nothing.
+    if words.text.contains("i.e.") { spelt(&words.text.replace("i.e.", ""), is_picked) } else { is_picked(words) }
+}
+
+fn is_picked(words: Wording<'_>) -> bool {
     wants(&words)
         || made(words)
         || rejects(&words)

@@ -5,9 +5,6 @@ use super::heading::{self, Section};
 use super::wording::spelt;
 use super::{Voice, choice, dump, verdict};
 
-/// The longest sentence that is judged by how it is built, in bytes.
-const LONGEST: usize = 800;
-
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -63,9 +60,7 @@ impl Line {
 /// The turns of phrase of a sentence, and whether it is built as a choice of the one who speaks.
 fn judged(sentence: &str, voice: Voice) -> CueSet {
     spelt(sentence, |words| {
-        let cues = cues::of(words);
-        // What is longer is no sentence, whatever it is.
-        let cues = if sentence.len() <= LONGEST { choice::judged(voice, words, cues) } else { cues };
+        let cues = choice::judged(voice, words, cues::of(words));
         if verdict::closes(words) { cues.with(Cue::Closes) } else { cues }
     })
 }
@@ -307,7 +302,7 @@ pub(super) fn without_emphasis(text: &str) -> String {
 /// Where the sentences of a text are.
 pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    let (mut start, mut in_code) = (0, false);
+    let (mut start, mut in_code, mut looked) = (0, false, 0);
     // Only these characters matter here; in UTF-8 they begin with one of these bytes.
     let is_mark = |(at, byte): (usize, u8)| match byte {
         b'`' | b'.' | b'!' | b'?' | 0xe2 | 0xe3 | 0xef => text[at..].chars().next().map(|next| (at, next)),
@@ -318,7 +313,7 @@ pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
             in_code = !in_code;
         }
         let is_wide = matches!(next, '。' | '！' | '？');
-        if in_code || at < start || !(is_wide || matches!(next, '.' | '!' | '?' | '…')) {
+        if in_code || at < start.max(looked) || !(is_wide || matches!(next, '.' | '!' | '?' | '…')) {
             continue;
         }
         let end = at + next.len_utf8();
@@ -330,6 +325,9 @@ pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
         if ends && !(next == '.' && is_abbreviation(&text[start..at])) {
             push(text, start, end + quoted, &mut found);
             start = end + quoted;
+        } else if next != '…' && !is_wide {
+            // A run of marks ends nothing where its last one does not.
+            looked = end + rest[..quoted].trim_end_matches(['"', ')', '\'', '”', '*']).len();
         }
     }
     push(text, start, text.len(), &mut found);

@@ -35,6 +35,9 @@ pub(super) fn references(digest: &Digest<'_>) -> Vec<Item> {
     found
 }
 
+/// The longest address, in bytes.
+const LONGEST: usize = 2048;
+
 fn addresses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for at in memchr::memmem::find_iter(text.as_bytes(), "://") {
@@ -43,7 +46,8 @@ fn addresses(text: &str) -> Vec<String> {
         if !matches!(scheme, "http" | "https" | "ssh" | "s3" | "gs" | "doi") {
             continue;
         }
-        let rest = &text[at - start..];
+        // What is longer is no address.
+        let rest = &text[at - start..text.floor_char_boundary(at + LONGEST)];
         let end = rest
             .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\' | '|'))
             .unwrap_or(rest.len());
@@ -147,9 +151,15 @@ fn tickets(text: &str) -> Vec<String> {
     ];
     let mut found = Vec::new();
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
+    let mut done = 0;
     for at in memchr::memchr_iter(b'-', text.as_bytes()) {
+        // Only the first of a word parts a project from a number.
+        if at < done {
+            continue;
+        }
         let start = at - text.as_bytes()[..at].iter().rev().take_while(is_part).count();
         let end = at + text.as_bytes()[at..].iter().take_while(is_part).count();
+        done = end;
         let (word, project, number) = (&text[start..end], &text[start..at], &text[at + 1..end]);
         let is_project = (2..=10).contains(&project.len()) && project.bytes().all(|byte| byte.is_ascii_uppercase());
         let is_number = (2..=6).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,10 +1,12 @@
 //! What the agent explained on the way. No extractor knows all the ways in which a choice is told, but one that is
 //! explained has its reason beside it: such a sentence is kept, as what was said and not as what was settled.
 
+use std::collections::BTreeSet;
+
 use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said};
 use super::heading::Section;
-use super::progress::dedup;
+use super::wording::Spelling;
 use super::{Decision, Item, request};
 
 /// Remarks that are told, the newest of them.
@@ -15,12 +17,13 @@ const ELSEWHERE: &[Cue] =
     &[Cue::Announces, Cue::Courtesy, Cue::Asks, Cue::Open, Cue::Next, Cue::Left, Cue::Tried, Cue::Blocked];
 
 pub(super) fn remarks(digest: &Digest<'_>, decisions: &[Decision]) -> Vec<Item> {
+    let mut seen = BTreeSet::new();
     // The newest first: there may be many more than are told.
     let said = digest.replies().rev().flat_map(|reply| explained(reply).rev().map(move |text| (reply, text)));
     let new = said.filter(|(reply, text)| !is_decided(reply, text, decisions));
+    let new = new.filter(|(_, text)| seen.insert(Spelling::of(text).print()));
     let mut found: Vec<Item> = new.take(MANY).map(|(reply, text)| reply.item(text)).collect();
     found.reverse();
-    dedup(&mut found);
     found
 }
 
@@ -37,6 +40,7 @@ fn is_remark(text: &str, cues: CueSet) -> bool {
 fn is_decided(reply: &Said, text: &str, decisions: &[Decision]) -> bool {
     decisions.iter().any(|decision| {
         let what = &decision.what;
-        what.cites.contains(&reply.key) && (what.text.contains(text) || text.contains(&what.text))
+        let is_reason = decision.reason.as_deref().is_some_and(|reason| text.contains(reason));
+        what.cites.contains(&reply.key) && (is_reason || what.text.contains(text) || text.contains(&what.text))
     })
 }

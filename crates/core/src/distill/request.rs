@@ -89,7 +89,8 @@ type Early<'a> = (Wording<'a>, CueSet);
 /// Looks at the first sentences, in which a prompt says what it is about.
 fn each_early<T>(lines: &[Line], look: impl FnOnce(&[Early<'_>]) -> T) -> T {
     let said: Vec<(&str, CueSet)> = lines.iter().take(3).flat_map(Line::said).take(4).collect();
-    let spellings: Vec<Spelling<'_>> = said.iter().map(|(text, _)| Spelling::of(text)).collect();
+    let spellings: Vec<Spelling<'_>> =
+        said.iter().map(|(text, _)| Spelling::of(&text[..text.floor_char_boundary(ENOUGH)])).collect();
     let words: Vec<Vec<Word<'_>>> = spellings.iter().map(Spelling::words).collect();
     let sayings = vec![OnceCell::new(); said.len()];
     let wording = |at: usize| spellings[at].wording(&words[at], &sayings[at]);

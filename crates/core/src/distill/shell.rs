@@ -40,8 +40,9 @@ fn is_setting(part: &str) -> bool {
 
 /// Adds a pipe without the stages that only shorten what it says; whether something is left of it.
 fn push_without_tail(part: &str, essence: &mut String) -> bool {
-    let mut stages = split(part, &["|"]);
     let mut end = part.len();
+    let is_pipe = memchr::memchr(b'|', part.as_bytes()).is_some();
+    let mut stages = if is_pipe { split(part, &["|"]) } else { Vec::new() };
     while stages.len() > 1 {
         let first = stages.last().and_then(|stage| stage.split_whitespace().next()).unwrap_or_default();
         if !matches!(first, "tail" | "head" | "cat" | "less" | "more" | "tee" | "grep" | "rg" | "sed" | "awk" | "sort")

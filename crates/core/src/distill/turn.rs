@@ -147,7 +147,7 @@ pub(super) fn leaves(words: &[Word<'_>]) -> bool {
                 && is_in!("longer", object)
                 && is_in!("what need needed needs relevant the matters necessary a want wanted important", next)
             || verb == "what" && object == "i" && is_in!("told asked gave", next)
-            || is_in!("out off", verb) && is_in!("of my", object) && is_in!("the plate", next)
+            || *verb == "off" && *object == "my" && *next == "plate"
             || is_in!("won't don't not", verb) && is_in!("need be", object) && is_in!("it this that needing", next)
             || is_in!(OLD, verb) && (is_in!(NAMES, object) && is_in!("turned was is got has", next) || object == "one" && is_in!("comes can", next))
             || is_in!("commit push", verb) && is_in!("what this it that", object)
@@ -265,6 +265,9 @@ fn goes_on(words: Wording<'_>) -> bool {
     }
 }
 
+/// So many clauses of a sentence are asked whether they name a task.
+const CLAUSES: usize = 24;
+
 /// `New task: …`, `OK, next topic.`
 fn names_new(words: Wording<'_>) -> bool {
     // It may stand behind what is said of the old one: `merged, next task: …`.
@@ -273,7 +276,7 @@ fn names_new(words: Wording<'_>) -> bool {
 
 fn calls_any_task(words: Wording<'_>) -> bool {
     calls_task(words)
-        || words.text.match_indices([',', '.', ';', '!']).any(|(at, _)| {
+        || words.text.match_indices([',', '.', ';', '!']).take(CLAUSES).any(|(at, _)| {
             let clause = words.from(at + 1);
             clause.len() >= 3 && (calls_task(clause) || sets_task(&clause))
         })
@@ -320,8 +323,8 @@ fn calls_task(words: Wording<'_>) -> bool {
         return false;
     };
     let is_led = words[..at].iter().all(|word| is_in!(BEFORE, word));
-    let lower = words.text.to_lowercase();
-    let behind = lower.find(words[at + 1].as_str()).map_or("", |start| &lower[start + words[at + 1].len()..]);
+    let name = words.begins(at + 1);
+    let behind = words.text.get(name + words[at + 1].len()..).unwrap_or_default();
     let is_set_off = behind.trim_start().starts_with([':', '-', '—', '–', ',', '.', '!']) || behind.trim().is_empty();
     let is_said = words[at] != "other"
         && !is_in!("problem issue point step", &words[at + 1])
