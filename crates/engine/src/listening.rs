@@ -89,3 +89,63 @@ fn understand(heard: &mut Heard, message: &Message, redact: bool) {
         Speaker::Summary => heard.summary(*key, &text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use carryover_core::distill::{Deed, Heard, Step, Story, Workspace, distill, distill_heard};
+    use carryover_core::time::Timestamp;
+    use carryover_core::transcript::EntryKey;
+
+    use super::{FEW, Listening, Speaker, WAITING};
+
+    fn key(at: usize) -> EntryKey {
+        EntryKey { file: 0, offset: at as u64, part: 0, length: 1 }
+    }
+
+    fn story(messages: usize) -> Story {
+        let steps = (0..messages).map(|at| {
+            let text = format!("We went with option {at} because number {at} is smaller.");
+            let deed = if at % 2 == 0 { Deed::Prompt { text, images: 0 } } else { Deed::Reply { text } };
+            Step { key: key(at), at: None, deed }
+        });
+        Story { steps: steps.collect(), ..Story::default() }
+    }
+
+    fn heard(story: &Story) -> Heard {
+        let mut listening = Listening::new(false);
+        // What is heard of the same place later counts, on whichever side of the border it was heard.
+        listening.hear(key(0), Speaker::User, "Something else.".to_owned());
+        for step in &story.steps {
+            match &step.deed {
+                Deed::Prompt { text, .. } => listening.hear(step.key, Speaker::User, text.clone()),
+                Deed::Reply { text } => listening.hear(step.key, Speaker::Agent, text.clone()),
+                _ => {}
+            }
+        }
+        listening.hear(key(1), Speaker::Agent, "We went with option 1 because number 1 is smaller.".to_owned());
+        listening.finish()
+    }
+
+    #[test]
+    fn many_messages_are_understood_as_few_are() {
+        let now = Timestamp::from_millis(0);
+        for messages in [2, FEW, FEW + 1, WAITING * 2] {
+            let story = story(messages);
+            let brief = distill_heard(&story, &heard(&story), &Workspace::default(), now);
+            assert_eq!(brief, distill(&story, &Workspace::default(), now));
+        }
+    }
+
+    #[test]
+    fn secrets_are_masked_before_words_are_understood() {
+        let text = "We use the token ghp_16C7e42F292c6912E7710c838347Ae178B4a because it is there.";
+        let mut story = story(FEW * 2);
+        let mut listening = Listening::new(true);
+        for step in &mut story.steps {
+            step.deed = Deed::Prompt { text: text.to_owned(), images: 0 };
+            listening.hear(step.key, Speaker::User, text.to_owned());
+        }
+        let brief = distill_heard(&story, &listening.finish(), &Workspace::default(), Timestamp::from_millis(0));
+        assert!(!format!("{brief:?}").contains("ghp_16C7e42F"));
+    }
+}

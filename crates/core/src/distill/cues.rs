@@ -181,3 +181,17 @@ fn is_ended(text: &str, end: usize) -> bool {
     let letter = |c: char| c.is_alphanumeric() || c == '_';
     !(text[end..].starts_with(letter) && text[..end].ends_with(letter))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{in_text, known};
+
+    #[test]
+    fn every_phrase_is_found_in_itself_and_not_in_a_quotation() {
+        for (phrase, cue) in known() {
+            assert!(in_text(phrase).has(cue), "{phrase}");
+            assert!(in_text(&format!("well, {}", phrase.to_uppercase())).has(cue), "{phrase}");
+            assert!(!in_text(&format!("\"{phrase}\"")).has(cue), "{phrase}");
+        }
+    }
+}

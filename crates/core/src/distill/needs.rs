@@ -169,3 +169,28 @@ pub(super) const NEEDS: &[(Class, &str)] = &[
         "deal look i we tackle handle part step phase item number reassigned dealt taken the instead urgent pressing",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distill::wording::spelt;
+
+    #[test]
+    fn every_phrase_passes_the_gate_before_it() {
+        for closer in verdict::CLOSERS.split('|') {
+            assert!(spelt(closer, |words| words.has(CLOSES)), "{closer}");
+        }
+        for (class, list) in NEEDS {
+            for word in list.split_whitespace() {
+                assert!(spelt(word, |words| words.has(*class)), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn phrases_of_rules_begin_with_a_word_that_is_known_to() {
+        for phrase in crate::distill::sayings::phrases() {
+            assert!(spelt(phrase, |words| words[0].is(SAYING)), "{phrase}");
+        }
+    }
+}

@@ -62,3 +62,24 @@ fn key_of(phrase: &str) -> Option<u64> {
     let first = prints.next()?;
     Some(prints.next().map_or(first, |second| pair(first, second)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Phrasebook;
+    use crate::distill::vocabulary::Word;
+
+    #[test]
+    fn phrases_are_known_by_their_first_words() {
+        let book = Phrasebook::of([("go", 1), ("go with", 2), ("go with it", 3), ("go with", 4), ("?", 5)].into_iter());
+        let beginning = |word: &str, next: Option<&str>| {
+            let next = next.map(Word::of);
+            let mut found: Vec<i32> = book.beginning(&Word::of(word), next.as_ref()).map(|(_, of)| of).collect();
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(beginning("go", None), [1]);
+        assert_eq!(beginning("Go", Some("with")), [1, 2, 3, 4]);
+        assert_eq!(beginning("go", Some("on")), [1]);
+        assert!(beginning("with", Some("it")).is_empty());
+    }
+}

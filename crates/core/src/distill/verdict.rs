@@ -211,16 +211,18 @@ fn admits(words: &[Word<'_>]) -> bool {
         })
 }
 
+/// Clauses that close a matter.
+pub(super) const CLOSERS: &str = "\
+    decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
+    that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
+    that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
+    my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
+    so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|nothing more|and nothing more|nothing less|no more no less|basta|be done with it|go|go ahead|do it|\
+    do that|so do that|ship it|like it or not|make it so|final|no more debate|no further discussion|topic closed|matter closed|\
+    question closed|discussion closed|job done|no buts|no ifs no buts|i signed it off|signed off";
+
 /// `X. decided. moving on`, `X, end of story`: a clause that closes the matter, behind what it is about.
 pub(super) fn closes(words: Wording<'_>) -> bool {
-    const CLOSERS: &str = "\
-        decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
-        that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
-        that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
-        my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
-        so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|nothing more|and nothing more|nothing less|no more no less|basta|be done with it|go|go ahead|do it|\
-        do that|so do that|ship it|like it or not|make it so|final|no more debate|no further discussion|topic closed|matter closed|\
-        question closed|discussion closed|job done|no buts|no ifs no buts|i signed it off|signed off";
     // `That's the policy now.`
     let is_called = words.len() >= 3
         && is_in!("that's this that", &words[0])

@@ -291,3 +291,42 @@ impl<'a> Wording<'a> {
         Some((self.until(at), self.from(at + mark.len())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Spelling, spelt};
+    use crate::distill::request;
+    use proptest::prelude::*;
+
+    const TEXT: &str = "Don't—é x-, 日本: A, b!";
+
+    #[test]
+    fn parts_have_the_words_that_stand_in_them() {
+        spelt(TEXT, |whole| {
+            assert_eq!(whole.said(), "don't é x 日本 a b");
+            assert_eq!(whole.at_most(2).said(), "don't é");
+            assert_eq!(whole.skip(3).said(), "日本 a b");
+            assert_eq!(whole.skip(9).text, "");
+            let (lead, rest) = whole.split_once(": ").unwrap();
+            assert_eq!((lead.said(), rest.said()), ("don't é x 日本", "a b"));
+            // A part of a part is found by its own places.
+            let part = lead.from("Don't—".len());
+            assert_eq!((part.text, part.said()), ("é x-, 日本", "é x 日本"));
+            assert_eq!(part.until(part.begins(2)).said(), "é x");
+            assert_eq!(part.count_until(part.begins(1)), 1);
+            let clauses: Vec<_> = whole.clauses(|c| matches!(c, ',' | ':')).map(super::Wording::said).collect();
+            assert_eq!(clauses, ["don't é x", "日本", "a", "b"]);
+        });
+        spelt("", |none| assert!(none.is_empty() && none.said().is_empty() && none.skip(1).is_empty()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_split_as_words_are(text in "[a-zA-Z0-9'_ .,:—é日本-]{0,60}|\\PC{0,40}") {
+            let spelling = Spelling::of(&text);
+            let words: Vec<String> = spelling.words().iter().map(|word| word.as_str().to_owned()).collect();
+            let known: Vec<String> = request::words(&text).map(|word| word.as_str().to_owned()).collect();
+            prop_assert_eq!(words, known);
+        }
+    }
+}

@@ -53,6 +53,20 @@ const SCRAPS: &[&str] = &[
     "fn f() { ",
     "class A:\n",
     "\0",
+    "we are 重构ing the ",
+    "i.e. ",
+    "i.i.i.e.e.e.",
+    "that's that. ",
+    ", as it ",
+    " so I ",
+    ": ",
+    " — ",
+    " -> ",
+    "don't—é x- ",
+    "“",
+    "…",
+    "--------",
+    ", next task ",
 ];
 
 fn text() -> impl Strategy<Value = String> {

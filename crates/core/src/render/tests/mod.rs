@@ -7,6 +7,7 @@ mod conversation;
 mod handoff;
 mod limits;
 mod prompt;
+mod remarks;
 mod samples;
 mod secrets;
 mod taken;
