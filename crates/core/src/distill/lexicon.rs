@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use super::needs::{CUE, NEEDS, SAYING};
-use super::wording::Spelling;
 use super::{cues, sayings, vocabulary};
 
 /// What a word can be.
@@ -183,7 +182,7 @@ static FORMS: LazyLock<Vec<(u64, Class)>> = LazyLock::new(|| {
     for (class, phrase) in
         cues::phrases().map(|phrase| (CUE, phrase)).chain(sayings::phrases().map(|phrase| (SAYING, phrase)))
     {
-        forms.extend(Spelling::of(phrase).first().map(|word| (word.to_owned(), class)));
+        forms.extend(vocabulary::split(phrase).next().map(|word| (word.to_lowercase(), class)));
     }
     let mut slots = vec![(0, 0); (forms.len() * 2).next_power_of_two()];
     for (form, class) in forms {

@@ -1,7 +1,6 @@
 //! Phrases that are known by their first words: a sentence that is split already need not be searched for them.
 
 use super::vocabulary::{self, Word};
-use super::wording::Spelling;
 
 /// Phrases, each with what it stands for.
 pub(super) struct Phrasebook<T> {
@@ -57,8 +56,7 @@ fn pair(one: u64, other: u64) -> u64 {
 
 /// What stands for the first words of a phrase; a phrase without words is none.
 fn key_of(phrase: &str) -> Option<u64> {
-    let spelling = Spelling::of(phrase);
-    let mut prints = spelling.prints();
+    let mut prints = vocabulary::split(phrase).map(|word| vocabulary::print(word.to_lowercase().as_bytes()));
     let first = prints.next()?;
     Some(prints.next().map_or(first, |second| pair(first, second)))
 }

@@ -208,6 +208,6 @@ pub(super) fn dedup(items: &mut Vec<Item>) {
     let mut seen: BTreeSet<u64> = BTreeSet::new();
     items.retain(|item| {
         let said = Spelling::of(&item.text);
-        said.first().is_some() && seen.insert(said.print())
+        !said.words().is_empty() && seen.insert(said.print())
     });
 }

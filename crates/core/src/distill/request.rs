@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::cues::{self, Cue, CueSet};
 use super::prose::{self, Line};
-use super::vocabulary::{Word, is_in};
+use super::vocabulary::{self, Word, is_in};
 use super::wording::{Spelling, Wording, spelt};
 use super::{leave, turn, verdict};
 
@@ -91,9 +91,8 @@ fn each_early<T>(lines: &[Line], look: impl FnOnce(&[Early<'_>]) -> T) -> T {
     let said: Vec<(&str, CueSet)> = lines.iter().take(3).flat_map(Line::said).take(4).collect();
     let spellings: Vec<Spelling<'_>> =
         said.iter().map(|(text, _)| Spelling::of(&text[..text.floor_char_boundary(ENOUGH)])).collect();
-    let words: Vec<Vec<Word<'_>>> = spellings.iter().map(Spelling::words).collect();
     let sayings = vec![OnceCell::new(); said.len()];
-    let wording = |at: usize| spellings[at].wording(&words[at], &sayings[at]);
+    let wording = |at: usize| spellings[at].wording(&sayings[at]);
     let early: Vec<Early<'_>> = said.iter().enumerate().map(|(at, (_, cues))| (wording(at), *cues)).collect();
     look(&early)
 }
@@ -285,7 +284,5 @@ pub(super) fn stems(text: &str) -> BTreeSet<String> {
 
 /// Lower-case words.
 pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '-' || c == '_'))
-        .map(|word| Word::of(word.trim_matches(['\'', '-'])))
-        .filter(|word| !word.is_empty())
+    vocabulary::split(text).map(Word::of)
 }

@@ -69,9 +69,7 @@ pub(super) fn of(words: Wording<'_>) -> SayingSet {
     let mut set = SayingSet::default();
     for at in (0..words.len()).filter(|at| words[*at].is(needs::SAYING)) {
         for (phrase, saying) in phrases.beginning(&words[at], words.get(at + 1)) {
-            let is_said =
-                || words.said_from(at).strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(|c| c != ' '));
-            if (at == 0 || saying != Saying::Lead) && is_said() {
+            if (at == 0 || saying != Saying::Lead) && words.says_at(at, phrase) {
                 set.0 |= 1 << saying as u8;
             }
         }

@@ -232,7 +232,7 @@ pub(super) fn closes(words: Wording<'_>) -> bool {
             .take(3)
             .any(|word| is_in!("policy rule decision plan choice call verdict standard convention deal", word))
         && words.iter().any(|word| is_in!("the our my", word));
-    is_called && words.len() < 6 || words.len() < 6 && is_one_of!(CLOSERS, words.said())
+    is_called && words.len() < 6 || words.len() < 6 && is_one_of!(CLOSERS, words.print())
 }
 
 fn is_closed(sentence: Wording<'_>) -> bool {

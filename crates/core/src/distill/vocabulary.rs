@@ -13,24 +13,27 @@ pub(super) struct Word<'a> {
     text: Cow<'a, str>,
     print: u64,
     class: Class,
+    at: usize,
 }
 
 impl<'a> Word<'a> {
     /// A word as it stands in a text.
     pub(super) fn of(word: &'a str) -> Self {
         let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        Self::lower(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) })
-    }
-
-    fn lower(text: Cow<'a, str>) -> Self {
+        let text = if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
         let print = print(text.as_bytes());
-        let class = lexicon::of(&text, print);
-        Self { text, print, class }
+        Self::known(text, print, 0)
     }
 
-    /// A word in lower case whose print is known.
-    pub(super) fn known(text: &'a str, print: u64) -> Self {
-        Self { text: Cow::Borrowed(text), print, class: lexicon::of(text, print) }
+    /// A word in lower case whose print is known, and where it is in its text.
+    pub(super) fn known(text: Cow<'a, str>, print: u64, at: usize) -> Self {
+        let class = lexicon::of(&text, print);
+        Self { text, print, class, at }
+    }
+
+    /// Where it begins in the text that was split.
+    pub(super) fn at(&self) -> usize {
+        self.at
     }
 
     pub(super) fn as_str(&self) -> &str {
@@ -52,7 +55,7 @@ impl<'a> Word<'a> {
 }
 
 /// No word at all, as there is none behind the last.
-pub(super) static NO_WORD: Word<'static> = Word { text: Cow::Borrowed(""), print: print(b""), class: 0 };
+pub(super) static NO_WORD: Word<'static> = Word { text: Cow::Borrowed(""), print: print(b""), class: 0, at: 0 };
 
 impl Deref for Word<'_> {
     type Target = str;
@@ -113,17 +116,23 @@ macro_rules! is_in {
     };
 }
 
-/// Whether a text is one of some phrases that are parted by bars.
+/// Whether a print is that of one of some phrases that are parted by bars.
 macro_rules! is_one_of {
-    ($phrases:expr, $text:expr) => {{
+    ($phrases:expr, $print:expr) => {{
         const THESE: &str = $phrases;
         const PRINTS: [u64; $crate::distill::vocabulary::slots(THESE, b'|')] =
             $crate::distill::vocabulary::prints(THESE, b'|');
-        $crate::distill::vocabulary::List(&PRINTS).knows($crate::distill::vocabulary::print($text.as_bytes()))
+        $crate::distill::vocabulary::List(&PRINTS).knows($print)
     }};
 }
 
 pub(super) use {is_in, is_one_of, list};
+
+/// The words of a text as they stand.
+pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '-' | '_')));
+    words.map(|word| word.trim_matches(['\'', '-'])).filter(|word| !word.is_empty())
+}
 
 /// A slot without a word.
 const NONE: u64 = 0;

@@ -1,5 +1,6 @@
 //! A text in words: split once, and looked at by every rule, whole or in parts.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Deref;
 
@@ -7,23 +8,11 @@ use super::lexicon::Class;
 use super::sayings::{self, Saying, SayingSet};
 use super::vocabulary::{self, Printer, Word};
 
-/// The words of a text in lower case, one behind the other, and where they are.
+/// The words of a text, where they are in it, and what they can be.
 pub(super) struct Spelling<'t> {
     text: &'t str,
-    /// The words, with a space between.
-    said: String,
-    places: Vec<Place>,
-}
-
-/// Where a word is.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    /// In the text.
-    at: usize,
-    /// In what is said.
-    from: usize,
-    to: usize,
-    print: u64,
+    words: Vec<Word<'t>>,
+    classes: Class,
 }
 
 /// A text in words, or a part of one.
@@ -32,8 +21,6 @@ pub(super) struct Wording<'a> {
     /// As it stands.
     pub(super) text: &'a str,
     words: &'a [Word<'a>],
-    places: &'a [Place],
-    said: &'a str,
     /// Where the text begins in the whole.
     start: usize,
     sayings: Option<&'a OnceCell<SayingSet>>,
@@ -43,16 +30,13 @@ pub(super) struct Wording<'a> {
 
 /// Splits a text and looks at it.
 pub(super) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) -> T) -> T {
-    let spelling = Spelling::of(text);
-    let words = spelling.words();
     let sayings = OnceCell::new();
-    look(spelling.wording(&words, &sayings))
+    look(Spelling::of(text).wording(&sayings))
 }
 
 impl<'t> Spelling<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        let (said, places) = (String::with_capacity(text.len() + 1), Vec::with_capacity(text.len() / 5 + 1));
-        let mut spelling = Self { text, said, places };
+        let mut spelling = Self { text, words: Vec::with_capacity(text.len() / 5 + 1), classes: 0 };
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -60,7 +44,7 @@ impl<'t> Spelling<'t> {
                 NONE | EDGE_MARK | EDGE_DASH => at += 1,
                 OTHER => match text[at..].chars().next() {
                     Some(next) if !next.is_alphanumeric() => at += next.len_utf8(),
-                    _ => at = spelling.take(at),
+                    _ => at = spelling.take_any(at),
                 },
                 _ => at = spelling.take(at),
             }
@@ -71,85 +55,65 @@ impl<'t> Spelling<'t> {
     /// Takes the word that begins here, and tells where it ends.
     fn take(&mut self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
-        let from = self.begin();
-        let (mut end, mut printer) = (at, Printer::new());
+        let (mut end, mut printer, mut is_lower) = (at, Printer::new(), true);
         loop {
-            match bytes.get(end).map_or(NONE, |byte| LETTERS[usize::from(*byte)]) {
+            let byte = bytes.get(end).copied().unwrap_or_default();
+            match LETTERS[usize::from(byte)] {
                 NONE => break,
-                OTHER => return self.take_any(at, from),
+                OTHER => return self.take_any(at),
                 letter => {
-                    self.said.push(char::from(letter));
+                    is_lower &= letter == byte;
                     printer = printer.with(letter);
                     end += 1;
                 }
             }
         }
-        let is_edged = self.said.ends_with(EDGES);
-        if is_edged {
-            let word = self.said[from..].trim_end_matches(EDGES).len();
-            self.said.truncate(from + word);
-        }
-        let print = if is_edged { vocabulary::print(&self.said.as_bytes()[from..]) } else { printer.print() };
-        self.places.push(Place { at, from, to: self.said.len(), print });
+        let word = self.text[at..end].trim_end_matches(EDGES);
+        let text = if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) };
+        let print = if word.len() < end - at { vocabulary::print(text.as_bytes()) } else { printer.print() };
+        self.push(Word::known(text, print, at));
         end
     }
 
-    /// The same where other letters than those of ASCII are, or signs that are none.
+    /// The same where other letters than those of ASCII are.
     #[cold]
-    fn take_any(&mut self, at: usize, from: usize) -> usize {
-        self.said.truncate(from);
+    fn take_any(&mut self, at: usize) -> usize {
         let end = at + run(&self.text[at..]);
-        let raw = &self.text[at..end];
-        let begun = raw.trim_start_matches(EDGES);
-        let word = begun.trim_end_matches(EDGES);
-        if word.is_empty() {
-            self.said.truncate(from.saturating_sub(1));
-            // What is no letter is passed over.
-            return end.max(at + self.text[at..].chars().next().map_or(1, char::len_utf8));
-        }
-        if word.is_ascii() {
-            self.said.push_str(word);
-            self.said[from..].make_ascii_lowercase();
-        } else {
-            self.said.push_str(&word.to_lowercase());
-        }
-        let print = vocabulary::print(&self.said.as_bytes()[from..]);
-        self.places.push(Place { at: at + raw.len() - begun.len(), from, to: self.said.len(), print });
-        end
+        let word = self.text[at..end].trim_end_matches(EDGES);
+        let text = if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase() };
+        let print = vocabulary::print(text.as_bytes());
+        self.push(Word::known(Cow::Owned(text), print, at));
+        // What is no letter is passed over by who calls.
+        end.max(at + 1)
     }
 
-    /// Where the next word will be.
-    fn begin(&mut self) -> usize {
-        if !self.said.is_empty() {
-            self.said.push(' ');
-        }
-        self.said.len()
+    fn push(&mut self, word: Word<'t>) {
+        self.classes |= word.class();
+        self.words.push(word);
     }
 
-    /// The first word.
-    pub(super) fn first(&self) -> Option<&str> {
-        self.places.first().map(|place| &self.said[place.from..place.to])
+    pub(super) fn words(&self) -> &[Word<'t>] {
+        &self.words
     }
 
     /// What stands for all its words.
     pub(super) fn print(&self) -> u64 {
-        vocabulary::print(self.said.as_bytes())
+        print_of(&self.words)
     }
 
-    /// The prints of its words.
-    pub(super) fn prints(&self) -> impl Iterator<Item = u64> {
-        self.places.iter().map(|place| place.print)
+    pub(super) fn wording<'a>(&'a self, sayings: &'a OnceCell<SayingSet>) -> Wording<'a> {
+        Wording { text: self.text, words: &self.words, start: 0, sayings: Some(sayings), classes: self.classes }
     }
+}
 
-    pub(super) fn words(&self) -> Vec<Word<'_>> {
-        self.places.iter().map(|place| Word::known(&self.said[place.from..place.to], place.print)).collect()
+/// What stands for words with a space between, as for the text that they make.
+fn print_of(words: &[Word<'_>]) -> u64 {
+    let mut printer = Printer::new();
+    for (at, word) in words.iter().enumerate() {
+        let space = (at > 0).then_some(b' ');
+        printer = space.into_iter().chain(word.bytes()).fold(printer, Printer::with);
     }
-
-    pub(super) fn wording<'a>(&'a self, words: &'a [Word<'a>], sayings: &'a OnceCell<SayingSet>) -> Wording<'a> {
-        let classes = words.iter().fold(0, |classes, word| classes | word.class());
-        let (places, said) = (&*self.places, &*self.said);
-        Wording { text: self.text, words, places, said, start: 0, sayings: Some(sayings), classes }
-    }
+    printer.print()
 }
 
 /// What may stand at the edge of a word and is none of it.
@@ -212,21 +176,25 @@ impl<'a> Wording<'a> {
     }
 
     /// The words in lower case, with a space between.
-    pub(super) fn said(self) -> &'a str {
-        self.said_from(0)
+    pub(super) fn said(self) -> String {
+        let words: Vec<&str> = self.words.iter().map(Word::as_str).collect();
+        words.join(" ")
     }
 
-    /// The same from a word on.
-    pub(super) fn said_from(self, word: usize) -> &'a str {
-        match (self.places.get(word), self.places.last()) {
-            (Some(first), Some(last)) => &self.said[first.from..last.to],
-            _ => "",
-        }
+    /// What stands for what is said.
+    pub(super) fn print(self) -> u64 {
+        print_of(self.words)
+    }
+
+    /// Whether a phrase of whole words is said from a word on.
+    pub(super) fn says_at(self, word: usize, phrase: &str) -> bool {
+        let mut words = self.words[word..].iter();
+        phrase.split(' ').all(|part| words.next().is_some_and(|word| word == part))
     }
 
     /// Where a word begins in the text.
     pub(super) fn begins(self, word: usize) -> usize {
-        self.places.get(word).map_or(self.text.len(), |place| place.at - self.start)
+        self.words.get(word).map_or(self.text.len(), |word| word.at() - self.start)
     }
 
     /// Whether the words say one of some phrases.
@@ -239,8 +207,7 @@ impl<'a> Wording<'a> {
 
     /// No more than so many words, of the same text.
     pub(super) fn at_most(self, words: usize) -> Self {
-        let words = words.min(self.words.len());
-        Self { words: &self.words[..words], places: &self.places[..words], sayings: None, ..self }
+        Self { words: &self.words[..words.min(self.words.len())], sayings: None, ..self }
     }
 
     /// The words from one on.
@@ -250,26 +217,18 @@ impl<'a> Wording<'a> {
 
     /// What stands behind a place in the text.
     pub(super) fn from(self, at: usize) -> Self {
-        let first = self.places.partition_point(|place| place.at < self.start + at);
-        Self {
-            text: &self.text[at..],
-            words: &self.words[first..],
-            places: &self.places[first..],
-            start: self.start + at,
-            sayings: None,
-            ..self
-        }
+        let first = self.count_until(at);
+        Self { text: &self.text[at..], words: &self.words[first..], start: self.start + at, sayings: None, ..self }
     }
 
     /// What stands before a place in the text.
     pub(super) fn until(self, at: usize) -> Self {
-        let end = self.places.partition_point(|place| place.at < self.start + at);
-        Self { text: &self.text[..at], words: &self.words[..end], places: &self.places[..end], sayings: None, ..self }
+        Self { text: &self.text[..at], words: &self.words[..self.count_until(at)], sayings: None, ..self }
     }
 
     /// How many words stand before a place in the text.
     pub(super) fn count_until(self, at: usize) -> usize {
-        self.places.partition_point(|place| place.at < self.start + at)
+        self.words.partition_point(|word| word.at() < self.start + at)
     }
 
     /// The parts between some marks.
@@ -308,10 +267,10 @@ mod tests {
             assert_eq!(whole.skip(3).said(), "日本 a b");
             assert_eq!(whole.skip(9).text, "");
             let (lead, rest) = whole.split_once(": ").unwrap();
-            assert_eq!((lead.said(), rest.said()), ("don't é x 日本", "a b"));
+            assert_eq!((lead.said().as_str(), rest.said().as_str()), ("don't é x 日本", "a b"));
             // A part of a part is found by its own places.
             let part = lead.from("Don't—".len());
-            assert_eq!((part.text, part.said()), ("é x-, 日本", "é x 日本"));
+            assert_eq!((part.text, part.said().as_str()), ("é x-, 日本", "é x 日本"));
             assert_eq!(part.until(part.begins(2)).said(), "é x");
             assert_eq!(part.count_until(part.begins(1)), 1);
             let clauses: Vec<_> = whole.clauses(|c| matches!(c, ',' | ':')).map(super::Wording::said).collect();
