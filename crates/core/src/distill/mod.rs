@@ -3,70 +3,48 @@
 //! A brief is a pure function of the story, the facts of the workspace, and now. Facts come from structure (calls,
 //! outcomes, exit codes, plans, git) and from words only where structure has none.
 
-mod act;
 mod actions;
 mod answer;
 mod attempts;
 mod blockers;
 mod brief;
 mod changes;
-mod choice;
 mod commands;
 mod commits;
-mod cues;
 mod decisions;
 mod digest;
 mod drift;
-mod dump;
 mod failures;
 mod files;
-mod heading;
 mod heard;
-mod hearsay;
-mod label;
 mod language;
-mod leave;
-mod lexicon;
 mod limit;
-mod needs;
 mod next;
 mod outcome;
-mod particle;
-mod phrasebook;
-mod phrases;
-mod pick;
 mod plan;
 mod progress;
-mod prose;
 mod questions;
 mod references;
 mod remarks;
 mod replaced;
-mod request;
 mod role;
 mod roots;
-mod sayings;
 mod shell;
-mod state;
+mod speech;
 mod story;
-mod swap;
 mod symbols;
 mod task;
 mod testrun;
 #[cfg(test)]
 mod tests;
-mod thing;
 mod todos;
-mod turn;
-mod verdict;
-mod vocabulary;
-mod wording;
-mod words;
 mod workspace;
 
 use std::collections::BTreeMap;
 
 use self::digest::Digest;
+use self::speech::choice::{self, act, verdict};
+use self::speech::{cues, dump, heading, prose, request, sayings, turn, vocabulary, wording, words};
 use crate::time::Timestamp;
 
 pub use brief::{

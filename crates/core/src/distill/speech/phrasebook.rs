@@ -3,7 +3,7 @@
 use super::vocabulary::{self, Word};
 
 /// Phrases, each with what it stands for.
-pub(super) struct Phrasebook<T> {
+pub(in crate::distill) struct Phrasebook<T> {
     /// By their keys.
     phrases: Vec<(u64, &'static str, T)>,
     /// A key and where its phrases begin, at the slot of the key or at one behind it.
@@ -11,7 +11,7 @@ pub(super) struct Phrasebook<T> {
 }
 
 impl<T: Copy> Phrasebook<T> {
-    pub(super) fn of(phrases: impl Iterator<Item = (&'static str, T)>) -> Self {
+    pub(in crate::distill) fn of(phrases: impl Iterator<Item = (&'static str, T)>) -> Self {
         let mut phrases: Vec<_> = phrases.filter_map(|(phrase, of)| Some((key_of(phrase)?, phrase, of))).collect();
         phrases.sort_by_key(|(key, phrase, _)| (*key, *phrase));
         let mut book = Self { slots: vec![None; (phrases.len() * 2 + 2).next_power_of_two()], phrases };
@@ -23,7 +23,7 @@ impl<T: Copy> Phrasebook<T> {
     }
 
     /// The phrases that may begin with a word that has another one behind it, or none.
-    pub(super) fn beginning(
+    pub(in crate::distill) fn beginning(
         &self,
         word: &Word<'_>,
         next: Option<&Word<'_>>,
@@ -64,7 +64,7 @@ fn key_of(phrase: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::Phrasebook;
-    use crate::distill::vocabulary::Word;
+    use crate::distill::speech::vocabulary::Word;
 
     #[test]
     fn phrases_are_known_by_their_first_words() {

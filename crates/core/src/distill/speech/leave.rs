@@ -5,11 +5,11 @@ use super::vocabulary::{NO_WORD, Word, is_in};
 
 /// What is said of work that was stopped by others.
 const STOPPED: &str = "\
-    cut cancelled canceled descoped dropped killed closed axed shelved postponed blocked replanned deprioritised deprioritized \
-    scrapped abandoned parked frozen superseded rejected withdrawn";
+    cut cancelled canceled descoped dropped killed closed axed shelved postponed blocked replanned deprioritised \
+    deprioritized scrapped abandoned parked frozen superseded rejected withdrawn";
 
 /// Whether the work at hand is left: stopped, blocked, somebody else's, not worth it, or put away for later.
-pub(super) fn is_left(words: &[Word<'_>]) -> bool {
+pub(in crate::distill) fn is_left(words: &[Word<'_>]) -> bool {
     words.windows(2).any(|pair| is_stopped(&pair[0], &pair[1]) || is_given_up(&pair[0], &pair[1]))
         || threes(words).any(|(one, two, three)| is_put_away(one, two, three))
 }
@@ -75,7 +75,7 @@ fn is_put_away(one: &Word<'_>, two: &Word<'_>, three: &Word<'_>) -> bool {
 const SAVED: &str = "changes work notes progress you you've i've we've stuff is branch state current diff";
 
 /// Whether something else is taken up.
-pub(super) fn is_taken(words: &[Word<'_>]) -> bool {
+pub(in crate::distill) fn is_taken(words: &[Word<'_>]) -> bool {
     threes(words).any(|(one, two, three)| is_begun(one, two, three) || is_next(one, two, three))
         || words.windows(4).any(|part| {
             // `… and analyse the crash`

@@ -6,73 +6,75 @@ use super::needs::{CUE, NEEDS, SAYING};
 use super::{cues, sayings, vocabulary};
 
 /// What a word can be.
-pub(super) type Class = u64;
+pub(in crate::distill) type Class = u64;
 
 /// The one who speaks, alone or with others.
-pub(super) const SPEAKER: Class = 1;
+pub(in crate::distill) const SPEAKER: Class = 1;
 /// Others who may settle something.
-pub(super) const PEOPLE: Class = 1 << 1;
+pub(in crate::distill) const PEOPLE: Class = 1 << 1;
 /// May stand between who acts and the verb.
-pub(super) const BETWEEN: Class = 1 << 2;
+pub(in crate::distill) const BETWEEN: Class = 1 << 2;
 /// A verb that is an act of choosing by itself.
-pub(super) const FIRM: Class = 1 << 3;
+pub(in crate::distill) const FIRM: Class = 1 << 3;
 /// A verb that is one where it is explained, or set against something else.
-pub(super) const WEAK: Class = 1 << 4;
+pub(in crate::distill) const WEAK: Class = 1 << 4;
 /// The verb's form: `choose`.
-pub(super) const BASE: Class = 1 << 5;
+pub(in crate::distill) const BASE: Class = 1 << 5;
 /// `chose`, `chosen`.
-pub(super) const PAST: Class = 1 << 6;
+pub(in crate::distill) const PAST: Class = 1 << 6;
 /// `choosing`.
-pub(super) const GOING: Class = 1 << 7;
+pub(in crate::distill) const GOING: Class = 1 << 7;
 /// `chooses`.
-pub(super) const THIRD: Class = 1 << 8;
+pub(in crate::distill) const THIRD: Class = 1 << 8;
 /// A noun that names what was settled.
-pub(super) const SETTLED: Class = 1 << 9;
+pub(in crate::distill) const SETTLED: Class = 1 << 9;
 /// A verb or a pronoun of a sentence that tells; what is picked by its name alone has none.
-pub(super) const TELLS: Class = 1 << 10;
+pub(in crate::distill) const TELLS: Class = 1 << 10;
 /// A verb of perceiving, trying, wondering: what follows is told and not chosen.
-pub(super) const PERCEIVES: Class = 1 << 11;
+pub(in crate::distill) const PERCEIVES: Class = 1 << 11;
 /// What is open, wrong or only thought of.
-pub(super) const UNSETTLED: Class = 1 << 12;
+pub(in crate::distill) const UNSETTLED: Class = 1 << 12;
 /// Where things are settled.
-pub(super) const MEETING: Class = 1 << 13;
+pub(in crate::distill) const MEETING: Class = 1 << 13;
 
 /// What a conclusion begins with.
-pub(super) const THEREFORE: Class = 1 << 14;
+pub(in crate::distill) const THEREFORE: Class = 1 << 14;
 /// The same, where it may as well go on.
-pub(super) const SO: Class = 1 << 20;
+pub(in crate::distill) const SO: Class = 1 << 20;
 /// What is said of a thing that was put to the test, or in place.
-pub(super) const SUITS: Class = 1 << 21;
+pub(in crate::distill) const SUITS: Class = 1 << 21;
 /// What is said of a thing that holds: `the default`, `mandatory`.
-pub(super) const STATES: Class = 1 << 15;
+pub(in crate::distill) const STATES: Class = 1 << 15;
 /// `stays`, `survives`.
-pub(super) const STAYS: Class = 1 << 16;
+pub(in crate::distill) const STAYS: Class = 1 << 16;
 /// What a program or a document does: `the service now relies on …`.
-pub(super) const DOES: Class = 1 << 17;
+pub(in crate::distill) const DOES: Class = 1 << 17;
 /// Verbs that make one thing another: `converted to …`.
-pub(super) const SHAPES: Class = 1 << 18;
+pub(in crate::distill) const SHAPES: Class = 1 << 18;
 /// What may stand before a colon, behind which the choice is named.
-pub(super) const LABEL: Class = 1 << 19;
+pub(in crate::distill) const LABEL: Class = 1 << 19;
 
 /// Verbs of choosing that need no reason.
 const FIRM_VERBS: &str = "\
-    choose pick select settle opt adopt commit standardise standardize decide agree approve ratify endorse vote elect \
-    prefer favour favor stick retain mandate insist veto reject ban forbid prohibit overrule rule finalise finalize land \
-    greenlight go stay lock converge outlaw disallow overturn override take say declare designate nominate crown specify side live";
+    choose pick select settle opt adopt commit standardise standardize decide agree approve ratify endorse vote \
+    elect prefer favour favor stick retain mandate insist veto reject ban forbid prohibit overrule rule finalise \
+    finalize land greenlight go stay lock converge outlaw disallow overturn override take say declare designate \
+    nominate crown specify side live";
 
 /// Verbs that choose where there is a reason.
 const WEAK_VERBS: &str = "\
-    use have keep leave drop skip avoid store put base treat revert switch move return replace swap accept allow permit \
-    defer postpone delay hold want demand request ditch scrap discard abandon exclude include limit cap pin reuse rely \
-    target default support require enforce model represent build implement make remove rule give resort fall lean turn \
-    write design structure split embed inline isolate hardcode freeze shelve restrict tie accept restore preserve reinstate maintain";
+    use have keep leave drop skip avoid store put base treat revert switch move return replace swap accept allow \
+    permit defer postpone delay hold want demand request ditch scrap discard abandon exclude include limit cap pin \
+    reuse rely target default support require enforce model represent build implement make remove rule give resort \
+    fall lean turn write design structure split embed inline isolate hardcode freeze shelve restrict tie accept \
+    restore preserve reinstate maintain";
 
 /// Irregular forms in the past.
 const IRREGULAR: &str = "\
-    say=said choose=chose choose=chosen stick=stuck go=went go=gone keep=kept take=took take=taken leave=left put=put hold=held \
-    make=made build=built forbid=forbade forbid=forbidden give=gave fall=fell write=wrote split=split override=overrode \
-    opt=opted commit=committed permit=permitted ban=banned drop=dropped skip=skipped cap=capped pin=pinned swap=swapped \
-    scrap=scrapped greenlight=greenlit prefer=preferred defer=deferred";
+    say=said choose=chose choose=chosen stick=stuck go=went go=gone keep=kept take=took take=taken leave=left \
+    put=put hold=held make=made build=built forbid=forbade forbid=forbidden give=gave fall=fell write=wrote \
+    split=split override=overrode opt=opted commit=committed permit=permitted ban=banned drop=dropped skip=skipped \
+    cap=capped pin=pinned swap=swapped scrap=scrapped greenlight=greenlit prefer=preferred defer=deferred";
 
 const CLASSES: &[(Class, &str)] = &[
     (SPEAKER, "i we i'll we'll i'm we're i've we've let's lets im ive ill"),
@@ -223,7 +225,7 @@ fn inflected(verb: &str) -> Vec<(String, Class)> {
 }
 
 /// What a word can be, which has this print.
-pub(super) fn of(word: &str, print: u64) -> Class {
+pub(in crate::distill) fn of(word: &str, print: u64) -> Class {
     let known = |print: u64| FORMS[slot(&FORMS, print)].1;
     match word.strip_suffix("'s") {
         // `The board's`, but not `it's`.

@@ -10,22 +10,24 @@ use super::sayings::Saying;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
 
-const NEW: &str = "new next another different updated revised real actual other main proper bigger urgent second third fourth follow-up";
+const NEW: &str = "\
+    new next another different updated revised real actual other main proper bigger urgent second third fourth \
+    follow-up";
 
-pub(super) const NAMES: &str = "\
+pub(in crate::distill) const NAMES: &str = "\
     task topic thing goal plan request subject job item assignment problem ticket story priority focus objective \
     mission project issue point step order";
 
-pub(super) const OLD: &str = "other previous old first original earlier current last former rest";
+pub(in crate::distill) const OLD: &str = "other previous old first original earlier current last former rest";
 
 /// What stands before the words that count.
 const BEFORE: &str = "\
     please just ok okay and then so actually yes no but also right well fine sure hmm hm alright good great thanks \
-    now sorry wait oh a an the here's here is there's there i have we've i've got on to let's lets move go onto hey hi \
-    cool perfect nice small quick your my our it's that's this you're";
+    now sorry wait oh a an the here's here is there's there i have we've i've got on to let's lets move go onto \
+    hey hi cool perfect nice small quick your my our it's that's this you're";
 
 /// Verbs that put something away.
-pub(super) const DISMISS: &str = "\
+pub(in crate::distill) const DISMISS: &str = "\
     forget scrap drop skip ignore scratch park abandon cancel stop pause shelve ditch postpone defer discard \
     nevermind disregard halt close wrap finish suspend freeze";
 
@@ -37,7 +39,7 @@ const TAKE_UP: &str =
 const LINKS: &str = "to with on over at into working by doing";
 
 /// Whether a sentence, or what a prompt begins with, turns to something else.
-pub(super) fn turns(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn turns(words: Wording<'_>) -> bool {
     names_new(words)
         || words.has(needs::WHAT) && sets_off(&words)
         || words.has(needs::AWAY) && dismisses(&words)
@@ -52,7 +54,7 @@ pub(super) fn turns(words: Wording<'_>) -> bool {
 }
 
 /// Whether a sentence calls something the task.
-pub(super) fn names_task(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn names_task(words: Wording<'_>) -> bool {
     // What is called a step or a problem may be a part of the task.
     let is_task =
         words.iter().take(8).any(|word| is_in!("task topic goal job assignment ticket project mission", word));
@@ -60,21 +62,22 @@ pub(super) fn names_task(words: Wording<'_>) -> bool {
 }
 
 /// What is said of a task that is left where it is.
-pub(super) const ASIDE: &str = "\
-    come back to this|come back to that|get back to this later|back to this later|on ice|on hold|on the back burner|\
-    done here|done with this|done with that|finished with this|finished with that|call this finished|call this done|\
-    call it done|call that done|tick that off|tick this off|closing this|close this|wrap this up|wrap that up|\
-    enough on this|enough of this|enough of that|stop here|leave it there|leave it at that|something came up|\
-    cancelled this|cancelled that|canceled this|canceled that|is cancelled|is canceled|was cancelled|was canceled|\
-    don't continue|do not continue|no longer need this|doesn't need this|don't need this|not worth it|isn't worth it|\
-    this is shipped|that is shipped|that's shipped|this is merged|that's merged|one's merged|this is done|that's done|\
-    that one's done|this one's done|this is finished|that's finished|previous is finished|ticket is closed|\
-    takes it over|took it over|else takes over|else took over|colleague takes over|will take it from|handed this|handed that|hand this over|\
-    been told to drop|been told to stop|deprioritised|deprioritized|obsolete now|ok enough|enough now|enough for now|\
+pub(in crate::distill) const ASIDE: &str = "\
+    come back to this|come back to that|get back to this later|back to this later|on ice|on hold|\
+    on the back burner|done here|done with this|done with that|finished with this|finished with that|\
+    call this finished|call this done|call it done|call that done|tick that off|tick this off|closing this|\
+    close this|wrap this up|wrap that up|enough on this|enough of this|enough of that|stop here|leave it there|\
+    leave it at that|something came up|cancelled this|cancelled that|canceled this|canceled that|is cancelled|\
+    is canceled|was cancelled|was canceled|don't continue|do not continue|no longer need this|doesn't need this|\
+    don't need this|not worth it|isn't worth it|this is shipped|that is shipped|that's shipped|this is merged|\
+    that's merged|one's merged|this is done|that's done|that one's done|this one's done|this is finished|\
+    that's finished|previous is finished|ticket is closed|takes it over|took it over|else takes over|\
+    else took over|colleague takes over|will take it from|handed this|handed that|hand this over|been told to drop|\
+    been told to stop|deprioritised|deprioritized|obsolete now|ok enough|enough now|enough for now|\
     that's it for this|that's all for this|that's it for that|that's all for now|become irrelevant|is irrelevant|\
-    been cancelled|been canceled|been dropped|been shelved|been postponed|been superseded|got cancelled|got canceled|\
-    have to interrupt|interrupting you|must interrupt|side quest|\
-    pulling you off|taking you off|this is a wrap|sign this off|out of our hands";
+    been cancelled|been canceled|been dropped|been shelved|been postponed|been superseded|got cancelled|\
+    got canceled|have to interrupt|interrupting you|must interrupt|side quest|pulling you off|taking you off|\
+    this is a wrap|sign this off|out of our hands";
 
 /// Words with which the next thing is taken up, behind one that is left.
 const TAKES: &str = "\
@@ -99,12 +102,12 @@ fn sets_aside(words: Wording<'_>) -> bool {
 }
 
 /// What gives a task by its phrase.
-pub(super) const GIVEN: &str = "\
-    as your task|as the task|as your job|your task is|your job is|your new task|your new job|\
-    is the job now|is the task now|is what matters now|rest of the session|rest of the day|rest of today|\
-    rest of this session|now turn to|we turn to|switch context|bigger problems|bigger fish|it's all about|it is all about|need you on|want you on|you're on the|\
-    reassigning you to|moving you to|putting you on|you're now on|you're now working|you are now working|\
-    from now on you work|from now on you're|focus is now on|focus is on|you are on the|\
+pub(in crate::distill) const GIVEN: &str = "\
+    as your task|as the task|as your job|your task is|your job is|your new task|your new job|is the job now|\
+    is the task now|is what matters now|rest of the session|rest of the day|rest of today|rest of this session|\
+    now turn to|we turn to|switch context|bigger problems|bigger fish|it's all about|it is all about|need you on|\
+    want you on|you're on the|reassigning you to|moving you to|putting you on|you're now on|you're now working|\
+    you are now working|from now on you work|from now on you're|focus is now on|focus is on|you are on the|\
     the session is about|this session is about|in the meantime";
 
 /// `Your job is now …`, `treat that as your task`, `for the rest of the day …`, `it's all about …`.
@@ -127,14 +130,14 @@ fn gives(words: Wording<'_>) -> bool {
 }
 
 /// Verbs that put something away, in the forms in which they are said of a task.
-pub(super) const LEAVING: &str = "\
-    forget scrap drop skip ignore park abandon cancel stop pause shelve ditch postpone defer discard disregard halt suspend \
-    freeze leave scratch revert undo abandoning dropping parking shelving pausing stopping cancelling canceling postponing ditching scrapping \
-    leaving abandoned dropped parked shelved paused stopped cancelled canceled postponed ditched scrapped delay close closing \
-    mothball bin kill killing finish stash";
+pub(in crate::distill) const LEAVING: &str = "\
+    forget scrap drop skip ignore park abandon cancel stop pause shelve ditch postpone defer discard disregard \
+    halt suspend freeze leave scratch revert undo abandoning dropping parking shelving pausing stopping cancelling \
+    canceling postponing ditching scrapping leaving abandoned dropped parked shelved paused stopped cancelled \
+    canceled postponed ditched scrapped delay close closing mothball bin kill killing finish stash";
 
 /// Whether a prompt leaves what was worked on: puts it away, or says that it is over, later or not wanted.
-pub(super) fn leaves(words: &[Word<'_>]) -> bool {
+pub(in crate::distill) fn leaves(words: &[Word<'_>]) -> bool {
     let is_work =
         |word: &Word<'_>| is_in!(OLD, word) || is_in!(NAMES, word) || is_in!("whole entire work feature branch", word);
     words.windows(3).filter(|part| part[0].is(needs::LEAVES)).any(|part| {
@@ -167,7 +170,7 @@ pub(super) fn leaves(words: &[Word<'_>]) -> bool {
 }
 
 /// Whether a prompt takes something up, or says what matters now.
-pub(super) fn takes(words: &[Word<'_>]) -> bool {
+pub(in crate::distill) fn takes(words: &[Word<'_>]) -> bool {
     let is_own = |word: &Word<'_>| !request::is_back(word) && !is_in!("how why what if", word);
     words.windows(3).filter(|part| part[0].is(needs::TAKES)).any(|part| {
         let [one, two, three] = part else { return false };
@@ -197,25 +200,26 @@ pub(super) fn takes(words: &[Word<'_>]) -> bool {
 }
 
 /// What tasks are called.
-pub(super) const TASKS: &str =
+pub(in crate::distill) const TASKS: &str =
     "task topic goal job assignment ticket project mission objective priority emergency request agenda chapter";
 
 /// What is said of one that is over or left.
-pub(super) const OVER: &str = "\
-    done finished closed closes closing shipped merged wrap wrapped enough stop drop scrap forget stash pause park anymore \
-    wrong warm-up postpone wait aside door over handed later cancelled canceled abandoned dropped shelved complete completed";
+pub(in crate::distill) const OVER: &str = "\
+    done finished closed closes closing shipped merged wrap wrapped enough stop drop scrap forget stash pause park \
+    anymore wrong warm-up postpone wait aside door over handed later cancelled canceled abandoned dropped shelved \
+    complete completed";
 
 /// When the other one is to be done.
-pub(super) const WHEN: &str =
+pub(in crate::distill) const WHEN: &str =
     "now next first instead right immediately remainder rest today tonight onwards henceforth";
 
 /// How it is taken up.
-pub(super) const TAKEN: &str = "\
-    work working concentrate focus start started begin turn switch switching move moving tackle devote handle shift pivot \
-    jump attention dedicate proceed";
+pub(in crate::distill) const TAKEN: &str = "\
+    work working concentrate focus start started begin turn switch switching move moving tackle devote handle \
+    shift pivot jump attention dedicate proceed";
 
 /// Whether signs of several kinds together make a prompt one that turns to another task.
-pub(super) fn shows_turn(words: &[Word<'_>], is_choice: bool) -> bool {
+pub(in crate::distill) fn shows_turn(words: &[Word<'_>], is_choice: bool) -> bool {
     let classes = words.iter().fold(0, |classes, word| classes | word.class());
     let has = |class: Class| classes & class != 0;
     // `The nightly job instead of …`
@@ -356,7 +360,7 @@ fn dismisses(words: &[Word<'_>]) -> bool {
 }
 
 /// What is said of a task that waits or that others have.
-pub(super) const GONE: &str = "\
+pub(in crate::distill) const GONE: &str = "\
     can wait|to somebody else|to someone else|somebody else is|someone else is|somebody else takes|\
     someone else takes|somebody else took|someone else took|somebody else will|someone else will|\
     no longer relevant";
@@ -383,7 +387,8 @@ fn is_gone(words: Wording<'_>) -> bool {
 
 /// `Change of plan`, `our priorities have shifted`.
 fn has_changed(words: &[Word<'_>]) -> bool {
-    const SUBJECT: &str = "plan plans direction priority priorities scope course focus requirements goal goals task topic assignment \
+    const SUBJECT: &str = "\
+        plan plans direction priority priorities scope course focus requirements goal goals task topic assignment \
         objective";
     words.iter().take(30).enumerate().any(|(at, word)| {
         let near = &words[at.saturating_sub(3)..(at + 4).min(words.len())];
@@ -413,12 +418,13 @@ fn takes_up(words: &[Word<'_>]) -> bool {
 }
 
 /// `X is more urgent`, `X comes first`.
-pub(super) const RANKED: &str =
+pub(in crate::distill) const RANKED: &str =
     "more urgent|more pressing|more important|comes first|takes precedence|top priority|first priority";
 
 /// `Please do the importer now`, `can you now work on the importer`, `the importer now, please`.
 fn does_now(words: &[Word<'_>]) -> bool {
-    const TELLS: &str = "is are was were works fails passes looks has have does seems it that this fail pass break breaks crash \
+    const TELLS: &str = "\
+        is are was were works fails passes looks has have does seems it that this fail pass break breaks crash \
         crashes work run runs look don't doesn't can't won't still again";
     const LEAD: &str = "please let's lets can could you we now go over to just then and ok okay would";
     let Some(now) = words.iter().position(|word| word == "now") else { return false };

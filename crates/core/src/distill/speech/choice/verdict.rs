@@ -8,64 +8,73 @@ use super::vocabulary::{NO_WORD, Word, is_in, is_one_of};
 use super::wording::Wording;
 
 /// Leads behind which a conclusion stands.
-pub(super) const LEADS: &str = "\
+pub(in crate::distill) const LEADS: &str = "\
     in the end|on balance|all things considered|bottom line|after weighing|after comparing|after some discussion|\
-    after discussing|after some thought|after some back and forth|after much|from now on|from here on|going forward|\
-    as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|as decided|\
-    until further notice|at the end of the day|when all is said and done|long story short|after a long|after a lot of|\
-    after talking|after thinking|after looking at both|after trying both|after the meeting|after today's|after a vote|\
-    as you asked|as you requested|as you wanted|as you decided|as you suggested|as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|just so it's written down|to be clear we|to make it official|it's official|as confirmed|at your request|on your advice|on your request|by elimination|by process of elimination|\
-    as a matter of principle|as a matter of policy|on principle|as planned|as instructed|as promised|as ordered|as desired";
+    after discussing|after some thought|after some back and forth|after much|from now on|from here on|\
+    going forward|as of now|as of today|starting today|from today|henceforth|by convention|as a rule|as agreed|\
+    as decided|until further notice|at the end of the day|when all is said and done|long story short|after a long|\
+    after a lot of|after talking|after thinking|after looking at both|after trying both|after the meeting|\
+    after today's|after a vote|as you asked|as you requested|as you wanted|as you decided|as you suggested|\
+    as you prefer|with your ok|with your approval|with your confirmation|with your blessing|with your go-ahead|\
+    with your consent|as requested|as discussed|as instructed|as you said|per your|on reflection|upon reflection|\
+    on second thought|thinking about it|having thought|having looked|having slept|in hindsight|per our discussion|\
+    per our call|per the meeting|per yesterday's|as agreed|long discussion short|for the record|\
+    just so it's written down|to be clear we|to make it official|it's official|as confirmed|at your request|\
+    on your advice|on your request|by elimination|by process of elimination|as a matter of principle|\
+    as a matter of policy|on principle|as planned|as instructed|as promised|as ordered|as desired";
 
 /// Labels of conclusions; those that make a section are known before a sentence is looked at.
 const LABELS: &str = "\
     choice pick verdict conclusion outcome resolution resolved confirmed final approved agreed settled policy rule \
-    convention principle constraint consensus preference call decided decision chosen picked selected settled winner \
-    vote agreement ruling accepted requirement approach strategy decisions choices non-negotiable mandatory decree intentional deliberate";
+    convention principle constraint consensus preference call decided decision chosen picked selected settled \
+    winner vote agreement ruling accepted requirement approach strategy decisions choices non-negotiable mandatory \
+    decree intentional deliberate";
 
 /// Labels that may stand anywhere in a longer one: `our decision stands: …`.
 const FIRM_LABELS: &str =
     "decision decided agreed agreement verdict consensus ruling resolution chosen settled policy convention";
 
 /// What makes a label one of something that is open.
-const UNDECIDED: &str = "open pending no needed need needs required missing outstanding your possible proposed suggested next current existing \
-    old previous today's former alternative";
+const UNDECIDED: &str = "\
+    open pending no needed need needs required missing outstanding your possible proposed suggested next current \
+    existing old previous today's former alternative";
 
 /// Verbs in the past by which something was chosen.
-pub(super) const PAST: &str = "\
-    used kept left stored put replaced switched swapped moved dropped avoided skipped adopted picked chose selected based \
-    took went \
-    capped limited pinned named deferred postponed preferred modelled modeled reused retained rejected";
+pub(in crate::distill) const PAST: &str = "\
+    used kept left stored put replaced switched swapped moved dropped avoided skipped adopted picked chose \
+    selected based took went capped limited pinned named deferred postponed preferred modelled modeled reused \
+    retained rejected";
 
 /// The same, where only what it took the place of makes it a choice.
-pub(super) const WORK: &str = "made built wrote implemented moved added changed removed returned did";
+pub(in crate::distill) const WORK: &str = "made built wrote implemented moved added changed removed returned did";
 
 /// The same of how something was built.
-pub(super) const BUILT: &str = "built based wrote implemented modelled modeled structured designed did made solved";
+pub(in crate::distill) const BUILT: &str = "\
+    built based wrote implemented modelled modeled structured designed did made solved";
 
 /// Ways of doing something.
-pub(super) const IDEAS: &str =
+pub(in crate::distill) const IDEAS: &str =
     "approach idea approaches ideas option options proposal way solution variant design alternative";
 
 /// What others did who may choose.
-pub(super) const CHOSE: &str = "\
+pub(in crate::distill) const CHOSE: &str = "\
     prefers insists insisted chose decided prefer opted vetoed approved accepted wants voted picked agreed requires \
     demanded demands signed selected settled ruled rejected want require insist";
 
 /// One of these is in every clause that closes a matter.
-pub(super) const CLOSING: &str = "\
-    decided settled agreed final deal period stop story closed that's discussion debate exceptions nothing approved decision \
-    mind enough non-negotiable locked accepted policy rule plan choice call verdict standard convention be topic basta done \
-    go do ship like make job buts signed more";
+pub(in crate::distill) const CLOSING: &str = "\
+    decided settled agreed final deal period stop story closed that's discussion debate exceptions nothing \
+    approved decision mind enough non-negotiable locked accepted policy rule plan choice call verdict standard \
+    convention be topic basta done go do ship like make job buts signed more";
 
 /// What is said of a matter that is closed.
-pub(super) const CLOSED: &str = "\
+pub(in crate::distill) const CLOSED: &str = "\
     is final|are final|is frozen|are frozen|is non-negotiable|are non-negotiable|is mandatory|are mandatory|\
     off the table|set in stone|a no-go|is a must|are a must|out of the question|is a given|is locked in|\
     not up for debate|not up for discussion";
 
 /// What holds for users and agents alike.
-pub(super) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
+pub(in crate::distill) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
     words.says(Saying::Lead)
         || words.says(Saying::Closed)
         || is_labelled(words)
@@ -136,8 +145,9 @@ fn is_mark(c: char) -> bool {
 /// `From this release on, …`, `as of version 5 …`: what holds from a time on.
 fn starts_from(words: &[Word<'_>]) -> bool {
     const TIMES: &str = "\
-        commit release version sprint day point week month quarter pr change moment milestone here now today tomorrow v2 v3 \
-        january february march april may june july august september october november december monday phase iteration";
+        commit release version sprint day point week month quarter pr change moment milestone here now today \
+        tomorrow v2 v3 january february march april may june july august september october november december \
+        monday phase iteration";
     match words {
         [from, ..] if *from == "from" => {
             words.iter().skip(1).take(3).any(|word| is_in!(TIMES, word))
@@ -212,17 +222,19 @@ fn admits(words: &[Word<'_>]) -> bool {
 }
 
 /// Clauses that close a matter.
-pub(super) const CLOSERS: &str = "\
+pub(in crate::distill) const CLOSERS: &str = "\
     decided|settled|agreed|final|done deal|period|full stop|end of story|end of discussion|case closed|\
     that's final|that's that|final answer|no discussion|no debate|no exceptions|nothing else|approved|it's decided|\
-    that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|it's settled|\
-    my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
-    so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|nothing more|and nothing more|nothing less|no more no less|basta|be done with it|go|go ahead|do it|\
-    do that|so do that|ship it|like it or not|make it so|final|no more debate|no further discussion|topic closed|matter closed|\
+    that's decided|that's settled|that's agreed|decision made|decision taken|i've decided|we've decided|\
+    it's settled|my mind is made up|made up my mind|enough said|non-negotiable|and that's final|and that's that|\
+    locked in|status accepted|accepted|status approved|status decided|that's the plan of record|\
+    so that's the plan of record|so that's the plan|that's it then|so that's that|so be it|next topic|nothing more|\
+    and nothing more|nothing less|no more no less|basta|be done with it|go|go ahead|do it|do that|so do that|\
+    ship it|like it or not|make it so|final|no more debate|no further discussion|topic closed|matter closed|\
     question closed|discussion closed|job done|no buts|no ifs no buts|i signed it off|signed off";
 
 /// `X. decided. moving on`, `X, end of story`: a clause that closes the matter, behind what it is about.
-pub(super) fn closes(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn closes(words: Wording<'_>) -> bool {
     // `That's the policy now.`
     let is_called = words.len() >= 3
         && is_in!("that's this that", &words[0])
@@ -259,8 +271,10 @@ fn looks_back(words: &[Word<'_>], cues: CueSet) -> bool {
 }
 
 /// `Scrap the earlier idea, …`, `the old approach is out`: what is dropped is a way of doing it.
-pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
-    const DROPS: &str = "longer kill bin axe bury nix killed buried axed scrap scratch drop dropped ditch discard forget abandon scrapped ditched abandoned discarded";
+pub(in crate::distill) fn replaces_idea(words: &[Word<'_>]) -> bool {
+    const DROPS: &str = "\
+        longer kill bin axe bury nix killed buried axed scrap scratch drop dropped ditch discard forget abandon \
+        scrapped ditched abandoned discarded";
     let at = words.iter().take(8).position(|word| is_idea(word));
     at.is_some_and(|at| {
         let behind: Vec<&str> = words[at + 1..].iter().take(3).map(Word::as_str).collect();
@@ -270,7 +284,7 @@ pub(super) fn replaces_idea(words: &[Word<'_>]) -> bool {
 }
 
 /// Whether a word names a way of doing something and not the thing.
-pub(super) fn is_idea(word: &Word<'_>) -> bool {
+pub(in crate::distill) fn is_idea(word: &Word<'_>) -> bool {
     word.is(needs::IDEA)
 }
 
@@ -293,11 +307,12 @@ fn is_anothers(words: &[Word<'_>]) -> bool {
 /// `The customer wants …`, `management approved …`.
 fn people_chose(words: &[Word<'_>]) -> bool {
     const PEOPLE: &str = "\
-        management team lead boss manager customer customers client clients product board architect architects cto ceo \
-        everyone everybody reviewers stakeholders committee group ops legal security finance owner owners maintainers we";
+        management team lead boss manager customer customers client clients product board architect architects cto \
+        ceo everyone everybody reviewers stakeholders committee group ops legal security finance owner owners \
+        maintainers we";
     const CHOSE: &str = "\
-        approved accepted wants voted picked agreed requires demanded demands chose decided signed selected settled vetoed \
-        ruled rejected want require insists insisted insist prefers";
+        approved accepted wants voted picked agreed requires demanded demands chose decided signed selected \
+        settled vetoed ruled rejected want require insists insisted insist prefers";
     let is_split = words.first().is_some_and(|word| is_in!("half some part most many few several", word));
     !is_split
         && words.windows(3).take(4).any(|part| {
@@ -343,8 +358,10 @@ fn is_why(words: &[Word<'_>]) -> bool {
 
 /// `Better a queue than a cron job`, `Redis over Memcached, because …`.
 fn prefers(words: Wording<'_>, cues: CueSet) -> bool {
-    const VERBS: &str = "ideas idea later option options note is are was were it i we this that they has loops loop iterates iterate iterating looping goes go going \
-        hand take carry run runs all left moved move spread does do did can could should will would must may might have had";
+    const VERBS: &str = "\
+        ideas idea later option options note is are was were it i we this that they has loops loop iterates \
+        iterate iterating looping goes go going hand take carry run runs all left moved move spread does do did \
+        can could should will would must may might have had";
     let first = words.first().unwrap_or(&NO_WORD);
     if matches!(first.as_str(), "better" | "rather") && words.iter().any(|word| word == "than") {
         return true;

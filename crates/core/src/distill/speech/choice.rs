@@ -3,27 +3,37 @@
 //! Phrases alone miss most of how people say it. Here the parts of a sentence are looked at: a speaker and a verb of
 //! choosing, a judgement and its noun, a passive, an order with what it replaces.
 
+pub(in crate::distill) mod act;
+mod hearsay;
+mod label;
+mod particle;
+pub(in crate::distill) mod pick;
+pub(in crate::distill) mod state;
+pub(in crate::distill) mod swap;
+mod thing;
+pub(in crate::distill) mod verdict;
+
 use super::cues::{Cue, CueSet};
 use super::sayings::Saying;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::{Wording, spelt};
-use super::{Voice, act, decisions, hearsay, needs, pick, swap, verdict};
+use super::{Voice, cues, decisions, lexicon, needs, prose, questions, request, sayings, vocabulary, wording};
 
 /// How many words a choice may have, and how many bytes.
-pub(super) const LONGEST: usize = 90;
+pub(in crate::distill) const LONGEST: usize = 90;
 const LONGEST_TEXT: usize = 800;
 
 /// Verbs by which something is chosen or kept, in the form behind `will` or `let's`.
 const VERBS: &str = "\
-    use keep have take adopt pick choose store put leave drop skip avoid go stick stay standardise standardize prefer \
-    favour favor want rely build base run treat name call cap limit defer postpone hold write model represent support \
-    target default switch move opt settle select retain reuse pin ship accept allow require enforce assume serve expose \
-    encode cache split embed delegate ban forbid reject exclude include vote proceed";
+    use keep have take adopt pick choose store put leave drop skip avoid go stick stay standardise standardize \
+    prefer favour favor want rely build base run treat name call cap limit defer postpone hold write model \
+    represent support target default switch move opt settle select retain reuse pin ship accept allow require \
+    enforce assume serve expose encode cache split embed delegate ban forbid reject exclude include vote proceed";
 
 /// Verbs that are a choice whoever says them, without a reason.
 const FIRM: &str = "\
-    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote take took doing \
-    going sticking staying keeping adopting choosing picking taking";
+    standardise standardize prefer favour favor adopt choose pick opt settle stick retain default go vote take \
+    took doing going sticking staying keeping adopting choosing picking taking";
 
 /// Verbs with which an order chooses how, and not what, is done.
 const ORDERS: &str = "\
@@ -32,8 +42,8 @@ const ORDERS: &str = "\
 
 /// Words that may stand between a speaker and the verb.
 const BETWEEN: &str = "\
-    will would shall should must are am is going to 'll just only simply therefore now then still always never not also \
-    instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
+    will would shall should must are am is going to 'll just only simply therefore now then still always never not \
+    also instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
     consistently hereby so";
 
 /// Words that may stand before an order.
@@ -42,52 +52,56 @@ const BEFORE: &str = "\
     therefore always simply let's lets";
 
 /// What is good about the better one.
-pub(super) const GOOD: &str = "\
+pub(in crate::distill) const GOOD: &str = "\
     right best better correct proper sane sensible safer safest simpler simplest cleaner cleanest obvious final \
-    preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable pragmatic honest \
-    robust lighter natural idiomatic leaner superior cleanest sturdier sounder saner winning ideal optimal";
+    preferred preferable chosen agreed wiser smarter cheapest cheaper clear stronger strongest reasonable \
+    pragmatic honest robust lighter natural idiomatic leaner superior cleanest sturdier sounder saner winning \
+    ideal optimal";
 
 /// What the better one is.
-pub(super) const KINDS: &str = "\
+pub(in crate::distill) const KINDS: &str = "\
     call choice answer option pick decision fit trade-off tradeoff approach tool solution bet direction compromise \
     candidate default way route design alternative variant strategy winner fix remedy path move setup";
 
 /// Nouns that name what was settled.
-pub(super) const SETTLED: &str = "\
+pub(in crate::distill) const SETTLED: &str = "\
     decision choice approach strategy convention rule policy verdict conclusion consensus agreement call pick \
     preference outcome resolution direction constraint requirement principle";
 
 /// Participles of what was settled.
-pub(super) const CHOSEN: &str = "\
+pub(in crate::distill) const CHOSEN: &str = "\
     chosen decided agreed settled selected preferred adopted rejected postponed deferred retained picked approved \
     standardised standardized favoured favored mandated forbidden banned excluded";
 
 /// Participles that are a choice where they are said of what is to be.
-pub(super) const MADE: &str = "\
+pub(in crate::distill) const MADE: &str = "\
     kept used dropped replaced stored left done handled built written served based capped limited put named treated \
     avoided skipped pinned reused moved required allowed enforced";
 
 /// How options are called.
-pub(super) const OPTIONS: &str = "option variant approach alternative plan choice number version proposal candidate";
+pub(in crate::distill) const OPTIONS: &str = "\
+    option variant approach alternative plan choice number version proposal candidate";
 
 /// What makes more sense.
-pub(super) const SENSIBLE: &str = "fits best|fit best|suits us best|suits best|is worth it|are worth it|takes over from|\
-    the only option that|the only candidate that|the only approach that|the only variant that|the only solution that|\
+pub(in crate::distill) const SENSIBLE: &str = "\
+    fits best|fit best|suits us best|suits best|is worth it|are worth it|takes over from|the only option that|\
+    the only candidate that|the only approach that|the only variant that|the only solution that|\
     the only one that works|the only one that meets|the only one that fits|the only one that satisfies|\
-    the only one that supports|the only one that handles|was better|were better|does the job|do the job|is all we need|be all we need|is all that is needed|\
-    all that's needed|covers our needs|covers all our needs|strikes the right balance|strikes a good balance|\
-    best of both worlds|felt right|feels right|nothing beats|no need for more than|no point in anything|\
-    remains in place|remain in place|serves us well|fits the bill|does the trick|meets our needs|ticks all the boxes|\
-    checks all the boxes|will serve as|will act as|makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
+    the only one that supports|the only one that handles|was better|were better|does the job|do the job|\
+    is all we need|be all we need|is all that is needed|all that's needed|covers our needs|covers all our needs|\
+    strikes the right balance|strikes a good balance|best of both worlds|felt right|feels right|nothing beats|\
+    no need for more than|no point in anything|remains in place|remain in place|serves us well|fits the bill|\
+    does the trick|meets our needs|ticks all the boxes|checks all the boxes|will serve as|will act as|\
+    makes more sense|makes the most sense|make more sense|is better than|wins over|better off with|will do|\
     is better here|is better for|is better since|is better because|is the better|is preferable";
 
 /// Whether a sentence is built as a choice of the one who speaks.
-pub(super) fn by(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> bool {
+pub(in crate::distill) fn by(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> bool {
     judged(voice, sentence, cues).has(Cue::Built)
 }
 
 /// The turns of phrase of a sentence, with what shows in how it is built.
-pub(super) fn judged(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> CueSet {
+pub(in crate::distill) fn judged(voice: Voice, sentence: Wording<'_>, cues: CueSet) -> CueSet {
     let told = if voice == Voice::User { without_tag(sentence) } else { sentence };
     // What is longer is no sentence, whatever it is.
     if sentence.len() > LONGEST || sentence.text.len() > LONGEST_TEXT || told.text.ends_with('?') {
@@ -162,7 +176,7 @@ fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
-pub(super) fn orders(sentence: Wording<'_>) -> bool {
+pub(in crate::distill) fn orders(sentence: Wording<'_>) -> bool {
     let is_mark = |c: char| matches!(c, ',' | ';' | ':' | '—' | '–');
     sentence.clauses(is_mark).any(|clause| order(&clause[..clause.len().min(8)]).is_some())
 }
@@ -443,6 +457,6 @@ fn is_explained(words: Wording<'_>) -> bool {
 }
 
 /// Whether what the user answers names what is picked.
-pub(super) fn names(answer: &str) -> bool {
+pub(in crate::distill) fn names(answer: &str) -> bool {
     spelt(answer, pick::names)
 }

@@ -10,18 +10,19 @@ const LONGEST: usize = 13;
 
 /// What makes a lead one of something that is open, later, wrong or another's.
 const OPEN: &str = "\
-    options option ideas idea alternatives alternative candidates candidate possible potential proposed suggested suggestion \
-    future later someday hypothesis finding findings current existing old previous rough risk risks caveat warning if maybe \
-    steps step remaining pros cons drawback drawbacks difference ways evaluate compare investigate check file files \
-    line function class method symptom reason because why assuming suppose \
-    open tbd tbc brainstorming could might would should ask asked wonder thinking fyi nice-to-have wish wishlist backlog";
+    options option ideas idea alternatives alternative candidates candidate possible potential proposed suggested \
+    suggestion future later someday hypothesis finding findings current existing old previous rough risk risks \
+    caveat warning if maybe steps step remaining pros cons drawback drawbacks difference ways evaluate compare \
+    investigate check file files line function class method symptom reason because why assuming suppose open tbd \
+    tbc brainstorming could might would should ask asked wonder thinking fyi nice-to-have wish wishlist backlog";
 
 /// What a user writes before something else than a choice.
 const SHOWS: &str = "\
-    see look looks here attached screenshot paste pasted trace backtrace stacktrace command result results link url title \
-    subject error errors log logs output get gets got says said prints shows found fire blocker urgent today task topic job goal \
-    story ticket status background context example e.g todo done explain describe show tell list give find review test \
-    tests summary about called named looking contains input http https ps nb cc related also cf ref refs version os expected actual observed reproduce";
+    see look looks here attached screenshot paste pasted trace backtrace stacktrace command result results link \
+    url title subject error errors log logs output get gets got says said prints shows found fire blocker urgent \
+    today task topic job goal story ticket status background context example e.g todo done explain describe show \
+    tell list give find review test tests summary about called named looking contains input http https ps nb cc \
+    related also cf ref refs version os expected actual observed reproduce";
 
 /// What stands between a lead and what it leads to, the first of them in a text.
 fn mark_in(text: &str) -> Option<(usize, &'static str)> {
@@ -36,7 +37,7 @@ fn mark_in(text: &str) -> Option<(usize, &'static str)> {
 }
 
 /// Whether a lead settles what is named behind it.
-pub(super) fn leads(words: Wording<'_>, is_user: bool) -> bool {
+pub(in crate::distill) fn leads(words: Wording<'_>, is_user: bool) -> bool {
     let text = words.text;
     if text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("tl;dr")) {
         return is_chosen(words.skip(2), is_user);

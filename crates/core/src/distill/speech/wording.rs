@@ -9,7 +9,7 @@ use super::sayings::{self, Saying, SayingSet};
 use super::vocabulary::{self, Printer, Word};
 
 /// The words of a text, where they are in it, and what they can be.
-pub(super) struct Spelling<'t> {
+pub(in crate::distill) struct Spelling<'t> {
     text: &'t str,
     words: Vec<Word<'t>>,
     classes: Class,
@@ -17,9 +17,9 @@ pub(super) struct Spelling<'t> {
 
 /// A text in words, or a part of one.
 #[derive(Clone, Copy)]
-pub(super) struct Wording<'a> {
+pub(in crate::distill) struct Wording<'a> {
     /// As it stands.
-    pub(super) text: &'a str,
+    pub(in crate::distill) text: &'a str,
     words: &'a [Word<'a>],
     /// Where the text begins in the whole.
     start: usize,
@@ -29,13 +29,13 @@ pub(super) struct Wording<'a> {
 }
 
 /// Splits a text and looks at it.
-pub(super) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) -> T) -> T {
+pub(in crate::distill) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) -> T) -> T {
     let sayings = OnceCell::new();
     look(Spelling::of(text).wording(&sayings))
 }
 
 impl<'t> Spelling<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(in crate::distill) fn of(text: &'t str) -> Self {
         let mut spelling = Self { text, words: Vec::with_capacity(text.len() / 5 + 1), classes: 0 };
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -92,16 +92,16 @@ impl<'t> Spelling<'t> {
         self.words.push(word);
     }
 
-    pub(super) fn words(&self) -> &[Word<'t>] {
+    pub(in crate::distill) fn words(&self) -> &[Word<'t>] {
         &self.words
     }
 
     /// What stands for all its words.
-    pub(super) fn print(&self) -> u64 {
+    pub(in crate::distill) fn print(&self) -> u64 {
         print_of(&self.words)
     }
 
-    pub(super) fn wording<'a>(&'a self, sayings: &'a OnceCell<SayingSet>) -> Wording<'a> {
+    pub(in crate::distill) fn wording<'a>(&'a self, sayings: &'a OnceCell<SayingSet>) -> Wording<'a> {
         Wording { text: self.text, words: &self.words, start: 0, sayings: Some(sayings), classes: self.classes }
     }
 }
@@ -166,39 +166,39 @@ impl<'a> Deref for Wording<'a> {
 }
 
 impl<'a> Wording<'a> {
-    pub(super) fn all(self) -> &'a [Word<'a>] {
+    pub(in crate::distill) fn all(self) -> &'a [Word<'a>] {
         self.words
     }
 
     /// Whether one of the words may be of a class. Of a part it is known of the whole.
-    pub(super) fn has(self, class: Class) -> bool {
+    pub(in crate::distill) fn has(self, class: Class) -> bool {
         self.classes & class != 0
     }
 
     /// The words in lower case, with a space between.
-    pub(super) fn said(self) -> String {
+    pub(in crate::distill) fn said(self) -> String {
         let words: Vec<&str> = self.words.iter().map(Word::as_str).collect();
         words.join(" ")
     }
 
     /// What stands for what is said.
-    pub(super) fn print(self) -> u64 {
+    pub(in crate::distill) fn print(self) -> u64 {
         print_of(self.words)
     }
 
     /// Whether a phrase of whole words is said from a word on.
-    pub(super) fn says_at(self, word: usize, phrase: &str) -> bool {
+    pub(in crate::distill) fn says_at(self, word: usize, phrase: &str) -> bool {
         let mut words = self.words[word..].iter();
         phrase.split(' ').all(|part| words.next().is_some_and(|word| word == part))
     }
 
     /// Where a word begins in the text.
-    pub(super) fn begins(self, word: usize) -> usize {
+    pub(in crate::distill) fn begins(self, word: usize) -> usize {
         self.words.get(word).map_or(self.text.len(), |word| word.at() - self.start)
     }
 
     /// Whether the words say one of some phrases.
-    pub(super) fn says(self, saying: Saying) -> bool {
+    pub(in crate::distill) fn says(self, saying: Saying) -> bool {
         match self.sayings {
             Some(known) => known.get_or_init(|| sayings::of(self)).has(saying),
             None => sayings::of(self).has(saying),
@@ -206,33 +206,33 @@ impl<'a> Wording<'a> {
     }
 
     /// No more than so many words, of the same text.
-    pub(super) fn at_most(self, words: usize) -> Self {
+    pub(in crate::distill) fn at_most(self, words: usize) -> Self {
         Self { words: &self.words[..words.min(self.words.len())], sayings: None, ..self }
     }
 
     /// The words from one on.
-    pub(super) fn skip(self, words: usize) -> Self {
+    pub(in crate::distill) fn skip(self, words: usize) -> Self {
         self.from(self.begins(words))
     }
 
     /// What stands behind a place in the text.
-    pub(super) fn from(self, at: usize) -> Self {
+    pub(in crate::distill) fn from(self, at: usize) -> Self {
         let first = self.count_until(at);
         Self { text: &self.text[at..], words: &self.words[first..], start: self.start + at, sayings: None, ..self }
     }
 
     /// What stands before a place in the text.
-    pub(super) fn until(self, at: usize) -> Self {
+    pub(in crate::distill) fn until(self, at: usize) -> Self {
         Self { text: &self.text[..at], words: &self.words[..self.count_until(at)], sayings: None, ..self }
     }
 
     /// How many words stand before a place in the text.
-    pub(super) fn count_until(self, at: usize) -> usize {
+    pub(in crate::distill) fn count_until(self, at: usize) -> usize {
         self.words.partition_point(|word| word.at() < self.start + at)
     }
 
     /// The parts between some marks.
-    pub(super) fn clauses(self, is_mark: impl Fn(char) -> bool) -> impl Iterator<Item = Self> {
+    pub(in crate::distill) fn clauses(self, is_mark: impl Fn(char) -> bool) -> impl Iterator<Item = Self> {
         let mut rest = Some(self);
         std::iter::from_fn(move || {
             let whole = rest?;
@@ -245,7 +245,7 @@ impl<'a> Wording<'a> {
     }
 
     /// The part before and the part behind the first of a mark.
-    pub(super) fn split_once(self, mark: &str) -> Option<(Self, Self)> {
+    pub(in crate::distill) fn split_once(self, mark: &str) -> Option<(Self, Self)> {
         let at = self.text.find(mark)?;
         Some((self.until(at), self.from(at + mark.len())))
     }
@@ -254,7 +254,7 @@ impl<'a> Wording<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Spelling, spelt};
-    use crate::distill::request;
+    use crate::distill::speech::request;
     use proptest::prelude::*;
 
     const TEXT: &str = "Don't—é x-, 日本: A, b!";

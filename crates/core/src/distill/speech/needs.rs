@@ -4,86 +4,86 @@ use super::lexicon::Class;
 use super::{choice, pick, state, swap, turn, verdict};
 
 /// What is judged the better, and what the better one is.
-pub(super) const GOOD: Class = 1 << 22;
-pub(super) const KIND: Class = 1 << 23;
+pub(in crate::distill) const GOOD: Class = 1 << 22;
+pub(in crate::distill) const KIND: Class = 1 << 23;
 /// `What we keep`, `why we keep`.
-pub(super) const WHAT: Class = 1 << 24;
-pub(super) const WHY: Class = 1 << 25;
+pub(in crate::distill) const WHAT: Class = 1 << 24;
+pub(in crate::distill) const WHY: Class = 1 << 25;
 /// A noun of what was settled.
-pub(super) const NAMED: Class = 1 << 26;
+pub(in crate::distill) const NAMED: Class = 1 << 26;
 /// An option, by its place or by its name, or the `it` of `a queue it is`.
-pub(super) const OPTION: Class = 1 << 27;
+pub(in crate::distill) const OPTION: Class = 1 << 27;
 /// What was chosen, or made.
-pub(super) const CHOSEN: Class = 1 << 28;
+pub(in crate::distill) const CHOSEN: Class = 1 << 28;
 /// `Must`, and what must be so.
-pub(super) const MUST: Class = 1 << 29;
-pub(super) const STAYS: Class = 1 << 30;
+pub(in crate::distill) const MUST: Class = 1 << 29;
+pub(in crate::distill) const STAYS: Class = 1 << 30;
 /// A word of a clause that closes the matter.
-pub(super) const CLOSES: Class = 1 << 31;
+pub(in crate::distill) const CLOSES: Class = 1 << 31;
 /// A way of doing it.
-pub(super) const IDEA: Class = 1 << 32;
+pub(in crate::distill) const IDEA: Class = 1 << 32;
 /// `Route`, `way`.
-pub(super) const ROUTE: Class = 1 << 33;
+pub(in crate::distill) const ROUTE: Class = 1 << 33;
 /// What was done in the past.
-pub(super) const DID: Class = 1 << 34;
+pub(in crate::distill) const DID: Class = 1 << 34;
 /// What others did who may choose.
-pub(super) const CHOSE: Class = 1 << 35;
+pub(in crate::distill) const CHOSE: Class = 1 << 35;
 /// `Over`, `not`, `than`.
-pub(super) const THAN: Class = 1 << 36;
+pub(in crate::distill) const THAN: Class = 1 << 36;
 /// `Then`, `make`, and what else leads to a pick of an agent.
-pub(super) const LEADS: Class = 1 << 37;
+pub(in crate::distill) const LEADS: Class = 1 << 37;
 /// Who is said to want it.
-pub(super) const SAYER: Class = 1 << 38;
+pub(in crate::distill) const SAYER: Class = 1 << 38;
 /// One who speaks and may commit.
-pub(super) const COMMITS: Class = 1 << 39;
+pub(in crate::distill) const COMMITS: Class = 1 << 39;
 /// `Only`, `nothing`.
-pub(super) const ONLY: Class = 1 << 40;
+pub(in crate::distill) const ONLY: Class = 1 << 40;
 /// What tasks are called.
-pub(super) const TASK: Class = 1 << 41;
+pub(in crate::distill) const TASK: Class = 1 << 41;
 /// What stands of what was before.
-pub(super) const OLD: Class = 1 << 42;
+pub(in crate::distill) const OLD: Class = 1 << 42;
 /// What puts a task away.
-pub(super) const AWAY: Class = 1 << 43;
+pub(in crate::distill) const AWAY: Class = 1 << 43;
 /// `Changed`, `shifted`.
-pub(super) const CHANGED: Class = 1 << 44;
+pub(in crate::distill) const CHANGED: Class = 1 << 44;
 /// `Now`, `next`, `instead`.
-pub(super) const NOW: Class = 1 << 45;
+pub(in crate::distill) const NOW: Class = 1 << 45;
 /// A first word of what leaves a task, and of what takes one up.
-pub(super) const LEAVES: Class = 1 << 46;
-pub(super) const TAKES: Class = 1 << 47;
+pub(in crate::distill) const LEAVES: Class = 1 << 46;
+pub(in crate::distill) const TAKES: Class = 1 << 47;
 
 /// Signs that a prompt turns to another task.
-pub(super) const NAMED_TASK: Class = 1 << 48;
-pub(super) const OVER: Class = 1 << 49;
-pub(super) const WHEN: Class = 1 << 50;
-pub(super) const TAKEN: Class = 1 << 51;
+pub(in crate::distill) const NAMED_TASK: Class = 1 << 48;
+pub(in crate::distill) const OVER: Class = 1 << 49;
+pub(in crate::distill) const WHEN: Class = 1 << 50;
+pub(in crate::distill) const TAKEN: Class = 1 << 51;
 
 /// The first word of a turn of phrase, and of what rules ask for.
-pub(super) const CUE: Class = 1 << 52;
-pub(super) const SAYING: Class = 1 << 53;
+pub(in crate::distill) const CUE: Class = 1 << 52;
+pub(in crate::distill) const SAYING: Class = 1 << 53;
 
 /// `Now`, and what else says that something was not so before.
-pub(super) const ANEW: Class = 1 << 54;
+pub(in crate::distill) const ANEW: Class = 1 << 54;
 /// What was built or assumed.
-pub(super) const BUILT: Class = 1 << 55;
+pub(in crate::distill) const BUILT: Class = 1 << 55;
 /// What a specification does.
-pub(super) const DEMANDS: Class = 1 << 56;
+pub(in crate::distill) const DEMANDS: Class = 1 << 56;
 /// Where something holds, or for what.
-pub(super) const HERE: Class = 1 << 57;
+pub(in crate::distill) const HERE: Class = 1 << 57;
 /// What was made of a proposal.
-pub(super) const CONFIRMED: Class = 1 << 58;
+pub(in crate::distill) const CONFIRMED: Class = 1 << 58;
 /// `Leaving`.
-pub(super) const LEAVING: Class = 1 << 59;
+pub(in crate::distill) const LEAVING: Class = 1 << 59;
 /// `Not`, in any of its forms.
-pub(super) const NOT: Class = 1 << 60;
+pub(in crate::distill) const NOT: Class = 1 << 60;
 /// A word of a sentence that states what shall be.
-pub(super) const STATED: Class = 1 << 61;
+pub(in crate::distill) const STATED: Class = 1 << 61;
 /// The first word of what only supposes.
-pub(super) const SUPPOSES: Class = 1 << 62;
+pub(in crate::distill) const SUPPOSES: Class = 1 << 62;
 /// One thing for another, and the reason for it.
-pub(super) const SWAPS: Class = 1 << 63;
+pub(in crate::distill) const SWAPS: Class = 1 << 63;
 
-pub(super) const NEEDS: &[(Class, &str)] = &[
+pub(in crate::distill) const NEEDS: &[(Class, &str)] = &[
     (GOOD, choice::GOOD),
     (KIND, choice::KINDS),
     (WHAT, "what"),
@@ -173,7 +173,7 @@ pub(super) const NEEDS: &[(Class, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distill::wording::spelt;
+    use crate::distill::speech::wording::spelt;
 
     #[test]
     fn every_phrase_passes_the_gate_before_it() {
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn phrases_of_rules_begin_with_a_word_that_is_known_to() {
-        for phrase in crate::distill::sayings::phrases() {
+        for phrase in crate::distill::speech::sayings::phrases() {
             assert!(spelt(phrase, |words| words[0].is(SAYING)), "{phrase}");
         }
     }

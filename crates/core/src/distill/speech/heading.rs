@@ -6,7 +6,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
 /// What a heading announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Section {
+pub(in crate::distill) enum Section {
     #[default]
     Other,
     Goal,
@@ -247,7 +247,7 @@ const LABELS: &[(&str, Section)] = &[
 ];
 
 impl Section {
-    pub(super) fn of(title: &str) -> Self {
+    pub(in crate::distill) fn of(title: &str) -> Self {
         let Some(words) = &*TITLES else { return Self::Other };
         let is_begun = |at: usize| !title[..at].ends_with(|c: char| c.is_alphanumeric());
         let found = words.find_overlapping_iter(title).filter(|found| is_begun(found.start()));
@@ -255,7 +255,7 @@ impl Section {
         found.map(|found| found.pattern().as_usize()).min().map_or(Self::Other, |first| WORDS[first].1)
     }
 
-    pub(super) fn of_label(label: &str) -> Self {
+    pub(in crate::distill) fn of_label(label: &str) -> Self {
         // `Step 3 (pending)` says what it is in brackets.
         let label =
             label.split_once('(').filter(|(before, _)| before.starts_with("Step")).map_or(label, |(_, inner)| inner);
@@ -271,7 +271,7 @@ static TITLES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 /// A row of a table whose first cell is a label, as a line: `| Decision | Redis | it is there |`.
-pub(super) fn labelled_row(row: &str) -> Option<String> {
+pub(in crate::distill) fn labelled_row(row: &str) -> Option<String> {
     let mut cells = cells(row);
     let label = cells
         .next()
@@ -283,6 +283,6 @@ pub(super) fn labelled_row(row: &str) -> Option<String> {
 }
 
 /// The cells of a row that say something.
-pub(super) fn cells(row: &str) -> impl Iterator<Item = &str> {
+pub(in crate::distill) fn cells(row: &str) -> impl Iterator<Item = &str> {
     row.trim().trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('*')).filter(|cell| !cell.is_empty())
 }

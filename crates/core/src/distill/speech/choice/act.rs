@@ -23,7 +23,7 @@ struct Clause<'a> {
 }
 
 /// Whether a sentence, said by whom it may be, is an act of choosing.
-pub(super) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> bool {
+pub(in crate::distill) fn settles(voice: Voice, words: Wording<'_>, is_explained: bool) -> bool {
     let text = words.text;
     let is_explained = is_explained || voice != Voice::User && is_led_by_reason(&words);
     let clause = Clause { text, words, is_explained, is_user: voice == Voice::User };
@@ -71,7 +71,7 @@ fn is_led_by_reason(words: &[Word<'_>]) -> bool {
 }
 
 /// Whether a sentence only supposes, perceives or reports: what it says of choices settles nothing.
-pub(super) fn is_told(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn is_told(words: Wording<'_>) -> bool {
     let words = words.at_most(40);
     if hearsay::is_told(words) {
         return true;
@@ -456,24 +456,26 @@ impl Clause<'_> {
 
 /// Verbs of choosing that are as well verbs of work.
 const WORK: &str = "\
-    replace remove write design structure split embed inline isolate implement build make move swap put switch include limit \
-    turn support return have model store";
+    replace remove write design structure split embed inline isolate implement build make move swap put switch \
+    include limit turn support return have model store";
 
 /// What acknowledges before something is named.
 const ACKNOWLEDGES: &str =
     "ok okay fine yes yeah yep sure alright right understood got it agreed so noted perfect great then";
 
 /// What holds from here on.
-const STANDING: &str = "from now on|everywhere|across the board|for everything|throughout|from here on|henceforth|going forward|all the way|or nothing|wherever possible|hands down|no contest|\
-    for good|at all times|no exceptions|without exception|nothing else|and nothing more|only";
+const STANDING: &str = "\
+    from now on|everywhere|across the board|for everything|throughout|from here on|henceforth|going forward|\
+    all the way|or nothing|wherever possible|hands down|no contest|for good|at all times|no exceptions|\
+    without exception|nothing else|and nothing more|only";
 
 /// The last words of these.
 const STANDING_ENDS: &str = "\
-    on everywhere board everything throughout henceforth forward good times exceptions exception else more only way nothing \
-    possible down contest";
+    on everywhere board everything throughout henceforth forward good times exceptions exception else more only \
+    way nothing possible down contest";
 
 /// What does not begin a name.
 const NOT_NAMES: &str = "\
-    but and or if because since until unless after before while with without not as for to from by in on at go do try \
-    never always too very so also great good nice cool perfect awesome now next same another still maybe first running \
-    looking reading checking let";
+    but and or if because since until unless after before while with without not as for to from by in on at go do \
+    try never always too very so also great good nice cool perfect awesome now next same another still maybe first \
+    running looking reading checking let";

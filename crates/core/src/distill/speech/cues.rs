@@ -10,7 +10,7 @@ use super::wording::{Wording, spelt};
 /// What a turn of phrase hints at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Cue {
+pub(in crate::distill) enum Cue {
     /// Somebody settled something.
     Decided,
     /// A choice, if the one who speaks is the one who chooses.
@@ -59,18 +59,18 @@ pub(super) enum Cue {
 
 /// The turns of phrase of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct CueSet(u32);
+pub(in crate::distill) struct CueSet(u32);
 
 impl CueSet {
-    pub(super) fn has(self, cue: Cue) -> bool {
+    pub(in crate::distill) fn has(self, cue: Cue) -> bool {
         self.0 & (1 << cue as u8) != 0
     }
 
-    pub(super) fn with(self, cue: Cue) -> Self {
+    pub(in crate::distill) fn with(self, cue: Cue) -> Self {
         Self(self.0 | 1 << cue as u8)
     }
 
-    pub(super) fn any(self, cues: &[Cue]) -> bool {
+    pub(in crate::distill) fn any(self, cues: &[Cue]) -> bool {
         cues.iter().any(|cue| self.has(*cue))
     }
 }
@@ -106,12 +106,12 @@ fn known() -> impl Iterator<Item = (&'static str, Cue)> {
 }
 
 /// Every turn of phrase.
-pub(super) fn phrases() -> impl Iterator<Item = &'static str> {
+pub(in crate::distill) fn phrases() -> impl Iterator<Item = &'static str> {
     known().map(|(phrase, _)| phrase)
 }
 
 /// What is in a sentence.
-pub(super) fn of(sentence: Wording<'_>) -> CueSet {
+pub(in crate::distill) fn of(sentence: Wording<'_>) -> CueSet {
     let text = unquoted(sentence.text);
     let mut set = 0;
     each(sentence, &text, |cue, _, _| set |= 1 << cue as u8);
@@ -119,12 +119,12 @@ pub(super) fn of(sentence: Wording<'_>) -> CueSet {
 }
 
 /// What is in a text that is not split yet.
-pub(super) fn in_text(text: &str) -> CueSet {
+pub(in crate::distill) fn in_text(text: &str) -> CueSet {
     spelt(text, of)
 }
 
 /// Where the first phrase of a kind begins and ends.
-pub(super) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
+pub(in crate::distill) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
     let text = unquoted(sentence);
     let mut first: Option<(usize, usize)> = None;
     spelt(sentence, |words| {

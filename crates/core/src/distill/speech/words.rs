@@ -87,7 +87,7 @@ const HOUSEKEEPING: &[&str] = &[
 const ENOUGH: usize = 48 * 1024;
 
 /// What the user said, paragraphs kept; empty where a message has no words of the user.
-pub(super) fn own(text: &str) -> String {
+pub(in crate::distill) fn own(text: &str) -> String {
     let text = clipped(text);
     let text = replaced(replaced(text, "\u{2019}", "'"), "\r\n", "\n");
     let text = crate::plain::plain(&text);
@@ -105,7 +105,7 @@ fn replaced<'a>(text: Cow<'a, str>, old: &str, new: &str) -> Cow<'a, str> {
 }
 
 /// The beginning and the end: what was pasted stands between them.
-pub(super) fn clipped(text: &str) -> Cow<'_, str> {
+pub(in crate::distill) fn clipped(text: &str) -> Cow<'_, str> {
     if text.len() <= ENOUGH {
         return Cow::Borrowed(text);
     }
@@ -114,7 +114,7 @@ pub(super) fn clipped(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n\n{}", &text[..head], &text[tail..]))
 }
 
-pub(super) fn without_notices(text: &str) -> String {
+pub(in crate::distill) fn without_notices(text: &str) -> String {
     let mut kept = Vec::new();
     let mut quoting = false;
     for line in text.lines() {

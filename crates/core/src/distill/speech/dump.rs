@@ -3,7 +3,7 @@
 use super::heading;
 
 /// The paragraphs that somebody said. Where nothing but a dump is there, nothing is left.
-pub(super) fn without(text: &str) -> String {
+pub(in crate::distill) fn without(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut paragraph: Vec<&str> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -32,7 +32,7 @@ pub(super) fn without(text: &str) -> String {
 }
 
 /// The marks of a fence that begins here.
-pub(super) fn fence_of(line: &str) -> Option<&str> {
+pub(in crate::distill) fn fence_of(line: &str) -> Option<&str> {
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let length = line.bytes().take_while(|byte| char::from(*byte) == mark).count();
     let is_inline = mark == '`' && line[length..].contains('`');
@@ -56,7 +56,7 @@ fn flush<'a>(paragraph: &mut Vec<&'a str>, kept: &mut Vec<&'a str>) {
 }
 
 /// Whether a line looks like the output of a program or like code.
-pub(super) fn is_dump(line: &str) -> bool {
+pub(in crate::distill) fn is_dump(line: &str) -> bool {
     is_certain(line) || is_code(line.trim())
 }
 
@@ -76,7 +76,7 @@ fn is_certain(line: &str) -> bool {
 const FIRSTS: &[u8] = b"aftg#c.din-+@ew[$%|(0123456789";
 
 /// A frame of a stack, in the forms of the common runtimes.
-pub(super) fn is_frame(text: &str, lower: &str) -> bool {
+pub(in crate::distill) fn is_frame(text: &str, lower: &str) -> bool {
     (lower.starts_with("at ") && text.ends_with(')') && text.contains('(') && text.contains(':'))
         || (lower.starts_with("at ") && text.contains(".rs:"))
         || (lower.starts_with("file \"") && lower.contains("line "))
@@ -151,7 +151,7 @@ fn is_marked(text: &str, lower: &str) -> bool {
 }
 
 /// A row of a table.
-pub(super) fn is_table(text: &str) -> bool {
+pub(in crate::distill) fn is_table(text: &str) -> bool {
     text.starts_with('|') && text.ends_with('|') && text.len() > 2 && heading::labelled_row(text).is_none()
 }
 

@@ -7,17 +7,17 @@ use super::wording::Wording;
 use super::{needs, thing};
 
 /// What is done to one thing for another.
-pub(super) const SWAPPED: &str = "replaced superseded swapped exchanged traded substituted displaced";
+pub(in crate::distill) const SWAPPED: &str = "replaced superseded swapped exchanged traded substituted displaced";
 
 /// What a reason is called.
-pub(super) const REASONS: &str = "reason rationale motivation justification reasoning argument";
+pub(in crate::distill) const REASONS: &str = "reason rationale motivation justification reasoning argument";
 
 /// What the better one does.
-pub(super) const BEATS: &str =
+pub(in crate::distill) const BEATS: &str =
     "outperformed outperforms beat beats outclassed outdid outclasses trounced edged surpassed";
 
 /// Whether a sentence tells what took the place of what, or why something is there.
-pub(super) fn settles(words: Wording<'_>, cues: CueSet, is_user: bool) -> bool {
+pub(in crate::distill) fn settles(words: Wording<'_>, cues: CueSet, is_user: bool) -> bool {
     let is_explained = cues.any(&[Cue::Reason, Cue::Contrast]);
     let is_swap = || {
         swaps(words, is_user, is_explained)
@@ -83,8 +83,8 @@ fn is_alone(words: Wording<'_>) -> bool {
 /// `The reason for the queue is that …`, `the rationale behind the queue: …`.
 fn is_justified(words: Wording<'_>) -> bool {
     const TROUBLE: &str = "\
-        delay timeout slow slowness behaviour behavior leak exception regression message hang freeze difference mismatch drop \
-        discrepancy panic downtime outage flakiness";
+        delay timeout slow slowness behaviour behavior leak exception regression message hang freeze difference \
+        mismatch drop discrepancy panic downtime outage flakiness";
     words.windows(2).take(5).position(|pair| is_in!(REASONS, &pair[0]) && is_in!("for behind", &pair[1])).is_some_and(
         |at| {
             let rest = words.skip(at + 2);
@@ -114,8 +114,9 @@ fn is_used_instead(words: Wording<'_>, cues: CueSet) -> bool {
 /// `Following your answer, I configured a queue`, `at your request: a queue`.
 fn is_yours(words: Wording<'_>) -> bool {
     const SAID: &str = "\
-        answer decision choice feedback confirmation preference request input instruction instructions reply approval suggestion \
-        advice guidance wish wishes message comment remark review ok go-ahead recommendation ruling";
+        answer decision choice feedback confirmation preference request input instruction instructions reply \
+        approval suggestion advice guidance wish wishes message comment remark review ok go-ahead recommendation \
+        ruling";
     let your = words.iter().take(6).position(|word| is_in!("your", word));
     your.is_some_and(|at| {
         at > 0 && is_in!("following per given after with on at to based considering under", &words[0])

@@ -9,17 +9,17 @@ const LONGEST: usize = 16;
 
 /// What does not begin a name.
 const NOT_FIRST: &str = "\
-    but and or if because since until unless after before while with without not as for to from by in on at go do try \
-    never always too very so also great good nice cool perfect awesome now next same another still maybe first running \
-    looking reading checking let nothing something anything everything this these those your my";
+    but and or if because since until unless after before while with without not as for to from by in on at go do \
+    try never always too very so also great good nice cool perfect awesome now next same another still maybe first \
+    running looking reading checking let nothing something anything everything this these those your my";
 
 /// What a name ends before: what is said of it, or why.
 const BEHIND: &str = "\
-    because since as given so and but which who whose instead then here now throughout everywhere only too than though \
-    although while when where until unless if this bc cuz due hence therefore thus again still anyway";
+    because since as given so and but which who whose instead then here now throughout everywhere only too than \
+    though although while when where until unless if this bc cuz due hence therefore thus again still anyway";
 
 /// Whether words name a thing and tell nothing of it: `a queue for the importer`.
-pub(super) fn is_thing(words: &[Word<'_>]) -> bool {
+pub(in crate::distill) fn is_thing(words: &[Word<'_>]) -> bool {
     (2..=LONGEST).contains(&words.len())
         && !is_in!(NOT_FIRST, &words[0])
         && !words.iter().any(|word| word.is(TELLS | UNSETTLED | THIRD) || is_in!("currently tomorrow later next", word))
@@ -29,7 +29,7 @@ pub(super) fn is_thing(words: &[Word<'_>]) -> bool {
 }
 
 /// Whether a verb that is not known shows by what stands around it: `customers complain about …`, `the page confuses me`.
-pub(super) fn tells(words: &[Word<'_>]) -> bool {
+pub(in crate::distill) fn tells(words: &[Word<'_>]) -> bool {
     words.windows(2).any(|pair| is_verb(&pair[0], &pair[1]))
         || words.first().is_some_and(|word| word.is(PEOPLE) && word.ends_with('s'))
 }
@@ -45,7 +45,7 @@ fn is_verb(word: &Word<'_>, next: &Word<'_>) -> bool {
 }
 
 /// How many words at the beginning name a thing.
-pub(super) fn begins(words: Wording<'_>) -> Option<usize> {
+pub(in crate::distill) fn begins(words: Wording<'_>) -> Option<usize> {
     let end = words.text.find([',', ';', '(', ':', '—', '–', '!', '?', '"']).unwrap_or(words.text.len());
     let end = words.text[..end].find(". ").unwrap_or(end);
     let mut count = words.count_until(end).min(LONGEST + 1);
@@ -56,7 +56,7 @@ pub(super) fn begins(words: Wording<'_>) -> Option<usize> {
 }
 
 /// Whether words begin with the name of a thing that nobody could take for a clause whose verb is not known.
-pub(super) fn is_named(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn is_named(words: Wording<'_>) -> bool {
     let Some(count) = begins(words) else { return false };
     let has_article = is_in!("a an the one plain two three our no only", &words[0]);
     let is_joined =

@@ -7,7 +7,7 @@ use super::{Voice, choice, dump, verdict};
 
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(in crate::distill) enum Mark {
     Plain,
     Bullet,
     Numbered,
@@ -16,26 +16,26 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    pub(super) fn is_item(self) -> bool {
+    pub(in crate::distill) fn is_item(self) -> bool {
         self != Self::Plain
     }
 }
 
 /// A paragraph or one item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) text: String,
-    pub(super) mark: Mark,
-    pub(super) section: Section,
-    pub(super) sentences: Vec<Sentence>,
+pub(in crate::distill) struct Line {
+    pub(in crate::distill) text: String,
+    pub(in crate::distill) mark: Mark,
+    pub(in crate::distill) section: Section,
+    pub(in crate::distill) sentences: Vec<Sentence>,
 }
 
 /// A part of a line, and which turns of phrase are in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(in crate::distill) struct Sentence {
     start: usize,
     end: usize,
-    pub(super) cues: CueSet,
+    pub(in crate::distill) cues: CueSet,
 }
 
 impl Line {
@@ -47,12 +47,12 @@ impl Line {
         Self { text, mark, section, sentences }
     }
 
-    pub(super) fn sentence(&self, sentence: &Sentence) -> &str {
+    pub(in crate::distill) fn sentence(&self, sentence: &Sentence) -> &str {
         &self.text[sentence.start..sentence.end]
     }
 
     /// Its sentences with their turns of phrase.
-    pub(super) fn said(&self) -> impl DoubleEndedIterator<Item = (&str, CueSet)> {
+    pub(in crate::distill) fn said(&self) -> impl DoubleEndedIterator<Item = (&str, CueSet)> {
         self.sentences.iter().map(|sentence| (self.sentence(sentence), sentence.cues))
     }
 }
@@ -66,7 +66,7 @@ fn judged(sentence: &str, voice: Voice) -> CueSet {
 }
 
 /// Splits a message into what its speaker says.
-pub(super) fn lines(text: &str, voice: Voice) -> Vec<Line> {
+pub(in crate::distill) fn lines(text: &str, voice: Voice) -> Vec<Line> {
     let mut reading = Reading::of(voice);
     for line in text.lines() {
         reading.take(line);
@@ -224,7 +224,7 @@ fn labelled(text: &str) -> Option<(Section, &str)> {
 }
 
 /// Where what may be a label ends, and how long the mark is that ends it.
-pub(super) fn label_end(text: &str) -> Option<(usize, usize)> {
+pub(in crate::distill) fn label_end(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     // A dash is three bytes long and begins with the first of these.
     memchr::memchr3_iter(b':', b'-', 0xe2, bytes).find_map(|at| {
@@ -292,7 +292,7 @@ fn boxed(text: &str) -> (Mark, &str) {
 }
 
 /// Text without the marks of bold; backticks stay, they make paths and names readable.
-pub(super) fn without_emphasis(text: &str) -> String {
+pub(in crate::distill) fn without_emphasis(text: &str) -> String {
     if memchr::memchr2(b'*', 0xe2, text.as_bytes()).is_none() {
         return text.to_owned();
     }
@@ -300,7 +300,7 @@ pub(super) fn without_emphasis(text: &str) -> String {
 }
 
 /// Where the sentences of a text are.
-pub(super) fn spans(text: &str) -> Vec<(usize, usize)> {
+pub(in crate::distill) fn spans(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let (mut start, mut in_code, mut looked) = (0, false, 0);
     // Only these characters matter here; in UTF-8 they begin with one of these bytes.

@@ -8,7 +8,7 @@ use super::wording::Wording;
 use super::{needs, thing};
 
 /// Whether a sentence, of whose words some are of `any`, says what holds now.
-pub(super) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained: bool) -> bool {
+pub(in crate::distill) fn holds(words: Wording<'_>, any: Class, is_user: bool, is_explained: bool) -> bool {
     any & STATES != 0 && is_in_force(words, is_user, is_explained)
         || any & STAYS != 0 && stays(words, is_user, is_explained)
         || !is_user
@@ -155,8 +155,8 @@ fn does_now(words: Wording<'_>) -> bool {
 /// `built around`, `handled by`.
 fn is_built(verb: &Word<'_>, next: Option<&Word<'_>>) -> bool {
     const BUILT: &str = "\
-        built based modelled modeled backed powered driven done handled structured designed organised organized centred centered \
-        arranged written shaped implemented kept stored served";
+        built based modelled modeled backed powered driven done handled structured designed organised organized \
+        centred centered arranged written shaped implemented kept stored served";
     is_in!(BUILT, verb) && next.is_some_and(|word| is_in!("on around with by as in via through using", word))
 }
 
@@ -178,9 +178,9 @@ fn does_throughout(words: Wording<'_>) -> bool {
 }
 
 /// Verbs of building, in the past.
-pub(super) const BUILT: &str = "\
-    built based wrote implemented modelled modeled structured designed reworked rewrote rebuilt organised organized solved \
-    handled addressed realised realized modeled";
+pub(in crate::distill) const BUILT: &str = "\
+    built based wrote implemented modelled modeled structured designed reworked rewrote rebuilt organised \
+    organized solved handled addressed realised realized modeled";
 
 /// `Reworked the module around a queue, as …`.
 fn builds(words: &[Word<'_>], is_explained: bool) -> bool {
@@ -233,8 +233,8 @@ fn reshapes(words: Wording<'_>) -> bool {
 /// `…, so a queue`, `hence a queue.`: nothing but the name follows.
 fn concludes(words: Wording<'_>, is_user: bool) -> bool {
     const FILLERS: &str = "\
-        obviously clearly naturally definitely just simply yes yeah yep ok okay fine it's its it stays remains still well \
-        inevitably logically only really that's";
+        obviously clearly naturally definitely just simply yes yeah yep ok okay fine it's its it stays remains \
+        still well inevitably logically only really that's";
     (0..words.len()).any(|at| {
         if !is_in!("so then hence therefore thus consequently ergo", &words[at]) {
             return false;
@@ -266,8 +266,9 @@ fn is_bound(words: &[Word<'_>]) -> bool {
 /// `I did not remove the queue, because …`: what is left undone on purpose.
 fn omits(words: &[Word<'_>]) -> bool {
     const DEEDS: &str = "\
-        remove add change touch introduce generalise generalize abstract extract rename migrate refactor use rewrite split make \
-        bump mock cache delete replace upgrade merge inline expose reuse wrap build import depend pull support move convert";
+        remove add change touch introduce generalise generalize abstract extract rename migrate refactor use \
+        rewrite split make bump mock cache delete replace upgrade merge inline expose reuse wrap build import \
+        depend pull support move convert";
     // `No dependency was added; …`
     let is_none = words.first().is_some_and(|word| word == "no")
         && words.windows(2).take(8).any(|pair| {
@@ -285,9 +286,9 @@ fn omits(words: &[Word<'_>]) -> bool {
 }
 
 /// What is done where nobody said how.
-pub(super) const ASSUMED: &str = "\
-    implemented assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored hard-coded \
-    hard-wired";
+pub(in crate::distill) const ASSUMED: &str = "\
+    implemented assumed applied introduced incorporated hardwired hardcoded presumed followed honoured honored \
+    hard-coded hard-wired";
 
 /// `The ticket does not say, so I assumed a queue`, `I applied a queue here, as …`.
 fn assumes(words: &[Word<'_>]) -> bool {
@@ -325,7 +326,7 @@ fn is_wanted(words: Wording<'_>) -> bool {
 }
 
 /// What a specification does.
-pub(super) const DEMANDS: &str = "demands requires mandates prescribes dictates forbids prohibits";
+pub(in crate::distill) const DEMANDS: &str = "demands requires mandates prescribes dictates forbids prohibits";
 
 /// `As the spec demands a queue, I implemented that`.
 fn obeys(words: Wording<'_>) -> bool {
@@ -338,7 +339,7 @@ fn obeys(words: Wording<'_>) -> bool {
 }
 
 /// Where the one who speaks is at home.
-pub(super) const HERE: &str =
+pub(in crate::distill) const HERE: &str =
     "project repo repository codebase team company house module service app package org monorepo crate shop";
 
 /// `In this repo we do a queue`, `in our company it's a queue`.
@@ -379,8 +380,8 @@ fn is_given(words: Wording<'_>) -> bool {
 /// `A queue is what you get`, `…, and that's what is committed`.
 fn is_what(words: &[Word<'_>]) -> bool {
     const DONE: &str = "\
-        get gets committed implemented built merged pushed shipped ships settled picked went chose deploy installed landed \
-        adopted wrote coded kept";
+        get gets committed implemented built merged pushed shipped ships settled picked went chose deploy \
+        installed landed adopted wrote coded kept";
     words.windows(4).any(|part| {
         is_in!("is are that's was", &part[0])
             && part[1] == "what"
@@ -433,7 +434,8 @@ fn is_because(words: Wording<'_>) -> bool {
 /// `refactor: move to a queue`, as commits are written.
 fn is_commit(words: Wording<'_>) -> bool {
     const VERBS: &str = "\
-        move switch introduce adopt replace drop migrate standardise standardize prefer convert default keep record require enforce";
+        move switch introduce adopt replace drop migrate standardise standardize prefer convert default keep \
+        record require enforce";
     words.first().is_some_and(|word| is_in!("feat fix refactor chore perf build style revert docs", word))
         && words.text.split_once(": ").is_some_and(|(kind, _)| {
             !kind.contains(' ') && words.get(words.count_until(kind.len())).is_some_and(|verb| is_in!(VERBS, verb))

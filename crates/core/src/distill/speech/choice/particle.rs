@@ -4,11 +4,11 @@ use super::vocabulary::{Word, is_in};
 
 /// What something is made, where nothing is chosen: `making this work`.
 const OUTCOMES: &str = "\
-    work clear possible pass more less sure simple explicit happen available safe green compile fail stable happy easy fast \
-    right better robust test tests file function method code change";
+    work clear possible pass more less sure simple explicit happen available safe green compile fail stable happy \
+    easy fast right better robust test tests file function method code change";
 
 /// Whether a verb of choosing has behind it what makes it one: `went with`, but not `went through`.
-pub(super) fn goes_on(verb: &Word<'_>, next: &Word<'_>, after: &Word<'_>) -> bool {
+pub(in crate::distill) fn goes_on(verb: &Word<'_>, next: &Word<'_>, after: &Word<'_>) -> bool {
     let stem = &verb[..verb.floor_char_boundary(4)];
     match stem {
         "go" | "goes" | "goin" | "went" | "gone" => {

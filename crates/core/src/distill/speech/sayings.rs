@@ -9,7 +9,7 @@ use super::{choice, needs, next, pick, questions, turn, verdict};
 /// What is said by a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Saying {
+pub(in crate::distill) enum Saying {
     /// A lead behind which a conclusion stands, at the beginning.
     Lead,
     Closed,
@@ -44,10 +44,10 @@ static TABLE: &[(Saying, &str)] = &[
 
 /// What a text says.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SayingSet(u32);
+pub(in crate::distill) struct SayingSet(u32);
 
 impl SayingSet {
-    pub(super) fn has(self, saying: Saying) -> bool {
+    pub(in crate::distill) fn has(self, saying: Saying) -> bool {
         self.0 & (1 << saying as u8) != 0
     }
 }
@@ -59,12 +59,12 @@ fn known() -> impl Iterator<Item = (&'static str, Saying)> {
 }
 
 /// Every phrase that is asked for.
-pub(super) fn phrases() -> impl Iterator<Item = &'static str> {
+pub(in crate::distill) fn phrases() -> impl Iterator<Item = &'static str> {
     known().map(|(phrase, _)| phrase)
 }
 
 /// What is said in words.
-pub(super) fn of(words: Wording<'_>) -> SayingSet {
+pub(in crate::distill) fn of(words: Wording<'_>) -> SayingSet {
     let phrases = &*PHRASES;
     let mut set = SayingSet::default();
     for at in (0..words.len()).filter(|at| words[*at].is(needs::SAYING)) {
@@ -80,7 +80,7 @@ pub(super) fn of(words: Wording<'_>) -> SayingSet {
 #[cfg(test)]
 mod tests {
     use super::Saying;
-    use crate::distill::wording::spelt;
+    use crate::distill::speech::wording::spelt;
 
     fn says(text: &str, saying: Saying) -> bool {
         spelt(text, |words| words.says(saying))

@@ -10,56 +10,60 @@ use super::{needs, questions, request, thing};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
-    k kk ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well right just \
-    please pls simply agreed exactly of course certainly absolutely let's obviously clearly naturally hence therefore thus finally sold deal \
-    understood noted roger ack convinced acknowledged";
+    k kk ok okay fine no nope nah yes yeah yep yup sure alright actually rather better definitely then so well \
+    right just please pls simply agreed exactly of course certainly absolutely let's obviously clearly naturally \
+    hence therefore thus finally sold deal understood noted roger ack convinced acknowledged";
 
 /// What stands behind one.
 const TAILS: &str = "here then instead please pls thanks thx everywhere only again though";
 
 /// Words of sentences that tell, ask or thank: a pick has none.
 const TELLING: &str = "\
-    is are was were be been am isn't aren't has have had hasn't haven't do does did don't doesn't didn't will would can \
-    can't could should must may might won't i i'm i'll i've i'd you you're you've we we're we'll we've they they're he she it \
-    it's its that's this that these those there there's here here's what what's why how when where who which fails failed \
-    fail crashes crashed works worked look looks seems sounds takes took got get gets goes went see saw think know mean means \
-    says said need needs want wants makes made run runs ran thanks thank thx cheers sorry idea ideas problem problems \
-    worries luck way rush hurry doubt matter clue thing things stuff wait moment minute minutes back hello hi hey morning \
-    work enough sense time news your passes pass matches match results hits occurrences evidence references usages";
+    is are was were be been am isn't aren't has have had hasn't haven't do does did don't doesn't didn't will \
+    would can can't could should must may might won't i i'm i'll i've i'd you you're you've we we're we'll we've \
+    they they're he she it it's its that's this that these those there there's here here's what what's why how \
+    when where who which fails failed fail crashes crashed works worked look looks seems sounds takes took got get \
+    gets goes went see saw think know mean means says said need needs want wants makes made run runs ran thanks \
+    thank thx cheers sorry idea ideas problem problems worries luck way rush hurry doubt matter clue thing things \
+    stuff wait moment minute minutes back hello hi hey morning work enough sense time news your passes pass \
+    matches match results hits occurrences evidence references usages";
 
 /// What a pick does not begin with.
 const OPENINGS: &str = "\
-    but and or if because since until unless after before while with without not as for to from by in on at go do try \
-    never always too very so also great good nice cool perfect awesome wonderful interesting weird funny discuss talk think \
-    look see wait sleep leave take come give show tell list find explain compare describe check test run open print search \
-    remind update commit push merge rebase deploy restart rerun install read write draft summarise summarize review fix ping \
-    ask measure evaluate investigate try hold stop continue start begin send put call move";
+    but and or if because since until unless after before while with without not as for to from by in on at go do \
+    try never always too very so also great good nice cool perfect awesome wonderful interesting weird funny \
+    discuss talk think look see wait sleep leave take come give show tell list find explain compare describe check \
+    test run open print search remind update commit push merge rebase deploy restart rerun install read write \
+    draft summarise summarize review fix ping ask measure evaluate investigate try hold stop continue start begin \
+    send put call move";
 
 /// What reports trouble, or passes the time.
 const TROUBLE: &str = "\
-    error errors failure bug crash warning timeout wrong weird slow broken red missing flaky same another tomorrow later today \
-    yesterday lunch meeting coffee day week still mention mentions complains line lines question screenshot log";
+    error errors failure bug crash warning timeout wrong weird slow broken red missing flaky same another tomorrow \
+    later today yesterday lunch meeting coffee day week still mention mentions complains line lines question \
+    screenshot log";
 
 /// What asks, doubts or cries out.
 const QUESTIONS: &str = "\
-    what why how who when where which if whether but hmm ugh wow btw maybe later not never can't don't didn't isn't doesn't \
-    won't is are was were fails works";
+    what why how who when where which if whether but hmm ugh wow btw maybe later not never can't don't didn't \
+    isn't doesn't won't is are was were fails works";
 
 /// What concedes or sums up before something is picked.
-const CONCEDES: &str = "win wins won point enough between two three both fair true convinced argument lol settled go ahead done agree agreed sold \
-    recommendation suggestion proposal sounds good sense clarifying confirming request advice be got";
+const CONCEDES: &str = "\
+    win wins won point enough between two three both fair true convinced argument lol settled go ahead done agree \
+    agreed sold recommendation suggestion proposal sounds good sense clarifying confirming request advice be got";
 
 /// Orders that name what is to be taken: `make it a trie`.
 const MAKE: &str =
     "make it|make that|make this|do it with|do this with|do that with|do it as|do it via|do it in|do it through";
 
 /// Who is said to want it, at the beginning of a sentence.
-pub(super) const SAYERS: &str = "\
-    marketing ceo sales guideline guidelines policy contract sla law gdpr charter boss manager customer client team lead legal \
-    ops security product management architect cto";
+pub(in crate::distill) const SAYERS: &str = "\
+    marketing ceo sales guideline guidelines policy contract sla law gdpr charter boss manager customer client \
+    team lead legal ops security product management architect cto";
 
 /// Whether a short message of the user picks something by naming it.
-pub(super) fn names(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn names(words: Wording<'_>) -> bool {
     if words.len() > 60 || words.text.ends_with('?') {
         return false;
     }
@@ -105,16 +109,16 @@ fn is_reasoned(words: Wording<'_>) -> bool {
 }
 
 /// Whether a part of what a user says, behind a full stop, picks: `fair, but it is slow. a plain file in the cache`.
-pub(super) fn is_piece(piece: Wording<'_>, whole: Wording<'_>) -> bool {
+pub(in crate::distill) fn is_piece(piece: Wording<'_>, whole: Wording<'_>) -> bool {
     let is_asked = piece.text.ends_with('?');
     !is_asked && (wants(&piece) || made(piece) || is_alone(piece) && !whole.iter().any(|word| is_in!(TROUBLE, word)))
 }
 
 /// Whether an agent, who agrees or thanks first, names what it takes: `fair point. a plain file, then`.
-pub(super) fn is_taken(piece: Wording<'_>, whole: Wording<'_>) -> bool {
+pub(in crate::distill) fn is_taken(piece: Wording<'_>, whole: Wording<'_>) -> bool {
     const AGREES: &str = "\
-        understood agreed right thanks fair ok okay noted confirmed accepted status makes good great got sure yes alright clear \
-        acknowledged perfect true sounds convinced decided settled neither none you're";
+        understood agreed right thanks fair ok okay noted confirmed accepted status makes good great got sure yes \
+        alright clear acknowledged perfect true sounds convinced decided settled neither none you're";
     whole.first().is_some_and(|word| is_in!(AGREES, word)) && !piece.text.ends_with('?') && is_alone(piece)
 }
 
@@ -134,14 +138,14 @@ fn is_alone(piece: Wording<'_>) -> bool {
 }
 
 /// `Yeah, the second one`, said by whom it may be.
-pub(super) fn answers(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn answers(words: Wording<'_>) -> bool {
     let is_led =
         words.first().is_some_and(|word| is_in!("ok okay no nope nah yes yeah yep yup sure fine alright", word));
     is_led && words.len() <= 60 && (rejects(&words) || is_one_of(&words))
 }
 
 /// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
-pub(super) fn takes(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn takes(words: Wording<'_>) -> bool {
     if !words.has(needs::LEADS) {
         return false;
     }
@@ -176,7 +180,8 @@ fn made(words: Wording<'_>) -> bool {
 /// `Change it to a trie`, `build that on a trie`.
 fn shapes(words: Wording<'_>) -> bool {
     const VERBS: &str = "\
-        change turn build base implement write solve set convert switch model design structure wire rework rewrite handle store";
+        change turn build base implement write solve set convert switch model design structure wire rework rewrite \
+        handle store";
     words.len() >= 5 && is_in!(VERBS, &words[0]) && is_in!("it this that", &words[1]) && {
         let up = usize::from(words[2] == "up");
         is_in!("to into on with as via using around", &words[2 + up]) && thing::is_named(words.skip(3 + up))
@@ -195,7 +200,7 @@ fn rejects(words: &[Word<'_>]) -> bool {
 }
 
 /// `Boss says a plain file`.
-pub(super) fn is_relayed(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn is_relayed(words: Wording<'_>) -> bool {
     const WANT: &str = "\
         says wants said wanted demands prefers requires mandates promised announced guaranteed prescribes dictates";
     words.has(needs::SAYER)
@@ -204,7 +209,7 @@ pub(super) fn is_relayed(words: Wording<'_>) -> bool {
 }
 
 /// What accepts.
-pub(super) const ACCEPTED: &str = "\
+pub(in crate::distill) const ACCEPTED: &str = "\
     is fine by me|is fine with me|works for me|is ok with me|is okay with me|is good enough for|\
     is fine for|i'm fine with|we're fine with|i'm happy with|we're happy with|i'm ok with|i'm okay with|\
     i'm good with|was happy with|were happy with|was fine with|were fine with|sounds good do|is good do";

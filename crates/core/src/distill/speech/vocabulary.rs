@@ -9,7 +9,7 @@ use super::lexicon::{self, Class};
 
 /// A word in lower case. Most are as they stand, and are not copied.
 #[derive(Debug, Clone)]
-pub(super) struct Word<'a> {
+pub(in crate::distill) struct Word<'a> {
     text: Cow<'a, str>,
     print: u64,
     class: Class,
@@ -18,7 +18,7 @@ pub(super) struct Word<'a> {
 
 impl<'a> Word<'a> {
     /// A word as it stands in a text.
-    pub(super) fn of(word: &'a str) -> Self {
+    pub(in crate::distill) fn of(word: &'a str) -> Self {
         let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         let text = if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
         let print = print(text.as_bytes());
@@ -26,36 +26,37 @@ impl<'a> Word<'a> {
     }
 
     /// A word in lower case whose print is known, and where it is in its text.
-    pub(super) fn known(text: Cow<'a, str>, print: u64, at: usize) -> Self {
+    pub(in crate::distill) fn known(text: Cow<'a, str>, print: u64, at: usize) -> Self {
         let class = lexicon::of(&text, print);
         Self { text, print, class, at }
     }
 
     /// Where it begins in the text that was split.
-    pub(super) fn at(&self) -> usize {
+    pub(in crate::distill) fn at(&self) -> usize {
         self.at
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(in crate::distill) fn as_str(&self) -> &str {
         &self.text
     }
 
-    pub(super) fn print(&self) -> u64 {
+    pub(in crate::distill) fn print(&self) -> u64 {
         self.print
     }
 
     /// Whether it can be one of these.
-    pub(super) fn is(&self, class: Class) -> bool {
+    pub(in crate::distill) fn is(&self, class: Class) -> bool {
         self.class & class != 0
     }
 
-    pub(super) fn class(&self) -> Class {
+    pub(in crate::distill) fn class(&self) -> Class {
         self.class
     }
 }
 
 /// No word at all, as there is none behind the last.
-pub(super) static NO_WORD: Word<'static> = Word { text: Cow::Borrowed(""), print: print(b""), class: 0, at: 0 };
+pub(in crate::distill) static NO_WORD: Word<'static> =
+    Word { text: Cow::Borrowed(""), print: print(b""), class: 0, at: 0 };
 
 impl Deref for Word<'_> {
     type Target = str;
@@ -79,15 +80,15 @@ impl PartialEq<&str> for Word<'_> {
 
 /// A list of words, as the prints of them in the slots where they are looked for.
 #[derive(Clone, Copy)]
-pub(super) struct List(pub(super) &'static [u64]);
+pub(in crate::distill) struct List(pub(in crate::distill) &'static [u64]);
 
 impl List {
-    pub(super) fn has(self, word: &Word<'_>) -> bool {
+    pub(in crate::distill) fn has(self, word: &Word<'_>) -> bool {
         self.knows(word.print)
     }
 
     /// Whether a print is that of one of its words.
-    pub(super) fn knows(self, print: u64) -> bool {
+    pub(in crate::distill) fn knows(self, print: u64) -> bool {
         let mut slot = slot(print, self.0.len());
         loop {
             match self.0[slot] {
@@ -103,16 +104,16 @@ impl List {
 macro_rules! list {
     ($words:expr) => {{
         const THESE: &str = $words;
-        const PRINTS: [u64; $crate::distill::vocabulary::slots(THESE, b' ')] =
-            $crate::distill::vocabulary::prints(THESE, b' ');
-        $crate::distill::vocabulary::List(&PRINTS)
+        const PRINTS: [u64; $crate::distill::speech::vocabulary::slots(THESE, b' ')] =
+            $crate::distill::speech::vocabulary::prints(THESE, b' ');
+        $crate::distill::speech::vocabulary::List(&PRINTS)
     }};
 }
 
 /// Whether a word stands in a list of words that are parted by spaces.
 macro_rules! is_in {
     ($words:expr, $word:expr $(,)?) => {
-        $crate::distill::vocabulary::list!($words).has($word)
+        $crate::distill::speech::vocabulary::list!($words).has($word)
     };
 }
 
@@ -120,16 +121,16 @@ macro_rules! is_in {
 macro_rules! is_one_of {
     ($phrases:expr, $print:expr) => {{
         const THESE: &str = $phrases;
-        const PRINTS: [u64; $crate::distill::vocabulary::slots(THESE, b'|')] =
-            $crate::distill::vocabulary::prints(THESE, b'|');
-        $crate::distill::vocabulary::List(&PRINTS).knows($print)
+        const PRINTS: [u64; $crate::distill::speech::vocabulary::slots(THESE, b'|')] =
+            $crate::distill::speech::vocabulary::prints(THESE, b'|');
+        $crate::distill::speech::vocabulary::List(&PRINTS).knows($print)
     }};
 }
 
-pub(super) use {is_in, is_one_of, list};
+pub(in crate::distill) use {is_in, is_one_of, list};
 
 /// The words of a text as they stand.
-pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
+pub(in crate::distill) fn split(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '-' | '_')));
     words.map(|word| word.trim_matches(['\'', '-'])).filter(|word| !word.is_empty())
 }
@@ -138,7 +139,7 @@ pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
 const NONE: u64 = 0;
 
 /// What stands for a word: no two words of any text will have the same.
-pub(super) const fn print(word: &[u8]) -> u64 {
+pub(in crate::distill) const fn print(word: &[u8]) -> u64 {
     let (mut printer, mut at) = (Printer::new(), 0);
     while at < word.len() {
         printer = printer.with(word[at]);
@@ -149,18 +150,18 @@ pub(super) const fn print(word: &[u8]) -> u64 {
 
 /// A print in the making: letters are gathered in eights, and only these are mixed.
 #[derive(Clone, Copy)]
-pub(super) struct Printer {
+pub(in crate::distill) struct Printer {
     mixed: u64,
     gathered: u64,
     letters: u32,
 }
 
 impl Printer {
-    pub(super) const fn new() -> Self {
+    pub(in crate::distill) const fn new() -> Self {
         Self { mixed: 0x9e37_79b9_7f4a_7c15, gathered: 0, letters: 0 }
     }
 
-    pub(super) const fn with(self, letter: u8) -> Self {
+    pub(in crate::distill) const fn with(self, letter: u8) -> Self {
         let gathered = self.gathered << 8 | letter as u64;
         let letters = self.letters + 1;
         if letters.is_multiple_of(8) {
@@ -169,7 +170,7 @@ impl Printer {
         Self { gathered, letters, ..self }
     }
 
-    pub(super) const fn print(self) -> u64 {
+    pub(in crate::distill) const fn print(self) -> u64 {
         mix(self.mixed ^ self.gathered ^ (self.letters as u64) << 56)
     }
 }
@@ -181,12 +182,12 @@ const fn mix(bits: u64) -> u64 {
 
 /// Where a print is looked for first among so many slots, a power of two.
 #[expect(clippy::cast_possible_truncation, reason = "what is cut off is no part of a slot")]
-pub(super) const fn slot(print: u64, slots: usize) -> usize {
+pub(in crate::distill) const fn slot(print: u64, slots: usize) -> usize {
     print as usize & (slots - 1)
 }
 
 /// How many slots a list has: a power of two, so that half of them stay free.
-pub(super) const fn slots(list: &str, between: u8) -> usize {
+pub(in crate::distill) const fn slots(list: &str, between: u8) -> usize {
     let bytes = list.as_bytes();
     let (mut words, mut at) = (1, 0);
     while at < bytes.len() {
@@ -197,7 +198,7 @@ pub(super) const fn slots(list: &str, between: u8) -> usize {
 }
 
 /// The slots of a list.
-pub(super) const fn prints<const SLOTS: usize>(list: &str, between: u8) -> [u64; SLOTS] {
+pub(in crate::distill) const fn prints<const SLOTS: usize>(list: &str, between: u8) -> [u64; SLOTS] {
     let mut slots = [NONE; SLOTS];
     let mut rest = list.as_bytes();
     while !rest.is_empty() {

@@ -6,7 +6,7 @@ use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
 
 /// Whether a sentence only supposes, asks or reports.
-pub(super) fn is_told(words: Wording<'_>) -> bool {
+pub(in crate::distill) fn is_told(words: Wording<'_>) -> bool {
     let is_ignorant = words.windows(2).take(2).any(|pair| {
         is_in!("don't dunno can't cannot", &pair[0])
             && is_in!("know remember understand think see get care tell", &pair[1])
@@ -37,7 +37,8 @@ fn is_asked(words: Wording<'_>) -> bool {
 
 /// `In my last job we used …`: settled, but not here.
 fn is_elsewhere(words: &[Word<'_>]) -> bool {
-    const PLACES: &str = "job company team employer project gig startup firm workplace life client team's office shop";
+    const PLACES: &str = "\
+        job company team employer project gig startup firm workplace life client team's office shop";
     const PAST: &str = "used chose picked preferred had went liked adopted wanted ran decided";
     words.windows(4).take(3).any(|part| {
         is_in!("my our the a their", &part[0])
@@ -87,7 +88,7 @@ fn is_guessed(words: &[Word<'_>]) -> bool {
 }
 
 /// `Suppose we pick …`, `had we used …`, `no decision yet`.
-pub(super) fn is_supposed(words: &[Word<'_>]) -> bool {
+pub(in crate::distill) fn is_supposed(words: &[Word<'_>]) -> bool {
     let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
     // What would be is often the reason.
     let reason = words.iter().position(|word| is_in!("because since bc given", word)).filter(|at| *at > 2);
@@ -142,13 +143,15 @@ pub(super) fn is_supposed(words: &[Word<'_>]) -> bool {
 
 /// `Someone on the forum recommends …`: others who have no say here.
 fn is_reported(words: &[Word<'_>]) -> bool {
-    const STRANGERS: &str = "someone somebody people many most some projects forum blog article post reddit stackoverflow tutorial author \
-        authors framework reviewer book video docs documentation upstream interesting talk competitors competitor predecessor \
-        predecessors candidate applicant intern wiki rumour rumor rumours gossip consultant neighbour hearsay youtube twitter \
-        newsletter podcast influencer folklore speaker";
-    const SAYS: &str = "recommends recommend recommended suggests suggest suggested argued argues says say said proposes proposed \
-        claims claimed mention mentions mentioned describe describes choose chose picked use uses used prefer prefers went wrote writes \
-        ships ship shipped swears swear likes played told";
+    const STRANGERS: &str = "\
+        someone somebody people many most some projects forum blog article post reddit stackoverflow tutorial \
+        author authors framework reviewer book video docs documentation upstream interesting talk competitors \
+        competitor predecessor predecessors candidate applicant intern wiki rumour rumor rumours gossip consultant \
+        neighbour hearsay youtube twitter newsletter podcast influencer folklore speaker";
+    const SAYS: &str = "\
+        recommends recommend recommended suggests suggest suggested argued argues says say said proposes proposed \
+        claims claimed mention mentions mentioned describe describes choose chose picked use uses used prefer \
+        prefers went wrote writes ships ship shipped swears swear likes played told";
     let is_she = words.first().is_some_and(|word| is_in!("she he they", word))
         && words.get(1).is_some_and(|word| is_in!("said says thinks told", word));
     let words = if words.first().is_some_and(|word| word.is(SPEAKER)) { &[] } else { words };

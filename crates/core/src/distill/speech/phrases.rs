@@ -1,6 +1,6 @@
 //! How people and agents say it. Lower case, straight apostrophes; matched as whole words in any case, parted by bars.
 
-pub(super) const DECIDED: &str = "\
+pub(in crate::distill) const DECIDED: &str = "\
     decided | decision is | decision was | the decision | decision: | we've agreed | we agreed | agreed to | \
     agreed on | agreed that | settled on | settle on | settled for | settling on | settled: | opted for | opted to | \
     opting for | opt for | went with | chose to | chosen | we chose | i chose | picked | landed on | \
@@ -20,7 +20,7 @@ pub(super) const DECIDED: &str = "\
     took the decision | the call: | call: | not an option | isn't an option | aren't an option | wins over | wins. | \
     wins! | it'll be the | it will be the | it's going to be | it has to be the | it'll have to be";
 
-pub(super) const CHOOSES: &str = "\
+pub(in crate::distill) const CHOOSES: &str = "\
     let's use | let us use | let's go with | let's go for | let's stick | let's keep | let's do | let's take | \
     let's not | let's avoid | let's drop | let's skip | let's leave | let's make | let's switch | let's stay | \
     let's adopt | let's pick | let's store | let's put | let's move | let's have | let's target | let's start with | \
@@ -49,14 +49,14 @@ pub(super) const CHOOSES: &str = "\
     we always use | we never use | going ahead with | went ahead with | go ahead with | moving forward with | \
     move forward with | moved forward with | is the one. | do it with | do this with";
 
-pub(super) const FORBIDS: &str = "\
+pub(in crate::distill) const FORBIDS: &str = "\
     don't | do not | dont | never | must not | mustn't | shouldn't | should not | may not | cannot use | \
     can't use | no new | not allowed | without adding | without changing | without breaking | without touching | \
     avoid | stay away from | hands off | leave alone | under no circumstances | not to touch | no need to | \
     keep out of | refrain from | forbidden | off limits | off-limits | no third-party | no external | no more | \
     stop using | isn't allowed | aren't allowed | not supposed to | nothing that | no breaking";
 
-pub(super) const DEMANDS: &str = "\
+pub(in crate::distill) const DEMANDS: &str = "\
     must | always | has to | have to | needs to | need to be | required to | is required | requirement | \
     make sure | ensure | make certain | should be | should use | should stay | should work | should keep | \
     should not | should only | should never | should always | only use | use only | it's important | \
@@ -65,18 +65,18 @@ pub(super) const DEMANDS: &str = "\
     needs to keep | needs to work | needs to be | stays | keep compatibility | backward compatible | \
     backwards compatible | remember that | from now on | going forward";
 
-pub(super) const CONTRAST: &str = "\
+pub(in crate::distill) const CONTRAST: &str = "\
     instead of | rather than | in favor of | in favour of | over using | not the | as opposed to | in place of | \
     and not | instead";
 
-pub(super) const REASON: &str = "\
-    because | since | due to | so that | as it | as the | as we | given that | given the | in order to | to avoid | \
-    the reason | reason: | reason being | rationale: | why: | which avoids | which means | owing to | \
+pub(in crate::distill) const REASON: &str = "\
+    because | since | due to | so that | as it | as the | as we | given that | given the | in order to | \
+    to avoid | the reason | reason: | reason being | rationale: | why: | which avoids | which means | owing to | \
     on account of | to keep | to prevent | to make sure | to reduce | to stay | otherwise | for the sake of | \
-    given | given how | bc | cuz | on the grounds | on grounds of | the rationale | the motivation | considering that | \
-    thanks to | seeing that | seeing as | inasmuch as | the trade-off | so we | so it | so the";
+    given | given how | bc | cuz | on the grounds | on grounds of | the rationale | the motivation | \
+    considering that | thanks to | seeing that | seeing as | inasmuch as | the trade-off | so we | so it | so the";
 
-pub(super) const NEXT: &str = "\
+pub(in crate::distill) const NEXT: &str = "\
     next step | next steps | next up | up next | next i | next, i | next we | next, we | next is | next on | \
     next thing | next task | next action | next: | what's next | next comes | next would be | next will be | \
     next item | next move | the next | pick up with | pick up at | pick up from | pick up by | pick this up | \
@@ -88,19 +88,19 @@ pub(super) const NEXT: &str = "\
     proceeding with | coming up | after this | once this is | once it's | immediately after | first up | \
     what i'd do next | i'd do next | remaining step | the plan from here | going forward, i | where i left off | \
     left off at | resume from | carry on with | get back to | go back to | with that out of the way | \
-    with this out of the way | with that done | with this done | with that in place | now that this | now that that | \
-    that leaves | this leaves | which leaves | leaves us with | only leaves | continuation is | way forward | \
-    the follow-up is | follow-up is to | natural follow-up | in line is | afterwards | then comes | next session | \
-    next time | following session | following step | last step | final step | last thing to do | final thing | \
-    when i come back | when i get back | when i return | when we continue | when you continue | when we pick | \
-    when you pick | whoever continues | whoever picks | continue here | resume here | pick up here | as soon as | \
-    once ci | once the build | once that's merged | once this is merged | once merged | before anything else | \
-    ran out of time before | didn't get to | did not get to | didn't get around | didn't get round | got round to | \
-    get round to | get around to | got around to | got to yet | later today | on deck | upcoming | to wrap up | \
-    to round this off | to finish this off | is next | comes next | would be next | goes next | follows next | \
-    i'll follow up | i'd follow up | off to";
+    with this out of the way | with that done | with this done | with that in place | now that this | \
+    now that that | that leaves | this leaves | which leaves | leaves us with | only leaves | continuation is | \
+    way forward | the follow-up is | follow-up is to | natural follow-up | in line is | afterwards | then comes | \
+    next session | next time | following session | following step | last step | final step | last thing to do | \
+    final thing | when i come back | when i get back | when i return | when we continue | when you continue | \
+    when we pick | when you pick | whoever continues | whoever picks | continue here | resume here | \
+    pick up here | as soon as | once ci | once the build | once that's merged | once this is merged | \
+    once merged | before anything else | ran out of time before | didn't get to | did not get to | \
+    didn't get around | didn't get round | got round to | get round to | get around to | got around to | \
+    got to yet | later today | on deck | upcoming | to wrap up | to round this off | to finish this off | \
+    is next | comes next | would be next | goes next | follows next | i'll follow up | i'd follow up | off to";
 
-pub(super) const ANNOUNCES: &str = "\
+pub(in crate::distill) const ANNOUNCES: &str = "\
     i'll | i will | i'm going to | i am going to | i'm about to | i am about to | let me | we'll | we will | \
     we should now | now to | going to | about to | i plan to | i intend to | i want to | plan is to | plan to | \
     i need to | i still need to | we need to | we still need to | i can now | now i | now let's | let's | time to | \
@@ -108,7 +108,7 @@ pub(super) const ANNOUNCES: &str = "\
     you can now | needs to be | i have to | we have to | ready to | needs to | is to | has to be | have to be | \
     should get | give me a | would be to | need to be | needs wiring | needs trimming | to finish";
 
-pub(super) const LEFT: &str = "\
+pub(in crate::distill) const LEFT: &str = "\
     remaining | remains to | remains is | what remains | still need | still needs | still have to | still has to | \
     still to do | still missing | still open | left to do | what's left | what is left | is left | are left | \
     left is | only thing left | one thing left | to be done | not yet | yet to | haven't | hasn't been | have not | \
@@ -116,7 +116,7 @@ pub(super) const LEFT: &str = "\
     have yet | needs doing | not finished | not implemented | unimplemented | isn't wired | not wired | \
     still requires | missing piece | open point | left off | left over | leftover";
 
-pub(super) const FINISHED: &str = "\
+pub(in crate::distill) const FINISHED: &str = "\
     done | finished | completed | complete | implemented | i've | i have | added | fixed | created | wrote | \
     updated | removed | refactored | renamed | moved | migrated | all tests pass | tests pass | now passes | \
     now pass | passing | is green | are green | works now | now works | in place | committed | merged | shipped | \
@@ -124,7 +124,7 @@ pub(super) const FINISHED: &str = "\
     verified | resolved | ported | introduced | documented | cleaned up | deleted | installed | configured | \
     rewrote | split | landed";
 
-pub(super) const FAILED: &str = "\
+pub(in crate::distill) const FAILED: &str = "\
     didn't work | did not work | doesn't work | does not work | didn't help | did not help | no luck | \
     failed because | fails because | failed with | failed: | failed due | failed on | failed again | failed when | \
     failed since | failed as | broke | breaks | dead end | dead-end | gave up on | giving up on | abandoned | \
@@ -141,7 +141,7 @@ pub(super) const FAILED: &str = "\
     leaked | hung | hangs | corrupted | segfault | out of memory | ran out of | not compatible | doesn't scale | \
     did not scale | was wrong | wrong approach | a mistake";
 
-pub(super) const TRIED: &str = "\
+pub(in crate::distill) const TRIED: &str = "\
     tried | trying | attempted | attempt | first approach | initial approach | previous approach | that approach | \
     experimented | my first | earlier i | i started with | the idea of | i initially | we initially | at first | \
     abandoned | reverted | rolled back | backed out | gave up on | dead end | scrapped | ditched | discarded | \
@@ -149,7 +149,7 @@ pub(super) const TRIED: &str = "\
     experiment with | the experiment | experimenting | switching to | switched to | the switch to | using | \
     went with | a naive | naive | wrapping | patching | pinning | swapping | widening | the idea was | i had";
 
-pub(super) const BLOCKED: &str = "\
+pub(in crate::distill) const BLOCKED: &str = "\
     blocked by | blocked on | blocked until | i'm blocked | we're blocked | is blocked | are blocked | blocker | \
     is blocking | blocks us | can't proceed | cannot proceed | can't continue | cannot continue | can't go on | \
     unable to proceed | unable to continue | waiting on | need access | needs access | don't have access | \
@@ -160,38 +160,38 @@ pub(super) const BLOCKED: &str = "\
     need approval | needs sign-off | no permission | lacks permission | can't be tested until | can't test until | \
     cannot be merged until | cannot be deployed until | can't deploy until | can't merge until";
 
-pub(super) const OPEN: &str = "\
+pub(in crate::distill) const OPEN: &str = "\
     open question | open questions | unclear whether | unclear if | unclear how | it's unclear | it is unclear | \
     is unclear | not sure whether | not sure if | not sure how | not sure which | not sure what | unsure whether | \
-    unsure if | unsure about | unsure which | to be decided | to be determined | tbd | undecided | need to decide | \
-    needs to be decided | needs a decision | have to decide | haven't decided | not decided | still need to know | \
-    need to know whether | need to know if | need your input | need your decision | need you to confirm | \
-    need you to decide | need confirmation | needs confirmation | need to confirm | please confirm | \
-    please clarify | please advise | could you clarify | can you clarify | can you confirm | could you confirm | \
-    let me know whether | let me know which | let me know if we should | waiting for your | awaiting your | \
-    pending your | question is whether | the question is | question remains | remains open | is still open | \
-    still open whether | wonder whether | wondering whether | wondering if | i wonder | figure out whether | \
-    figure out how | figure out if | find out whether | find out if | ask the team | check with | don't know yet | \
-    do not know yet | don't know whether | don't know if | we don't know | up to you | your call. | your call, | your call? | it's your call | is your call | your call on | your call whether | \
-    your call to make | need your call | so your call | worth deciding | \
-    jury is still out | open issue is | unresolved question | needs clarification | need clarification | \
-    never settled | never decided | didn't settle | haven't settled | still undecided | remains undecided | \
-    remains unclear | still unclear | not clear whether | not clear if | not clear how | not clear which | \
-    no decision yet | no answer yet | needs an answer | need an answer | question for later | question for you | \
-    pending question | unanswered | we'd need to know | need to find out | needs input | need input | \
-    want your opinion | what do you think | your preference | awaiting a decision | hasn't been decided | \
-    has not been decided | not been decided | left open | leave open | leaving open";
+    unsure if | unsure about | unsure which | to be decided | to be determined | tbd | undecided | \
+    need to decide | needs to be decided | needs a decision | have to decide | haven't decided | not decided | \
+    still need to know | need to know whether | need to know if | need your input | need your decision | \
+    need you to confirm | need you to decide | need confirmation | needs confirmation | need to confirm | \
+    please confirm | please clarify | please advise | could you clarify | can you clarify | can you confirm | \
+    could you confirm | let me know whether | let me know which | let me know if we should | waiting for your | \
+    awaiting your | pending your | question is whether | the question is | question remains | remains open | \
+    is still open | still open whether | wonder whether | wondering whether | wondering if | i wonder | \
+    figure out whether | figure out how | figure out if | find out whether | find out if | ask the team | \
+    check with | don't know yet | do not know yet | don't know whether | don't know if | we don't know | \
+    up to you | your call. | your call, | your call? | it's your call | is your call | your call on | \
+    your call whether | your call to make | need your call | so your call | worth deciding | jury is still out | \
+    open issue is | unresolved question | needs clarification | need clarification | never settled | \
+    never decided | didn't settle | haven't settled | still undecided | remains undecided | remains unclear | \
+    still unclear | not clear whether | not clear if | not clear how | not clear which | no decision yet | \
+    no answer yet | needs an answer | need an answer | question for later | question for you | pending question | \
+    unanswered | we'd need to know | need to find out | needs input | need input | want your opinion | \
+    what do you think | your preference | awaiting a decision | hasn't been decided | has not been decided | \
+    not been decided | left open | leave open | leaving open";
 
-pub(super) const COURTESY: &str = "\
-    let me know | feel free | happy to | hope this helps | hope that helps | anything else? | anything else you | anything else i | anything else that | \
-    if you'd like | \
-    if you want me | would you like me | do you want me | want me to | shall i | should i go ahead | \
-    should i proceed | should i continue | ready to continue | glad to | just say | sounds good? | \
-    does that make sense | does this make sense | is there anything | ok? | okay? | right? | how does that sound | \
-    how can i help | what would you like | you're welcome | ready when you are | any questions | what you think | \
-    need anything | how it goes";
+pub(in crate::distill) const COURTESY: &str = "\
+    let me know | feel free | happy to | hope this helps | hope that helps | anything else? | anything else you | \
+    anything else i | anything else that | if you'd like | if you want me | would you like me | do you want me | \
+    want me to | shall i | should i go ahead | should i proceed | should i continue | ready to continue | \
+    glad to | just say | sounds good? | does that make sense | does this make sense | is there anything | ok? | \
+    okay? | right? | how does that sound | how can i help | what would you like | you're welcome | \
+    ready when you are | any questions | what you think | need anything | how it goes";
 
-pub(super) const TASK: &str = "\
+pub(in crate::distill) const TASK: &str = "\
     to-do | fixme | action item | follow up | follow-up | remember to | don't forget | do not forget | remind me | \
     someone should | somebody should | someone needs to | somebody needs to | assigned to | is responsible for | \
     will take care of | takes care of | owner: | by monday | by tuesday | by wednesday | by thursday | \
@@ -201,7 +201,7 @@ pub(super) const TASK: &str = "\
     note to self | circle back | needs follow-up | in a follow-up | separate pr | separate ticket | file an issue | \
     open an issue | open a ticket | create a ticket | by friday | todo: | to do: | to-do:";
 
-pub(super) const TURNS: &str = "\
+pub(in crate::distill) const TURNS: &str = "\
     new task | another task | different task | next task | new goal | the goal is now | the task is now | \
     new plan | change of plan | change of plans | change of direction | change in plans | plans changed | \
     plan changed | priorities changed | priorities have changed | priority changed | new priority | forget about | \
@@ -222,20 +222,21 @@ pub(super) const TURNS: &str = "\
     we no longer need | no longer needed | i no longer | hold off on | pause the | pause that | pause this | \
     shelve";
 
-pub(super) const HEDGE: &str = "\
+pub(in crate::distill) const HEDGE: &str = "\
     could use | might | maybe | perhaps | may want | could also | would it | what if | one option | possible | \
     possibly | alternatively | consider using | consider the | consider a | consider an | consider whether | \
-    to consider | let's consider | worth considering | considering whether | considering using | we could | you could | i could | if we | if you | if i | \
-    should we | should i | options are | either | for example | e.g. | typically | usually | in general | \
-    generally | not sure | unsure | almost | nearly | let me ask | ask first | depends on | have to ask | need to ask | will ask | \
-    inclined | leaning towards | leaning to | before choosing | before deciding | before committing";
+    to consider | let's consider | worth considering | considering whether | considering using | we could | \
+    you could | i could | if we | if you | if i | should we | should i | options are | either | for example | \
+    e.g. | typically | usually | in general | generally | not sure | unsure | almost | nearly | let me ask | \
+    ask first | depends on | have to ask | need to ask | will ask | inclined | leaning towards | leaning to | \
+    before choosing | before deciding | before committing";
 
-pub(super) const SOLVED: &str = "\
+pub(in crate::distill) const SOLVED: &str = "\
     fixed | resolved | unblocked | works now | now works | solved | no longer fails | no longer blocked | \
     sorted out | passes now | now passes | now pass | got access | have access now | answered | settled | decided";
 
 /// Settled, whoever says it.
-pub(super) const FIRM: &str = "\
+pub(in crate::distill) const FIRM: &str = "\
     made way for | makes way for | gave way to | made me choose | made me pick | made me switch | convinced me to | \
     persuaded me | no reason to change | no reason to deviate | no reason to replace | no reason to switch | \
     no reason to drop | we're going ahead with | we are going ahead with | i've gone ahead with | \
@@ -311,7 +312,7 @@ pub(super) const FIRM: &str = "\
     is the way we do | are how we do";
 
 /// Put to whom it is said to: open where it ends a turn, thinking aloud before that.
-pub(super) const ASKS: &str = "\
+pub(in crate::distill) const ASKS: &str = "\
     let me know how you | let me know what the | let me know where | let me know who | let me know when you want | \
     let me know if you want | let me know if you'd | let me know if you prefer | let me know if i should | \
     let me know if this should | let me know if that should | let me know how to | let me know what to | \
@@ -322,31 +323,32 @@ pub(super) const ASKS: &str = "\
     i would need to know | like to know whether | like to know if | like to know which | like to know what | \
     like to know how | i'd like to know | need a decision | needs your decision | need your approval | \
     needs your approval | need your sign-off | needs your sign-off | need your word | without your approval | \
-    without your sign-off | without your ok | without asking | need your guidance | need guidance | need direction | \
-    need your opinion | your opinion on | your thoughts on | your view on | your take on | your decision | \
-    your choice | you decide | you to decide | for you to choose | leave it to you | leave that to you | \
-    leave the choice to you | it's open whether | is open whether | an open point | an open issue | open points | \
-    can't tell whether | can't tell if | can't tell which | cannot tell whether | cannot tell if | \
-    couldn't tell whether | couldn't tell if | couldn't determine | could not determine | couldn't find out | \
-    could not find out | can't find out | couldn't figure out | can't figure out | couldn't work out | \
-    don't know what | don't know which | don't know who | don't know how | don't know where | do not know whether | \
-    do not know which | do not know what | no idea whether | no idea which | no idea what | no idea if | \
-    no idea who | no idea how | not certain | isn't clear | uncertain whether | uncertain about | uncertain which | \
-    uncertain if | unsure what | unsure how | unsure who | wasn't sure | weren't sure | not sure about | \
-    not sure who | not sure where | not sure when | not sure that | in two minds | on the fence | torn between | \
-    hesitant to | reluctant to | has to decide | have to be decided | has to be decided | must be decided | \
-    should decide | must decide | to be clarified | needs clarifying | to be confirmed | tbc | \
+    without your sign-off | without your ok | without asking | need your guidance | need guidance | \
+    need direction | need your opinion | your opinion on | your thoughts on | your view on | your take on | \
+    your decision | your choice | you decide | you to decide | for you to choose | leave it to you | \
+    leave that to you | leave the choice to you | it's open whether | is open whether | an open point | \
+    an open issue | open points | can't tell whether | can't tell if | can't tell which | cannot tell whether | \
+    cannot tell if | couldn't tell whether | couldn't tell if | couldn't determine | could not determine | \
+    couldn't find out | could not find out | can't find out | couldn't figure out | can't figure out | \
+    couldn't work out | don't know what | don't know which | don't know who | don't know how | don't know where | \
+    do not know whether | do not know which | do not know what | no idea whether | no idea which | no idea what | \
+    no idea if | no idea who | no idea how | not certain | isn't clear | uncertain whether | uncertain about | \
+    uncertain which | uncertain if | unsure what | unsure how | unsure who | wasn't sure | weren't sure | \
+    not sure about | not sure who | not sure where | not sure when | not sure that | in two minds | on the fence | \
+    torn between | hesitant to | reluctant to | has to decide | have to be decided | has to be decided | \
+    must be decided | should decide | must decide | to be clarified | needs clarifying | to be confirmed | tbc | \
     needs to be confirmed | needs to be clarified | doesn't say whether | don't say whether | wonder if | \
     would help to know | good to know whether | curious whether | is it intended | depends on whether you | \
-    let me know if that's | let me know if this is | tell me what | tell me how | tell me if | appreciate a decision | \
-    appreciate your | appreciate it if you | someone confirm | somebody confirm | need from you | thing to settle | \
-    to be settled | still to settle | don't understand | do not understand | only doubt | my doubt | have doubts | \
-    a question about | have a question | have one question | one question left | a question on | two options | \
-    three options | several options | hear from you | hear back | waiting on an answer | waiting on your | \
-    waiting for an answer | waiting for confirmation | give me a hint | some guidance | awaiting | to verify with you | \
-    assumption to verify | doesn't say what | doesn't say how | doesn't say which | don't say what | is silent on | \
-    says nothing about | ambiguous | can't decide | cannot decide | couldn't decide | until you decide | \
-    until you confirm | unless you object | if you object | if you disagree | is that acceptable | want to confirm | \
-    wanted to confirm | want to check with you | would like to check | like to confirm | want to make sure you | \
-    which one you | which of these you | what you'd prefer | what you would prefer | how you'd like | \
-    how you would like | how you want | whether you want | whether you'd like | whether you prefer";
+    let me know if that's | let me know if this is | tell me what | tell me how | tell me if | \
+    appreciate a decision | appreciate your | appreciate it if you | someone confirm | somebody confirm | \
+    need from you | thing to settle | to be settled | still to settle | don't understand | do not understand | \
+    only doubt | my doubt | have doubts | a question about | have a question | have one question | \
+    one question left | a question on | two options | three options | several options | hear from you | \
+    hear back | waiting on an answer | waiting on your | waiting for an answer | waiting for confirmation | \
+    give me a hint | some guidance | awaiting | to verify with you | assumption to verify | doesn't say what | \
+    doesn't say how | doesn't say which | don't say what | is silent on | says nothing about | ambiguous | \
+    can't decide | cannot decide | couldn't decide | until you decide | until you confirm | unless you object | \
+    if you object | if you disagree | is that acceptable | want to confirm | wanted to confirm | \
+    want to check with you | would like to check | like to confirm | want to make sure you | which one you | \
+    which of these you | what you'd prefer | what you would prefer | how you'd like | how you would like | \
+    how you want | whether you want | whether you'd like | whether you prefer";

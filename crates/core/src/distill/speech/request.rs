@@ -13,11 +13,11 @@ use super::{leave, turn, verdict};
 const NODS: &str = "\
     yes y yep yeah yup ya sure ok okay k kk fine good great nice perfect cool thanks thank you thx ty please pls \
     go ahead on continue proceed do it that this lgtm looks sounds right correct agreed exactly awesome now then \
-    keep going carry resume approved no nope alright absolutely definitely of course and so hi hello hallo hola bonjour moin hey there \
-    again try retry all well done love wow hmm ah oh got i see the with for me a am back much very work job works \
-    ja nein weiter bitte danke genau passt mach oui non merci vas-y continuez d'accord sí si vale gracias dale \
-    sigue continúa да нет ок давай продолжай спасибо sim não obrigado continua 好 好的 是 是的 继续 谢谢 可以 はい 続けて お願いします \
-    ありがとう 네 계속 좋아";
+    keep going carry resume approved no nope alright absolutely definitely of course and so hi hello hallo hola \
+    bonjour moin hey there again try retry all well done love wow hmm ah oh got i see the with for me a am back \
+    much very work job works ja nein weiter bitte danke genau passt mach oui non merci vas-y continuez d'accord sí \
+    si vale gracias dale sigue continúa да нет ок давай продолжай спасибо sim não obrigado continua 好 好的 是 是的 继续 \
+    谢谢 可以 はい 続けて お願いします ありがとう 네 계속 좋아";
 
 /// Verbs with which a piece of work is ordered.
 const GOALS: &str = "\
@@ -40,15 +40,15 @@ const BACK: &str = "\
 const STOP: &str = "\
     with from into that this have will would could should when where what which your they them then than there \
     these those about please want need make some like just also only does doing been were being using after before \
-    code file files instead actually let's add work good great start right away thanks okay session today task next topic \
-    time done now thing";
+    code file files instead actually let's add work good great start right away thanks okay session today task \
+    next topic time done now thing";
 
 /// As many bytes of a prompt tell what it is to the task.
 const ENOUGH: usize = 1600;
 
 /// How a prompt stands to the task so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::distill) enum Kind {
     /// Says nothing of its own.
     Nod,
     /// Is about the task in force.
@@ -62,7 +62,7 @@ pub(super) enum Kind {
 }
 
 /// Judges a prompt by its own words.
-pub(super) fn kind(text: &str, lines: &[Line]) -> Kind {
+pub(in crate::distill) fn kind(text: &str, lines: &[Line]) -> Kind {
     if is_nod(text) {
         return Kind::Nod;
     }
@@ -161,7 +161,7 @@ fn is_polite(words: &[Word<'_>]) -> bool {
 }
 
 /// Whether a prompt asks for nothing new.
-pub(super) fn is_nod(text: &str) -> bool {
+pub(in crate::distill) fn is_nod(text: &str) -> bool {
     let mut count = 0;
     for word in words(text) {
         count += 1;
@@ -173,7 +173,7 @@ pub(super) fn is_nod(text: &str) -> bool {
 }
 
 /// `2`, `b)`: an answer to a question with options.
-pub(super) fn is_choice(text: &str) -> bool {
+pub(in crate::distill) fn is_choice(text: &str) -> bool {
     let text = text.trim().trim_matches(['.', ')', '(', '!', '#']);
     text.len() <= 2 && !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
@@ -234,21 +234,21 @@ fn is_work(whole: Wording<'_>) -> bool {
 }
 
 /// Whether a sentence orders a piece of work or turns to one.
-pub(super) fn is_order(sentence: Wording<'_>) -> bool {
+pub(in crate::distill) fn is_order(sentence: Wording<'_>) -> bool {
     orders(&sentence) || turn::turns(sentence) || cues::of(sentence).has(Cue::Turns)
 }
 
 /// Whether a sentence speaks of what was said before it.
-pub(super) fn points_back(sentence: &str) -> bool {
+pub(in crate::distill) fn points_back(sentence: &str) -> bool {
     words(sentence).any(|word| is_back(&word))
 }
 
 /// Whether a word orders a piece of work.
-pub(super) fn is_goal(word: &Word<'_>) -> bool {
+pub(in crate::distill) fn is_goal(word: &Word<'_>) -> bool {
     is_in!(GOALS, word)
 }
 
-pub(super) fn is_back(word: &Word<'_>) -> bool {
+pub(in crate::distill) fn is_back(word: &Word<'_>) -> bool {
     is_in!(BACK, word)
 }
 
@@ -270,19 +270,19 @@ fn orders(all: &[Word<'_>]) -> bool {
 }
 
 /// Whether two texts speak of different things.
-pub(super) fn is_apart(one: &str, other: &str) -> bool {
+pub(in crate::distill) fn is_apart(one: &str, other: &str) -> bool {
     let (one, other) = (stems(one), stems(other));
     one.intersection(&other).count() < 2.min(other.len().max(1))
 }
 
 /// The beginnings of the words that carry the meaning.
-pub(super) fn stems(text: &str) -> BTreeSet<String> {
+pub(in crate::distill) fn stems(text: &str) -> BTreeSet<String> {
     let bounded = &text[..text.floor_char_boundary(4000)];
     let telling = |word: &Word<'_>| word.chars().count() > 3 && !is_in!(STOP, word);
     words(bounded).filter(telling).map(|word| word.chars().take(6).collect()).collect()
 }
 
 /// Lower-case words.
-pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+pub(in crate::distill) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     vocabulary::split(text).map(Word::of)
 }
