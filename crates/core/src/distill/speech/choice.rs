@@ -390,14 +390,14 @@ fn makes_sense(words: Wording<'_>) -> bool {
     !is_denied && !words.text.ends_with('?') && words.says(Saying::Sensible)
 }
 
+/// `No problem`: what is denied without being ruled out.
+const NOTHING: &str = "\
+    problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck news sign trace \
+    clue update updates reply answer info";
+
 /// `No ORM in the core.`
 fn excludes(words: Wording<'_>) -> bool {
-    let is_noun = |word: &Word<'_>| {
-        !is_in!(
-            "problem problems worries idea it that this i we you the wait thanks need way one matter rush doubt luck news sign trace clue update updates reply answer info",
-            word,
-        )
-    };
+    let is_noun = |word: &Word<'_>| !is_in!(NOTHING, word);
     words.text.get(..3).is_some_and(|no| no.eq_ignore_ascii_case("no "))
         && words.len() >= 3
         && words.get(1).is_some_and(is_noun)

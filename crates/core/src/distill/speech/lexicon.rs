@@ -80,53 +80,76 @@ const CLASSES: &[(Class, &str)] = &[
     (SPEAKER, "i we i'll we'll i'm we're i've we've let's lets im ive ill"),
     (
         PEOPLE,
-        "management team lead boss manager customer customers client clients product board architect architects cto ceo \
+        "management team lead boss manager customer customers client clients product board architect architects \
+        cto ceo \
         everyone everybody reviewers reviewer stakeholders committee group ops legal security finance owner owners \
-        maintainers maintainer sponsor director pm qa dba auditors compliance marketing leadership department designers \
-        designer council they users you us folks artists engineers developers devs admins backend frontend platform infra sre \
-        operations procurement purchasing support sales auditor regulator regulators dpo ciso coo cfo founder founders chief \
-        chair squad guild committee's investors publisher vendor principal supervisor professor advisor editors steering",
+        maintainers maintainer sponsor director pm qa dba auditors compliance marketing leadership department \
+        designers \
+        designer council they users you us folks artists engineers developers devs admins backend frontend \
+        platform infra sre \
+        operations procurement purchasing support sales auditor regulator regulators dpo ciso coo cfo founder \
+        founders chief \
+        chair squad guild committee's investors publisher vendor principal supervisor professor advisor editors \
+        steering",
     ),
     (
         BETWEEN,
-        "will shall must should are am have had has been going to just only simply therefore now then still always never \
-        not also instead really strongly definitely clearly rather hence thus do both all finally deliberately explicitly \
-        consistently hereby so already unanimously intentionally consciously ultimately eventually basically personally \
-        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up purposely purposefully knowingly provisionally \
+        "will shall must should are am have had has been going to just only simply therefore now then still \
+        always never \
+        not also instead really strongly definitely clearly rather hence thus do both all finally deliberately \
+        explicitly \
+        consistently hereby so already unanimously intentionally consciously ultimately eventually basically \
+        personally \
+        initially jointly gonna quickly gladly happily reluctantly officially formally even did be ended up \
+        purposely purposefully knowingly provisionally \
         thereby wisely quietly willingly specifically conservatively",
     ),
     (
         SETTLED,
-        "decision decisions choice pick verdict conclusion outcome consensus ruling resolution rule policy convention answer \
-        agreement approach strategy preference call direction constraint requirement principle guideline selection winner deal",
+        "decision decisions choice pick verdict conclusion outcome consensus ruling resolution rule policy \
+        convention answer \
+        agreement approach strategy preference call direction constraint requirement principle guideline \
+        selection winner deal",
     ),
     (
         TELLS,
-        "is are was were be been am isn't aren't wasn't has have had hasn't haven't do does did don't doesn't didn't will \
-        would can can't could should must may might won't i i'm i'll i've i'd you you're you've we we're we'll we've they \
-        they're he she it it's that's there there's here here's what what's why how when where who which fails failed fail \
-        crashes crashed works worked look looks seems sounds got get gets goes went see saw think know mean means says said \
-        need needs want wants makes made run runs ran thanks thank thx passes passed calls called uses reads found takes \
-        took recommends suggests let let's please breaks broke shows displays prints returns contains throws complains appears \
-        happens exists lacks stopped froze died renders hangs leaks sends receives prevents causes triggers produces expects depends belongs \
+        "is are was were be been am isn't aren't wasn't has have had hasn't haven't do does did don't doesn't \
+        didn't will \
+        would can can't could should must may might won't i i'm i'll i've i'd you you're you've we we're we'll \
+        we've they \
+        they're he she it it's that's there there's here here's what what's why how when where who which fails \
+        failed fail \
+        crashes crashed works worked look looks seems sounds got get gets goes went see saw think know mean means \
+        says said \
+        need needs want wants makes made run runs ran thanks thank thx passes passed calls called uses reads \
+        found takes \
+        took recommends suggests let let's please breaks broke shows displays prints returns contains throws \
+        complains appears \
+        happens exists lacks stopped froze died renders hangs leaks sends receives prevents causes triggers \
+        produces expects depends belongs \
         consists leads needed shown compiles compile confuses couldn't wouldn't shouldn't",
     ),
     (
         PERCEIVES,
-        "wonder wondering thinking torn remember recall forgot saw see seen read heard noticed tried thought guess hate \
-        looking looked curious unsure hope hoping fear doubt considering evaluating testing comparing found watched asked \
-        suspect benchmarked tested interrupted reading tell wish understood understand misread loathe dread love dislike miss",
+        "wonder wondering thinking torn remember recall forgot saw see seen read heard noticed tried thought \
+        guess hate \
+        looking looked curious unsure hope hoping fear doubt considering evaluating testing comparing found \
+        watched asked \
+        suspect benchmarked tested interrupted reading tell wish understood understand misread loathe dread love \
+        dislike miss",
     ),
     (THEREFORE, "hence therefore thus consequently ergo gonna won wins prevails prevailed"),
     (SO, "so then"),
     (
         SUITS,
-        "enough sufficient plenty adequate intentional deliberate confirmed proved proves turned turns came seemed looked put built wired baked carried introduced implemented \
+        "enough sufficient plenty adequate intentional deliberate confirmed proved proves turned turns came \
+        seemed looked put built wired baked carried introduced implemented \
         merged instituted rolled part",
     ),
     (
         STATES,
-        "default standard mandatory permanent official policy obligatory compulsory binding canonical enforced norm baseline \
+        "default standard mandatory permanent official policy obligatory compulsory binding canonical enforced \
+        norm baseline \
         frozen law rule non-negotiable definitive required",
     ),
     (
@@ -135,37 +158,52 @@ const CLASSES: &[(Class, &str)] = &[
     ),
     (
         DOES,
-        "uses relies has does goes go runs run enforces requires stores sits builds depends rests keeps expects assumes \
+        "uses relies has does goes go runs run enforces requires stores sits builds depends rests keeps expects \
+        assumes \
         states says lists reads specifies consists contains defaults follows handles takes rely use enforce store \
-        depend keep demands mandates prescribes shares share exposes expose employs employ adopts adopt implements wraps \
-        delegates delegate inherits embeds leverages leverage talks speaks routes flows lives live sit forms serves constitutes",
+        depend keep demands mandates prescribes shares share exposes expose employs employ adopts adopt \
+        implements wraps \
+        delegates delegate inherits embeds leverages leverage talks speaks routes flows lives live sit forms \
+        serves constitutes",
     ),
     (
         SHAPES,
-        "switched migrated converted changed reworked moved narrowed rewrote refactored ported restricted reduced turned \
-        switching moving migrating converting changing reworking rewriting refactoring porting narrowing cut limited transitioned \
-        transitioning pivoted reverted downgraded upgraded swapped trimmed scoped consolidated simplified unified pared collapsed \
+        "switched migrated converted changed reworked moved narrowed rewrote refactored ported restricted reduced \
+        turned \
+        switching moving migrating converting changing reworking rewriting refactoring porting narrowing cut \
+        limited transitioned \
+        transitioning pivoted reverted downgraded upgraded swapped trimmed scoped consolidated simplified unified \
+        pared collapsed \
         condensed folded flattened streamlined slimmed rolled consolidating simplifying unifying",
     ),
     (
         LABEL,
-        "trade-off tradeoff assumption deviation deviations replacement compromise clarifies clarified recorded noted saved \
-        documented applied honoured honored yagni kiss simplest cheapest safest cleanest least smallest sanest negotiable \
-        answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson remedy \
-        settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring dry \
-        choice middle substitute successor bet now intent intention stance guideline ground-rule simplification style keeping \
-        accordance accepted respected preference unchanged architecture solution rationale elimination minimal stack simplified spirit being adopted aligned consequently promised locked confirm",
+        "trade-off tradeoff assumption deviation deviations replacement compromise clarifies clarified recorded \
+        noted saved \
+        documented applied honoured honored yagni kiss simplest cheapest safest cleanest least smallest sanest \
+        negotiable \
+        answered answer answering reply onwards onward effective correction amendment upshot gist takeaway lesson \
+        remedy \
+        settles resolves decides discuss debate argue place approach resolution favourite favorite instead boring \
+        dry \
+        choice middle substitute successor bet now intent intention stance guideline ground-rule simplification \
+        style keeping \
+        accordance accepted respected preference unchanged architecture solution rationale elimination minimal \
+        stack simplified spirit being adopted aligned consequently promised locked confirm",
     ),
     (
         UNSETTLED,
-        "whether yet open pending undecided unclear possible proposed suggested someday error errors problem problems issue \
+        "whether yet open pending undecided unclear possible proposed suggested someday error errors problem \
+        problems issue \
         bug question questions todo missing failing warning typo failure crash mistake output log trace cause result \
-        inconclusive speculation pros cons pro con draft proposal maybe perhaps might needed unresolved still example context note",
+        inconclusive speculation pros cons pro con draft proposal maybe perhaps might needed unresolved still \
+        example context note",
     ),
     (
         MEETING,
         "meeting discussion review standup sync retro poll board vote spike workshop thread tl dr meetings planning \
-        minutes retrospective convinced mind minds official rule policy final record agreed non-negotiable mandatory settled done clear simple easy obvious decisive \
+        minutes retrospective convinced mind minds official rule policy final record agreed non-negotiable \
+        mandatory settled done clear simple easy obvious decisive \
         short line constraint requirement law",
     ),
 ];

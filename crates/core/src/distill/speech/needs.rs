@@ -103,11 +103,7 @@ pub(in crate::distill) const NEEDS: &[(Class, &str)] = &[
     (DID, verdict::BUILT),
     (CHOSE, verdict::CHOSE),
     (THAN, "over not than"),
-    (
-        LEADS,
-        "ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for yup sure alright let's got",
-    ),
-    (LEADS, "right understood noted roger acknowledged perfect great sounds thanks makes k"),
+    (LEADS, pick::AGREEING),
     (SAYER, pick::SAYERS),
     (COMMITS, "we i we'll i'll we're i'm let's lets let"),
     (ONLY, "only nothing"),

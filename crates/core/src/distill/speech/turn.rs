@@ -136,6 +136,10 @@ pub(in crate::distill) const LEAVING: &str = "\
     canceling postponing ditching scrapping leaving abandoned dropped parked shelved paused stopped cancelled \
     canceled postponed ditched scrapped delay close closing mothball bin kill killing finish stash";
 
+/// What is said of a task that is over.
+const PAST_TASK: &str = "\
+    backlog anymore merged shipped unnecessary finished reassigned deprioritised deprioritized moot obsolete superseded";
+
 /// Whether a prompt leaves what was worked on: puts it away, or says that it is over, later or not wanted.
 pub(in crate::distill) fn leaves(words: &[Word<'_>]) -> bool {
     let is_work =
@@ -152,7 +156,7 @@ pub(in crate::distill) fn leaves(words: &[Word<'_>]) -> bool {
             || verb == "what" && object == "i" && is_in!("told asked gave", next)
             || *verb == "off" && *object == "my" && *next == "plate"
             || is_in!("won't don't not", verb) && is_in!("need be", object) && is_in!("it this that needing", next)
-            || is_in!(OLD, verb) && (is_in!(NAMES, object) && is_in!("turned was is got has", next) || object == "one" && is_in!("comes can", next))
+            || is_in!(OLD, verb) && is_in!(NAMES, object) && is_in!("turned was is got has", next)
             || is_in!("commit push", verb) && is_in!("what this it that", object)
             || verb == "not" && object == "to" && is_in!("go continue proceed pursue", next)
             || verb == "care" && object == "about" && is_in!("the this that it", next)
@@ -164,9 +168,7 @@ pub(in crate::distill) fn leaves(words: &[Word<'_>]) -> bool {
                 && is_in!("it this that", object)
                 && is_in!("done a finished good", next)
             || is_in!("next another", verb) && is_in!("week month sprint quarter time day", object)
-    }) || words.iter().any(|word| {
-        is_in!("backlog anymore merged shipped unnecessary finished reassigned deprioritised deprioritized moot obsolete superseded", word)
-    })
+    }) || words.iter().any(|word| is_in!(PAST_TASK, word))
 }
 
 /// Whether a prompt takes something up, or says what matters now.

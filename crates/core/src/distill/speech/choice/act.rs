@@ -167,9 +167,7 @@ impl Clause<'_> {
         let reason = self.words.iter().position(|word| is_in!("because since bc as", word)).filter(|at| *at > 2);
         (0..reason.unwrap_or(self.words.len()).min(16)).filter(|at| self.is(*at, PEOPLE)).any(|at| {
             let mut before = self.words[at.saturating_sub(3)..at].iter();
-            if before
-                .any(|word| is_in!("no any some many most other which if your nobody none no-one why library half few part third quarter", word))
-            {
+            if before.any(|word| is_in!(NOT_ALL, word)) {
                 return false;
             }
             let until = (at + 5).min(self.words.len());
@@ -180,7 +178,8 @@ impl Clause<'_> {
                 && next != "to"
                 && (is_in!("wants demands demanded requires required requested mandated prefers", self.word(verb))
                     || is_in!("asked asks called calls pushed", self.word(verb)) && next == "for")
-                || self.is_user && is_in!("insist insists insisted", self.word(verb))
+                || self.is_user
+                    && is_in!("insist insists insisted", self.word(verb))
                     && next == "on"
                     && !is_in!("it this that", self.word(verb + 2));
             let signs = is_in!("signed signs sign", self.word(verb)) && next == "off" || self.word(verb) == "ok'd";
@@ -291,9 +290,7 @@ impl Clause<'_> {
             && is_settling
             && !self.is_unsettled(0, n)
             && !is_in!("your what which how why when here the-following", self.word(0))
-            && !self.words[..n]
-                .iter()
-                .any(|word| is_in!("current existing old previous options next if file line function code test tests asked why ways two three", word))
+            && !self.words[..n].iter().any(|word| is_in!(SHOWN, word))
             && rest.len() >= 2
             && !self.words[n..].iter().any(|word| word == "others")
     }
@@ -453,6 +450,14 @@ impl Clause<'_> {
         is_wished && !is_conceded || verb.is_some_and(|verb| self.is(verb, PERCEIVES))
     }
 }
+
+/// What makes people ones who have no say.
+const NOT_ALL: &str = "\
+    no any some many most other which if your nobody none no-one why library half few part third quarter";
+
+/// What makes a lead one of something that is shown.
+const SHOWN: &str = "\
+    current existing old previous options next if file line function code test tests asked why ways two three";
 
 /// Verbs of choosing that are as well verbs of work.
 const WORK: &str = "\

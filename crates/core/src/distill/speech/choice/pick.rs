@@ -144,14 +144,17 @@ pub(in crate::distill) fn answers(words: Wording<'_>) -> bool {
     is_led && words.len() <= 60 && (rejects(&words) || is_one_of(&words))
 }
 
+/// What an agent agrees with before it names what it takes.
+pub(in crate::distill) const AGREEING: &str = "\
+    ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for let's got right understood \
+    noted alright sure roger acknowledged perfect great sounds thanks makes k";
+
 /// `Agreed, a queue`, `then a queue, because …`: a pick that is led to, said by whom it may be.
 pub(in crate::distill) fn takes(words: Wording<'_>) -> bool {
     if !words.has(needs::LEADS) {
         return false;
     }
-    let is_led = words.first().is_some_and(|word| {
-        is_in!("ok okay no nope nah yes yeah yep fine agreed then make lol between fair so for let's got right understood noted alright sure roger acknowledged perfect great sounds thanks makes k", word)
-    });
+    let is_led = words.first().is_some_and(|word| is_in!(AGREEING, word));
     let is_then = || words.text.split([',', '.']).next().is_some_and(|first| first.ends_with(" then"));
     (is_led || is_then()) && words.len() <= 60 && (made(words) || bare(words, false))
 }

@@ -106,16 +106,17 @@ fn is_said_of(before: &[Word<'_>], is_meant: bool) -> bool {
 /// `A queue is enough for the first release`, `so a queue was put in place`, `a queue proved sufficient`.
 fn suffices(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
     words.clauses(is_mark).any(|clause| {
-        let verb = clause.iter().position(|word| {
-            is_in!("is are was were proved proves turned turns came got seemed looked", word)
-        });
+        let verb = clause
+            .iter()
+            .position(|word| is_in!("is are was were proved proves turned turns came got seemed looked", word));
         verb.filter(|verb| *verb >= 2).is_some_and(|verb| {
             let word = |at: usize| clause.get(verb + at).unwrap_or(&NO_WORD);
             let is_enough = is_in!("enough sufficient plenty adequate", word(1));
             let is_best = is_in!("proved proves turned turns came seemed looked", word(0))
                 && (1..5).any(|at| {
                     is_in!(
-                        "fastest best simplest cheapest sufficient enough superior faster simpler ahead cleanest smallest safest \
+                        "fastest best simplest cheapest sufficient enough superior faster simpler ahead cleanest \
+                        smallest safest \
                         adequate top cheaper safer cleaner leanest sturdiest honest",
                         word(at),
                     )
@@ -125,7 +126,11 @@ fn suffices(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
             let is_meant = is_in!("intentional deliberate confirmed", word(1));
             let is_so = clause[..verb].iter().any(|word| is_in!("so therefore hence thus consequently", word));
             let is_part = word(1) == "now" && word(2) == "part" && word(3) == "of";
-            (is_enough && (is_user || is_so) || is_best && (is_so || is_explained || is_user) || is_put && is_so || is_part || is_meant)
+            (is_enough && (is_user || is_so)
+                || is_best && (is_so || is_explained || is_user)
+                || is_put && is_so
+                || is_part
+                || is_meant)
                 && is_said_of(&clause[..verb], true)
         })
     })
@@ -390,17 +395,16 @@ fn is_what(words: &[Word<'_>]) -> bool {
     }) && words.iter().any(|word| is_in!(DONE, word))
 }
 
+/// What puts the others out.
+const OUT: &str = "\
+    constraints limits limit requirements constraint out eliminates eliminated excludes excluded disqualifies disqualified gone";
+
 /// `That rules out the library, leaving a queue`.
 fn is_left(words: Wording<'_>) -> bool {
     let at = words.iter().position(|word| is_in!("leaving leaves leave left", word)).filter(|at| *at >= 2);
     at.is_some_and(|at| {
         let skip = usize::from(words.get(at + 1).is_some_and(|word| is_in!("us only me just", word)));
-        words[..at].iter().any(|word| {
-            is_in!(
-                "constraints limits limit requirements constraint budget out kills killed kill eliminates eliminated excludes excluded disqualifies disqualified dead gone",
-                word
-            )
-        }) && thing::is_named(words.skip(at + 1 + skip))
+        words[..at].iter().any(|word| is_in!(OUT, word)) && thing::is_named(words.skip(at + 1 + skip))
     })
 }
 
