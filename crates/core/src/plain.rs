@@ -7,7 +7,7 @@ pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     // Most text has nothing to remove: it is copied in stretches.
-    while let Some(at) = rest.bytes().position(is_suspect) {
+    while let Some(at) = rest.bytes().position(|byte| SUSPECT[usize::from(byte)]) {
         out.push_str(&rest[..at]);
         let mut chars = rest[at..].chars();
         match chars.next() {
@@ -22,14 +22,27 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Whether a character that begins with this byte may have to go.
-fn is_suspect(byte: u8) -> bool {
-    match byte {
-        b'\n' | b'\t' => false,
-        // The later control characters, and the blocks in which the invisible ones are.
-        0..0x20 | 0x7f | 0xc2 | 0xe2 | 0xef => true,
-        _ => false,
+/// Whether a character that begins with a byte may have to go.
+const SUSPECT: [bool; 256] = {
+    let (mut suspect, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        // The control characters, and the blocks in which the later ones and the invisible ones are.
+        suspect[byte] = matches!(byte, 0..0x20 | 0x7f | 0xc2 | 0xe2 | 0xef) && !matches!(byte, 0x09 | 0x0a);
+        byte += 1;
     }
+    suspect
+};
+
+/// The lines of a text, as `str::lines` gives them: messages are short, and so are their lines.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| (end, end + 1));
+    // What stands behind the last end is a line where there is something.
+    let last = (!text.is_empty() && !text.ends_with('\n')).then_some((text.len(), text.len()));
+    let mut start = 0;
+    ends.chain(last).map(move |(end, next)| {
+        let line = &text[std::mem::replace(&mut start, next)..end];
+        line.strip_suffix('\r').filter(|_| next > end).unwrap_or(line)
+    })
 }
 
 /// One line of at most `width` characters, for tables and titles.
@@ -102,5 +115,12 @@ mod tests {
     fn one_line_cuts_by_characters() {
         assert_eq!(one_line("  fix\n the  add ", 20), "fix the add");
         assert_eq!(one_line("日本語テキスト", 4), "日本語…");
+    }
+
+    #[test]
+    fn lines_are_those_of_the_standard_library() {
+        for text in ["", "\n", "a", "a\n", "a\r\nb", "a\rb\r", "\r\n\r\n", "é\n\n日本\r\n x", "a\n\r"] {
+            assert_eq!(lines(text).collect::<Vec<_>>(), text.lines().collect::<Vec<_>>(), "{text:?}");
+        }
     }
 }

@@ -451,8 +451,8 @@ fn is_explained(words: Wording<'_>) -> bool {
         _ => true,
     };
     text.match_indices([';', '—', '–', '(', ':']).find(is_spaced).is_some_and(|(at, _)| is_clause(at))
-        || text.match_indices(" as ").any(|(at, _)| is_because(at))
-        || text.match_indices(" so ").any(|(at, _)| follows(at))
+        || words.has(needs::SUPPOSES) && text.match_indices(" as ").any(|(at, _)| is_because(at))
+        || words.has(lexicon::SO) && text.match_indices(" so ").any(|(at, _)| follows(at))
         || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
 }
 

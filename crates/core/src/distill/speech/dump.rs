@@ -7,7 +7,7 @@ pub(in crate::distill) fn without(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut paragraph: Vec<&str> = Vec::new();
     let mut fence: Option<&str> = None;
-    for line in text.lines() {
+    for line in crate::plain::lines(text) {
         let trimmed = line.trim_start();
         if let Some(open) = fence {
             if trimmed.starts_with(open) && trimmed.trim_end().trim_matches(['`', '~']).is_empty() {

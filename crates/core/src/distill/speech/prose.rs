@@ -68,7 +68,7 @@ fn judged(sentence: &str, voice: Voice) -> CueSet {
 /// Splits a message into what its speaker says.
 pub(in crate::distill) fn lines(text: &str, voice: Voice) -> Vec<Line> {
     let mut reading = Reading::of(voice);
-    for line in text.lines() {
+    for line in crate::plain::lines(text) {
         reading.take(line);
     }
     reading.flush();
@@ -299,16 +299,23 @@ pub(in crate::distill) fn without_emphasis(text: &str) -> String {
     text.replace("**", "").replace('\u{2019}', "'")
 }
 
+/// What may end a sentence, or code in it, begins with one of these bytes.
+const MAY_END: [bool; 256] = {
+    let (mut may_end, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        // `!`, `.`, `?`, a backtick, and the blocks of the other marks.
+        may_end[byte] = matches!(byte, 0x21 | 0x2e | 0x3f | 0x60 | 0xe2 | 0xe3 | 0xef);
+        byte += 1;
+    }
+    may_end
+};
+
 /// Where the sentences of a text are.
 pub(in crate::distill) fn spans(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let (mut start, mut in_code, mut looked) = (0, false, 0);
-    // Only these characters matter here; in UTF-8 they begin with one of these bytes.
-    let is_mark = |(at, byte): (usize, u8)| match byte {
-        b'`' | b'.' | b'!' | b'?' | 0xe2 | 0xe3 | 0xef => text[at..].chars().next().map(|next| (at, next)),
-        _ => None,
-    };
-    for (at, next) in text.bytes().enumerate().filter_map(is_mark) {
+    let marks = text.bytes().enumerate().filter(|(_, byte)| MAY_END[usize::from(*byte)]);
+    for (at, next) in marks.filter_map(|(at, _)| text[at..].chars().next().map(|next| (at, next))) {
         if next == '`' {
             in_code = !in_code;
         }

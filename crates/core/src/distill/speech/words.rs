@@ -117,7 +117,7 @@ pub(in crate::distill) fn clipped(text: &str) -> Cow<'_, str> {
 pub(in crate::distill) fn without_notices(text: &str) -> String {
     let mut kept = Vec::new();
     let mut quoting = false;
-    for line in text.lines() {
+    for line in crate::plain::lines(text) {
         let line_start = line.trim_start();
         let starts = |notice: &str| starts_with(line_start, notice);
         if starts("--- content from referenced files") {
