@@ -39,6 +39,9 @@ fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
     if is_verdict(&prompt.text) {
         return !is_offer && !asks_which;
     }
+    if prompt.lines.len() == 1 && n_words <= 12 && names_one(question, &prompt.text) {
+        return true;
+    }
     if prompt.lines.len() != 1 || !(2..=12).contains(&n_words) {
         return false;
     }
@@ -46,6 +49,15 @@ fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
     leans && prompt.lines[0].said().any(|(text, cues)| decisions::is_decision(prompt, false, text, cues))
         || !is_offer && questions::begins_answer(&prompt.text) && (leans || n_words <= 6)
         || asks_which && is_named(prompt)
+}
+
+/// Whether an answer to `a or b?` names one of them: `b, that's that`.
+fn names_one(question: &str, answer: &str) -> bool {
+    const COMMON: &str = "the and for with that this you should shall use want would not one but please";
+    let is_asked = |word: &Word<'_>| request::words(question).any(|asked| asked.as_str() == word.as_str());
+    request::words(question).any(|word| word == "or")
+        && !answer.ends_with('?')
+        && request::words(answer).any(|word| word.len() > 2 && !is_in!(COMMON, &word) && is_asked(&word))
 }
 
 /// Whether an answer to `which?` names something: `the second region, please`.

@@ -1,7 +1,7 @@
 //! What is in the way: failures that nothing resolved, limits, and what the words call a blocker.
 
 use super::attempts::{self, Attempt};
-use super::cues::Cue;
+use super::cues::{self, Cue};
 use super::digest::{Digest, short};
 use super::heading::Section;
 use super::progress::dedup;
@@ -38,13 +38,19 @@ fn in_words(digest: &Digest<'_>) -> Vec<Item> {
             }
             let blocks = line.said().filter(|(text, cues)| {
                 let is_meant = cues.has(Cue::Blocked) && !cues.has(Cue::Solved) && !text.ends_with('?');
-                is_meant && (said.step >= last_turn || !complains(text))
+                is_meant && !is_denied(text) && (said.step >= last_turn || !complains(text))
             });
             let open = blocks.filter(|(text, _)| !digest.is_settled_later(said.step, text));
             found.extend(open.map(|(text, _)| said.item(text)));
         }
     }
     found
+}
+
+/// `So that it is never blocked by …`: what is not in the way.
+fn is_denied(text: &str) -> bool {
+    let before = cues::first(text, Cue::Blocked).map_or("", |(start, _)| &text[..start]);
+    ["never ", "not ", "n't ", "no longer ", "n't be ", "not be ", "never be "].iter().any(|no| before.ends_with(no))
 }
 
 /// `Still fails` was said of a moment; later moments tell for themselves.

@@ -143,3 +143,19 @@ fn a_short_answer_is_told_with_its_question() {
     assert_eq!(decisions.len(), 1);
     assert_eq!(decisions[0].what.text, "How long do we keep entries? — Keep it as it is");
 }
+
+#[test]
+fn an_answer_that_names_one_of_two_settles_the_question() {
+    let answered = |answer: &str| {
+        let told = telling()
+            .user("Write the export.")
+            .agent("Excel has its own mind. Should I use a semicolon or a comma?")
+            .user(answer);
+        told.brief().decisions.into_iter().map(|decision| decision.what.text).collect::<Vec<_>>()
+    };
+    for answer in ["semicolon, that's that", "Semicolon", "the comma please"] {
+        assert_eq!(answered(answer), [format!("Should I use a semicolon or a comma? — {answer}")]);
+    }
+    assert!(answered("what does the spec say?").is_empty());
+    assert!(answered("why not a comma?").is_empty());
+}

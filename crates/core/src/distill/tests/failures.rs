@@ -115,6 +115,11 @@ fn blockers_are_told_in_words() {
         let brief = start().agent(text).brief();
         assert_eq!(brief.blockers.len(), 1, "{text}: {:?}", texts(&brief.blockers));
     }
+    for text in
+        ["The writer is never blocked by the disk.", "We aren't blocked on this.", "The queue won't be blocked by it."]
+    {
+        assert!(start().agent(text).brief().blockers.is_empty(), "{text}");
+    }
     let solved = start()
         .agent("I'm blocked on the staging credentials.")
         .user("resolved: the staging credentials are in the vault");
