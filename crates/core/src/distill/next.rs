@@ -139,9 +139,16 @@ fn is_conditional(text: &str) -> bool {
         .any(|start| lower.starts_with(start))
 }
 
+/// A reply of so many words does no more than take note.
+const NOD: usize = 15;
+
 /// Where the user said that the work goes on, and the agent only nodded.
 fn agreed(digest: &Digest<'_>) -> Option<Item> {
     let prompt = digest.last_prompt()?;
+    let said = digest.last_turn().flat_map(|reply| &reply.lines).flat_map(|line| request::words(&line.text));
+    if said.count() > NOD {
+        return None;
+    }
     let mut said = prompt.lines.iter().rev().flat_map(|line| line.said().rev());
     said.find(|(text, cues)| cues.has(Cue::Next) && !text.ends_with('?')).map(|(text, _)| prompt.item(text))
 }

@@ -80,3 +80,20 @@ fn the_words_around_a_summary_are_the_harnesss() {
     let brief = telling().user("Build the importer").summary(summary).agent("I found the file.").brief();
     assert!(brief.next.is_none() && brief.remaining.is_empty());
 }
+
+#[test]
+fn what_the_agent_has_done_since_is_not_next() {
+    let told = |reply: &str| {
+        telling()
+            .user("Write the post.")
+            .agent("Here is an outline.")
+            .user("The next step is the part on sharding.")
+            .agent(reply)
+    };
+    assert!(told("Will do.").brief().next.unwrap().text.contains("sharding"));
+    let done = told(
+        "Here's the section on sharding, with 310 words. I framed it around the quarantine of flaky tests, which is what \
+         other teams can copy.",
+    );
+    assert_eq!(done.brief().next, None);
+}
