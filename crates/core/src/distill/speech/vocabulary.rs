@@ -138,7 +138,7 @@ pub(in crate::distill) fn split(text: &str) -> impl Iterator<Item = &str> {
 /// A slot without a word.
 const NONE: u64 = 0;
 
-/// What stands for a word: no two words of any text will have the same.
+/// What stands for a word. Two words hardly ever share one; where they did, a sentence would be misjudged, and no more.
 pub(in crate::distill) const fn print(word: &[u8]) -> u64 {
     let (mut printer, mut at) = (Printer::new(), 0);
     while at < word.len() {

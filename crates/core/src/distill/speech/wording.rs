@@ -83,8 +83,7 @@ impl<'t> Spelling<'t> {
         let text = if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase() };
         let print = vocabulary::print(text.as_bytes());
         self.push(Word::known(Cow::Owned(text), print, at));
-        // What is no letter is passed over by who calls.
-        end.max(at + 1)
+        end
     }
 
     fn push(&mut self, word: Word<'t>) {
