@@ -1,5 +1,6 @@
-//! Words are masked and understood by a thread of their own, while the reader goes on with the session.
+//! Words are masked and understood by threads of their own, while the reader goes on with the session.
 
+use std::num::NonZero;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -9,7 +10,9 @@ use carryover_core::transcript::EntryKey;
 
 /// A session with fewer messages than this is not worth a thread.
 const FEW: usize = 64;
-/// So many messages may wait to be understood. The reader keeps their texts as well, so they cost it no more than twice.
+/// More threads than this would wait for the reader.
+const MOST: usize = 4;
+/// So many messages may wait to be understood by each. The reader keeps their texts as well, so they cost it no more than twice.
 const WAITING: usize = 512;
 
 /// Who speaks.
@@ -33,12 +36,26 @@ pub(crate) struct Listening {
     redact: bool,
     heard: Heard,
     messages: usize,
-    thread: Option<(SyncSender<Message>, JoinHandle<Heard>)>,
+    /// How many threads there shall be.
+    wanted: usize,
+    threads: Vec<Listener>,
+}
+
+/// A thread that understands what it is sent.
+struct Listener {
+    waiting: SyncSender<Message>,
+    thread: JoinHandle<Heard>,
 }
 
 impl Listening {
     pub(crate) fn new(redact: bool) -> Self {
-        Self { redact, heard: Heard::default(), messages: 0, thread: None }
+        // The reader has threads as well.
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        Self::with(redact, (processors / 2).clamp(1, MOST))
+    }
+
+    fn with(redact: bool, wanted: usize) -> Self {
+        Self { redact, heard: Heard::default(), messages: 0, wanted, threads: Vec::new() }
     }
 
     /// Takes a message; one of the same place takes the place of an earlier one.
@@ -49,35 +66,42 @@ impl Listening {
             return understand(&mut self.heard, &message, self.redact);
         }
         if self.messages == FEW + 1 {
-            self.thread = started(self.redact);
+            self.threads = (0..self.wanted).map_while(|_| Listener::start(self.redact)).collect();
         }
-        match &self.thread {
+        // All that is heard of one place is heard by one thread, so that the later counts.
+        let place = usize::try_from(key.offset).unwrap_or_default();
+        match self.threads.get(place.checked_rem(self.threads.len()).unwrap_or_default()) {
             // Where the thread has panicked nobody receives, and `finish` tells it.
-            Some((waiting, _)) => drop(waiting.send(message)),
+            Some(listener) => drop(listener.waiting.send(message)),
             None => understand(&mut self.heard, &message, self.redact),
         }
     }
 
     /// All that was said.
     pub(crate) fn finish(self) -> Heard {
-        let Some((waiting, thread)) = self.thread else { return self.heard };
-        drop(waiting);
-        let later = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        self.heard.then(later)
+        self.threads.into_iter().map(Listener::finish).fold(self.heard, Heard::then)
     }
 }
 
-/// A thread that understands what it is sent; none where the system has none to give.
-fn started(redact: bool) -> Option<(SyncSender<Message>, JoinHandle<Heard>)> {
-    let (send, messages) = sync_channel::<Message>(WAITING);
-    let listen = move || {
-        let mut heard = Heard::default();
-        for message in messages {
-            understand(&mut heard, &message, redact);
-        }
-        heard
-    };
-    thread::Builder::new().spawn(listen).ok().map(|thread| (send, thread))
+impl Listener {
+    /// None where the system has no thread to give.
+    fn start(redact: bool) -> Option<Self> {
+        let (waiting, messages) = sync_channel::<Message>(WAITING);
+        let listen = move || {
+            let mut heard = Heard::default();
+            for message in messages {
+                understand(&mut heard, &message, redact);
+            }
+            heard
+        };
+        let thread = thread::Builder::new().spawn(listen).ok()?;
+        Some(Self { waiting, thread })
+    }
+
+    fn finish(self) -> Heard {
+        drop(self.waiting);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
 }
 
 fn understand(heard: &mut Heard, message: &Message, redact: bool) {
@@ -111,8 +135,8 @@ mod tests {
         Story { steps: steps.collect(), ..Story::default() }
     }
 
-    fn heard(story: &Story) -> Heard {
-        let mut listening = Listening::new(false);
+    fn heard(story: &Story, threads: usize) -> Heard {
+        let mut listening = Listening::with(false, threads);
         // What is heard of the same place later counts, on whichever side of the border it was heard.
         listening.hear(key(0), Speaker::User, "Something else.".to_owned());
         for step in &story.steps {
@@ -129,9 +153,9 @@ mod tests {
     #[test]
     fn many_messages_are_understood_as_few_are() {
         let now = Timestamp::from_millis(0);
-        for messages in [2, FEW, FEW + 1, WAITING * 2] {
+        for (messages, threads) in [(2, 1), (FEW, 1), (FEW + 1, 1), (WAITING * 2, 1), (FEW * 4, 3), (FEW * 4, 0)] {
             let story = story(messages);
-            let brief = distill_heard(&story, &heard(&story), &Workspace::default(), now);
+            let brief = distill_heard(&story, &heard(&story, threads), &Workspace::default(), now);
             assert_eq!(brief, distill(&story, &Workspace::default(), now));
         }
     }
