@@ -23,8 +23,8 @@ the request that the source itself would have sent. Both clients talk to a fake 
 - **back**: after one more turn in the target and a resume back, facts of the source's own part, whose calls must have their own names and ids again, and facts of the new turn
 - **untouched**: no session file that was there before changed by a byte
 - **undo**: after `carryover undo` the session files are what they were
-- **whole**: all of this holds, as far as the target's format can hold it; a pair that is not whole is run a second time,
-  for some clients lose an output now and then
+- **whole**: all of this holds, as far as the target's format can hold it; a pair that is not whole is run again, three
+  times in all, for some clients lose an output now and then
 
 The sessions: `whole` has a compaction, then every kind of call (parallel, failing, 40 KB of output, an image, an MCP tool,
 an unknown tool, a sub-agent), two rewound turns and a last turn with an image; `broken-off` has an interrupted command and
