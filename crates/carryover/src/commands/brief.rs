@@ -100,7 +100,7 @@ fn sections(brief: &Brief) -> Vec<(&'static str, Vec<Line>)> {
         ("Blockers", items(&brief.blockers)),
         ("Open questions", items(&brief.questions)),
         ("Action items", items(&brief.action_items)),
-        ("Explained", items(&brief.remarks)),
+        ("Said by the agent", items(&brief.remarks)),
         ("Files", brief.files.iter().map(of_file).collect()),
         ("Commands", brief.commands.iter().map(of_command).collect()),
         (

@@ -154,7 +154,7 @@ pub struct Brief {
     pub errors: Vec<ErrorSeen>,
     pub references: Vec<Item>,
     pub action_items: Vec<Item>,
-    /// What the agent explained, beside the decisions.
+    /// What the agent explained, and said last, beside what is told of it elsewhere.
     pub remarks: Vec<Item>,
     pub limit: Option<Limit>,
     pub git: Option<Git>,

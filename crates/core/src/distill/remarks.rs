@@ -1,11 +1,13 @@
-//! What the agent explained on the way. No extractor knows all the ways in which a choice is told, but one that is
-//! explained has its reason beside it: such a sentence is kept, as what was said and not as what was settled.
+//! What the agent explained on the way, and what it said last. No extractor knows all the ways in which a choice is told
+//! or a question put, but a choice that is explained has its reason beside it, and a question stands in the last reply:
+//! such sentences are kept, as what was said and not as what was settled or asked.
 
 use std::collections::BTreeSet;
 
 use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said};
 use super::heading::Section;
+use super::prose::Line;
 use super::wording::Spelling;
 use super::{Decision, Item, request};
 
@@ -19,7 +21,11 @@ const ELSEWHERE: &[Cue] =
 pub(super) fn remarks(digest: &Digest<'_>, decisions: &[Decision]) -> Vec<Item> {
     let mut seen = BTreeSet::new();
     // The newest first: there may be many more than are told.
-    let said = digest.replies().rev().flat_map(|reply| explained(reply).rev().map(move |text| (reply, text)));
+    let last = digest.replies().next_back().map(|reply| reply.step);
+    let said = digest
+        .replies()
+        .rev()
+        .flat_map(|reply| remarked(reply, last == Some(reply.step)).rev().map(move |text| (reply, text)));
     let new = said.filter(|(reply, text)| !is_decided(reply, text, decisions));
     let new = new.filter(|(_, text)| seen.insert(Spelling::of(text).print()));
     let mut found: Vec<Item> = new.take(MANY).map(|(reply, text)| reply.item(text)).collect();
@@ -27,13 +33,17 @@ pub(super) fn remarks(digest: &Digest<'_>, decisions: &[Decision]) -> Vec<Item> 
     found
 }
 
-fn explained(reply: &Said) -> impl DoubleEndedIterator<Item = &str> {
+fn remarked(reply: &Said, is_last: bool) -> impl DoubleEndedIterator<Item = &str> {
     let lines = reply.lines.iter().filter(|line| matches!(line.section, Section::Other | Section::Goal));
-    lines.flat_map(|line| line.said().filter(|(text, cues)| is_remark(text, *cues)).map(|(text, _)| text))
+    let said = lines.flat_map(Line::said).filter(move |(text, cues)| is_remark(text, *cues, is_last));
+    said.map(|(text, _)| text)
 }
 
-fn is_remark(text: &str, cues: CueSet) -> bool {
-    cues.has(Cue::Explains) && !cues.any(ELSEWHERE) && !text.ends_with('?') && request::words(text).nth(3).is_some()
+fn is_remark(text: &str, cues: CueSet, is_last: bool) -> bool {
+    (cues.has(Cue::Explains) || is_last && !cues.has(Cue::Finished))
+        && !cues.any(ELSEWHERE)
+        && !text.ends_with('?')
+        && request::words(text).nth(3).is_some()
 }
 
 /// Whether a decision tells the sentence already.

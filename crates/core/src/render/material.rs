@@ -30,7 +30,7 @@ pub struct Material<'a> {
     pub questions: Vec<String>,
     /// What the user said beside the task and the decisions.
     pub said: Vec<String>,
-    /// What the agent explained beside the decisions.
+    /// What the agent explained, and said last.
     pub remarks: Vec<String>,
     pub drift: Vec<String>,
     pub files: Vec<FileView<'a>>,

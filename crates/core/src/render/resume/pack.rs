@@ -109,7 +109,7 @@ impl Draft {
         draft.drop("changed files", material.files.len());
         draft.drop("parts of the project's context", material.context.len());
         draft.drop("lines of the overview", material.overview.len());
-        draft.drop("explanations of the agent", material.remarks.len());
+        draft.drop("words of the agent", material.remarks.len());
         draft.drop("messages", layers::turns(&material.messages).count());
         draft
     }
@@ -237,13 +237,14 @@ impl Draft {
 
     /// What the conversation may have no room for.
     fn add_remarks(&mut self, material: &Material<'_>, room: &mut Room) {
-        const HEADING: &str = "\n## What the agent explained on the way\n\nThe latest first, beside the decisions.\n\n";
+        const HEADING: &str =
+            "\n## What the agent said on the way\n\nWhat it explained, and what it said last; the latest first.\n\n";
         let mut part = Room(room.0 / 3);
         let before = part.0;
         let left;
         (self.remarks, left) = items(HEADING, &material.remarks, &mut part);
         room.0 -= before - part.0;
-        self.drop("explanations of the agent", left);
+        self.drop("words of the agent", left);
     }
 
     /// The newest first until there is no more room; what is not taken is not even made.
@@ -337,7 +338,7 @@ fn longest_left_out(options: &ResumeOptions<'_>) -> String {
         "changes since the session ended",
         "parts of the project's context",
         "lines of the overview",
-        "explanations of the agent",
+        "words of the agent",
         "messages",
     ];
     let dropped: Vec<Dropped> = KINDS.iter().map(|what| Dropped { what, n: 9_999_999 }).collect();

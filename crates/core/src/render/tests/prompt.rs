@@ -197,9 +197,9 @@ fn a_resume_prompt_holds_all_layers() {
     - to do: ask Bo about the gateway
     - see https://example.com/rfc6585
 
-    ## What the agent explained on the way
+    ## What the agent said on the way
 
-    The latest first, beside the decisions.
+    What it explained, and what it said last; the latest first.
 
     - The retries are capped, since the gateway bills each call.
 
@@ -491,6 +491,6 @@ fn a_small_budget_keeps_the_task_and_names_what_is_left_out() {
 
     ## Left out
 
-    3 parts of the project's context, 10 lines of the overview, 1 explanations of the agent, 401 messages. All of it: `carryover show 019a8e4c-7b1d-7f00-8c1e-2f3a4b5c6d7e --full`
+    3 parts of the project's context, 10 lines of the overview, 1 words of the agent, 401 messages. All of it: `carryover show 019a8e4c-7b1d-7f00-8c1e-2f3a4b5c6d7e --full`
     "#);
 }

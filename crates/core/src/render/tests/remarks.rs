@@ -4,7 +4,7 @@ use crate::distill::{Item, Voice};
 use crate::render::resume_prompt;
 use crate::tokens::Counter;
 
-const HEADING: &str = "## What the agent explained on the way";
+const HEADING: &str = "## What the agent said on the way";
 
 fn rendered(remarks: usize, budget: u64) -> String {
     let mut brief = brief();
@@ -23,7 +23,7 @@ fn remarks_leave_most_of_the_room_to_the_conversation() {
     let text = rendered(40, 4_000);
     let told = text.lines().filter(|line| line.starts_with("- Case ")).count();
     assert!((1..40).contains(&told), "{told}");
-    assert!(text.contains(&format!("{} explanations of the agent", 40 - told)), "{text}");
+    assert!(text.contains(&format!("{} words of the agent", 40 - told)), "{text}");
     assert!(text.contains("## Recent conversation"));
     // The newest first.
     assert!(text.find("Case 39").unwrap() < text.find("Case 38").unwrap());
