@@ -12,7 +12,8 @@ use carryover_core::transcript::EntryKey;
 const FEW: usize = 64;
 /// More threads than this would wait for the reader.
 const MOST: usize = 4;
-/// So many messages may wait to be understood by each. The reader keeps their texts as well, so they cost it no more than twice.
+/// So many messages may wait to be understood by each. The reader keeps their texts as well, so they cost it no more than
+/// twice.
 const WAITING: usize = 512;
 
 /// Who speaks.
@@ -146,7 +147,12 @@ mod tests {
                 _ => {}
             }
         }
-        listening.hear(key(1), Speaker::Agent, "We went with option 1 because number 1 is smaller.".to_owned());
+        for step in story.steps.iter().take(8) {
+            let (Deed::Prompt { text, .. } | Deed::Reply { text }) = &step.deed else { continue };
+            let speaker = if matches!(step.deed, Deed::Prompt { .. }) { Speaker::User } else { Speaker::Agent };
+            listening.hear(step.key, speaker, "Something else.".to_owned());
+            listening.hear(step.key, speaker, text.clone());
+        }
         listening.finish()
     }
 

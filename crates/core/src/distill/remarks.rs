@@ -2,7 +2,7 @@
 //! or a question put, but a choice that is explained has its reason beside it, and a question stands in the last reply:
 //! such sentences are kept, as what was said and not as what was settled or asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said};
@@ -10,6 +10,7 @@ use super::heading::Section;
 use super::prose::Line;
 use super::wording::Spelling;
 use super::{Decision, Item, request};
+use crate::transcript::EntryKey;
 
 /// Remarks that are told, the newest of them.
 const MANY: usize = 40;
@@ -20,13 +21,19 @@ const ELSEWHERE: &[Cue] =
 
 pub(super) fn remarks(digest: &Digest<'_>, decisions: &[Decision]) -> Vec<Item> {
     let mut seen = BTreeSet::new();
+    let mut decided: BTreeMap<EntryKey, Vec<&Decision>> = BTreeMap::new();
+    for decision in decisions {
+        for key in &decision.what.cites {
+            decided.entry(*key).or_default().push(decision);
+        }
+    }
     // The newest first: there may be many more than are told.
     let last = digest.replies().next_back().map(|reply| reply.step);
     let said = digest
         .replies()
         .rev()
         .flat_map(|reply| remarked(reply, last == Some(reply.step)).rev().map(move |text| (reply, text)));
-    let new = said.filter(|(reply, text)| !is_decided(reply, text, decisions));
+    let new = said.filter(|(reply, text)| !decided.get(&reply.key).is_some_and(|made| is_decided(text, made)));
     let new = new.filter(|(_, text)| seen.insert(Spelling::of(text).print()));
     let mut found: Vec<Item> = new.take(MANY).map(|(reply, text)| reply.item(text)).collect();
     found.reverse();
@@ -46,11 +53,11 @@ fn is_remark(text: &str, cues: CueSet, is_last: bool) -> bool {
         && request::words(text).nth(3).is_some()
 }
 
-/// Whether a decision tells the sentence already.
-fn is_decided(reply: &Said, text: &str, decisions: &[Decision]) -> bool {
+/// Whether a decision of the same reply tells the sentence already.
+fn is_decided(text: &str, decisions: &[&Decision]) -> bool {
     decisions.iter().any(|decision| {
-        let what = &decision.what;
+        let what = &decision.what.text;
         let is_reason = decision.reason.as_deref().is_some_and(|reason| text.contains(reason));
-        what.cites.contains(&reply.key) && (is_reason || what.text.contains(text) || text.contains(&what.text))
+        is_reason || what.contains(text) || text.contains(what)
     })
 }
