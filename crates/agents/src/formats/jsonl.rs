@@ -35,35 +35,43 @@ struct Chunk {
 
 /// Cuts a stream into chunks that end with a line.
 struct Chunks {
-    reader: Box<dyn Read + Send>,
+    log: Opened,
     offset: u64,
     rest: Vec<u8>,
     ended: bool,
 }
 
-/// Opens a log at an offset of its decompressed bytes.
-fn open(path: &Path, from: u64) -> io::Result<Box<dyn Read + Send>> {
-    let mut file = File::open(path)?;
-    if !is_compressed(path) {
-        file.seek(SeekFrom::Start(from))?;
-        return Ok(Box::new(file));
-    }
-    let mut decoder = Named { reader: zstd::stream::read::Decoder::new(file)?, path: path.to_owned() };
-    io::copy(&mut (&mut decoder).take(from), &mut io::sink())?;
-    Ok(Box::new(decoder))
-}
-
-/// A reader whose errors name the file: those of a decoder do not.
-struct Named<R> {
-    reader: R,
+/// A log that is open.
+struct Opened {
+    reader: Box<dyn Read + Send>,
     path: PathBuf,
 }
 
-impl<R: Read> Read for Named<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
-        self.reader.read(buffer).map_err(named)
+impl Opened {
+    /// Opens a log at an offset of its decompressed bytes.
+    fn at(path: &Path, from: u64) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        if !is_compressed(path) {
+            file.seek(SeekFrom::Start(from))?;
+            // The bare file fills a buffer that was not cleared before; our own errors name it.
+            return Ok(Self { reader: Box::new(file.into_parts().0), path: path.to_owned() });
+        }
+        let decoder = zstd::stream::read::Decoder::new(file)?;
+        let mut opened = Self { reader: Box::new(decoder), path: path.to_owned() };
+        let skipped = io::copy(&mut opened.reader.by_ref().take(from), &mut io::sink());
+        skipped.map(|_| opened).map_err(|error| named(&error, path))
     }
+
+    /// Reads on for some bytes, and tells how many there were.
+    fn read_on(&mut self, bytes: u64, into: &mut Vec<u8>) -> io::Result<usize> {
+        let read = self.reader.by_ref().take(bytes).read_to_end(into);
+        read.map_err(|error| named(&error, &self.path))
+    }
+}
+
+/// An error that tells which file it is about.
+fn named(error: &io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 pub fn is_compressed(path: &Path) -> bool {
@@ -75,7 +83,7 @@ impl Chunks {
         while !self.ended {
             let start = self.rest.len();
             self.rest.reserve_exact(CHUNK + 1);
-            self.ended = (&mut self.reader).take(CHUNK as u64).read_to_end(&mut self.rest)? == 0;
+            self.ended = self.log.read_on(CHUNK as u64, &mut self.rest)? == 0;
             if let Some(end) = memchr::memrchr(b'\n', &self.rest[start..]) {
                 return Ok(Some(self.cut(start + end + 1, false)));
             }
@@ -104,7 +112,7 @@ impl Chunks {
         self.rest = Vec::new();
         loop {
             let mut bytes = Vec::new();
-            self.ended = (&mut self.reader).take(CHUNK as u64).read_to_end(&mut bytes)? == 0;
+            self.ended = self.log.read_on(CHUNK as u64, &mut bytes)? == 0;
             if let Some(end) = memchr::memchr(b'\n', &bytes) {
                 length += end as u64;
                 self.rest = bytes.split_off(end + 1);
@@ -219,7 +227,7 @@ pub fn scan_with<P: Parse>(
     mut merge: impl FnMut(P::Item) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let size = fs_err::metadata(path)?.len();
-    let mut chunks = Chunks { reader: open(path, from)?, offset: from, rest: Vec::new(), ended: false };
+    let mut chunks = Chunks { log: Opened::at(path, from)?, offset: from, rest: Vec::new(), ended: false };
     if size.saturating_sub(from) >= WORTH_A_THREAD || is_compressed(path) {
         return scan_on_threads(chunks, from, parse, &mut merge);
     }
@@ -305,11 +313,11 @@ fn merge_in_order<T>(
 /// Whether some text stands in a log from an offset on; nothing is parsed to know that.
 pub fn holds(path: &Path, offset: u64, text: &str) -> io::Result<bool> {
     let finder = memchr::memmem::Finder::new(text);
-    let mut reader = open(path, offset)?;
+    let mut log = Opened::at(path, offset)?;
     let mut block = vec![0; CHUNK];
     let mut kept = 0;
     loop {
-        let read = reader.read(&mut block[kept..])?;
+        let read = log.reader.read(&mut block[kept..]).map_err(|error| named(&error, path))?;
         if read == 0 {
             return Ok(false);
         }
@@ -367,7 +375,7 @@ fn line_start(file: &mut File, mut offset: u64) -> io::Result<u64> {
 /// Reads one record by its place.
 pub fn record(path: &Path, offset: u64, length: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    open(path, offset)?.take(length).read_to_end(&mut bytes)?;
+    Opened::at(path, offset)?.read_on(length, &mut bytes)?;
     if bytes.len() as u64 != length {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than when it was first read"));
     }
@@ -377,7 +385,7 @@ pub fn record(path: &Path, offset: u64, length: u64) -> io::Result<String> {
 /// The whole lines in the first bytes of a log.
 pub fn head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    open(path, 0)?.take(bytes).read_to_end(&mut head)?;
+    Opened::at(path, 0)?.read_on(bytes, &mut head)?;
     Ok(head)
 }
 
@@ -389,7 +397,7 @@ pub fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     let size = fs_err::metadata(path)?.len();
     let from = size.saturating_sub(bytes);
     let mut tail = Vec::new();
-    open(path, from)?.take(bytes).read_to_end(&mut tail)?;
+    Opened::at(path, from)?.read_on(bytes, &mut tail)?;
     if from > 0 {
         let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |end| end + 1);
         tail.drain(..begin);
