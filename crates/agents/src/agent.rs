@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Call, Entry, EntryKey, Fact, Header, Outcome, Part, Rejected, SessionId, TranscriptBuilder,
+    Action, Call, Entry, EntryKey, Fact, Header, Outcome, Rejected, SessionId, TranscriptBuilder,
 };
 
 use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
@@ -58,9 +58,9 @@ pub trait Agent: Send + Sync {
     /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
 
-    /// What a call gave back, without what this agent's own harness wraps around it; the next agent wraps it anew.
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        outcome.parts.clone()
+    /// Leaves what a call gave back, without what this agent's own harness wraps around it; the next agent wraps it anew.
+    fn strip(&self, outcome: &mut Outcome) {
+        let _ = outcome;
     }
 
     /// What a hook of this agent tells; an event that we have no use for is `None`.

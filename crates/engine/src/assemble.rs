@@ -188,7 +188,7 @@ pub(crate) fn complete(
         if let (Body::Outcome(outcome), None) = (&mut carried.entry.body, &origin.answer)
             && agent.facts().id != natives.target
         {
-            outcome.parts = agent.bare(outcome);
+            agent.strip(outcome);
         }
     }
     losses.into_vec()

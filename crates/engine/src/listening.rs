@@ -1,20 +1,20 @@
-//! Words are masked and understood by threads of their own, while the reader goes on with the session.
+//! Words are masked and understood by threads of their own, while the session is put in order.
+//!
+//! Not earlier: reading a session keeps the processors busy by itself.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use carryover_core::distill::Heard;
 use carryover_core::redact;
 use carryover_core::transcript::EntryKey;
 
-/// A session with fewer messages than this is not worth a thread.
-const FEW: usize = 64;
-/// More threads than this would wait for the reader.
-const MOST: usize = 4;
-/// So many messages may wait to be understood by each. The reader keeps their texts as well, so they cost it no more than
-/// twice.
-const WAITING: usize = 512;
+/// So many messages are worth a thread.
+const ENOUGH: usize = 64;
+/// So many are understood in one go.
+const STRETCH: usize = 8;
 
 /// Who speaks.
 #[derive(Clone, Copy)]
@@ -32,86 +32,76 @@ struct Message {
     text: String,
 }
 
-/// What listens to a session while it is read.
+/// What was said in a session, and is to be understood.
 pub(crate) struct Listening {
     redact: bool,
-    heard: Heard,
-    messages: usize,
-    /// How many threads there shall be.
-    wanted: usize,
-    threads: Vec<Listener>,
-}
-
-/// A thread that understands what it is sent.
-struct Listener {
-    waiting: SyncSender<Message>,
-    thread: JoinHandle<Heard>,
+    messages: BTreeMap<EntryKey, Message>,
 }
 
 impl Listening {
     pub(crate) fn new(redact: bool) -> Self {
-        // The reader has threads as well.
-        let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        Self::with(redact, (processors / 2).clamp(1, MOST))
-    }
-
-    fn with(redact: bool, wanted: usize) -> Self {
-        Self { redact, heard: Heard::default(), messages: 0, wanted, threads: Vec::new() }
+        Self { redact, messages: BTreeMap::new() }
     }
 
     /// Takes a message; one of the same place takes the place of an earlier one.
     pub(crate) fn hear(&mut self, key: EntryKey, speaker: Speaker, text: String) {
-        let message = Message { key, speaker, text };
-        self.messages += 1;
-        if self.messages <= FEW {
-            return understand(&mut self.heard, &message, self.redact);
-        }
-        if self.messages == FEW + 1 {
-            self.threads = (0..self.wanted).map_while(|_| Listener::start(self.redact)).collect();
-        }
-        // All that is heard of one place is heard by one thread, so that the later counts.
-        let place = usize::try_from(key.offset).unwrap_or_default();
-        match self.threads.get(place.checked_rem(self.threads.len()).unwrap_or_default()) {
-            // Where the thread has panicked nobody receives, and `finish` tells it.
-            Some(listener) => drop(listener.waiting.send(message)),
-            None => understand(&mut self.heard, &message, self.redact),
-        }
+        self.messages.insert(key, Message { key, speaker, text });
     }
 
-    /// All that was said.
-    pub(crate) fn finish(self) -> Heard {
-        self.threads.into_iter().map(Listener::finish).fold(self.heard, Heard::then)
+    /// Understands all that was said while something else is done, and helps with it afterwards.
+    pub(crate) fn finish<T>(self, meanwhile: impl FnOnce() -> T) -> (T, Heard) {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = (self.messages.len() / ENOUGH).min(processors.saturating_sub(1));
+        self.finish_with(threads, meanwhile)
+    }
+
+    fn finish_with<T>(self, threads: usize, meanwhile: impl FnOnce() -> T) -> (T, Heard) {
+        let room =
+            Room { redact: self.redact, messages: self.messages.into_values().collect(), taken: AtomicUsize::new(0) };
+        thread::scope(|scope| {
+            // Where the system has no thread to give, this one does it all.
+            let start = |_| thread::Builder::new().spawn_scoped(scope, || room.listen()).ok();
+            let listeners: Vec<_> = (0..threads).map_while(start).collect();
+            let done = meanwhile();
+            let heard = listeners.into_iter().fold(room.listen(), |heard, listener| {
+                heard.then(listener.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            });
+            (done, heard)
+        })
     }
 }
 
-impl Listener {
-    /// None where the system has no thread to give.
-    fn start(redact: bool) -> Option<Self> {
-        let (waiting, messages) = sync_channel::<Message>(WAITING);
-        let listen = move || {
-            let mut heard = Heard::default();
-            for message in messages {
-                understand(&mut heard, &message, redact);
+/// What threads listen to together.
+struct Room {
+    redact: bool,
+    messages: Vec<Message>,
+    /// How many of the messages are taken.
+    taken: AtomicUsize,
+}
+
+impl Room {
+    /// Understands messages until all are taken.
+    fn listen(&self) -> Heard {
+        let mut heard = Heard::default();
+        loop {
+            let from = self.taken.fetch_add(STRETCH, Ordering::Relaxed).min(self.messages.len());
+            let stretch = &self.messages[from..(from + STRETCH).min(self.messages.len())];
+            if stretch.is_empty() {
+                return heard;
             }
-            heard
-        };
-        let thread = thread::Builder::new().spawn(listen).ok()?;
-        Some(Self { waiting, thread })
+            for message in stretch {
+                self.understand(message, &mut heard);
+            }
+        }
     }
 
-    fn finish(self) -> Heard {
-        drop(self.waiting);
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    }
-}
-
-fn understand(heard: &mut Heard, message: &Message, redact: bool) {
-    let Message { key, speaker, text } = message;
-    let text = if redact { redact::redact(text) } else { text.as_str().into() };
-    match speaker {
-        Speaker::User => heard.prompt(*key, &text),
-        Speaker::Agent => heard.reply(*key, &text),
-        Speaker::Summary => heard.summary(*key, &text),
+    fn understand(&self, Message { key, speaker, text }: &Message, heard: &mut Heard) {
+        let text = if self.redact { redact::redact(text) } else { text.as_str().into() };
+        match speaker {
+            Speaker::User => heard.prompt(*key, &text),
+            Speaker::Agent => heard.reply(*key, &text),
+            Speaker::Summary => heard.summary(*key, &text),
+        }
     }
 }
 
@@ -121,7 +111,7 @@ mod tests {
     use carryover_core::time::Timestamp;
     use carryover_core::transcript::EntryKey;
 
-    use super::{FEW, Listening, Speaker, WAITING};
+    use super::{Listening, STRETCH, Speaker};
 
     fn key(at: usize) -> EntryKey {
         EntryKey { file: 0, offset: at as u64, part: 0, length: 1 }
@@ -137,8 +127,8 @@ mod tests {
     }
 
     fn heard(story: &Story, threads: usize) -> Heard {
-        let mut listening = Listening::with(false, threads);
-        // What is heard of the same place later counts, on whichever side of the border it was heard.
+        let mut listening = Listening::new(false);
+        // What is heard of the same place later counts.
         listening.hear(key(0), Speaker::User, "Something else.".to_owned());
         for step in &story.steps {
             match &step.deed {
@@ -153,13 +143,14 @@ mod tests {
             listening.hear(step.key, speaker, "Something else.".to_owned());
             listening.hear(step.key, speaker, text.clone());
         }
-        listening.finish()
+        listening.finish_with(threads, || ()).1
     }
 
     #[test]
     fn many_messages_are_understood_as_few_are() {
         let now = Timestamp::from_millis(0);
-        for (messages, threads) in [(2, 1), (FEW, 1), (FEW + 1, 1), (WAITING * 2, 1), (FEW * 4, 3), (FEW * 4, 0)] {
+        for (messages, threads) in [(0, 1), (2, 1), (STRETCH, 1), (STRETCH + 1, 2), (STRETCH * 40, 3), (STRETCH * 4, 0)]
+        {
             let story = story(messages);
             let brief = distill_heard(&story, &heard(&story, threads), &Workspace::default(), now);
             assert_eq!(brief, distill(&story, &Workspace::default(), now));
@@ -169,13 +160,13 @@ mod tests {
     #[test]
     fn secrets_are_masked_before_words_are_understood() {
         let text = "We use the token ghp_16C7e42F292c6912E7710c838347Ae178B4a because it is there.";
-        let mut story = story(FEW * 2);
+        let mut story = story(STRETCH * 2);
         let mut listening = Listening::new(true);
         for step in &mut story.steps {
             step.deed = Deed::Prompt { text: text.to_owned(), images: 0 };
             listening.hear(step.key, Speaker::User, text.to_owned());
         }
-        let brief = distill_heard(&story, &listening.finish(), &Workspace::default(), Timestamp::from_millis(0));
+        let brief = distill_heard(&story, &listening.finish(|| ()).1, &Workspace::default(), Timestamp::from_millis(0));
         assert!(!format!("{brief:?}").contains("ghp_16C7e42F"));
     }
 }

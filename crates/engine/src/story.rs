@@ -9,7 +9,7 @@ use carryover_core::live;
 use carryover_core::render::taken_over;
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Fact, Header, Origin, Outcome, Part, Rejected, Status, StepChange,
-    Transcript, TranscriptBuilder, text_of,
+    Transcript, TranscriptBuilder, into_text, text_of,
 };
 
 use crate::kept;
@@ -26,7 +26,7 @@ pub struct Telling {
 }
 
 /// Reads a session for a brief. Long outputs are clipped while they are read, so that a session of any size fits, and
-/// words are understood as they come; what is masked in them is to be masked in the story as well.
+/// words are understood on the way; what is masked in them is to be masked in the story as well.
 pub fn telling(session: &Listed, redact: bool) -> Result<Telling, AgentError> {
     told(session, Reading { limit: ENOUGH, hears: Some(redact) })
 }
@@ -71,8 +71,12 @@ fn read(
         }
     }
     transcript.header.title = title.or(transcript.header.title);
-    let story = tell(agent, transcript);
-    Ok(Telling { story, heard: sink.listening.map(Listening::finish).unwrap_or_default() })
+    let tell = || tell(agent, transcript);
+    let (story, heard) = match sink.listening {
+        Some(listening) => listening.finish(tell),
+        None => (tell(), Heard::default()),
+    };
+    Ok(Telling { story, heard })
 }
 
 /// Clips what comes back from calls on its way into the transcript, and listens to what is said.
@@ -163,7 +167,8 @@ impl Sink for Clipping {
             self.hear(&entry);
         }
         if let Body::Outcome(outcome) = &mut entry.body {
-            let text = text_of(&self.agent.bare(outcome));
+            self.agent.strip(outcome);
+            let text = into_text(std::mem::take(&mut outcome.parts));
             outcome.parts = vec![Part::Text(clipped(text, self.limit))];
         }
         self.builder.put(entry)
@@ -197,10 +202,10 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> Story {
         let entry = &mut transcript.entries[index];
         let (key, at, origin) = (entry.key, entry.at, entry.origin);
         let deed = match std::mem::replace(&mut entry.body, Body::Opaque("taken".into())) {
-            Body::Prompt(parts) => Some(prompt(&parts, origin)),
-            Body::Reply(parts) => Some(Deed::Reply { text: text_of(&parts) }),
+            Body::Prompt(parts) => Some(prompt(parts, origin)),
+            Body::Reply(parts) => Some(Deed::Reply { text: into_text(parts) }),
             Body::Reasoning(reasoning) => Some(Deed::Reasoning { text: reasoning.text }),
-            Body::Summary(parts) => Some(Deed::Summary { text: text_of(&parts) }),
+            Body::Summary(parts) => Some(Deed::Summary { text: into_text(parts) }),
             Body::Failure(failure) => Some(Deed::Failure(*failure)),
             Body::Call(call) => {
                 waiting.entry(call.id.clone()).or_default().push_back(story.steps.len());
@@ -215,7 +220,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> Story {
                 if let Some(added) = call.and_then(|call| unnamed.remove(&call)) {
                     name_step(&mut story, call, named(agent, &transcript.header, &added, key, &outcome));
                 }
-                let text = text_of(&outcome.parts);
+                let text = into_text(outcome.parts);
                 let end = Ended { key, at, status: outcome.status, exit_code: outcome.exit_code, text };
                 end_call(&mut story, call, end);
                 None
@@ -232,13 +237,11 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> Story {
     story
 }
 
-fn prompt(parts: &[Part], origin: Origin) -> Deed {
-    let text = text_of(parts);
-    if origin != Origin::User {
-        return Deed::Attached { text };
-    }
+fn prompt(parts: Vec<Part>, origin: Origin) -> Deed {
     let is_image = |part: &&Part| matches!(part, Part::Blob(blob) if blob.is_image());
-    Deed::Prompt { text, images: parts.iter().filter(is_image).count() }
+    let images = parts.iter().filter(is_image).count();
+    let text = into_text(parts);
+    if origin == Origin::User { Deed::Prompt { text, images } } else { Deed::Attached { text } }
 }
 
 /// A new step of a plan as its outcome's record names it: calls that change it later use that name. No other call

@@ -160,15 +160,14 @@ pub(super) fn is_interruption(text: &str) -> bool {
 }
 
 /// An outcome without the line that tells its exit code, which the outcome knows already.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
         let line = format!("Exit code {code}");
         if let Some(rest) = text.strip_prefix(&line) {
             *text = rest.trim_start_matches('\n').to_owned();
         }
     }
-    parts
 }
 
 #[cfg(test)]

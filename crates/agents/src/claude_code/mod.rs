@@ -22,7 +22,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part, Permission};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Permission};
 
 use crate::formats::jsonl;
 use crate::{
@@ -105,8 +105,8 @@ impl Agent for ClaudeCode {
         dialect::action(call, outcome)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        boilerplate::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        boilerplate::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

@@ -1,6 +1,6 @@
 //! What the client shows of a call: display items, and the older events that say the same.
 
-use carryover_core::transcript::{Action, Change, Outcome, Status, text_of};
+use carryover_core::transcript::{Action, Change, Outcome, Status, into_text};
 use serde_json::{Map, Value, json};
 
 use super::speech::{Asked, Speech};
@@ -115,7 +115,9 @@ fn status(outcome: &Outcome) -> &'static str {
 }
 
 fn shown_text(of: &Outcome) -> String {
-    let mut text = text_of(&outcome::bare(of));
+    let mut stripped = of.clone();
+    outcome::strip(&mut stripped);
+    let mut text = into_text(stripped.parts);
     let end = text.floor_char_boundary(LONGEST_SHOWN);
     text.truncate(end);
     text

@@ -27,7 +27,7 @@ mod tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::jsonl;
 use crate::{
@@ -99,8 +99,8 @@ impl Agent for Codex {
         dialect::action(call)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        outcome::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        outcome::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

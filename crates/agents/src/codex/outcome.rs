@@ -64,15 +64,14 @@ pub(super) fn plain_output(text: &str) -> Cow<'_, str> {
 }
 
 /// What a call gave back: the lines of Codex's own are taken off the first text.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
     if let Some(Part::Text(first)) = parts.first_mut() {
         *first = plain_output(first).into_owned();
         if first.is_empty() && parts.len() > 1 {
             parts.remove(0);
         }
     }
-    parts
 }
 
 fn is_aborted(text: &str) -> bool {

@@ -23,7 +23,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::{
     Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
@@ -101,8 +101,8 @@ impl Agent for CopilotCli {
         dialect::action(call, outcome)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        outcome::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        outcome::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

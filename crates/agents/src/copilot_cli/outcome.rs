@@ -33,8 +33,8 @@ pub(super) fn ending(shell: usize, code: i32) -> String {
 }
 
 /// An outcome without the line that tells its exit code, which the outcome knows already.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
         let line = text.rsplit('\n').next().unwrap_or_default();
         let told = line.starts_with("<shellId: ") && line.ends_with(&format!(" completed with exit code {code}>"));
@@ -45,7 +45,6 @@ pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
             }
         }
     }
-    parts
 }
 
 #[cfg(test)]
@@ -60,7 +59,11 @@ mod tests {
             exit_code,
             parts: vec![Part::Text(text.into())],
         };
-        let check = |text, code, expected: &str| assert_eq!(bare(&outcome(text, code)), [Part::Text(expected.into())]);
+        let check = |text, code, expected: &str| {
+            let mut outcome = outcome(text, code);
+            strip(&mut outcome);
+            assert_eq!(outcome.parts, [Part::Text(expected.into())]);
+        };
         check("a\nb\n<shellId: 0 completed with exit code 3>", Some(3), "a\nb");
         check("<shellId: 12 completed with exit code 0>", Some(0), "");
         check("a\n<shellId: 0 completed with exit code 3>", None, "a\n<shellId: 0 completed with exit code 3>");

@@ -90,9 +90,9 @@ pub(super) fn ending(tool: &str, text: &str, failed: bool) -> (Status, Option<i3
 }
 
 /// An outcome without the tags around it and without the lines that tell how a command ended.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
-    for part in &mut parts {
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
+    for part in parts {
         let Part::Text(text) = part else { continue };
         if let Some(shell) = Shell::of(text) {
             *text = shell.output;
@@ -100,7 +100,6 @@ pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
             *text = inner.replace("&lt;/untrusted_context&gt;", "</untrusted_context>");
         }
     }
-    parts
 }
 
 fn unwrapped(text: &str) -> Option<&str> {

@@ -25,7 +25,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::{
     Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
@@ -96,8 +96,8 @@ impl Agent for GeminiCli {
         dialect::action(call, outcome)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        boilerplate::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        boilerplate::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

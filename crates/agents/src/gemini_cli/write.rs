@@ -126,7 +126,7 @@ impl<'a> Page<'a> {
                 if native.is_none()
                     && let Some(agent) = crate::by_name(carried.agent)
                 {
-                    outcome.parts = agent.bare(&outcome);
+                    agent.strip(&mut outcome);
                 }
                 self.messages.outcome(&outcome, piece);
             }

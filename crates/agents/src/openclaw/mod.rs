@@ -25,7 +25,7 @@ mod write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::sqlite;
 use crate::{
@@ -95,8 +95,8 @@ impl Agent for OpenClaw {
         dialect::action(call, outcome)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        outcome::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        outcome::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

@@ -44,14 +44,13 @@ fn exit_code(parts: &[Part]) -> Option<i32> {
 }
 
 /// An outcome without the line that tells its exit code, which the outcome knows already.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.last_mut())
         && let Some(rest) = told(code).iter().find_map(|line| text.strip_suffix(line.as_str()))
     {
         *text = rest.strip_suffix("\n\n").unwrap_or(rest).to_owned();
     }
-    parts
 }
 
 /// The text with its exit code, as the client would have written it.
@@ -84,8 +83,9 @@ mod tests {
             let ended = Ended::of(&WireDetails::default(), false, &parts);
             assert_eq!((ended.exit_code, ended.status), (Some(3), Status::Failed));
             let call = CallId("c".into());
-            let outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
-            assert_eq!(bare(&outcome), [Part::Text(text.to_owned())]);
+            let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
+            strip(&mut outcome);
+            assert_eq!(outcome.parts, [Part::Text(text.to_owned())]);
         }
     }
 }

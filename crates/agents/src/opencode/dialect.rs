@@ -104,8 +104,8 @@ fn step(todo: WireTodo) -> PlanStep {
 }
 
 /// What the client says where a command said nothing, and what it adds where it was stopped.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
     if let Some(Part::Text(text)) = parts.first_mut() {
         if let Some(at) = text.find("\n\n<shell_metadata>\n").filter(|_| text.ends_with("</shell_metadata>")) {
             text.truncate(at);
@@ -114,7 +114,6 @@ pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
             text.clear();
         }
     }
-    parts
 }
 
 /// A call in the client's own tools.

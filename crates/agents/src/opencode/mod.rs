@@ -29,7 +29,7 @@ mod write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::sqlite;
 use crate::{
@@ -125,8 +125,8 @@ impl Agent for OpenCode {
         dialect::action(call, outcome)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        dialect::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        dialect::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

@@ -22,7 +22,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
 use settings::Settings;
 
@@ -136,8 +136,8 @@ impl Agent for Pi {
         dialect::action(call, outcome)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        outcome::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        outcome::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

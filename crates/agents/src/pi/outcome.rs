@@ -18,14 +18,13 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
 }
 
 /// An outcome without the line that tells its exit code, which the outcome knows already.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.last_mut())
         && let Some(rest) = text.strip_suffix(&format!("{EXITED}{code}"))
     {
         *text = rest.strip_suffix("\n\n").unwrap_or(rest).to_owned();
     }
-    parts
 }
 
 /// The text with its exit code, as the client would have written it.
@@ -57,8 +56,9 @@ mod tests {
             let parts = vec![Part::Text(with_exit_code(text, 3))];
             assert_eq!(exit_code(&parts), Some(3));
             let call = CallId("c".into());
-            let outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
-            assert_eq!(bare(&outcome), [Part::Text(text.to_owned())]);
+            let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
+            strip(&mut outcome);
+            assert_eq!(outcome.parts, [Part::Text(text.to_owned())]);
         }
         assert_eq!(with_exit_code("x\n\nCommand exited with code 3", 3), "x\n\nCommand exited with code 3");
     }

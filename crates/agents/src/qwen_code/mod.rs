@@ -20,7 +20,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Part};
+use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::jsonl;
 use crate::{
@@ -124,8 +124,8 @@ impl Agent for QwenCode {
         dialect::action(call, outcome)
     }
 
-    fn bare(&self, outcome: &Outcome) -> Vec<Part> {
-        outcome::bare(outcome)
+    fn strip(&self, outcome: &mut Outcome) {
+        outcome::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

@@ -11,15 +11,14 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
 }
 
 /// An outcome without the command, the folder and the exit code around it.
-pub(super) fn bare(outcome: &Outcome) -> Vec<Part> {
-    let mut parts = outcome.parts.clone();
+pub(super) fn strip(outcome: &mut Outcome) {
+    let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
         *text = match output(text) {
             Some(output) => output,
             None => text.strip_suffix(&format!("{EXIT_CODE}{code}")).unwrap_or(text).trim_end_matches('\n').to_owned(),
         };
     }
-    parts
 }
 
 /// What stands behind `Output:` and `Error:`.
@@ -52,8 +51,9 @@ mod tests {
     fn check(text: &str, bared: &str) {
         let parts = vec![Part::Text(text.to_owned())];
         assert_eq!(exit_code(&parts), Some(3));
-        let outcome = Outcome { call: CallId("c".into()), status: Status::Failed, exit_code: Some(3), parts };
-        assert_eq!(bare(&outcome), [Part::Text(bared.to_owned())]);
+        let mut outcome = Outcome { call: CallId("c".into()), status: Status::Failed, exit_code: Some(3), parts };
+        strip(&mut outcome);
+        assert_eq!(outcome.parts, [Part::Text(bared.to_owned())]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Words that were understood while they were read.
+//! Words that are understood already.
 //!
 //! Splitting words into sentences and judging these is most of the work of a brief, and it needs one message at a time.
-//! Who reads a session hands over each message as it comes, while another thread decodes the next ones.
+//! Who reads a session has other threads do it, while it puts the session in order.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -65,13 +65,13 @@ impl Spoken {
     }
 
     pub(super) fn reply(text: &str) -> Self {
-        Self::by_agent(prose::lines(&crate::plain::plain(words::clipped(text).as_ref()), Voice::Agent))
+        Self::by_agent(prose::lines(&crate::plain::plain(&words::clipped(text)), Voice::Agent))
     }
 
     pub(super) fn summary(text: &str) -> Self {
-        let text = crate::plain::plain(words::clipped(text).as_ref());
+        let text = words::clipped(text);
         // A summary comes with the harness's own words around it.
-        Self::by_agent(prose::lines(&words::without_notices(&text), Voice::Agent))
+        Self::by_agent(prose::lines(&words::without_notices(&crate::plain::plain(&text)), Voice::Agent))
     }
 
     fn by_agent(lines: Vec<Line>) -> Self {

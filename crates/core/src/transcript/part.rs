@@ -61,6 +61,14 @@ pub fn text_of(parts: &[Part]) -> String {
     texts.join("\n\n")
 }
 
+/// The same of parts that are needed no more; one text is not copied.
+pub fn into_text(mut parts: Vec<Part>) -> String {
+    match parts.as_mut_slice() {
+        [Part::Text(text)] => std::mem::take(text),
+        _ => text_of(&parts),
+    }
+}
+
 /// Prints lengths only: transcript text stays out of logs and errors.
 impl fmt::Debug for Part {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
