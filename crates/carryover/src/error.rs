@@ -82,14 +82,14 @@ impl CommandError {
 
     /// Labels and texts, in the order in which they are shown.
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines = vec![("error", plain(&self.error.to_string()))];
+        let mut lines = vec![("error", plain(&self.error.to_string()).into_owned())];
         let mut last = self.error.to_string();
         let mut cause = self.error.source();
         while let Some(next) = cause {
             // Transparent errors repeat the message of their source.
             let text = next.to_string();
             if text != last {
-                lines.push(("caused by", plain(&text)));
+                lines.push(("caused by", plain(&text).into_owned()));
             }
             last = text;
             cause = next.source();

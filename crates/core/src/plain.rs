@@ -1,13 +1,14 @@
 //! Text made safe to show: transcripts hold other people's bytes.
 
+use std::borrow::Cow;
 use std::str::Chars;
 
 /// Removes terminal escapes and control characters; tabs and line feeds stay.
-pub fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> Cow<'_, str> {
+    let Some(mut at) = suspect(text) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // Most text has nothing to remove: it is copied in stretches.
-    while let Some(at) = rest.bytes().position(|byte| SUSPECT[usize::from(byte)]) {
+    loop {
         out.push_str(&rest[..at]);
         let mut chars = rest[at..].chars();
         match chars.next() {
@@ -17,21 +18,38 @@ pub fn plain(text: &str) -> String {
             _ => {}
         }
         rest = chars.as_str();
+        let Some(next) = suspect(rest) else { break };
+        at = next;
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
-/// Whether a character that begins with a byte may have to go.
-const SUSPECT: [bool; 256] = {
-    let (mut suspect, mut byte) = ([false; 256], 0);
-    while byte < 256 {
-        // The control characters, and the blocks in which the later ones and the invisible ones are.
-        suspect[byte] = matches!(byte, 0..0x20 | 0x7f | 0xc2 | 0xe2 | 0xef) && !matches!(byte, 0x09 | 0x0a);
-        byte += 1;
+/// Where the first character begins that may have to go. Most text has none, so it is looked at in stretches, which the
+/// compiler compares at once.
+fn suspect(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    for from in (0..bytes.len()).step_by(STRETCH) {
+        let stretch = &bytes[from..(from + STRETCH + 1).min(bytes.len())];
+        let pairs = || stretch.iter().zip(&stretch[1..]);
+        if pairs().fold(false, |any, (byte, next)| any | is_suspect(*byte, *next)) {
+            return pairs().position(|(byte, next)| is_suspect(*byte, *next)).map(|at| from + at);
+        }
     }
-    suspect
-};
+    bytes.last().filter(|last| is_suspect(**last, 0)).map(|_| bytes.len() - 1)
+}
+
+const STRETCH: usize = 64;
+
+/// The control characters, and what the later ones and the invisible ones begin with.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
+fn is_suspect(byte: u8, next: u8) -> bool {
+    (byte < 0x20) & (byte != b'\t') & (byte != b'\n')
+        | (byte == 0x7f)
+        | (byte == 0xc2) & (next < 0xa0)
+        | (byte == 0xe2) & (next <= 0x81)
+        | (byte == 0xef) & (next == 0xbb)
+}
 
 /// The lines of a text, as `str::lines` gives them: messages are short, and so are their lines.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
@@ -45,16 +63,63 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// What stands between white space, as `str::split_whitespace` gives it: messages and commands are nearly all ASCII.
+pub(crate) fn fields(text: &str) -> impl Iterator<Item = &str> {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    std::iter::from_fn(move || {
+        while let length @ 1.. = space(text, at) {
+            at += length;
+        }
+        let start = at;
+        while bytes.get(at).is_some_and(|byte| IS_INK[usize::from(*byte)]) || at < bytes.len() && space(text, at) == 0 {
+            at += 1;
+        }
+        (at > start).then(|| &text[start..at])
+    })
+}
+
+/// Whether a byte is no white space, and begins none.
+const IS_INK: [bool; 256] = {
+    let (mut is_ink, mut byte) = ([true; 256], 0);
+    while byte < 256 {
+        is_ink[byte] = !matches!(byte, 0x09..=0x0d | 0x20 | 0xc2 | 0xe1..=0xe3);
+        byte += 1;
+    }
+    is_ink
+};
+
+/// How long the white space is that begins at a byte.
+fn space(text: &str, at: usize) -> usize {
+    match text.as_bytes().get(at) {
+        Some(b'\t'..=b'\r' | b' ') => 1,
+        Some(0xc2 | 0xe1..=0xe3) => {
+            text[at..].chars().next().filter(|next| next.is_whitespace()).map_or(0, char::len_utf8)
+        }
+        _ => 0,
+    }
+}
+
 /// One line of at most `width` characters, for tables and titles.
 pub fn one_line(text: &str, width: usize) -> String {
-    let words = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() <= width {
-        return words;
+    let text = plain(text);
+    // So many bytes are more characters than there is room for.
+    let most = width.saturating_add(1).saturating_mul(4);
+    let mut line = String::with_capacity(text.len().min(most));
+    for field in fields(&text) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(field);
+        if line.len() > most {
+            break;
+        }
     }
-    let mut cut: String = words.chars().take(width.saturating_sub(1)).collect();
-    cut.truncate(cut.trim_end().len());
-    cut.push('…');
-    cut
+    if line.len() > width && line.chars().nth(width).is_some() {
+        let end = line.char_indices().nth(width.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
+        line.truncate(line[..end].trim_end().len());
+        line.push('…');
+    }
+    line
 }
 
 /// Bidirectional overrides can make a command read as another one.
@@ -115,6 +180,29 @@ mod tests {
     fn one_line_cuts_by_characters() {
         assert_eq!(one_line("  fix\n the  add ", 20), "fix the add");
         assert_eq!(one_line("日本語テキスト", 4), "日本語…");
+        assert_eq!(one_line("日本語テキスト", 7), "日本語テキスト");
+        assert_eq!(one_line("ab cd ef", 4), "ab…");
+        assert_eq!((one_line("a", 0), one_line("", 0)), ("…".to_owned(), String::new()));
+    }
+
+    #[test]
+    fn fields_are_those_of_the_standard_library() {
+        for text in
+            ["", " ", "a", " a\tb ", "é\u{a0}日本\u{3000}x", "a\u{2009}→ b\u{85}c\u{b}d", "\u{2028}", "\u{1680}ā"]
+        {
+            assert_eq!(fields(text).collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_to_go_is_found_wherever_it_stands() {
+        for before in 0..140 {
+            for mark in ["\u{1b}", "\u{7f}", "\u{202e}", "\u{feff}", "\u{9b}", "\u{2066}"] {
+                let text = format!("{}{mark}", "→".repeat(before / 3) + &"x".repeat(before % 3));
+                assert!(!plain(&text).contains(mark), "{text:?}");
+                assert!(!plain(&format!("{text}é→x")).contains(mark), "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -58,11 +58,13 @@ impl Drift {
 impl fmt::Display for Drift {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (noun, verb) = if self.sessions == 1 { ("session", "holds") } else { ("sessions", "hold") };
-        let store = plain(&self.store.display().to_string());
+        let store = self.store.display().to_string();
         write!(
             out,
-            "the format has changed: {} {noun} in {store} {verb} nothing that carryover knows ({})",
-            self.sessions, self.seen
+            "the format has changed: {} {noun} in {} {verb} nothing that carryover knows ({})",
+            self.sessions,
+            plain(&store),
+            self.seen
         )
     }
 }

@@ -1,5 +1,6 @@
 //! Words that the renderings for people share.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use carryover_core::plain::{one_line, plain};
@@ -53,13 +54,13 @@ fn failure_word(kind: FailureKind) -> &'static str {
 
 /// The text of parts, with a word for each blob.
 pub(super) fn parts(parts: &[Part]) -> String {
-    let words: Vec<String> = parts
+    let words: Vec<Cow<'_, str>> = parts
         .iter()
         .map(|part| match part {
             Part::Text(text) => plain(text),
             Part::Blob(blob) => {
                 let name = blob.name.as_deref().map(|name| format!(" {}", one_line(name, 80))).unwrap_or_default();
-                format!("[{}{name}]", one_line(&blob.media_type, 40))
+                Cow::Owned(format!("[{}{name}]", one_line(&blob.media_type, 40)))
             }
         })
         .collect();

@@ -49,8 +49,8 @@ fn body<'a>(out: &mut dyn Write, view: &View, entry: &'a Entry, calls: &mut Call
         Body::Call(call) => {
             calls.note(call);
             writeln!(out, "\n**{}**", one_line(&call.tool, 60))?;
-            let subject = plain(&view.subject(call));
-            fenced(out, &if view.full { subject } else { one_line(&subject, 400) })
+            let subject = view.subject(call);
+            fenced(out, &if view.full { plain(&subject).into_owned() } else { one_line(&subject, 400) })
         }
         Body::Outcome(outcome) => {
             if let Some(tool) = calls.tool_of(outcome) {

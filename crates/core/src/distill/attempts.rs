@@ -33,6 +33,9 @@ pub(super) fn attempts(digest: &Digest<'_>) -> Vec<Attempt> {
             tries.entry(&call.deed).or_default().push(index);
         }
     }
+    if tries.is_empty() {
+        return Vec::new();
+    }
     let solved = Solved::of(digest);
     let mut attempts: Vec<Attempt> = tries
         .into_values()

@@ -15,20 +15,24 @@ const CITED: usize = 6;
 /// Commands in the order in which they were last run; the newest last.
 pub(super) fn commands(digest: &Digest<'_>) -> Vec<CommandRun> {
     let mut runs: BTreeMap<&str, Vec<&Call<'_>>> = BTreeMap::new();
-    for call in digest.calls.iter().filter(|call| matches!(call.action, Action::Run { .. })) {
-        runs.entry(call.deed.as_str()).or_default().push(call);
+    let is_run = |call: &&Call<'_>| matches!(call.action, Action::Run { .. }) && !essence(&call.deed).is_empty();
+    for call in digest.calls.iter().rev().filter(is_run) {
+        let is_room = runs.len() < MANY;
+        match runs.get_mut(call.deed.as_str()) {
+            Some(calls) => calls.push(call),
+            None if is_room => drop(runs.insert(&call.deed, vec![call])),
+            None => {}
+        }
     }
-    let mut runs: Vec<(&str, Vec<&Call<'_>>)> =
-        runs.into_iter().filter(|(deed, _)| !essence(deed).is_empty()).collect();
-    runs.sort_by_key(|(_, calls)| calls.last().map(|call| call.step));
-    let extra = runs.len().saturating_sub(MANY);
-    runs.into_iter().skip(extra).filter_map(|(deed, calls)| told(deed, &calls)).collect()
+    let mut runs: Vec<(&str, Vec<&Call<'_>>)> = runs.into_iter().collect();
+    runs.sort_by_key(|(_, calls)| calls.first().map(|call| call.step));
+    runs.into_iter().filter_map(|(deed, calls)| told(deed, &calls)).collect()
 }
 
-/// The same command, all the times that it was run.
+/// The same command, all the times that it was run, the newest first.
 fn told(deed: &str, calls: &[&Call<'_>]) -> Option<CommandRun> {
-    let last = calls.last()?;
-    let cites: Vec<EntryKey> = calls.iter().flat_map(|call| call.cites()).collect();
+    let last = calls.first()?;
+    let cites: Vec<EntryKey> = calls.iter().take(CITED).rev().flat_map(|call| call.cites()).collect();
     Some(CommandRun {
         command: short(essence(deed), 240),
         runs: calls.len(),
@@ -36,7 +40,7 @@ fn told(deed: &str, calls: &[&Call<'_>]) -> Option<CommandRun> {
         exit_code: last.ended.and_then(|ended| ended.exit_code.or_else(|| outcome::told_code(&ended.text))),
         failed: last.failed,
         tests: last.report.as_ref().map(Report::told),
-        at: calls.iter().rev().find_map(|call| call.at),
+        at: calls.iter().find_map(|call| call.at),
         cites: cites[cites.len().saturating_sub(CITED)..].to_vec(),
     })
 }
@@ -47,6 +51,8 @@ fn essence(deed: &str) -> &str {
 
 /// The subject of a commit that a command makes.
 pub(super) fn committed(command: &str) -> Option<String> {
+    // Nearly every command is another one.
+    memchr::memmem::find(command.as_bytes(), b" commit")?;
     let start =
         command.find("git commit").or_else(|| command.find(" commit ").filter(|_| command.starts_with("git ")))?;
     let rest = &command[start..];

@@ -7,7 +7,7 @@ use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
 use super::vocabulary::{Word, is_in};
-use super::wording::{Spelling, spelt};
+use super::wording::{gist, spelt};
 use super::{Decision, Voice, questions, request, task, turn, verdict};
 use super::{act, answer, choice};
 
@@ -458,10 +458,10 @@ fn told_reason(lower: &str) -> Option<usize> {
 
 /// The same decision said again is one, with all its places.
 fn dedup(decisions: &mut Vec<Decision>) {
-    let mut known: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut known: BTreeMap<Option<u64>, usize> = BTreeMap::new();
     let mut kept: Vec<Decision> = Vec::new();
     for decision in decisions.drain(..) {
-        let key = Spelling::of(&decision.what.text).print();
+        let key = gist(&decision.what.text);
         if let Some(same) = known.get(&key).and_then(|index| kept.get_mut(*index)) {
             same.what.cites.extend(decision.what.cites);
             same.reason = same.reason.take().or(decision.reason);

@@ -8,7 +8,7 @@ use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
-use super::wording::Spelling;
+use super::wording::gist;
 
 /// Failed approaches that are told, the newest of them.
 const MANY: usize = 40;
@@ -21,8 +21,8 @@ pub(super) fn failures(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedA
         }
     }
     found.sort_by_key(|approach| approach.what.cites.iter().copied().max());
-    let mut seen: BTreeSet<u64> = BTreeSet::new();
-    found.retain(|approach| seen.insert(Spelling::of(&approach.what.text).print()));
+    let mut seen: BTreeSet<Option<u64>> = BTreeSet::new();
+    found.retain(|approach| seen.insert(gist(&approach.what.text)));
     let extra = found.len().saturating_sub(MANY);
     found.drain(..extra);
     found

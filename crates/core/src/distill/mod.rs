@@ -62,10 +62,15 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
     distill_heard(story, &Heard::default(), workspace, now)
 }
 
-/// Makes the brief of a session, some of whose words were understood while they were read.
+/// Makes the brief of a session, some of whose words are understood already.
 pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: Timestamp) -> Brief {
     let digest = Digest::of(story, heard, workspace);
-    let (words, work) = crate::parts::both(story.steps.len(), || Words::of(&digest), || Work::of(&digest));
+    let (words, (requests, work)) = crate::parts::both(
+        story.steps.len(),
+        || Words::of(&digest),
+        // As much work on this side as on the other.
+        || (task::requests(&digest), Work::of(&digest)),
+    );
     let header = &story.header;
     Brief {
         agent: header.agent,
@@ -78,7 +83,7 @@ pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: T
         made_at: now,
         messages: digest.said.iter().filter(|said| !said.is_summary).count(),
         tools: tools(&digest),
-        requests: words.requests,
+        requests,
         next: words.next,
         task: words.task,
         done: words.progress.done,
@@ -104,7 +109,6 @@ pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: T
 /// What is found in words.
 struct Words {
     task: Option<Item>,
-    requests: Vec<Item>,
     progress: progress::Progress,
     next: Option<Item>,
     decisions: Vec<Decision>,
@@ -119,7 +123,6 @@ impl Words {
         let decisions = decisions::decisions(digest);
         Self {
             task: task.map(|task| task.item),
-            requests: task::requests(digest),
             next: next::next(digest, &progress),
             progress,
             remarks: remarks::remarks(digest, &decisions),

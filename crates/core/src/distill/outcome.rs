@@ -1,5 +1,9 @@
 //! Whether a call failed, and in which words its outcome says why.
 
+use std::sync::LazyLock;
+
+use aho_corasick::packed::Searcher;
+
 use super::digest::short;
 use super::testrun::Report;
 use super::{Ended, dump, shell};
@@ -26,16 +30,21 @@ pub(super) fn has_failed(action: &Action, ended: &Ended, report: Option<&Report>
     (code.is_none() || command.contains('|') || command.contains("||")) && last_words(&ended.text)
 }
 
+/// What an exit code is told with.
+const CODES: [&str; 5] =
+    ["exit code", "exited with code", "process exited with code", "exit status", "command exited with code"];
+
 /// The exit code, where an agent tells it in words only.
 pub(super) fn told_code(text: &str) -> Option<i32> {
     let head = &text[..text.floor_char_boundary(200)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(200))..];
     [head.lines().next(), tail.lines().next_back()].into_iter().flatten().find_map(|line| {
         let line = line.trim().trim_matches(['<', '>', '[', ']', '(', ')']);
-        let rest =
-            ["exit code", "exited with code", "process exited with code", "exit status", "command exited with code"]
-                .iter()
-                .find_map(|start| without_start(line, start))?;
+        // Nearly every line begins otherwise.
+        let rest = CODES
+            .iter()
+            .filter(|_| line.starts_with(['e', 'E', 'p', 'P', 'c', 'C']))
+            .find_map(|start| without_start(line, start))?;
         rest.trim_start_matches([':', ' ', '=']).split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
     })
 }
@@ -64,17 +73,16 @@ const CRASHES: [&str; 6] =
     ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "];
 const NOT_FOUND: &str = "command not found";
 
+/// What finds one of them anywhere, on processors that compare many bytes at once.
+static SIGNS: LazyLock<Option<Searcher>> = LazyLock::new(|| Searcher::new(CRASHES.iter().chain([&NOT_FOUND])));
+
 /// Whether the last lines of an output are the end of a crash.
 fn last_words(text: &str) -> bool {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(1500))..];
-    let ends = memchr::memchr_iter(b'\n', tail.as_bytes()).chain([tail.len()]);
-    let mut start = 0;
-    let mut lines = ends.map(|end| tail[std::mem::replace(&mut start, end + 1)..end].trim());
-    lines.any(|line| {
-        // Nearly every line begins and ends otherwise.
-        let begins = line.starts_with(['T', 'e', 'n', 'f', 'm', 'p']);
-        begins && CRASHES.iter().any(|start| line.starts_with(start)) || line.ends_with(NOT_FOUND)
-    })
+    // Nearly every output has none of the signs, and need not be split into lines.
+    let has_sign = SIGNS.as_ref().is_none_or(|signs| signs.find(tail).is_some());
+    let is_end = |line: &str| CRASHES.iter().any(|start| line.starts_with(start)) || line.ends_with(NOT_FOUND);
+    has_sign && tail.lines().any(|line| is_end(line.trim()))
 }
 
 /// The line of an outcome that says why, in one line of bounded length.

@@ -6,7 +6,7 @@ use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::{Line, Mark};
-use super::wording::Spelling;
+use super::wording::gist;
 use super::{Item, Voice, commands, plan};
 use crate::transcript::{Action, StepState};
 
@@ -206,8 +206,5 @@ pub(super) fn running(digest: &Digest<'_>) -> Option<Item> {
 /// Leaves out what was said before, word for word or nearly so.
 pub(super) fn dedup(items: &mut Vec<Item>) {
     let mut seen: BTreeSet<u64> = BTreeSet::new();
-    items.retain(|item| {
-        let said = Spelling::of(&item.text);
-        !said.words().is_empty() && seen.insert(said.print())
-    });
+    items.retain(|item| gist(&item.text).is_some_and(|gist| seen.insert(gist)));
 }

@@ -40,7 +40,7 @@ const LONGEST: usize = 2048;
 
 fn addresses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for at in memchr::memmem::find_iter(text.as_bytes(), "://") {
+    for at in memchr::memchr_iter(b':', text.as_bytes()).filter(|at| text[*at..].starts_with("://")) {
         let start = text[..at].bytes().rev().take(8).take_while(u8::is_ascii_alphanumeric).count();
         let scheme = &text[at - start..at];
         if !matches!(scheme, "http" | "https" | "ssh" | "s3" | "gs" | "doi") {

@@ -8,7 +8,7 @@ use super::cues::{Cue, CueSet};
 use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::prose::Line;
-use super::wording::Spelling;
+use super::wording::gist;
 use super::{Decision, Item, request};
 use crate::transcript::EntryKey;
 
@@ -34,7 +34,7 @@ pub(super) fn remarks(digest: &Digest<'_>, decisions: &[Decision]) -> Vec<Item> 
         .rev()
         .flat_map(|reply| remarked(reply, last == Some(reply.step)).rev().map(move |text| (reply, text)));
     let new = said.filter(|(reply, text)| !decided.get(&reply.key).is_some_and(|made| is_decided(text, made)));
-    let new = new.filter(|(_, text)| seen.insert(Spelling::of(text).print()));
+    let new = new.filter(|(_, text)| seen.insert(gist(text)));
     let mut found: Vec<Item> = new.take(MANY).map(|(reply, text)| reply.item(text)).collect();
     found.reverse();
     found

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::plain::fields;
+
 /// The words of a simple command.
 pub(super) type Command<'a> = Vec<Cow<'a, str>>;
 
@@ -34,7 +36,7 @@ pub(super) fn commands(command: &str) -> Vec<Command<'_>> {
 }
 
 fn is_setting(part: &str) -> bool {
-    let first = part.split_whitespace().next().unwrap_or_default();
+    let first = fields(part).next().unwrap_or_default();
     part.is_empty() || matches!(first, "cd" | "export" | "set" | "source" | "." | "pushd" | "popd" | "clear" | "sleep")
 }
 
@@ -44,7 +46,7 @@ fn push_without_tail(part: &str, essence: &mut String) -> bool {
     let is_pipe = memchr::memchr(b'|', part.as_bytes()).is_some();
     let mut stages = if is_pipe { split(part, &["|"]) } else { Vec::new() };
     while stages.len() > 1 {
-        let first = stages.last().and_then(|stage| stage.split_whitespace().next()).unwrap_or_default();
+        let first = stages.last().and_then(|stage| fields(stage).next()).unwrap_or_default();
         if !matches!(first, "tail" | "head" | "cat" | "less" | "more" | "tee" | "grep" | "rg" | "sed" | "awk" | "sort")
         {
             break;
@@ -53,7 +55,7 @@ fn push_without_tail(part: &str, essence: &mut String) -> bool {
     }
     let text = without_environment(part[..end].trim());
     let mut is_begun = false;
-    for word in text.split_whitespace().filter(|word| !is_redirection(word)) {
+    for word in fields(text).filter(|word| !is_redirection(word)) {
         if std::mem::replace(&mut is_begun, true) {
             essence.push(' ');
         }
@@ -70,7 +72,7 @@ fn is_redirection(word: &str) -> bool {
 fn without_environment(text: &str) -> &str {
     let mut rest = text;
     loop {
-        let word = rest.split_whitespace().next().unwrap_or_default();
+        let word = fields(rest).next().unwrap_or_default();
         let is_variable = word
             .split_once('=')
             .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
@@ -85,34 +87,36 @@ fn without_environment(text: &str) -> &str {
     }
 }
 
+/// What a split has to look at: quotes, escapes and separators.
+const IS_MARK: [bool; 256] = {
+    let (mut is_mark, mut at) = ([false; 256], 0);
+    let marks = b"'\"`\\&|;\n";
+    while at < marks.len() {
+        is_mark[marks[at] as usize] = true;
+        at += 1;
+    }
+    is_mark
+};
+
 /// Splits outside of quotes, at the longest separator that fits.
 fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
     let mut parts = Vec::new();
-    let (mut start, mut quote) = (0, None);
+    let (mut start, mut at) = (0, 0);
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let next = bytes[at];
-        at += 1;
-        match quote {
-            Some(open) if next == open => quote = None,
-            Some(_) => {}
-            None => match next {
-                b'\'' | b'"' | b'`' => quote = Some(next),
-                b'\\' => at += 1,
-                b'&' | b'|' | b';' | b'\n' => {
-                    let rest = &bytes[at - 1..];
-                    let Some(found) = separators.iter().find(|mark| rest.starts_with(mark.as_bytes())) else {
-                        continue;
-                    };
-                    if at <= start || (*found == "|" && rest.starts_with(b"||")) {
-                        continue;
-                    }
-                    parts.push(&text[start..at - 1]);
-                    start = at - 1 + found.len();
+    while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| IS_MARK[usize::from(*byte)])) {
+        let rest = &bytes[at + next..];
+        at += next + 1;
+        match rest[0] {
+            b'\\' => at += 1,
+            quote @ (b'\'' | b'"' | b'`') => at += memchr::memchr(quote, &rest[1..]).map_or(rest.len(), |end| end + 1),
+            _ => {
+                let Some(found) = separators.iter().find(|mark| rest.starts_with(mark.as_bytes())) else { continue };
+                if at <= start || (*found == "|" && rest.starts_with(b"||")) {
+                    continue;
                 }
-                _ => {}
-            },
+                parts.push(&text[start..at - 1]);
+                start = at - 1 + found.len();
+            }
         }
     }
     parts.push(text.get(start..).unwrap_or_default());
@@ -121,33 +125,48 @@ fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
 
 /// The words of a simple command, quotes taken off.
 pub(super) fn words(text: &str) -> Command<'_> {
-    if memchr::memchr2(b'\'', b'"', text.as_bytes()).is_none() {
-        return text.split_whitespace().map(Cow::Borrowed).collect();
-    }
-    let mut words = Vec::new();
-    let (mut word, mut is_open, mut quote) = (String::new(), false, None);
-    for next in text.chars() {
-        match quote {
-            Some(open) if next == open => quote = None,
-            Some(_) => word.push(next),
-            None if matches!(next, '\'' | '"') => {
-                quote = Some(next);
-                is_open = true;
-            }
-            None if next.is_whitespace() => {
-                if is_open {
-                    words.push(Cow::Owned(std::mem::take(&mut word)));
-                    is_open = false;
-                }
-            }
-            None => {
-                word.push(next);
-                is_open = true;
-            }
-        }
-    }
-    if is_open {
-        words.push(Cow::Owned(word));
+    let mut words = Vec::with_capacity(text.len() / 6 + 1);
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (end, is_quoted) = word_end(rest);
+        let word = &rest[..end];
+        words.push(if is_quoted { Cow::Owned(unquoted(word)) } else { Cow::Borrowed(word) });
+        rest = rest[end..].trim_start();
     }
     words
+}
+
+/// Where the word ends that a text begins with, and whether something in it is quoted.
+fn word_end(text: &str) -> (usize, bool) {
+    let bytes = text.as_bytes();
+    let (mut at, mut is_quoted) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\'' | b'"' => {
+                is_quoted = true;
+                at += memchr::memchr(*byte, &bytes[at + 1..]).map_or(bytes.len(), |end| end + 1);
+            }
+            b'\t'..=b'\r' | b' ' => break,
+            // Where a character begins that is not of ASCII.
+            0xc0.. if text[at..].starts_with(char::is_whitespace) => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    (at.min(bytes.len()), is_quoted)
+}
+
+/// A word without its quotes; one that is not closed goes to its end.
+fn unquoted(word: &str) -> String {
+    let mut plain = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = memchr::memchr2(b'\'', b'"', rest.as_bytes()) {
+        plain.push_str(&rest[..at]);
+        let (quote, behind) = (rest.as_bytes()[at], &rest[at + 1..]);
+        let end = memchr::memchr(quote, behind.as_bytes()).unwrap_or(behind.len());
+        plain.push_str(&behind[..end]);
+        rest = behind.get(end + 1..).unwrap_or_default();
+    }
+    plain.push_str(rest);
+    plain
 }

@@ -1,6 +1,7 @@
 //! Turns of phrase that tell what a sentence is, found in one pass over it.
 
-use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::needs;
@@ -55,6 +56,12 @@ pub(in crate::distill) enum Cue {
     Closes,
     /// It has its reason, or what it is set against, beside it.
     Explains,
+    /// At the beginning of a prompt: it changes how the task is done.
+    AboutHow,
+    /// There: it calls something the task.
+    NamesTask,
+    /// There: it turns to something else.
+    TurnsAway,
 }
 
 /// The turns of phrase of a sentence.
@@ -112,9 +119,8 @@ pub(in crate::distill) fn phrases() -> impl Iterator<Item = &'static str> {
 
 /// What is in a sentence.
 pub(in crate::distill) fn of(sentence: Wording<'_>) -> CueSet {
-    let text = unquoted(sentence.text);
     let mut set = 0;
-    each(sentence, &text, |cue, _, _| set |= 1 << cue as u8);
+    each(sentence, |cue, _, _| set |= 1 << cue as u8);
     CueSet(set)
 }
 
@@ -125,10 +131,9 @@ pub(in crate::distill) fn in_text(text: &str) -> CueSet {
 
 /// Where the first phrase of a kind begins and ends.
 pub(in crate::distill) fn first(sentence: &str, wanted: Cue) -> Option<(usize, usize)> {
-    let text = unquoted(sentence);
     let mut first: Option<(usize, usize)> = None;
     spelt(sentence, |words| {
-        each(words, &text, |cue, start, end| {
+        each(words, |cue, start, end| {
             if cue == wanted && first.is_none_or(|first| (start, end) < first) {
                 first = Some((start, end));
             }
@@ -137,36 +142,34 @@ pub(in crate::distill) fn first(sentence: &str, wanted: Cue) -> Option<(usize, u
     first
 }
 
-/// Hands over the phrases of a sentence, and where they are. The text is the sentence's, without what it quotes.
-fn each(sentence: Wording<'_>, text: &str, mut take: impl FnMut(Cue, usize, usize)) {
-    let phrases = &*PHRASES;
+/// Hands over the phrases of a sentence, and where they are; what it quotes has none.
+fn each(sentence: Wording<'_>, mut take: impl FnMut(Cue, usize, usize)) {
+    let (text, phrases) = (sentence.text, &*PHRASES);
+    let quotations = OnceCell::new();
     for at in (0..sentence.len()).filter(|at| sentence[*at].is(needs::CUE)) {
         for (phrase, cue) in phrases.beginning(&sentence[at], sentence.get(at + 1)) {
             let start = sentence.begins(at);
             let end = start + phrase.len();
             let is_said = text.get(start..end).is_some_and(|said| said.eq_ignore_ascii_case(phrase));
-            if is_said && is_ended(text, end) {
+            let quoted = || quotations.get_or_init(|| quotations_in(text)).iter().any(|part| part.contains(&start));
+            if is_said && is_ended(text, end) && !quoted() {
                 take(cue, start, end);
             }
         }
     }
 }
 
-/// A sentence with what it quotes blanked out: others said that, or it is code. Offsets stay what they are.
-fn unquoted(sentence: &str) -> Cow<'_, str> {
-    if memchr::memchr3(b'"', b'`', 0xe2, sentence.as_bytes()).is_none() {
-        return Cow::Borrowed(sentence);
-    }
-    let mut blank: Option<String> = None;
+/// What a text quotes: others said that, or it is code.
+fn quotations_in(text: &str) -> Vec<Range<usize>> {
+    let mut quotations = Vec::new();
     for (open, close) in [('"', '"'), ('`', '`'), ('“', '”')] {
         let mut from = 0;
-        while let Some((start, end)) = quotation(sentence, from, open, close) {
-            let text = blank.get_or_insert_with(|| sentence.to_owned());
-            text.replace_range(start..end, &" ".repeat(end - start));
+        while let Some((start, end)) = quotation(text, from, open, close) {
+            quotations.push(start..end);
             from = end + close.len_utf8();
         }
     }
-    blank.map_or(Cow::Borrowed(sentence), Cow::Owned)
+    quotations
 }
 
 /// What stands between the next pair of quotation marks.

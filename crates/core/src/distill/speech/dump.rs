@@ -5,7 +5,7 @@ use super::heading;
 /// The paragraphs that somebody said. Where nothing but a dump is there, nothing is left.
 pub(in crate::distill) fn without(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
-    let mut paragraph: Vec<&str> = Vec::new();
+    let mut paragraph: Vec<(&str, Look)> = Vec::new();
     let mut fence: Option<&str> = None;
     for line in crate::plain::lines(text) {
         let trimmed = line.trim_start();
@@ -24,7 +24,7 @@ pub(in crate::distill) fn without(text: &str) -> String {
             flush(&mut paragraph, &mut kept);
             kept.push("");
         } else {
-            paragraph.push(line);
+            paragraph.push((line, look(line)));
         }
     }
     flush(&mut paragraph, &mut kept);
@@ -39,8 +39,8 @@ pub(in crate::distill) fn fence_of(line: &str) -> Option<&str> {
     (length >= 3 && !is_inline).then(|| &line[..length])
 }
 
-fn flush<'a>(paragraph: &mut Vec<&'a str>, kept: &mut Vec<&'a str>) {
-    let dumped = paragraph.iter().filter(|line| is_dump(line)).count();
+fn flush<'a>(paragraph: &mut Vec<(&'a str, Look)>, kept: &mut Vec<&'a str>) {
+    let dumped = paragraph.iter().filter(|(_, look)| *look != Look::Said).count();
     let is_pasted = match paragraph.len() {
         0 => false,
         1 => dumped == 1,
@@ -48,23 +48,40 @@ fn flush<'a>(paragraph: &mut Vec<&'a str>, kept: &mut Vec<&'a str>) {
     };
     if is_pasted {
         // What leads over to the dump was said.
-        kept.extend(paragraph.iter().take_while(|line| !is_dump(line)));
+        kept.extend(paragraph.iter().take_while(|(_, look)| *look == Look::Said).map(|(line, _)| line));
     } else {
-        kept.extend(paragraph.iter().filter(|line| !is_certain(line)));
+        kept.extend(paragraph.iter().filter(|(_, look)| *look != Look::Certain).map(|(line, _)| line));
     }
     paragraph.clear();
 }
 
+/// What a line looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Said,
+    Code,
+    /// Nobody types that.
+    Certain,
+}
+
+fn look(line: &str) -> Look {
+    let text = line.trim();
+    match is_certain(text) {
+        true => Look::Certain,
+        false if is_code(text) => Look::Code,
+        false => Look::Said,
+    }
+}
+
 /// Whether a line looks like the output of a program or like code.
 pub(in crate::distill) fn is_dump(line: &str) -> bool {
-    is_certain(line) || is_code(line.trim())
+    look(line) != Look::Said
 }
 
 /// Lines that nobody types.
-fn is_certain(line: &str) -> bool {
-    let text = line.trim();
+fn is_certain(text: &str) -> bool {
     // Nearly every line begins with a letter that no dump begins with.
-    let may_be = text.bytes().next().is_some_and(|first| FIRSTS.contains(&first.to_ascii_lowercase()));
+    let may_be = text.bytes().next().is_some_and(|first| IS_FIRST[usize::from(first)]);
     may_be && {
         let lower = text[..text.floor_char_boundary(48)].to_ascii_lowercase();
         is_frame(text, &lower) || has_clock(text) || is_marked(text, &lower)
@@ -72,20 +89,39 @@ fn is_certain(line: &str) -> bool {
         || (text.len() > 160 && !text.contains(' ') && !text.contains("://"))
 }
 
-/// What the lines begin with that are told by their beginning, in lower case.
-const FIRSTS: &[u8] = b"aftg#c.din-+@ew[$%|(0123456789";
+/// What the lines begin with that are told by their beginning.
+const IS_FIRST: [bool; 256] = {
+    let (mut is_first, mut at) = ([false; 256], 0);
+    let firsts = b"aftg#c.din-+@ew[$%|(0123456789";
+    while at < firsts.len() {
+        is_first[firsts[at] as usize] = true;
+        is_first[firsts[at].to_ascii_uppercase() as usize] = true;
+        at += 1;
+    }
+    is_first
+};
+
+/// Whether a text has a beginning. Nearly always the first letter tells.
+fn begins(text: &str, start: &str) -> bool {
+    text.as_bytes().first() == start.as_bytes().first() && text.starts_with(start)
+}
 
 /// A frame of a stack, in the forms of the common runtimes.
 pub(in crate::distill) fn is_frame(text: &str, lower: &str) -> bool {
-    (lower.starts_with("at ") && text.ends_with(')') && text.contains('(') && text.contains(':'))
-        || (lower.starts_with("at ") && text.contains(".rs:"))
-        || (lower.starts_with("file \"") && lower.contains("line "))
-        || (text.contains(" line ") && text.starts_with("File \""))
-        || lower.starts_with("traceback (most recent")
-        || (lower.starts_with("goroutine ") && text.ends_with(':'))
-        || (lower.starts_with('#') && text[1..].starts_with(|c: char| c.is_ascii_digit()) && text.contains(" in "))
-        || lower.starts_with("caused by: java")
-        || lower.starts_with("... ") && lower.ends_with(" more")
+    let ends = |mark: char| text.ends_with(mark);
+    match lower.as_bytes() {
+        [b'a', b't', b' ', ..] => ends(')') && text.contains('(') && text.contains(':') || text.contains(".rs:"),
+        [b'f', ..] => {
+            lower.starts_with("file \"") && lower.contains("line ")
+                || text.starts_with("File \"") && text.contains(" line ")
+        }
+        [b't', ..] => lower.starts_with("traceback (most recent"),
+        [b'g', ..] => lower.starts_with("goroutine ") && ends(':'),
+        [b'#', digit, ..] => digit.is_ascii_digit() && text.contains(" in "),
+        [b'c', ..] => lower.starts_with("caused by: java"),
+        [b'.', ..] => lower.starts_with("... ") && lower.ends_with(" more"),
+        _ => false,
+    }
 }
 
 /// A time of day at the beginning, as logs have it.
@@ -139,13 +175,13 @@ fn is_marked(text: &str, lower: &str) -> bool {
         "#include",
         "#!/",
     ];
-    let is_level = |start: &str| lower.starts_with(start) && (!start.ends_with(' ') || text.len() > start.len());
+    let is_level = |start: &str| begins(lower, start) && (!start.ends_with(' ') || text.len() > start.len());
     let shouted = ["INFO ", "DEBUG ", "WARN ", "ERROR ", "TRACE ", "FATAL "];
     let plain =
         STARTS.iter().filter(|start| !matches!(**start, "info " | "debug " | "index ")).any(|start| is_level(start));
     plain
-        || shouted.iter().any(|level| text.starts_with(level))
-        || (lower.starts_with("index ") && text.contains(".."))
+        || shouted.iter().any(|level| begins(text, level))
+        || (begins(lower, "index ") && text.contains(".."))
         || is_table(text)
         || text.starts_with("-->")
 }
@@ -160,15 +196,16 @@ fn is_ruler(text: &str) -> bool {
 }
 
 /// Signs that code is full of.
-const IS_SYMBOL: [bool; 256] = {
-    let (mut is_symbol, mut at) = ([false; 256], 0);
-    let symbols = b"{}();=<>[]|\\\"$";
-    while at < symbols.len() {
-        is_symbol[symbols[at] as usize] = true;
-        at += 1;
-    }
-    is_symbol
-};
+#[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
+fn is_symbol(byte: u8) -> bool {
+    b"{}();=<>[]|\\\"$".iter().fold(false, |any, symbol| any | (byte == *symbol))
+}
+
+/// How many bytes are of a kind, counted in stretches that a byte can count.
+fn count(text: &str, is: impl Fn(u8) -> bool) -> usize {
+    let stretches = text.as_bytes().chunks(128);
+    stretches.map(|stretch| usize::from(stretch.iter().fold(0_u8, |sum, byte| sum + u8::from(is(*byte))))).sum()
+}
 
 /// A line of code in one of the usual languages.
 fn is_code(text: &str) -> bool {
@@ -216,17 +253,19 @@ fn is_code(text: &str) -> bool {
     if ends {
         return true;
     }
-    let symbols = text.bytes().filter(|byte| IS_SYMBOL[usize::from(*byte)]).count();
+    let symbols = count(text, is_symbol);
     if symbols == 0 {
         return false;
     }
     // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
     let is_remarks = || symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
-    let begins = || STARTS.iter().any(|start| text.starts_with(start)) && !is_remarks();
+    let begins = || STARTS.iter().any(|start| begins(text, start)) && !is_remarks();
     let is_more_than = |letters: usize| symbols * 5 > letters;
-    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
-    symbols >= 3 && is_more_than(letters) && is_more_than(letters + others(text))
-        || !text.ends_with(['.', '?', '!']) && begins()
+    let is_dense = || {
+        let letters = count(text, |byte| byte.is_ascii_alphabetic());
+        is_more_than(letters) && is_more_than(letters + others(text))
+    };
+    symbols >= 3 && is_dense() || !text.ends_with(['.', '?', '!']) && begins()
 }
 
 /// How many letters are not of ASCII.

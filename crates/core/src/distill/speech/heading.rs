@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
+
+use super::vocabulary;
 
 /// What a heading announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -260,14 +262,28 @@ impl Section {
         let label =
             label.split_once('(').filter(|(before, _)| before.starts_with("Step")).map_or(label, |(_, inner)| inner);
         let label = label.trim_matches(|c: char| !c.is_alphanumeric());
-        let same = |(known, _): &&(&str, Self)| known.eq_ignore_ascii_case(label);
-        LABELS.iter().find(same).map_or(Self::Other, |(_, section)| *section)
+        if label.is_empty() || label.len() > 30 || !label.is_ascii() {
+            return Self::Other;
+        }
+        let (print, _) = vocabulary::print_lower(label.as_bytes(), label.len());
+        let found = KNOWN.binary_search_by_key(&print, |(known, _)| *known);
+        found.map_or(Self::Other, |at| KNOWN[at].1)
     }
 }
 
+/// The labels by their prints.
+static KNOWN: LazyLock<Vec<(u64, Section)>> = LazyLock::new(|| {
+    let print = |label: &str| vocabulary::print(label.as_bytes());
+    let mut known: Vec<(u64, Section)> = LABELS.iter().map(|(label, section)| (print(label), *section)).collect();
+    known.sort_unstable_by_key(|(print, _)| *print);
+    known
+});
+
 /// The words that decide, ready to be searched for.
 static TITLES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasickBuilder::new().ascii_case_insensitive(true).build(WORDS.iter().map(|(word, _)| word)).ok()
+    // Titles are short and few: what is quick to build is quicker in all.
+    let kind = Some(AhoCorasickKind::NoncontiguousNFA);
+    AhoCorasickBuilder::new().ascii_case_insensitive(true).kind(kind).build(WORDS.iter().map(|(word, _)| word)).ok()
 });
 
 /// A row of a table whose first cell is a label, as a line: `| Decision | Redis | it is there |`.

@@ -10,9 +10,18 @@ const STOPPED: &str = "\
 
 /// Whether the work at hand is left: stopped, blocked, somebody else's, not worth it, or put away for later.
 pub(in crate::distill) fn is_left(words: &[Word<'_>]) -> bool {
-    words.windows(2).any(|pair| is_stopped(&pair[0], &pair[1]) || is_given_up(&pair[0], &pair[1]))
-        || threes(words).any(|(one, two, three)| is_put_away(one, two, three))
+    let mut pairs = words.windows(2);
+    pairs.any(|pair| is_in!(STOPS, &pair[0]) && is_stopped(&pair[0], &pair[1]) || is_given_up(&pair[0], &pair[1]))
+        || threes(words).any(|(one, two, three)| is_in!(PUTS, one) && is_put_away(one, two, three))
 }
+
+/// What work that is stopped is told with first, so that few words are looked at closely; the same where it is put away.
+const STOPS: &str = "\
+    was were got been is can't cannot stops stop ends halts interrupt trumps outranks preempts beats overrides on in \
+    drop dropping resume resumed continue continued";
+const PUTS: &str = "\
+    stash save commit park push shelve shelving let can already did fixed solved done while until no finish do handle \
+    take call calling that will leave skip in throw toss bin need";
 
 /// Each word with the two behind it, of which the last have none.
 fn threes<'w, 'a>(words: &'w [Word<'a>]) -> impl Iterator<Item = (&'w Word<'a>, &'w Word<'a>, &'w Word<'a>)> {

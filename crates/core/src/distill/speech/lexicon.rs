@@ -265,9 +265,9 @@ fn inflected(verb: &str) -> Vec<(String, Class)> {
 /// What a word can be, which has this print.
 pub(in crate::distill) fn of(word: &str, print: u64) -> Class {
     let known = |print: u64| FORMS[slot(&FORMS, print)].1;
-    match word.strip_suffix("'s") {
+    match word.as_bytes() {
         // `The board's`, but not `it's`.
-        Some(owner) if word.len() > 5 => known(print) | known(vocabulary::print(owner.as_bytes())),
+        [owner @ .., b'\'', b's'] if word.len() > 5 => known(print) | known(vocabulary::print(owner)),
         _ => known(print),
     }
 }

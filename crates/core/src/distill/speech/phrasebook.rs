@@ -1,6 +1,6 @@
 //! Phrases that are known by their first words: a sentence that is split already need not be searched for them.
 
-use super::vocabulary::{self, Word};
+use super::vocabulary::{self, Word, pair};
 
 /// Phrases, each with what it stands for.
 pub(in crate::distill) struct Phrasebook<T> {
@@ -47,11 +47,6 @@ impl<T: Copy> Phrasebook<T> {
         }
         slot
     }
-}
-
-/// What stands for two words, one behind the other.
-fn pair(one: u64, other: u64) -> u64 {
-    (one.rotate_left(23) ^ other).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// What stands for the first words of a phrase; a phrase without words is none.

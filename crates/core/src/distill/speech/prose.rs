@@ -3,7 +3,7 @@
 use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
 use super::wording::spelt;
-use super::{Voice, choice, dump, verdict};
+use super::{Voice, choice, dump, request, verdict};
 
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +39,11 @@ pub(in crate::distill) struct Sentence {
 }
 
 impl Line {
-    fn of(text: String, mark: Mark, section: Section, voice: Voice) -> Self {
-        let sentences = spans(&text)
-            .into_iter()
-            .map(|(start, end)| Sentence { start, end, cues: judged(&text[start..end], voice) })
-            .collect();
+    /// As many sentences of it as told are among the first of a prompt.
+    fn of(text: String, mark: Mark, section: Section, voice: Voice, early: usize) -> Self {
+        let judged =
+            |index: usize, (start, end)| Sentence { start, end, cues: judged(&text[start..end], voice, index < early) };
+        let sentences = spans(&text).into_iter().enumerate().map(|(index, span)| judged(index, span)).collect();
         Self { text, mark, section, sentences }
     }
 
@@ -58,10 +58,11 @@ impl Line {
 }
 
 /// The turns of phrase of a sentence, and whether it is built as a choice of the one who speaks.
-fn judged(sentence: &str, voice: Voice) -> CueSet {
+fn judged(sentence: &str, voice: Voice, is_early: bool) -> CueSet {
     spelt(sentence, |words| {
         let cues = choice::judged(voice, words, cues::of(words));
-        if verdict::closes(words) { cues.with(Cue::Closes) } else { cues }
+        let cues = if verdict::closes(words) { cues.with(Cue::Closes) } else { cues };
+        if is_early { request::early(words, cues) } else { cues }
     })
 }
 
@@ -87,6 +88,8 @@ struct Reading {
     paragraph: Option<(String, Mark)>,
     fence: Option<String>,
     was_blank: bool,
+    /// How many of the next sentences are among the first of a prompt.
+    early: usize,
 }
 
 impl Reading {
@@ -100,6 +103,7 @@ impl Reading {
             paragraph: None,
             fence: None,
             was_blank: false,
+            early: if voice == Voice::User { request::EARLY } else { 0 },
         }
     }
 
@@ -187,7 +191,10 @@ impl Reading {
         }
         let (section, said) = labelled(&text).unwrap_or((self.section, text.as_str()));
         if !dump::is_dump(said) {
-            self.lines.push(Line::of(said.to_owned(), mark, section, self.voice));
+            let line = Line::of(said.to_owned(), mark, section, self.voice, self.early);
+            let is_last_early = self.lines.len() + 1 >= request::EARLY_LINES;
+            self.early = if is_last_early { 0 } else { self.early.saturating_sub(line.sentences.len()) };
+            self.lines.push(line);
         }
     }
 }
@@ -293,52 +300,91 @@ fn boxed(text: &str) -> (Mark, &str) {
 
 /// Text without the marks of bold; backticks stay, they make paths and names readable.
 pub(in crate::distill) fn without_emphasis(text: &str) -> String {
-    if memchr::memchr2(b'*', 0xe2, text.as_bytes()).is_none() {
-        return text.to_owned();
+    let mut plain = String::with_capacity(text.len());
+    let mut from = 0;
+    for at in memchr::memchr2_iter(b'*', 0xe2, text.as_bytes()) {
+        let (mark, sign) = match &text.as_bytes()[at..] {
+            [b'*', b'*', ..] => ("**", ""),
+            // The apostrophe of typesetting.
+            [0xe2, 0x80, 0x99, ..] => ("\u{2019}", "'"),
+            _ => continue,
+        };
+        if at >= from {
+            plain.push_str(&text[from..at]);
+            plain.push_str(sign);
+            from = at + mark.len();
+        }
     }
-    text.replace("**", "").replace('\u{2019}', "'")
+    plain.push_str(&text[from..]);
+    plain
 }
-
-/// What may end a sentence, or code in it, begins with one of these bytes.
-const MAY_END: [bool; 256] = {
-    let (mut may_end, mut byte) = ([false; 256], 0);
-    while byte < 256 {
-        // `!`, `.`, `?`, a backtick, and the blocks of the other marks.
-        may_end[byte] = matches!(byte, 0x21 | 0x2e | 0x3f | 0x60 | 0xe2 | 0xe3 | 0xef);
-        byte += 1;
-    }
-    may_end
-};
 
 /// Where the sentences of a text are.
 pub(in crate::distill) fn spans(text: &str) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let (mut start, mut in_code, mut looked) = (0, false, 0);
-    let marks = text.bytes().enumerate().filter(|(_, byte)| MAY_END[usize::from(*byte)]);
-    for (at, next) in marks.filter_map(|(at, _)| text[at..].chars().next().map(|next| (at, next))) {
-        if next == '`' {
-            in_code = !in_code;
+    let mut spans = Spans { text, found: Vec::new(), start: 0, looked: 0, coded: 0, in_code: false };
+    let marks = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
+    if text.is_ascii() {
+        marks.for_each(|at| spans.look(at));
+    } else {
+        // The other marks begin with one of these bytes.
+        let others = memchr::memchr3_iter(0xe2, 0xe3, 0xef, text.as_bytes());
+        let mut marks: Vec<usize> = marks.chain(others.filter(|at| text[*at..].starts_with(ends))).collect();
+        marks.sort_unstable();
+        for at in marks {
+            spans.look(at);
         }
-        let is_wide = matches!(next, '。' | '！' | '？');
-        if in_code || at < start.max(looked) || !(is_wide || matches!(next, '.' | '!' | '?' | '…')) {
-            continue;
-        }
-        let end = at + next.len_utf8();
+    }
+    push(text, spans.start, text.len(), &mut spans.found);
+    spans.found
+}
+
+/// Marks that end a sentence and are not of ASCII.
+fn ends(mark: char) -> bool {
+    mark == '…' || is_wide(mark)
+}
+
+/// Those of scripts that leave no space behind them.
+fn is_wide(mark: char) -> bool {
+    matches!(mark, '。' | '！' | '？')
+}
+
+/// The sentences of a text while they are looked for.
+struct Spans<'a> {
+    text: &'a str,
+    found: Vec<(usize, usize)>,
+    /// Where the next one begins.
+    start: usize,
+    /// Marks before this place were looked at with one before them.
+    looked: usize,
+    /// Whether there is code here, which is known as far as this.
+    coded: usize,
+    in_code: bool,
+}
+
+impl Spans<'_> {
+    /// Looks whether the mark at a place ends a sentence.
+    fn look(&mut self, at: usize) {
+        let (text, bytes) = (self.text, self.text.as_bytes());
+        self.in_code ^= memchr::memchr_iter(b'`', &bytes[self.coded..at]).count() % 2 == 1;
+        self.coded = at;
+        let Some(mark) = text[at..].chars().next().filter(|_| !self.in_code && at >= self.start.max(self.looked))
+        else {
+            return;
+        };
+        let end = at + mark.len_utf8();
         let rest = &text[end..];
         let quoted = rest.len() - rest.trim_start_matches(['"', ')', '\'', '”', '*', '.', '!', '?']).len();
         let after = &rest[quoted..];
-        let ends =
-            is_wide || after.is_empty() || (after.starts_with(char::is_whitespace) && begins(after.trim_start()));
-        if ends && !(next == '.' && is_abbreviation(&text[start..at])) {
-            push(text, start, end + quoted, &mut found);
-            start = end + quoted;
-        } else if next != '…' && !is_wide {
+        let is_end =
+            is_wide(mark) || after.is_empty() || (after.starts_with(char::is_whitespace) && begins(after.trim_start()));
+        if is_end && !(mark == '.' && is_abbreviation(&text[self.start..at])) {
+            push(text, self.start, end + quoted, &mut self.found);
+            self.start = end + quoted;
+        } else if mark != '…' && !is_wide(mark) {
             // A run of marks ends nothing where its last one does not.
-            looked = end + rest[..quoted].trim_end_matches(['"', ')', '\'', '”', '*']).len();
+            self.looked = end + rest[..quoted].trim_end_matches(['"', ')', '\'', '”', '*']).len();
         }
     }
-    push(text, start, text.len(), &mut found);
-    found
 }
 
 fn begins(rest: &str) -> bool {

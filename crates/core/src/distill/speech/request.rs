@@ -1,12 +1,11 @@
 //! What a prompt is to the task: the task itself, another one, a remark on it, or a nod.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::cues::{self, Cue, CueSet};
 use super::prose::{self, Line};
 use super::vocabulary::{self, Word, is_in};
-use super::wording::{Spelling, Wording, spelt};
+use super::wording::{Wording, spelt};
 use super::{leave, turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
@@ -61,61 +60,63 @@ pub(in crate::distill) enum Kind {
     Veer,
 }
 
+/// A prompt says what it is about in so many lines and sentences.
+pub(super) const EARLY_LINES: usize = 3;
+pub(super) const EARLY: usize = 4;
+
 /// Judges a prompt by its own words.
 pub(in crate::distill) fn kind(text: &str, lines: &[Line]) -> Kind {
     if is_nod(text) {
         return Kind::Nod;
     }
     let turns = lines.iter().take(3).flat_map(|line| line.said().take(3)).any(|(_, cues)| cues.has(Cue::Turns));
+    let early = |wanted: Cue| lines.iter().take(EARLY_LINES).flat_map(Line::said).any(|(_, cues)| cues.has(wanted));
+    if early(Cue::AboutHow) && !orders_anywhere(lines) {
+        return Kind::Remark;
+    }
     // What a long prompt is shows at its beginning.
     spelt(&text[..text.floor_char_boundary(ENOUGH)], |whole| {
-        each_early(lines, |early| {
-            let is_work = is_work(whole);
-            match (turns, is_work) {
-                _ if is_about_how(early, lines) => Kind::Remark,
-                _ if whole.len() >= 4 && early.iter().any(|(said, _)| turn::names_task(*said)) => Kind::Turn,
-                (true, _) if whole.len() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
-                _ if veers(whole, text.ends_with('?'), early, lines) => Kind::Veer,
-                (_, true) => Kind::Work,
-                _ => Kind::Remark,
-            }
-        })
+        let is_work = is_work(whole);
+        match (turns, is_work) {
+            _ if whole.len() >= 4 && early(Cue::NamesTask) => Kind::Turn,
+            (true, _) if whole.len() >= 4 && (is_work || is_strong_turn(text)) => Kind::Turn,
+            _ if veers(whole, text.ends_with('?'), early(Cue::TurnsAway), lines) => Kind::Veer,
+            (_, true) => Kind::Work,
+            _ => Kind::Remark,
+        }
     })
 }
 
-/// A sentence of a prompt, and its turns of phrase.
-type Early<'a> = (Wording<'a>, CueSet);
-
-/// Looks at the first sentences, in which a prompt says what it is about.
-fn each_early<T>(lines: &[Line], look: impl FnOnce(&[Early<'_>]) -> T) -> T {
-    let said: Vec<(&str, CueSet)> = lines.iter().take(3).flat_map(Line::said).take(4).collect();
-    let spellings: Vec<Spelling<'_>> =
-        said.iter().map(|(text, _)| Spelling::of(&text[..text.floor_char_boundary(ENOUGH)])).collect();
-    let sayings = vec![OnceCell::new(); said.len()];
-    let wording = |at: usize| spellings[at].wording(&sayings[at]);
-    let early: Vec<Early<'_>> = said.iter().enumerate().map(|(at, (_, cues))| (wording(at), *cues)).collect();
-    look(&early)
+/// The turns of phrase of one of the first sentences of a prompt, with what it is to the task.
+pub(super) fn early(sentence: Wording<'_>, cues: CueSet) -> CueSet {
+    let is_long = sentence.text.len() > ENOUGH;
+    let sentence = if is_long { sentence.until(sentence.text.floor_char_boundary(ENOUGH)) } else { sentence };
+    let told = [
+        (Cue::AboutHow, is_about_how(sentence, cues)),
+        (Cue::NamesTask, turn::names_task(sentence)),
+        (Cue::TurnsAway, !sentence.text.ends_with('?') && turn::turns(sentence)),
+    ];
+    told.into_iter().filter(|(_, is)| *is).fold(cues, |cues, (cue, _)| cues.with(cue))
 }
 
-/// Whether a prompt changes how the task is done: it drops a way of doing it, or settles on one.
-fn is_about_how(early: &[Early<'_>], lines: &[Line]) -> bool {
-    let mut early = early.iter();
-    early.any(|(all, cues)| {
-        let words = all.at_most(10);
-        let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
-        // `Forget what I said about …`
-        let said =
-            words.windows(3).any(|part| part[0] == "what" && part[1] == "i" && is_in!("said wrote told", &part[2]));
-        let forgets = said && words.iter().any(|word| is_in!("forget ignore scratch scrap disregard", word));
-        // `Scrap that, we're doing … because …`
-        let explains = cues.has(Cue::Built)
-            && cues.has(Cue::Reason)
-            && all.iter().skip(1).any(|word| is_in!("because since given bc", word));
-        verdict::replaces_idea(&words) || forgets || explains || mind && !orders(all) || takes_back(all)
-    }) && !lines
-        .iter()
-        .flat_map(Line::said)
-        .any(|(text, _)| spelt(text, |words| orders(&words) || turn::names_task(words)))
+/// Whether a sentence changes how the task is done: it drops a way of doing it, or settles on one.
+fn is_about_how(all: Wording<'_>, cues: CueSet) -> bool {
+    let words = all.at_most(10);
+    let mind = words.windows(2).any(|pair| pair[0] == "my" && pair[1] == "mind");
+    // `Forget what I said about …`
+    let said = words.windows(3).any(|part| part[0] == "what" && part[1] == "i" && is_in!("said wrote told", &part[2]));
+    let forgets = said && words.iter().any(|word| is_in!("forget ignore scratch scrap disregard", word));
+    // `Scrap that, we're doing … because …`
+    let explains = cues.has(Cue::Built)
+        && cues.has(Cue::Reason)
+        && all.iter().skip(1).any(|word| is_in!("because since given bc", word));
+    verdict::replaces_idea(&words) || forgets || explains || mind && !orders(&all) || takes_back(&all)
+}
+
+/// Whether a prompt orders a piece of work in one of its sentences.
+fn orders_anywhere(lines: &[Line]) -> bool {
+    let mut said = lines.iter().flat_map(Line::said);
+    said.any(|(text, _)| spelt(text, |words| orders(&words) || turn::names_task(words)))
 }
 
 /// `Scratch that, a queue instead`, `revert that, I want the queue back`: a step is taken back, and not the task.
@@ -131,7 +132,7 @@ fn takes_back(words: &[Word<'_>]) -> bool {
 const TAKEN_UP: &str = "next urgent need focus tackle switch move turn priority topic ticket first";
 
 /// Whether one of the first sentences turns to something that the rest, or it, tells.
-fn veers(whole: Wording<'_>, asks: bool, early: &[Early<'_>], lines: &[Line]) -> bool {
+fn veers(whole: Wording<'_>, asks: bool, turns: bool, lines: &[Line]) -> bool {
     let is_choice =
         || lines.iter().flat_map(Line::said).any(|(_, cues)| cues.any(&[Cue::Built, Cue::Decided, Cue::Firm]));
     // `That's done, now run the tests.`
@@ -147,7 +148,7 @@ fn veers(whole: Wording<'_>, asks: bool, early: &[Early<'_>], lines: &[Line]) ->
     let reason = all.iter().position(|word| is_in!("because since", word)).filter(|at| *at > 3);
     let all = &all[..reason.unwrap_or(all.len())];
     all.len() >= 5
-        && (early.iter().any(|(said, _)| !said.text.ends_with('?') && turn::turns(*said))
+        && (turns
             || all.len() >= 8
                 && (!asks || is_polite(all))
                 && ((turn::leaves(all) || leave::is_left(all)) && (turn::takes(all) || leave::is_taken(all))

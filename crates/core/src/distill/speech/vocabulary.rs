@@ -153,7 +153,7 @@ pub(in crate::distill) const fn print(word: &[u8]) -> u64 {
 pub(in crate::distill) struct Printer {
     mixed: u64,
     gathered: u64,
-    letters: u32,
+    letters: u64,
 }
 
 impl Printer {
@@ -162,7 +162,7 @@ impl Printer {
     }
 
     pub(in crate::distill) const fn with(self, letter: u8) -> Self {
-        let gathered = self.gathered << 8 | letter as u64;
+        let gathered = self.gathered | (letter as u64) << (self.letters % 8 * 8);
         let letters = self.letters + 1;
         if letters.is_multiple_of(8) {
             return Self { mixed: mix(self.mixed ^ gathered), gathered: 0, letters };
@@ -171,13 +171,52 @@ impl Printer {
     }
 
     pub(in crate::distill) const fn print(self) -> u64 {
-        mix(self.mixed ^ self.gathered ^ (self.letters as u64) << 56)
+        mix(self.mixed ^ self.gathered ^ self.letters << 56)
     }
+}
+
+/// The print of the lower case of what a text of ASCII begins with, and whether it stands in lower case. As `print`, by
+/// eight letters at once.
+pub(in crate::distill) fn print_lower(text: &[u8], length: usize) -> (u64, bool) {
+    let (mut mixed, mut rest, mut left, mut is_lower) = (Printer::new().mixed, text, length, true);
+    while left >= 8 {
+        let (lower, is_as_it_stands) = lowered(gathered(rest, 8));
+        mixed = mix(mixed ^ lower);
+        is_lower &= is_as_it_stands;
+        (rest, left) = (&rest[8..], left - 8);
+    }
+    let (last, is_as_it_stands) = lowered(gathered(rest, left));
+    (mix(mixed ^ last ^ (length as u64) << 56), is_lower & is_as_it_stands)
+}
+
+/// Up to eight letters, as a printer gathers them.
+fn gathered(text: &[u8], letters: usize) -> u64 {
+    match text.first_chunk() {
+        Some(eight) if letters == 8 => u64::from_le_bytes(*eight),
+        Some(eight) => u64::from_le_bytes(*eight) & ((1 << (letters * 8)) - 1),
+        None => text[..letters].iter().rev().fold(0, |gathered, letter| gathered << 8 | u64::from(*letter)),
+    }
+}
+
+/// Eight letters of ASCII in lower case, and whether they stood in it.
+fn lowered(letters: u64) -> (u64, bool) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (first, last) = (u64::from(b'A'), u64::from(b'Z'));
+    // The high bit of a byte is set where it is no less than `A`, and no more than `Z`.
+    let from = letters + ONES * (0x80 - first);
+    let behind = letters + ONES * (0x7f - last);
+    let upper = from & !behind & ONES << 7;
+    (letters | upper >> 2, upper == 0)
 }
 
 const fn mix(bits: u64) -> u64 {
     let mixed = bits.wrapping_mul(0xd6e8_feb8_6659_fd93);
     mixed ^ mixed >> 32
+}
+
+/// What stands for two words, one behind the other.
+pub(in crate::distill) fn pair(one: u64, other: u64) -> u64 {
+    (one.rotate_left(23) ^ other).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Where a print is looked for first among so many slots, a power of two.
@@ -222,7 +261,9 @@ pub(in crate::distill) const fn prints<const SLOTS: usize>(list: &str, between: 
 
 #[cfg(test)]
 mod tests {
-    use super::{NO_WORD, Word};
+    use proptest::prelude::*;
+
+    use super::{NO_WORD, Word, print, print_lower};
 
     #[test]
     fn words_are_found_whole() {
@@ -231,5 +272,15 @@ mod tests {
         assert!(!is_in!("use keep  drop", &Word::of("kee")));
         assert!(!is_in!("use keep  drop", &NO_WORD));
         assert!(is_in!("日本 élan", &Word::of("Élan")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_print_by_eights_is_the_print(text in "[a-zA-Z0-9'_ -]{0,40}", length in 0_usize..40) {
+            let length = length.min(text.len());
+            let lower = text[..length].to_ascii_lowercase();
+            let is_lower = lower == text[..length];
+            prop_assert_eq!(print_lower(text.as_bytes(), length), (print(lower.as_bytes()), is_lower));
+        }
     }
 }

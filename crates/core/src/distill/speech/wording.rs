@@ -37,72 +37,73 @@ pub(in crate::distill) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) ->
 impl<'t> Spelling<'t> {
     pub(in crate::distill) fn of(text: &'t str) -> Self {
         let mut spelling = Self { text, words: Vec::with_capacity(text.len() / 5 + 1), classes: 0 };
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            match LETTERS[usize::from(bytes[at])] {
-                NONE | EDGE_MARK | EDGE_DASH => at += 1,
-                OTHER => match text[at..].chars().next() {
-                    Some(next) if !next.is_alphanumeric() => at += next.len_utf8(),
-                    _ => at = spelling.take_any(at),
-                },
-                _ => at = spelling.take(at),
-            }
-        }
+        each(text, |word, print, at| {
+            let word = Word::known(word, print, at);
+            spelling.classes |= word.class();
+            spelling.words.push(word);
+        });
         spelling
-    }
-
-    /// Takes the word that begins here, and tells where it ends.
-    fn take(&mut self, at: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        let (mut end, mut printer, mut is_lower) = (at, Printer::new(), true);
-        loop {
-            let byte = bytes.get(end).copied().unwrap_or_default();
-            match LETTERS[usize::from(byte)] {
-                NONE => break,
-                OTHER => return self.take_any(at),
-                letter => {
-                    is_lower &= letter == byte;
-                    printer = printer.with(letter);
-                    end += 1;
-                }
-            }
-        }
-        let word = self.text[at..end].trim_end_matches(EDGES);
-        let text = if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) };
-        let print = if word.len() < end - at { vocabulary::print(text.as_bytes()) } else { printer.print() };
-        self.push(Word::known(text, print, at));
-        end
-    }
-
-    /// The same where other letters than those of ASCII are.
-    #[cold]
-    fn take_any(&mut self, at: usize) -> usize {
-        let end = at + run(&self.text[at..]);
-        let word = self.text[at..end].trim_end_matches(EDGES);
-        let text = if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase() };
-        let print = vocabulary::print(text.as_bytes());
-        self.push(Word::known(Cow::Owned(text), print, at));
-        end
-    }
-
-    fn push(&mut self, word: Word<'t>) {
-        self.classes |= word.class();
-        self.words.push(word);
-    }
-
-    pub(in crate::distill) fn words(&self) -> &[Word<'t>] {
-        &self.words
-    }
-
-    /// What stands for all its words.
-    pub(in crate::distill) fn print(&self) -> u64 {
-        print_of(&self.words)
     }
 
     pub(in crate::distill) fn wording<'a>(&'a self, sayings: &'a OnceCell<SayingSet>) -> Wording<'a> {
         Wording { text: self.text, words: &self.words, start: 0, sayings: Some(sayings), classes: self.classes }
     }
+}
+
+/// Hands over the words of a text in lower case, each with its print and where it begins.
+fn each<'t>(text: &'t str, mut take: impl FnMut(Cow<'t, str>, u64, usize)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let kind = KINDS[usize::from(bytes[at])];
+        at = match kind {
+            PART => word_of_ascii(text, at, &mut take),
+            OTHER => match text[at..].chars().next() {
+                Some(next) if !is_letter(next) => at + next.len_utf8(),
+                _ => word_of_any(text, at, &mut take),
+            },
+            _ => at + 1,
+        };
+    }
+}
+
+/// Takes the word that begins here, and tells where it ends.
+fn word_of_ascii<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
+    let rest = &text.as_bytes()[at..];
+    let kind = |at: usize| rest.get(at).map_or(NONE, |byte| KINDS[usize::from(*byte)]);
+    let mut end = 1;
+    while kind(end) & PART != 0 {
+        end += 1;
+    }
+    if kind(end) == OTHER {
+        return word_of_any(text, at, take);
+    }
+    let mut last = end;
+    while kind(last - 1) == EDGE {
+        last -= 1;
+    }
+    let word = &text[at..at + last];
+    let (print, is_lower) = vocabulary::print_lower(rest, last);
+    take(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }, print, at);
+    at + end
+}
+
+/// The same where other letters than those of ASCII are.
+#[cold]
+fn word_of_any<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
+    let end = at + run(&text[at..]);
+    let word = text[at..end].trim_end_matches(EDGES);
+    let word = if word.chars().all(is_lower) { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
+    let print = vocabulary::print(word.as_bytes());
+    take(word, print, at);
+    end
+}
+
+/// What stands for the words of a text, whatever stands between them; nothing for a text without words.
+pub(in crate::distill) fn gist(text: &str) -> Option<u64> {
+    let mut gist = None;
+    each(text, |_, print, _| gist = Some(vocabulary::pair(gist.unwrap_or_default(), print)));
+    gist
 }
 
 /// What stands for words with a space between, as for the text that they make.
@@ -117,29 +118,30 @@ fn print_of(words: &[Word<'_>]) -> u64 {
 
 /// What may stand at the edge of a word and is none of it.
 const EDGES: [char; 2] = ['\'', '-'];
-const EDGE_MARK: u8 = b'\'';
-const EDGE_DASH: u8 = b'-';
 
-/// No letter, and no letter of ASCII.
+/// What a byte is in words: no part of one, a part of one, the same but not at its edge, or not of ASCII. Parts are odd.
 const NONE: u8 = 0;
-const OTHER: u8 = 0xff;
+const PART: u8 = 1;
+const OTHER: u8 = 2;
+const EDGE: u8 = 3;
 
-/// Bytes as they are in words: letters in lower case.
-const LETTERS: [u8; 256] = {
-    let mut letters = [NONE; 256];
+const KINDS: [u8; 256] = {
+    let mut kinds = [NONE; 256];
     let mut byte: u8 = 0;
     while byte < 0x80 {
-        if byte.is_ascii_alphanumeric() || matches!(byte, EDGE_MARK | EDGE_DASH | b'_') {
-            letters[byte as usize] = byte.to_ascii_lowercase();
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            kinds[byte as usize] = PART;
+        } else if byte == b'\'' || byte == b'-' {
+            kinds[byte as usize] = EDGE;
         }
         byte += 1;
     }
     let mut byte = 0x80;
     while byte < 0x100 {
-        letters[byte] = OTHER;
+        kinds[byte] = OTHER;
         byte += 1;
     }
-    letters
+    kinds
 };
 
 /// How long a text is made of what words are made of.
@@ -150,10 +152,29 @@ fn run(text: &str) -> usize {
         let rest = &text[end..];
         end += rest.bytes().position(|byte| !is_part(byte)).unwrap_or(rest.len());
         match text[end..].chars().next() {
-            Some(next) if !next.is_ascii() && next.is_alphanumeric() => end += next.len_utf8(),
+            Some(next) if !next.is_ascii() && is_letter(next) => end += next.len_utf8(),
             _ => return end,
         }
     }
+}
+
+/// Whether a character is a letter or a digit. What is most written is known without the tables of all scripts.
+fn is_letter(next: char) -> bool {
+    match next {
+        // Punctuation, arrows, signs of mathematics.
+        '\u{2010}'..='\u{205e}' | '\u{2190}'..='\u{22ff}' => false,
+        _ => is_common(next) || next.is_alphanumeric(),
+    }
+}
+
+/// Whether a character stays as it is in lower case, as far as that is known without the tables of all scripts.
+fn is_lower(next: char) -> bool {
+    is_common(next) || next.is_ascii() && !next.is_ascii_uppercase()
+}
+
+/// Small letters of Western Europe and Cyrillic, kana, ideographs, Hangul.
+fn is_common(next: char) -> bool {
+    matches!(next, 'ß'..='ö' | 'ø'..='ÿ' | 'а'..='я' | 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '\u{4e00}'..='\u{9fff}' | '가'..='힣')
 }
 
 impl<'a> Deref for Wording<'a> {
@@ -245,7 +266,8 @@ impl<'a> Wording<'a> {
 
     /// The part before and the part behind the first of a mark.
     pub(in crate::distill) fn split_once(self, mark: &str) -> Option<(Self, Self)> {
-        let at = self.text.find(mark)?;
+        let first = *mark.as_bytes().first()?;
+        let at = memchr::memchr_iter(first, self.text.as_bytes()).find(|at| self.text[*at..].starts_with(mark))?;
         Some((self.until(at), self.from(at + mark.len())))
     }
 }
@@ -278,11 +300,19 @@ mod tests {
         spelt("", |none| assert!(none.is_empty() && none.said().is_empty() && none.skip(1).is_empty()));
     }
 
+    #[test]
+    fn common_letters_are_letters_that_stay_as_they_are() {
+        for next in ('\0'..=char::MAX).filter(|next| !next.is_ascii()) {
+            assert_eq!(super::is_letter(next), next.is_alphanumeric(), "{next:?}");
+            assert!(!super::is_common(next) || next.to_lowercase().eq([next]), "{next:?}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn a_text_is_split_as_words_are(text in "[a-zA-Z0-9'_ .,:—é日本-]{0,60}|\\PC{0,40}") {
+        fn a_text_is_split_as_words_are(text in "[a-zA-Z0-9'_ .,:—éß→ÄЯяか日本한-]{0,60}|\\PC{0,40}") {
             let spelling = Spelling::of(&text);
-            let words: Vec<String> = spelling.words().iter().map(|word| word.as_str().to_owned()).collect();
+            let words: Vec<String> = spelling.words.iter().map(|word| word.as_str().to_owned()).collect();
             let known: Vec<String> = request::words(&text).map(|word| word.as_str().to_owned()).collect();
             prop_assert_eq!(words, known);
         }

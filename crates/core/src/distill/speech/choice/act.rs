@@ -129,11 +129,14 @@ impl Clause<'_> {
                 }
             }
             // `…, and adopted …`
+            if !has_speaker || !self.is(at, PAST) || self.is(at, BASE) {
+                continue;
+            }
             let is_joined = at > 1
                 && (is_in!("and but so then hence therefore", self.word(at - 1))
                     || is_in!("kept took adopted retained", self.word(at))
                         && is_in!("two three others rest other", self.word(at - 1)));
-            if has_speaker && is_joined && self.is_act(at, PAST) && !self.is(at, BASE) {
+            if is_joined && self.is_act(at, PAST) {
                 return true;
             }
         }

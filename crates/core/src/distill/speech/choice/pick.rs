@@ -100,7 +100,8 @@ fn is_reasoned(words: Wording<'_>) -> bool {
         next.is_some_and(|word| is_in!("because since bc cuz given", word))
     };
     let is_dashed = || {
-        [" - ", " // "].iter().filter_map(|mark| named.text.find(mark)).any(|at| {
+        let has_mark = memchr::memchr2(b'-', b'/', named.text.as_bytes()).is_some();
+        [" - ", " // "].iter().filter(|_| has_mark).filter_map(|mark| named.text.find(mark)).any(|at| {
             let before = named.until(at);
             before.len() >= 3 && thing::is_named(before) && thing::is_thing(&before)
         })
