@@ -19,7 +19,7 @@ use super::line::Line;
 pub const MAX_RECORD: usize = 64 << 20;
 
 /// How much is read and parsed in one go.
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = 1 << 19;
 
 /// Below this, a second thread costs more than it brings.
 const WORTH_A_THREAD: u64 = 4 << 20;

@@ -210,23 +210,23 @@ const CLASSES: &[(Class, &str)] = &[
 
 /// Every known form by its print, at the slot of that or at one behind it.
 static FORMS: LazyLock<Vec<(u64, Class)>> = LazyLock::new(|| {
-    let mut forms: Vec<(String, Class)> = Vec::new();
+    let mut forms: Vec<(u64, Class)> = Vec::new();
     for (class, words) in CLASSES.iter().chain(NEEDS) {
-        forms.extend(words.split_whitespace().map(|word| (word.to_owned(), *class)));
+        forms.extend(words.split_ascii_whitespace().map(|word| (vocabulary::print_of(word), *class)));
     }
     for (strength, verbs) in [(FIRM, FIRM_VERBS), (WEAK, WEAK_VERBS)] {
-        for verb in verbs.split_whitespace() {
-            forms.extend(inflected(verb).into_iter().map(|(form, kind)| (form, kind | strength)));
+        for verb in verbs.split_ascii_whitespace() {
+            let inflected = inflected(verb).into_iter();
+            forms.extend(inflected.map(|(form, kind)| (vocabulary::print_of(&form), kind | strength)));
         }
     }
     for (class, phrase) in
         cues::phrases().map(|phrase| (CUE, phrase)).chain(sayings::phrases().map(|phrase| (SAYING, phrase)))
     {
-        forms.extend(vocabulary::split(phrase).next().map(|word| (word.to_lowercase(), class)));
+        forms.extend(vocabulary::split(phrase).next().map(|word| (vocabulary::print_of(word), class)));
     }
     let mut slots = vec![(0, 0); (forms.len() * 2).next_power_of_two()];
-    for (form, class) in forms {
-        let print = vocabulary::print(form.as_bytes());
+    for (print, class) in forms {
         let slot = slot(&slots, print);
         slots[slot] = (print, slots[slot].1 | class);
     }

@@ -51,7 +51,7 @@ impl<T: Copy> Phrasebook<T> {
 
 /// What stands for the first words of a phrase; a phrase without words is none.
 fn key_of(phrase: &str) -> Option<u64> {
-    let mut prints = vocabulary::split(phrase).map(|word| vocabulary::print(word.to_lowercase().as_bytes()));
+    let mut prints = vocabulary::split(phrase).map(vocabulary::print_of);
     let first = prints.next()?;
     Some(prints.next().map_or(first, |second| pair(first, second)))
 }

@@ -1,5 +1,7 @@
 //! A message as lines and sentences: what was said, under which heading, with code and quotations left out.
 
+use std::borrow::Cow;
+
 use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
 use super::wording::spelt;
@@ -162,7 +164,7 @@ impl Reading {
                     paragraph.push(' ');
                     paragraph.push_str(&text);
                 }
-                None => self.paragraph = Some((text, mark)),
+                None => self.paragraph = Some((text.into_owned(), mark)),
             }
             if self.paragraph.as_ref().is_some_and(|(paragraph, _)| is_loose_heading(paragraph)) {
                 self.flush();
@@ -170,7 +172,7 @@ impl Reading {
             return;
         }
         self.flush();
-        self.paragraph = Some((text, mark));
+        self.paragraph = Some((text.into_owned(), mark));
     }
 
     fn flush(&mut self) {
@@ -202,7 +204,7 @@ impl Reading {
 fn markdown_heading(line: &str) -> Option<String> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     if (1..=6).contains(&level) && line[level..].starts_with(' ') {
-        return Some(without_emphasis(line[level..].trim().trim_end_matches(':')));
+        return Some(without_emphasis(line[level..].trim().trim_end_matches(':')).into_owned());
     }
     let bold = line.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"));
     let bold = bold.filter(|title| !title.contains("**") && title.split_whitespace().count() <= 8);
@@ -223,7 +225,7 @@ fn labelled(text: &str) -> Option<(Section, &str)> {
     let head = &text[..text.floor_char_boundary(48)];
     let (at, length) = label_end(head).filter(|(at, _)| *at <= 40)?;
     let label = &text[..at];
-    if label.split_whitespace().count() > 4 {
+    if crate::plain::fields(label).nth(4).is_some() {
         return None;
     }
     let section = Section::of_label(label);
@@ -299,8 +301,8 @@ fn boxed(text: &str) -> (Mark, &str) {
 }
 
 /// Text without the marks of bold; backticks stay, they make paths and names readable.
-pub(in crate::distill) fn without_emphasis(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+pub(in crate::distill) fn without_emphasis(text: &str) -> Cow<'_, str> {
+    let mut plain = String::new();
     let mut from = 0;
     for at in memchr::memchr2_iter(b'*', 0xe2, text.as_bytes()) {
         let (mark, sign) = match &text.as_bytes()[at..] {
@@ -315,8 +317,11 @@ pub(in crate::distill) fn without_emphasis(text: &str) -> String {
             from = at + mark.len();
         }
     }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
     plain.push_str(&text[from..]);
-    plain
+    Cow::Owned(plain)
 }
 
 /// Where the sentences of a text are.

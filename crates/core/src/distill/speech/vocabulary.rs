@@ -189,6 +189,11 @@ pub(in crate::distill) fn print_lower(text: &[u8], length: usize) -> (u64, bool)
     (mix(mixed ^ last ^ (length as u64) << 56), is_lower & is_as_it_stands)
 }
 
+/// The print of a word as it stands in a text.
+pub(in crate::distill) fn print_of(word: &str) -> u64 {
+    if word.is_ascii() { print_lower(word.as_bytes(), word.len()).0 } else { print(word.to_lowercase().as_bytes()) }
+}
+
 /// Up to eight letters, as a printer gathers them.
 fn gathered(text: &[u8], letters: usize) -> u64 {
     match text.first_chunk() {
