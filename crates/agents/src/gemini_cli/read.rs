@@ -143,7 +143,8 @@ impl Session {
         for fact in self.facts {
             sink.learn(fact)?;
         }
-        let now = self.replay.signs();
+        // Who reads from the beginning has nothing that could differ.
+        let now = if self.start > 0 { self.replay.signs() } else { Vec::new() };
         let before = if self.start > 0 { self.before.unwrap_or_else(|| now.clone()) } else { Vec::new() };
         let kept = common(&before, &now);
         let retracted = before[kept..].iter().map(|sign| sign.key).min();

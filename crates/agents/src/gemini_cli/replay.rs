@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use carryover_core::transcript::{Body, CallId, Entry, EntryKey, Origin, Part, text_of};
 
@@ -13,12 +14,19 @@ use super::boilerplate::ACKNOWLEDGED;
 use super::failure;
 use super::record::Message;
 
-/// One record in the order of things.
+/// One record in the order of things. A copy shares what it holds.
 #[derive(Debug, Clone)]
 struct Item {
     /// The id of a message that is part of the conversation.
-    id: Option<String>,
-    entries: Vec<Entry>,
+    id: Option<Rc<str>>,
+    entries: Rc<Vec<Entry>>,
+}
+
+impl Item {
+    /// What is part of no conversation.
+    fn note(entries: Vec<Entry>) -> Self {
+        Self { id: None, entries: Rc::new(entries) }
+    }
 }
 
 /// The conversation in the making.
@@ -26,7 +34,7 @@ struct Item {
 pub(super) struct Replay {
     items: Vec<Item>,
     /// Where the messages of the conversation are.
-    current: BTreeMap<String, usize>,
+    current: BTreeMap<Rc<str>, usize>,
     /// Whether what is gone is kept whole.
     keeps_past: bool,
     /// What there was before everything was set to nothing.
@@ -38,7 +46,7 @@ pub(super) struct Replay {
 #[derive(Debug)]
 struct Emptied {
     items: Vec<Item>,
-    current: BTreeMap<String, usize>,
+    current: BTreeMap<Rc<str>, usize>,
 }
 
 impl Replay {
@@ -48,7 +56,7 @@ impl Replay {
 
     /// A record that is no message.
     pub(super) fn note(&mut self, entry: Entry) {
-        let item = Item { id: None, entries: vec![entry] };
+        let item = Item::note(vec![entry]);
         if let Some(emptied) = &mut self.emptied {
             emptied.items.push(item.clone());
         }
@@ -58,20 +66,21 @@ impl Replay {
     /// A message: new, or in the place of the one with its id.
     pub(super) fn message(&mut self, message: Message) {
         self.emptied = None;
-        match self.current.get(&message.id).copied() {
+        match self.current.get(message.id.as_str()).copied() {
             // Behind the last message there are notes only: it may as well stand where it was written last.
             Some(index) if self.items[index + 1..].iter().all(|item| item.id.is_none()) => {
                 self.items.remove(index);
                 self.push(message);
             }
-            Some(index) => self.items[index].entries = message.entries,
+            Some(index) => self.items[index].entries = Rc::new(message.entries),
             None => self.push(message),
         }
     }
 
     fn push(&mut self, message: Message) {
-        self.current.insert(message.id.clone(), self.items.len());
-        self.items.push(Item { id: Some(message.id), entries: message.entries });
+        let id: Rc<str> = message.id.into();
+        self.current.insert(Rc::clone(&id), self.items.len());
+        self.items.push(Item { id: Some(id), entries: Rc::new(message.entries) });
     }
 
     /// Takes back the message with an id and all behind it; one that is not known takes back everything.
@@ -83,7 +92,7 @@ impl Replay {
             self.withdraw_all(&gone);
             vec![line]
         });
-        self.items.push(Item { id: None, entries: marks });
+        self.items.push(Item::note(marks));
     }
 
     /// The conversation is this list from here on.
@@ -91,7 +100,8 @@ impl Replay {
         let mut list = unique(list);
         mark_summary(&mut list);
         self.look_for_a_new_beginning(&list, &line);
-        let places: Vec<Option<usize>> = list.iter().map(|message| self.current.get(&message.id).copied()).collect();
+        let places: Vec<Option<usize>> =
+            list.iter().map(|message| self.current.get(message.id.as_str()).copied()).collect();
         let in_order = places.iter().flatten().is_sorted();
         let stays: BTreeSet<usize> = places.iter().flatten().copied().collect();
         let gone = self.current.values().copied().filter(|index| !stays.contains(index));
@@ -120,9 +130,9 @@ impl Replay {
             let emptied = self
                 .emptied
                 .get_or_insert_with(|| Box::new(Emptied { items: self.items.clone(), current: self.current.clone() }));
-            emptied.items.push(Item { id: None, entries: vec![line.clone()] });
+            emptied.items.push(Item::note(vec![line.clone()]));
         } else if let Some(emptied) = self.emptied.take()
-            && said.any(|message| emptied.current.contains_key(&message.id))
+            && said.any(|message| emptied.current.contains_key(message.id.as_str()))
         {
             let Emptied { items, current } = *emptied;
             (self.items, self.current) = (items, current);
@@ -134,12 +144,11 @@ impl Replay {
         for item in &mut self.items {
             item.id = None;
             if !self.keeps_past {
-                item.entries.iter_mut().for_each(Entry::reduce);
+                Rc::make_mut(&mut item.entries).iter_mut().for_each(Entry::reduce);
             }
         }
         self.current.clear();
-        self.items
-            .push(Item { id: None, entries: vec![Entry { body: Body::Compacted(Box::default()), ..line.clone() }] });
+        self.items.push(Item::note(vec![Entry { body: Body::Compacted(Box::default()), ..line.clone() }]));
         self.extend(list);
     }
 
@@ -155,7 +164,7 @@ impl Replay {
         if !is_prompt(first) {
             return None;
         }
-        let prompts = gone.iter().flat_map(|index| &self.items[*index].entries).filter(|entry| is_prompt(entry));
+        let prompts = gone.iter().flat_map(|index| self.items[*index].entries.iter()).filter(|entry| is_prompt(entry));
         let turns = u32::try_from(prompts.count()).unwrap_or(u32::MAX);
         for index in gone {
             if let Some(id) = self.items[*index].id.take() {
@@ -182,7 +191,7 @@ impl Replay {
         if let Some(id) = item.id.take() {
             self.current.remove(&id);
         }
-        for entry in &mut item.entries {
+        for entry in Rc::make_mut(&mut item.entries) {
             if !matches!(entry.body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_)) {
                 entry.body = Body::Opaque(Cow::Owned(format!("withdrawn/{}", entry.body.kind())));
             }
@@ -215,22 +224,22 @@ impl Replay {
             if let Some(message) = updates.remove(&index)
                 && !says_the_same(&item.entries, &message.entries)
             {
-                item.entries = message.entries;
+                item.entries = Rc::new(message.entries);
             }
             if let Some(id) = &item.id {
-                self.current.insert(id.clone(), self.items.len());
+                self.current.insert(Rc::clone(id), self.items.len());
             }
             self.items.push(item);
             self.extend(follow.remove(&Some(index)).unwrap_or_default());
         }
-        self.items.push(Item { id: None, entries: marks });
+        self.items.push(Item::note(marks));
         self.extend(tail.unwrap_or_default());
     }
 
     /// What a sink would hold by now: keys and kinds.
     pub(super) fn signs(&self) -> Vec<Sign> {
         let mut again = Again::default();
-        let entries = self.items.iter().flat_map(|item| &item.entries);
+        let entries = self.items.iter().flat_map(|item| item.entries.iter());
         entries.map(|entry| Sign { key: entry.key, kind: again.kind(entry) }).collect()
     }
 
@@ -238,7 +247,9 @@ impl Replay {
     pub(super) fn finish(self) -> Vec<Entry> {
         let mut again = Again::default();
         let mut entries = Vec::new();
-        for mut entry in self.items.into_iter().flat_map(|item| item.entries) {
+        // What was there before it was emptied is wanted no more.
+        drop(self.emptied);
+        for mut entry in self.items.into_iter().flat_map(|item| Rc::unwrap_or_clone(item.entries)) {
             if again.kind(&entry) == Again::KIND {
                 entry.body = Body::Opaque(Cow::Borrowed(Again::KIND));
             }
