@@ -32,7 +32,7 @@ fn put(line: &Line) -> Option<(&str, CueSet, String)> {
 
 /// Whether a short answer settles a question and says nothing without it.
 fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
-    let n_words = request::words(&prompt.text).count();
+    let n_words = request::count(&prompt.text);
     // `Shall I go on?` is answered and over; what is offered by name is settled by the answer.
     let is_offer = cues.has(Cue::Courtesy) && !cues.any(&[Cue::Open, Cue::Asks]) && request::stems(question).len() < 4;
     let asks_which = questions::asks_which(question);
@@ -84,7 +84,7 @@ const ORDER: &str = "first=0 second=1 third=2 fourth=3 1st=0 2nd=1 3rd=2 1=0 2=1
 
 /// Which of the options a short answer names.
 fn option_of(text: &str) -> Option<usize> {
-    if request::words(text).count() > 8 {
+    if request::count(text) > 8 {
         return None;
     }
     let words: Vec<Word<'_>> = request::words(text).collect();

@@ -78,7 +78,7 @@ fn explains(reason: &mut Decision, decision: &mut Decision) -> bool {
 fn listed(said: &Said, line: &Line) -> Decision {
     let first = line.said().next().map_or("", |(text, _)| text);
     let rest = line.text.get(first.len()..).map_or("", str::trim);
-    if line.mark.is_item() || rest.is_empty() || !line.text.starts_with(first) || request::words(first).count() < 3 {
+    if line.mark.is_item() || rest.is_empty() || !line.text.starts_with(first) || request::count(first) < 3 {
         return decision(said, &line.text);
     }
     let (what, reason) = split_reason(first);
@@ -95,7 +95,7 @@ fn with_what_it_means(said: &Said, is_task: bool, index: usize, text: &str) -> D
 
 /// Whether a sentence points back, or closes what was said before it, and names nothing itself.
 fn is_bare(text: &str) -> bool {
-    let n_words = request::words(text).count();
+    let n_words = request::count(text);
     spelt(text, verdict::closes)
         || n_words <= 10 && request::stems(text).len() <= 1 && (request::points_back(text) || n_words <= 4)
 }
@@ -106,7 +106,7 @@ fn follows_answer(line: &Line, text: &str) -> bool {
     let answer = said.next();
     said.next() == Some(text)
         && answer
-            .filter(|first| request::words(first).count() <= 2 && questions::begins_answer(first))
+            .filter(|first| request::count(first) <= 2 && questions::begins_answer(first))
             .is_some_and(|answer| choice::names(&format!("{answer} {text}")))
 }
 
@@ -140,13 +140,15 @@ pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) 
     if !cues.any(SETTLING) {
         return false;
     }
+    let whole = text;
     let text = if said.is_user() { without_tag(text) } else { text };
-    let words = request::words(text).count();
+    let words = request::count(text);
     if text.ends_with('?') || !(2..=choice::LONGEST).contains(&words) || words == 2 && !cues.has(Cue::Firm) {
         return false;
     }
     // What may be is no doubt about the choice where it is said in the reason.
-    let chosen = || cues::in_text(split_reason(text).0);
+    let is_all_known = text == whole && !cues.has(Cue::Reason);
+    let chosen = || if is_all_known { cues } else { cues::in_text(split_reason(text).0) };
     if said.is_user() {
         // A request of one sentence is the task, with its conditions.
         let is_alone = said.lines.len() == 1 && said.lines[0].sentences.len() == 1;
@@ -362,10 +364,10 @@ fn split_reason(text: &str) -> (&str, Option<&str>) {
     let is_so = text[start..end].to_ascii_lowercase().starts_with("so ");
     let follows = is_so && (rejects(what) || tells_choice(&text[start + 3..]));
     let is_bare = follows
-        || request::words(what).count() < 3
+        || request::count(what) < 3
         || request::words(&text[end..]).next().is_none()
         || request::stems(what).iter().all(|stem| matches!(stem.as_str(), "option" | "second" | "first" | "third"));
-    if is_bare || request::words(reason).count() < 4 || !tells_choice(what) && tells_choice(&text[end..]) {
+    if is_bare || request::count(reason) < 4 || !tells_choice(what) && tells_choice(&text[end..]) {
         return (text, None);
     }
     (what.trim_start().get(..kept).unwrap_or(what), Some(strip_because(reason)))

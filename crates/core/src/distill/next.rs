@@ -191,6 +191,6 @@ fn last_words(digest: &Digest<'_>) -> Option<Item> {
         || request::words(text).any(|word| word == "please");
     let is_over =
         !is_step && cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
-    let says_more = !is_over && !tells_of_itself(text) && !text.ends_with('?') && request::words(text).count() > 3;
+    let says_more = !is_over && !tells_of_itself(text) && !text.ends_with('?') && request::count(text) > 3;
     says_more.then(|| reply.item(text))
 }

@@ -52,7 +52,7 @@ fn asked(said: &Said, ends_turn: bool, is_pending: bool) -> Vec<(&str, String)> 
         let mut last: Option<&str> = None;
         for (text, cues) in line.said() {
             let before = last.replace(text);
-            let is_listed = line.section == Section::Questions && request::words(text).count() > 2;
+            let is_listed = line.section == Section::Questions && request::count(text) > 2;
             let is_put = ends_turn && is_question(text, cues, is_pending, before.is_some());
             let is_told = !text.ends_with('?')
                 && (is_listed || !said.is_summary && is_open(text, cues, line.section, before.is_some(), ends_turn));
@@ -79,7 +79,7 @@ pub(super) fn with_subject(before: Option<&str>, text: &str, cues: CueSet) -> St
 /// Whether a question or a remark leaves open what it is about.
 fn is_thin(text: &str, cues: CueSet) -> bool {
     const OFFERS: &str = "shall should want would do let feel happy anything sounds ready hope any need just how";
-    let n_words = request::words(text).count();
+    let n_words = request::count(text);
     let points = || request::words(text).any(|word| is_in!("that's it's they're this's", &word));
     let names_nothing = request::points_back(text) || points() || request::stems(text).len() <= 1;
     let first = request::words(text).next().unwrap_or(NO_WORD.clone());
@@ -101,7 +101,7 @@ fn is_open(text: &str, cues: CueSet, section: Section, has_before: bool, ends_tu
         return false;
     }
     let is_empty = lower.contains("let me know") && EMPTY.iter().any(|empty| lower.contains(empty));
-    let is_long = request::words(text).count() > 2 || has_before && is_thin(text, cues);
+    let is_long = request::count(text) > 2 || has_before && is_thin(text, cues);
     (cues.has(Cue::Open) || ends_turn && (cues.has(Cue::Asks) || is_request_to_know(&lower))) && is_long && !is_empty
 }
 
@@ -146,9 +146,9 @@ fn is_question(text: &str, cues: CueSet, is_pending: bool, has_before: bool) -> 
         return false;
     }
     let lower = text.to_ascii_lowercase();
-    let is_long = request::words(text).count() > 2 - usize::from(!text.is_ascii());
+    let is_long = request::count(text) > 2 - usize::from(!text.is_ascii());
     (is_long || has_before && is_thin(text, cues))
-        && !(request::words(text).count() <= 9 && EMPTY.iter().any(|empty| lower.contains(empty)))
+        && !(request::count(text) <= 9 && EMPTY.iter().any(|empty| lower.contains(empty)))
         // An offer is a question while it is pending; later it is over.
         && (is_pending || !cues.has(Cue::Courtesy))
 }
@@ -200,7 +200,7 @@ fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec
         for (text, cues) in line.said() {
             let asks = text.ends_with(['?', '？'])
                 && decisions::without_tag(text).ends_with(['?', '？'])
-                && request::words(text).count() > 2;
+                && request::count(text) > 2;
             let is_listed = cues.has(Cue::Open) || line.section == Section::Questions;
             let is_request = || spelt(text, |words| is_closed(words) || words.says(Saying::Begged));
             let is_open = if asks { is_ignored } else { is_listed };

@@ -90,7 +90,7 @@ fn asked(prompt: &Said) -> Item {
 /// A request without the line at its end that led to something pasted.
 fn without_lead_in(text: &str) -> &str {
     let Some((before, last)) = text.trim_end().rsplit_once("\n\n") else { return text };
-    let leads = last.ends_with(':') && !last.contains('\n') && request::words(last).count() <= 12;
+    let leads = last.ends_with(':') && !last.contains('\n') && request::count(last) <= 12;
     if leads && !spelt(last, request::is_order) { before.trim_end() } else { text }
 }
 

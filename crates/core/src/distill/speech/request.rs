@@ -283,6 +283,11 @@ pub(in crate::distill) fn stems(text: &str) -> BTreeSet<String> {
     words(bounded).filter(telling).map(|word| word.chars().take(6).collect()).collect()
 }
 
+/// How many words a text has.
+pub(in crate::distill) fn count(text: &str) -> usize {
+    vocabulary::split(text).count()
+}
+
 /// Lower-case words.
 pub(in crate::distill) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     vocabulary::split(text).map(Word::of)
