@@ -5,7 +5,7 @@ use super::digest::{Digest, Said, short};
 use super::prose::{Line, Mark};
 use super::vocabulary::{Word, is_in};
 use super::wording::spelt;
-use super::{Decision, Item, Voice, decisions, questions, request};
+use super::{Decision, Item, Voice, decisions, questions, request, vocabulary};
 
 /// An answer to a question that the agent asked at the end of its reply.
 pub(super) fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
@@ -55,7 +55,7 @@ fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
 fn names_one(question: &str, answer: &str) -> bool {
     const COMMON: &str = "the and for with that this you should shall use want would not one but please";
     let is_asked = |word: &Word<'_>| request::words(question).any(|asked| asked.as_str() == word.as_str());
-    request::words(question).any(|word| word == "or")
+    vocabulary::split(question).any(|word| word.eq_ignore_ascii_case("or"))
         && !answer.ends_with('?')
         && request::words(answer).any(|word| word.len() > 2 && !is_in!(COMMON, &word) && is_asked(&word))
 }
