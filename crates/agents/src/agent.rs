@@ -58,7 +58,7 @@ pub trait Agent: Send + Sync {
     /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
 
-    /// Leaves what a call gave back, without what this agent's own harness wraps around it; the next agent wraps it anew.
+    /// Takes off what this agent's own harness wraps around what a call gave back; the next agent wraps it anew.
     fn strip(&self, outcome: &mut Outcome) {
         let _ = outcome;
     }

@@ -2,9 +2,9 @@
 //!
 //! Not earlier: reading a session keeps the processors busy by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 use std::thread;
 
 use carryover_core::distill::Heard;
@@ -25,17 +25,10 @@ pub(crate) enum Speaker {
     Summary,
 }
 
-/// A message to be understood.
-struct Message {
-    key: EntryKey,
-    speaker: Speaker,
-    text: String,
-}
-
 /// What was said in a session, and is to be understood.
 pub(crate) struct Listening {
     redact: bool,
-    messages: BTreeMap<EntryKey, Message>,
+    messages: BTreeMap<EntryKey, (Speaker, String)>,
 }
 
 impl Listening {
@@ -45,7 +38,7 @@ impl Listening {
 
     /// Takes a message; one of the same place takes the place of an earlier one.
     pub(crate) fn hear(&mut self, key: EntryKey, speaker: Speaker, text: String) {
-        self.messages.insert(key, Message { key, speaker, text });
+        self.messages.insert(key, (speaker, text));
     }
 
     /// Understands all that was said while something else is done, and helps with it afterwards.
@@ -56,15 +49,14 @@ impl Listening {
     }
 
     fn finish_with<T>(self, threads: usize, meanwhile: impl FnOnce() -> T) -> (T, Heard) {
-        let room =
-            Room { redact: self.redact, messages: self.messages.into_values().collect(), taken: AtomicUsize::new(0) };
+        let room = Room { redact: self.redact, waiting: Mutex::new(self.messages.into_iter()) };
         thread::scope(|scope| {
             // Where the system has no thread to give, this one does it all.
             let start = |_| thread::Builder::new().spawn_scoped(scope, || room.listen()).ok();
             let listeners: Vec<_> = (0..threads).map_while(start).collect();
             let done = meanwhile();
             let heard = listeners.into_iter().fold(room.listen(), |heard, listener| {
-                heard.then(listener.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                heard.and(listener.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             });
             (done, heard)
         })
@@ -74,33 +66,32 @@ impl Listening {
 /// What threads listen to together.
 struct Room {
     redact: bool,
-    messages: Vec<Message>,
-    /// How many of the messages are taken.
-    taken: AtomicUsize,
+    waiting: Mutex<btree_map::IntoIter<EntryKey, (Speaker, String)>>,
 }
 
 impl Room {
-    /// Understands messages until all are taken.
+    /// Understands messages until none is left; each is dropped when it is understood.
     fn listen(&self) -> Heard {
         let mut heard = Heard::default();
         loop {
-            let from = self.taken.fetch_add(STRETCH, Ordering::Relaxed).min(self.messages.len());
-            let stretch = &self.messages[from..(from + STRETCH).min(self.messages.len())];
-            if stretch.is_empty() {
+            // Nobody panics while it takes some.
+            let taken: Vec<_> =
+                self.waiting.lock().map(|mut waiting| waiting.by_ref().take(STRETCH).collect()).unwrap_or_default();
+            if taken.is_empty() {
                 return heard;
             }
-            for message in stretch {
-                self.understand(message, &mut heard);
+            for (key, (speaker, text)) in taken {
+                self.understand(key, speaker, &text, &mut heard);
             }
         }
     }
 
-    fn understand(&self, Message { key, speaker, text }: &Message, heard: &mut Heard) {
-        let text = if self.redact { redact::redact(text) } else { text.as_str().into() };
+    fn understand(&self, key: EntryKey, speaker: Speaker, text: &str, heard: &mut Heard) {
+        let text = if self.redact { redact::redact(text) } else { text.into() };
         match speaker {
-            Speaker::User => heard.prompt(*key, &text),
-            Speaker::Agent => heard.reply(*key, &text),
-            Speaker::Summary => heard.summary(*key, &text),
+            Speaker::User => heard.prompt(key, &text),
+            Speaker::Agent => heard.reply(key, &text),
+            Speaker::Summary => heard.summary(key, &text),
         }
     }
 }

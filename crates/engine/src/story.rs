@@ -45,7 +45,7 @@ fn told(session: &Listed, reading: Reading) -> Result<Telling, AgentError> {
     read(session.agent, &session.found.source, session.found.title.clone(), reading)
 }
 
-/// What is made of a session while it is read.
+/// What is made of a session that is read.
 #[derive(Clone, Copy)]
 struct Reading {
     /// How many bytes of an outcome are kept.

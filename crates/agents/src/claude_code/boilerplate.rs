@@ -159,7 +159,7 @@ pub(super) fn is_interruption(text: &str) -> bool {
         || text.starts_with("The user doesn't want to take this action right now.")
 }
 
-/// An outcome without the line that tells its exit code, which the outcome knows already.
+/// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {

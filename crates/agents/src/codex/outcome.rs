@@ -63,7 +63,7 @@ pub(super) fn plain_output(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a call gave back: the lines of Codex's own are taken off the first text.
+/// Takes the lines of Codex's own off the first text.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let Some(Part::Text(first)) = parts.first_mut() {

@@ -32,7 +32,7 @@ pub(super) fn ending(shell: usize, code: i32) -> String {
     format!("<shellId: {shell} completed with exit code {code}>")
 }
 
-/// An outcome without the line that tells its exit code, which the outcome knows already.
+/// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {

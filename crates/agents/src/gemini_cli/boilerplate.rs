@@ -89,7 +89,7 @@ pub(super) fn ending(tool: &str, text: &str, failed: bool) -> (Status, Option<i3
     }
 }
 
-/// An outcome without the tags around it and without the lines that tell how a command ended.
+/// Takes off the tags around an outcome and the lines that tell how a command ended.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     for part in parts {

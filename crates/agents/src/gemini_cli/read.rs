@@ -145,7 +145,7 @@ impl Session {
         }
         // Who reads from the beginning has nothing that could differ.
         let now = if self.start > 0 { self.replay.signs() } else { Vec::new() };
-        let before = if self.start > 0 { self.before.unwrap_or_else(|| now.clone()) } else { Vec::new() };
+        let before = self.before.unwrap_or_else(|| now.clone());
         let kept = common(&before, &now);
         let retracted = before[kept..].iter().map(|sign| sign.key).min();
         if let Some(key) = retracted {

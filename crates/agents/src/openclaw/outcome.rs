@@ -43,7 +43,7 @@ fn exit_code(parts: &[Part]) -> Option<i32> {
     line.strip_prefix("Command exited with code ")?.parse().ok().filter(|code| *code != 0)
 }
 
-/// An outcome without the line that tells its exit code, which the outcome knows already.
+/// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.last_mut())

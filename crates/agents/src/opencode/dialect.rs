@@ -103,7 +103,7 @@ fn step(todo: WireTodo) -> PlanStep {
     PlanStep { text: todo.content, state }
 }
 
-/// What the client says where a command said nothing, and what it adds where it was stopped.
+/// Takes off what the client says where a command said nothing, and what it adds where it was stopped.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let Some(Part::Text(text)) = parts.first_mut() {

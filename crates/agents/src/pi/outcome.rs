@@ -17,7 +17,7 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
     last_text(parts)?.lines().next_back()?.strip_prefix(EXITED)?.parse().ok()
 }
 
-/// An outcome without the line that tells its exit code, which the outcome knows already.
+/// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.last_mut())

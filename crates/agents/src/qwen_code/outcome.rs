@@ -10,7 +10,7 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
     text.lines().rev().take(4).find_map(|line| line.strip_prefix(EXIT_CODE)?.trim().parse().ok())
 }
 
-/// An outcome without the command, the folder and the exit code around it.
+/// Takes off the command, the folder and the exit code around an outcome.
 pub(super) fn strip(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {

@@ -103,10 +103,7 @@ fn by_command<'a>(
 
 /// The programs whose effect on files is known.
 fn is_known(program: &str) -> bool {
-    matches!(
-        program,
-        "cat" | "cd" | "cp" | "echo" | "git" | "jq" | "mv" | "perl" | "printf" | "rm" | "sed" | "tee" | "touch"
-    )
+    matches!(program, "cat" | "cp" | "echo" | "git" | "jq" | "mv" | "perl" | "printf" | "rm" | "sed" | "tee" | "touch")
 }
 
 fn simple<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {

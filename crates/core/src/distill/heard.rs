@@ -44,10 +44,10 @@ impl Heard {
         self.0.insert(key, Spoken::summary(text));
     }
 
-    /// These and what was heard after them; of the same place, the later.
+    /// These and others; of the same place, the others.
     #[must_use]
-    pub fn then(mut self, mut later: Self) -> Self {
-        self.0.append(&mut later.0);
+    pub fn and(mut self, mut others: Self) -> Self {
+        self.0.append(&mut others.0);
         self
     }
 

@@ -40,11 +40,7 @@ pub(super) fn told_code(text: &str) -> Option<i32> {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(200))..];
     [head.lines().next(), tail.lines().next_back()].into_iter().flatten().find_map(|line| {
         let line = line.trim().trim_matches(['<', '>', '[', ']', '(', ')']);
-        // Nearly every line begins otherwise.
-        let rest = CODES
-            .iter()
-            .filter(|_| line.starts_with(['e', 'E', 'p', 'P', 'c', 'C']))
-            .find_map(|start| without_start(line, start))?;
+        let rest = CODES.iter().find_map(|start| without_start(line, start))?;
         rest.trim_start_matches([':', ' ', '=']).split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
     })
 }

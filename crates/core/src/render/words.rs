@@ -113,7 +113,7 @@ pub(super) fn clip_tokens(text: &str, limit: u64, counter: Counter) -> String {
 fn one_line(text: &str, width: usize) -> String {
     // Escapes and white space go, so more than `width` characters are looked at; what is cut off may be an escape.
     let enough = text.floor_char_boundary(width.saturating_mul(8).saturating_add(256));
-    let words = plain(&text[..enough]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = crate::plain::one_line(&text[..enough], usize::MAX);
     let words = if enough < text.len() && words.chars().count() <= width { words + "…" } else { clip(&words, width) };
     // Prose has four characters to a token; scripts with several tokens to a character are cut shorter.
     clip_tokens(&words, width as u64 * 3 / 5 + 4, Counter::Exact)

@@ -90,7 +90,7 @@ fn every_fixture_has_its_brief() {
             let root = story.header.project.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
             let workspace = Workspace { root, ..Workspace::default() };
             let brief = distill_heard(&story, &heard, &workspace, Timestamp::from_millis(1_800_000_000_000));
-            // What was understood while it was read is the same as what is understood afterwards.
+            // What was understood beforehand is the same as what is understood afterwards.
             let again = distill(&story, &workspace, Timestamp::from_millis(1_800_000_000_000));
             assert_eq!(serde_json::to_string(&brief).unwrap(), serde_json::to_string(&again).unwrap());
             let name = format!("{}-{}", agent.facts().id, path.file_stem().unwrap().to_string_lossy());

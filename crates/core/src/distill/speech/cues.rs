@@ -151,15 +151,21 @@ fn each(sentence: Wording<'_>, mut take: impl FnMut(Cue, usize, usize)) {
             let start = sentence.begins(at);
             let end = start + phrase.len();
             let is_said = text.get(start..end).is_some_and(|said| said.eq_ignore_ascii_case(phrase));
-            let quoted = || quotations.get_or_init(|| quotations_in(text)).iter().any(|part| part.contains(&start));
-            if is_said && is_ended(text, end) && !quoted() {
+            let is_quoted = || is_within(quotations.get_or_init(|| quotations_in(text)), start);
+            if is_said && is_ended(text, end) && !is_quoted() {
                 take(cue, start, end);
             }
         }
     }
 }
 
-/// What a text quotes: others said that, or it is code.
+/// Whether a place is in one of some parts, which are in order.
+fn is_within(parts: &[Range<usize>], at: usize) -> bool {
+    let before = parts.partition_point(|part| part.start <= at);
+    before.checked_sub(1).is_some_and(|last| at < parts[last].end)
+}
+
+/// What a text quotes: others said that, or it is code. In order, and none of the parts in another.
 fn quotations_in(text: &str) -> Vec<Range<usize>> {
     let mut quotations = Vec::new();
     for (open, close) in [('"', '"'), ('`', '`'), ('“', '”')] {
@@ -169,6 +175,14 @@ fn quotations_in(text: &str) -> Vec<Range<usize>> {
             from = end + close.len_utf8();
         }
     }
+    quotations.sort_unstable_by_key(|part: &Range<usize>| part.start);
+    quotations.dedup_by(|part, before| {
+        let is_joined = part.start <= before.end;
+        if is_joined {
+            before.end = before.end.max(part.end);
+        }
+        is_joined
+    });
     quotations
 }
 

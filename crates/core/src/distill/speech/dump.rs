@@ -108,15 +108,16 @@ fn begins(text: &str, start: &str) -> bool {
 
 /// A frame of a stack, in the forms of the common runtimes.
 pub(in crate::distill) fn is_frame(text: &str, lower: &str) -> bool {
-    let ends = |mark: char| text.ends_with(mark);
     match lower.as_bytes() {
-        [b'a', b't', b' ', ..] => ends(')') && text.contains('(') && text.contains(':') || text.contains(".rs:"),
+        [b'a', b't', b' ', ..] => {
+            text.ends_with(')') && text.contains('(') && text.contains(':') || text.contains(".rs:")
+        }
         [b'f', ..] => {
             lower.starts_with("file \"") && lower.contains("line ")
                 || text.starts_with("File \"") && text.contains(" line ")
         }
         [b't', ..] => lower.starts_with("traceback (most recent"),
-        [b'g', ..] => lower.starts_with("goroutine ") && ends(':'),
+        [b'g', ..] => lower.starts_with("goroutine ") && text.ends_with(':'),
         [b'#', digit, ..] => digit.is_ascii_digit() && text.contains(" in "),
         [b'c', ..] => lower.starts_with("caused by: java"),
         [b'.', ..] => lower.starts_with("... ") && lower.ends_with(" more"),
@@ -259,13 +260,13 @@ fn is_code(text: &str) -> bool {
     }
     // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
     let is_remarks = || symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
-    let begins = || STARTS.iter().any(|start| begins(text, start)) && !is_remarks();
+    let is_begun = || STARTS.iter().any(|start| begins(text, start)) && !is_remarks();
     let is_more_than = |letters: usize| symbols * 5 > letters;
     let is_dense = || {
         let letters = count(text, |byte| byte.is_ascii_alphabetic());
         is_more_than(letters) && is_more_than(letters + others(text))
     };
-    symbols >= 3 && is_dense() || !text.ends_with(['.', '?', '!']) && begins()
+    symbols >= 3 && is_dense() || !text.ends_with(['.', '?', '!']) && is_begun()
 }
 
 /// How many letters are not of ASCII.

@@ -262,7 +262,7 @@ impl Section {
         let label =
             label.split_once('(').filter(|(before, _)| before.starts_with("Step")).map_or(label, |(_, inner)| inner);
         let label = label.trim_matches(|c: char| !c.is_alphanumeric());
-        if label.is_empty() || label.len() > 30 || !label.is_ascii() {
+        if !label.is_ascii() {
             return Self::Other;
         }
         let (print, _) = vocabulary::print_lower(label.as_bytes(), label.len());

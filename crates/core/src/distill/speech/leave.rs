@@ -136,3 +136,31 @@ fn is_next(one: &Word<'_>, two: &Word<'_>, three: &Word<'_>) -> bool {
         || *one == "is" && is_in!("burning urgent critical overdue due", two)
         || is_in!("escalation incident outage emergency hotfix", one)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of a rule in this file.
+    fn words_of(rule: &str) -> Vec<Word<'static>> {
+        let source = include_str!("leave.rs");
+        let from = source.find(&format!("fn {rule}(")).unwrap();
+        let text = &source[from..from + source[from..].find("\n}\n").unwrap()];
+        let quoted = text.split('"').skip(1).step_by(2);
+        quoted.flat_map(str::split_whitespace).chain(STOPPED.split_whitespace()).map(Word::of).collect()
+    }
+
+    #[test]
+    fn every_rule_begins_with_a_word_that_is_looked_for() {
+        let words = words_of("is_stopped");
+        for (one, two) in words.iter().flat_map(|one| words.iter().map(move |two| (one, two))) {
+            assert!(is_in!(STOPS, one) || !is_stopped(one, two), "{} {}", one.as_str(), two.as_str());
+        }
+        let words = words_of("is_put_away");
+        for one in words.iter().filter(|one| !is_in!(PUTS, one)) {
+            for (two, three) in words.iter().flat_map(|two| words.iter().map(move |three| (two, three))) {
+                assert!(!is_put_away(one, two, three), "{} {} {}", one.as_str(), two.as_str(), three.as_str());
+            }
+        }
+    }
+}

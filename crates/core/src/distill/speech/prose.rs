@@ -59,7 +59,8 @@ impl Line {
     }
 }
 
-/// The turns of phrase of a sentence, and whether it is built as a choice of the one who speaks.
+/// The turns of phrase of a sentence, whether it is built as a choice of the one who speaks, and what it is to the task
+/// where it is among the first of a prompt.
 fn judged(sentence: &str, voice: Voice, is_early: bool) -> CueSet {
     spelt(sentence, |words| {
         let cues = choice::judged(voice, words, cues::of(words));

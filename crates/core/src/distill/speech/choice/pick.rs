@@ -101,10 +101,11 @@ fn is_reasoned(words: Wording<'_>) -> bool {
     };
     let is_dashed = || {
         let has_mark = memchr::memchr2(b'-', b'/', named.text.as_bytes()).is_some();
-        [" - ", " // "].iter().filter(|_| has_mark).filter_map(|mark| named.text.find(mark)).any(|at| {
-            let before = named.until(at);
-            before.len() >= 3 && thing::is_named(before) && thing::is_thing(&before)
-        })
+        has_mark
+            && [" - ", " // "].iter().filter_map(|mark| named.text.find(mark)).any(|at| {
+                let before = named.until(at);
+                before.len() >= 3 && thing::is_named(before) && thing::is_thing(&before)
+            })
     };
     thing::is_named(named) && is_because() || is_dashed()
 }
