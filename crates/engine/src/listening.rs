@@ -1,11 +1,11 @@
-//! Words are masked and understood by threads of their own, while the session is put in order.
+//! Words are masked and understood by all processors, while one of them first puts the session in order.
 //!
 //! Not earlier: reading a session keeps the processors busy by itself.
 
 use std::collections::{BTreeMap, btree_map};
 use std::num::NonZero;
 use std::sync::Mutex;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use carryover_core::distill::Heard;
 use carryover_core::redact;
@@ -41,26 +41,32 @@ impl Listening {
         self.messages.insert(key, (speaker, text));
     }
 
-    /// Understands all that was said while something else is done, and helps with it afterwards.
-    pub(crate) fn finish<T>(self, meanwhile: impl FnOnce() -> T) -> (T, Heard) {
+    /// Understands all that was said while a thread does something else, and helps with it afterwards.
+    ///
+    /// Listening takes much memory in small pieces, which the first thread of a program gets cheapest.
+    pub(crate) fn finish<T: Send>(self, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let threads = (self.messages.len() / ENOUGH).min(processors.saturating_sub(1));
         self.finish_with(threads, meanwhile)
     }
 
-    fn finish_with<T>(self, threads: usize, meanwhile: impl FnOnce() -> T) -> (T, Heard) {
+    fn finish_with<T: Send>(self, threads: usize, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
         let room = Room { redact: self.redact, waiting: Mutex::new(self.messages.into_iter()) };
+        if threads == 0 {
+            return (meanwhile(), room.listen());
+        }
         thread::scope(|scope| {
-            // Where the system has no thread to give, this one does it all.
-            let start = |_| thread::Builder::new().spawn_scoped(scope, || room.listen()).ok();
-            let listeners: Vec<_> = (0..threads).map_while(start).collect();
-            let done = meanwhile();
-            let heard = listeners.into_iter().fold(room.listen(), |heard, listener| {
-                heard.and(listener.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            });
-            (done, heard)
+            let doing = scope.spawn(|| (meanwhile(), room.listen()));
+            let listeners: Vec<_> = (1..threads).map(|_| scope.spawn(|| room.listen())).collect();
+            let heard = listeners.into_iter().map(joined).fold(room.listen(), Heard::and);
+            let (done, others) = joined(doing);
+            (done, heard.and(others))
         })
     }
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// What threads listen to together.
