@@ -161,8 +161,7 @@ pub(super) fn is_interruption(text: &str) -> bool {
 
 /// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
-    let parts = &mut outcome.parts;
-    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.first_mut()) {
         let line = format!("Exit code {code}");
         if let Some(rest) = text.strip_prefix(&line) {
             *text = rest.trim_start_matches('\n').to_owned();

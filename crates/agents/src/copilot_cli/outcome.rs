@@ -34,8 +34,7 @@ pub(super) fn ending(shell: usize, code: i32) -> String {
 
 /// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
-    let parts = &mut outcome.parts;
-    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.first_mut()) {
         let line = text.rsplit('\n').next().unwrap_or_default();
         let told = line.starts_with("<shellId: ") && line.ends_with(&format!(" completed with exit code {code}>"));
         if told {

@@ -53,10 +53,13 @@ impl Opened {
         let mut file = File::open(path)?;
         if !is_compressed(path) {
             file.seek(SeekFrom::Start(from))?;
-            // The bare file fills a buffer that was not cleared before; our own errors name it.
-            return Ok(Self { reader: Box::new(file.into_parts().0), path: path.to_owned() });
         }
-        let decoder = zstd::stream::read::Decoder::new(file)?;
+        // The bare file fills a buffer that was not cleared before; our own errors name it, once.
+        let (file, _) = file.into_parts();
+        if !is_compressed(path) {
+            return Ok(Self { reader: Box::new(file), path: path.to_owned() });
+        }
+        let decoder = zstd::stream::read::Decoder::new(file).map_err(|error| named(&error, path))?;
         let mut opened = Self { reader: Box::new(decoder), path: path.to_owned() };
         let skipped = io::copy(&mut opened.reader.by_ref().take(from), &mut io::sink());
         skipped.map(|_| opened).map_err(|error| named(&error, path))

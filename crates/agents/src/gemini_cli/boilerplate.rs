@@ -91,8 +91,7 @@ pub(super) fn ending(tool: &str, text: &str, failed: bool) -> (Status, Option<i3
 
 /// Takes off the tags around an outcome and the lines that tell how a command ended.
 pub(super) fn strip(outcome: &mut Outcome) {
-    let parts = &mut outcome.parts;
-    for part in parts {
+    for part in &mut outcome.parts {
         let Part::Text(text) = part else { continue };
         if let Some(shell) = Shell::of(text) {
             *text = shell.output;

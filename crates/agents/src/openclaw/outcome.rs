@@ -45,8 +45,7 @@ fn exit_code(parts: &[Part]) -> Option<i32> {
 
 /// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
-    let parts = &mut outcome.parts;
-    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.last_mut())
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.last_mut())
         && let Some(rest) = told(code).iter().find_map(|line| text.strip_suffix(line.as_str()))
     {
         *text = rest.strip_suffix("\n\n").unwrap_or(rest).to_owned();

@@ -105,8 +105,7 @@ fn step(todo: WireTodo) -> PlanStep {
 
 /// Takes off what the client says where a command said nothing, and what it adds where it was stopped.
 pub(super) fn strip(outcome: &mut Outcome) {
-    let parts = &mut outcome.parts;
-    if let Some(Part::Text(text)) = parts.first_mut() {
+    if let Some(Part::Text(text)) = outcome.parts.first_mut() {
         if let Some(at) = text.find("\n\n<shell_metadata>\n").filter(|_| text.ends_with("</shell_metadata>")) {
             text.truncate(at);
         }

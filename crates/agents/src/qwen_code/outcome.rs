@@ -12,8 +12,7 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
 
 /// Takes off the command, the folder and the exit code around an outcome.
 pub(super) fn strip(outcome: &mut Outcome) {
-    let parts = &mut outcome.parts;
-    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, parts.first_mut()) {
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.first_mut()) {
         *text = match output(text) {
             Some(output) => output,
             None => text.strip_suffix(&format!("{EXIT_CODE}{code}")).unwrap_or(text).trim_end_matches('\n').to_owned(),

@@ -170,3 +170,23 @@ fn unquoted(word: &str) -> String {
     plain.push_str(rest);
     plain
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{commands, essence};
+
+    #[test]
+    fn quotes_and_escapes_part_nothing() {
+        for (line, parted) in [
+            (r"echo a\; b", vec![vec!["echo", r"a\;", "b"]]),
+            ("echo 'a && b' | wc", vec![vec!["echo", "a && b"], vec!["wc"]]),
+            ("echo \"it's; one\" && ls", vec![vec!["echo", "it's; one"], vec!["ls"]]),
+            ("say 'a'\"b\"c ''", vec![vec!["say", "abc", ""]]),
+            ("say 'open; end", vec![vec!["say", "open; end"]]),
+            ("a\u{3000}b\u{a0}é ; c\\", vec![vec!["a", "b", "é"], vec!["c\\"]]),
+        ] {
+            assert_eq!(commands(line), parted, "{line}");
+        }
+        assert_eq!(essence("cd x && FOO=1 make 'a | tail' 2>&1 | tail -3"), "make 'a | tail'");
+    }
+}

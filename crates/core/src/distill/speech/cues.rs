@@ -209,6 +209,8 @@ mod tests {
             assert!(in_text(phrase).has(cue), "{phrase}");
             assert!(in_text(&format!("well, {}", phrase.to_uppercase())).has(cue), "{phrase}");
             assert!(!in_text(&format!("\"{phrase}\"")).has(cue), "{phrase}");
+            // One quotation may reach into another.
+            assert!(!in_text(&format!("\"x ` y\" z {phrase} z ` x")).has(cue), "{phrase}");
         }
     }
 }

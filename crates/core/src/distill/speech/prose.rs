@@ -195,8 +195,7 @@ impl Reading {
         let (section, said) = labelled(&text).unwrap_or((self.section, text.as_str()));
         if !dump::is_dump(said) {
             let line = Line::of(said.to_owned(), mark, section, self.voice, self.early);
-            let is_last_early = self.lines.len() + 1 >= request::EARLY_LINES;
-            self.early = if is_last_early { 0 } else { self.early.saturating_sub(line.sentences.len()) };
+            self.early = self.early.saturating_sub(line.sentences.len());
             self.lines.push(line);
         }
     }

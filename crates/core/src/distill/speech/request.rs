@@ -61,7 +61,7 @@ pub(in crate::distill) enum Kind {
 }
 
 /// A prompt says what it is about in so many lines and sentences.
-pub(super) const EARLY_LINES: usize = 3;
+const EARLY_LINES: usize = 3;
 pub(super) const EARLY: usize = 4;
 
 /// Judges a prompt by its own words.

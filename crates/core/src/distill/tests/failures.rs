@@ -1,6 +1,7 @@
 use super::telling::{Telling, telling};
 use super::texts;
 use crate::distill::Brief;
+use crate::transcript::Action;
 
 const TRACE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import foo\nModuleNotFoundError: No module named 'foo'\n";
 
@@ -124,4 +125,39 @@ fn blockers_are_told_in_words() {
         .agent("I'm blocked on the staging credentials.")
         .user("resolved: the staging credentials are in the vault");
     assert!(solved.brief().blockers.is_empty());
+}
+
+#[test]
+fn an_output_that_ends_in_a_crash_is_a_failure_without_a_code() {
+    let crashes = [
+        "sh: 1: foo: command not found",
+        "x\n  npm ERR! code 1",
+        "fatal: not a git repository",
+        "make: *** [all] Error 2",
+        "panic: nil map\ngoroutine 1",
+        "error: could not compile `a`",
+        TRACE,
+    ];
+    let is_failed = |output: &str| {
+        let run = Action::Run { command: "foo --now".to_owned(), workdir: None };
+        start().call("Bash", run, None, output).brief().commands[0].failed
+    };
+    for output in crashes {
+        assert!(is_failed(output), "{output}");
+    }
+    for output in ["all is well", "no panic: at all", "command not found, once", ""] {
+        assert!(!is_failed(output), "{output}");
+    }
+}
+
+#[test]
+fn of_many_commands_the_newest_are_told() {
+    let mut told = start();
+    for number in 0..70 {
+        told = told.run(&format!("make part-{number}"), 0, "ok");
+    }
+    let commands = told.run("make part-3", 0, "ok").brief().commands;
+    let names: Vec<&str> = commands.iter().map(|run| run.command.as_str()).collect();
+    assert_eq!((names.len(), names[0], names[58], names[59]), (60, "make part-11", "make part-69", "make part-3"));
+    assert_eq!(commands[59].runs, 2);
 }

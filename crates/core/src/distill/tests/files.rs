@@ -162,3 +162,24 @@ fn files_of_a_session_that_goes_on_elsewhere_are_seen_from_its_own_project() {
     assert!(drift[0].starts_with("src/new.rs: changed at "), "{drift:?}");
     assert_eq!(drift[1], "src/a.rs: is gone");
 }
+
+#[test]
+fn a_command_alone_tells_what_it_does_to_files() {
+    for (command, change) in [
+        ("rm a.rs", FileChange::Deleted),
+        ("git rm a.rs", FileChange::Deleted),
+        ("mv x.rs a.rs", FileChange::Created),
+        ("cp x.rs a.rs", FileChange::Created),
+        ("touch a.rs", FileChange::Created),
+        ("tee a.rs", FileChange::Created),
+        ("sed -i s/x/y/ a.rs", FileChange::Modified),
+        ("perl -pi -e s/x/y/ a.rs", FileChange::Modified),
+        ("cat x > a.rs", FileChange::Created),
+        ("echo x > a.rs", FileChange::Created),
+        ("printf x >> a.rs", FileChange::Modified),
+        ("jq . x > a.rs", FileChange::Created),
+    ] {
+        let brief = telling().user("Go").run(command, 0, "").brief();
+        assert!(told(&brief).contains(&("a.rs", change)), "{command}: {:?}", told(&brief));
+    }
+}

@@ -123,3 +123,12 @@ fn the_line_that_leads_to_a_pasted_log_goes_with_it() {
     let prompt = "Make the import survive bad rows.\n\nHere is the output of last night:\n\n```\nERROR row 3\n```";
     assert_eq!(task(&telling().user(prompt).agent("Looking.")), "Make the import survive bad rows.");
 }
+
+#[test]
+fn a_new_task_may_stand_below_thanks_and_not_far_below() {
+    let first = "Add a retry with backoff to the S3 downloader in src/fetch.rs.";
+    let turn = "Treat the slow importer as your task.";
+    assert!(task(&worked(first).user(&format!("Thanks, that looks great.\n\n{turn}"))).contains(turn));
+    let far = "The log is long.\n\nIt has colours.\n\nSome are red.\n\n";
+    assert_eq!(task(&worked(first).user(&format!("{far}{turn}"))), first);
+}
