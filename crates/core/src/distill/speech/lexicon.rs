@@ -208,8 +208,27 @@ const CLASSES: &[(Class, &str)] = &[
     ),
 ];
 
-/// Every known form by its print, at the slot of that or at one behind it.
-static FORMS: LazyLock<Vec<(u64, Class)>> = LazyLock::new(|| {
+/// The forms of words that are known, each by its print, at the slot of that or at one behind it.
+pub(in crate::distill) struct Forms(Vec<(u64, Class)>);
+
+impl Forms {
+    /// What a word can be, which has this print.
+    pub(in crate::distill) fn class(&self, word: &str, print: u64) -> Class {
+        let known = |print: u64| self.0[slot(&self.0, print)].1;
+        match word.as_bytes() {
+            // `The board's`, but not `it's`.
+            [owner @ .., b'\'', b's'] if word.len() > 5 => known(print) | known(vocabulary::print(owner)),
+            _ => known(print),
+        }
+    }
+}
+
+/// All forms; who asks for many words asks for these once.
+pub(in crate::distill) fn forms() -> &'static Forms {
+    &FORMS
+}
+
+static FORMS: LazyLock<Forms> = LazyLock::new(|| {
     let mut forms: Vec<(u64, Class)> = Vec::new();
     for (class, words) in CLASSES.iter().chain(NEEDS) {
         forms.extend(words.split_ascii_whitespace().map(|word| (vocabulary::print_of(word), *class)));
@@ -230,7 +249,7 @@ static FORMS: LazyLock<Vec<(u64, Class)>> = LazyLock::new(|| {
         let slot = slot(&slots, print);
         slots[slot] = (print, slots[slot].1 | class);
     }
-    slots
+    Forms(slots)
 });
 
 /// The slot that a print has, or the free one that it would get.
@@ -260,14 +279,4 @@ fn inflected(verb: &str) -> Vec<(String, Class)> {
     let irregular = IRREGULAR.split_whitespace().filter_map(|pair| pair.split_once('='));
     forms.extend(irregular.filter(|(of, _)| *of == verb).map(|(_, form)| (form.to_owned(), PAST)));
     forms
-}
-
-/// What a word can be, which has this print.
-pub(in crate::distill) fn of(word: &str, print: u64) -> Class {
-    let known = |print: u64| FORMS[slot(&FORMS, print)].1;
-    match word.as_bytes() {
-        // `The board's`, but not `it's`.
-        [owner @ .., b'\'', b's'] if word.len() > 5 => known(print) | known(vocabulary::print(owner)),
-        _ => known(print),
-    }
 }

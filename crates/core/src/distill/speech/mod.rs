@@ -9,6 +9,7 @@ pub(in crate::distill) mod cues;
 pub(in crate::distill) mod dump;
 pub(in crate::distill) mod heading;
 mod leave;
+mod letters;
 mod lexicon;
 mod needs;
 mod phrasebook;

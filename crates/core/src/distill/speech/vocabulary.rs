@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
+use super::letters;
 use super::lexicon::{self, Class};
 
 /// A word in lower case. Most are as they stand, and are not copied.
@@ -22,12 +23,12 @@ impl<'a> Word<'a> {
         let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         let text = if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
         let print = print(text.as_bytes());
-        Self::known(text, print, 0)
+        let class = lexicon::forms().class(&text, print);
+        Self::known(text, print, class, 0)
     }
 
-    /// A word in lower case whose print is known, and where it is in its text.
-    pub(in crate::distill) fn known(text: Cow<'a, str>, print: u64, at: usize) -> Self {
-        let class = lexicon::of(&text, print);
+    /// A word in lower case of which all is known, and where it is in its text.
+    pub(in crate::distill) fn known(text: Cow<'a, str>, print: u64, class: Class, at: usize) -> Self {
         Self { text, print, class, at }
     }
 
@@ -153,7 +154,7 @@ pub(in crate::distill) const fn print(word: &[u8]) -> u64 {
 pub(in crate::distill) struct Printer {
     mixed: u64,
     gathered: u64,
-    letters: u64,
+    letters: usize,
 }
 
 impl Printer {
@@ -171,47 +172,54 @@ impl Printer {
     }
 
     pub(in crate::distill) const fn print(self) -> u64 {
-        mix(self.mixed ^ self.gathered ^ self.letters << 56)
+        finished(self.mixed ^ self.gathered, self.letters)
     }
 }
 
-/// The print of the lower case of what a text of ASCII begins with, and whether it stands in lower case. As `print`, by
-/// eight letters at once.
-pub(in crate::distill) fn print_lower(text: &[u8], length: usize) -> (u64, bool) {
-    let (mut mixed, mut rest, mut left, mut is_lower) = (Printer::new().mixed, text, length, true);
-    while left >= 8 {
-        let (lower, is_as_it_stands) = lowered(gathered(rest, 8));
-        mixed = mix(mixed ^ lower);
-        is_lower &= is_as_it_stands;
-        (rest, left) = (&rest[8..], left - 8);
+/// What a text begins with that words of ASCII are made of.
+pub(in crate::distill) struct Run {
+    pub(in crate::distill) length: usize,
+    /// Of its lower case.
+    pub(in crate::distill) print: u64,
+    /// Whether it stands in that.
+    pub(in crate::distill) is_lower: bool,
+}
+
+impl Run {
+    pub(in crate::distill) fn of(text: &[u8]) -> Self {
+        let (mut mixed, mut is_lower, mut length) = (Printer::new().mixed, true, 0);
+        loop {
+            let eight = letters::eight(&text[length..]);
+            let run = letters::run(eight);
+            let stands = letters::first(eight, run);
+            let lower = letters::lower(stands);
+            is_lower &= lower == stands;
+            length += run as usize;
+            if run < 8 {
+                return Self { length, print: finished(mixed ^ lower, length), is_lower };
+            }
+            mixed = mix(mixed ^ lower);
+        }
     }
-    let (last, is_as_it_stands) = lowered(gathered(rest, left));
-    (mix(mixed ^ last ^ (length as u64) << 56), is_lower & is_as_it_stands)
+}
+
+/// The print of the lower case of a text of ASCII. As `print`, by eight letters at once.
+pub(in crate::distill) fn print_lower(text: &[u8]) -> u64 {
+    let (eights, rest) = text.as_chunks();
+    let mixed = eights
+        .iter()
+        .fold(Printer::new().mixed, |mixed, eight| mix(mixed ^ letters::lower(u64::from_le_bytes(*eight))));
+    finished(mixed ^ letters::lower(letters::eight(rest)), text.len())
+}
+
+/// The print of so many letters, the last of which are not mixed yet.
+const fn finished(mixed: u64, length: usize) -> u64 {
+    mix(mixed ^ (length as u64) << 56)
 }
 
 /// The print of a word as it stands in a text.
 pub(in crate::distill) fn print_of(word: &str) -> u64 {
-    if word.is_ascii() { print_lower(word.as_bytes(), word.len()).0 } else { print(word.to_lowercase().as_bytes()) }
-}
-
-/// Up to eight letters, as a printer gathers them.
-fn gathered(text: &[u8], letters: usize) -> u64 {
-    match text.first_chunk() {
-        Some(eight) if letters == 8 => u64::from_le_bytes(*eight),
-        Some(eight) => u64::from_le_bytes(*eight) & ((1 << (letters * 8)) - 1),
-        None => text[..letters].iter().rev().fold(0, |gathered, letter| gathered << 8 | u64::from(*letter)),
-    }
-}
-
-/// Eight letters of ASCII in lower case, and whether they stood in it.
-fn lowered(letters: u64) -> (u64, bool) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let (first, last) = (u64::from(b'A'), u64::from(b'Z'));
-    // The high bit of a byte is set where it is no less than `A`, and no more than `Z`.
-    let from = letters + ONES * (0x80 - first);
-    let behind = letters + ONES * (0x7f - last);
-    let upper = from & !behind & ONES << 7;
-    (letters | upper >> 2, upper == 0)
+    if word.is_ascii() { print_lower(word.as_bytes()) } else { print(word.to_lowercase().as_bytes()) }
 }
 
 const fn mix(bits: u64) -> u64 {
@@ -268,7 +276,7 @@ pub(in crate::distill) const fn prints<const SLOTS: usize>(list: &str, between: 
 mod tests {
     use proptest::prelude::*;
 
-    use super::{NO_WORD, Word, print, print_lower};
+    use super::{NO_WORD, Run, Word, print, print_lower};
 
     #[test]
     fn words_are_found_whole() {
@@ -281,11 +289,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_print_by_eights_is_the_print(text in "[a-zA-Z0-9'_ -]{0,40}", length in 0_usize..40) {
-            let length = length.min(text.len());
-            let lower = text[..length].to_ascii_lowercase();
-            let is_lower = lower == text[..length];
-            prop_assert_eq!(print_lower(text.as_bytes(), length), (print(lower.as_bytes()), is_lower));
+        fn a_print_by_eights_is_the_print(text in "[a-zA-Z0-9'_ -]{0,40}") {
+            let lower = text.to_ascii_lowercase();
+            prop_assert_eq!(print_lower(text.as_bytes()), print(lower.as_bytes()));
+        }
+
+        #[test]
+        fn a_run_is_what_words_are_made_of(word in "[a-z0-9'_-]{0,20}|[a-zA-Z0-9'_-]{0,20}", rest in "([ .,é\u{1}].{0,9})?") {
+            let run = Run::of(format!("{word}{rest}").as_bytes());
+            let lower = word.to_ascii_lowercase();
+            let expected = (word.len(), print(lower.as_bytes()), lower == word);
+            prop_assert_eq!((run.length, run.print, run.is_lower), expected);
         }
     }
 }

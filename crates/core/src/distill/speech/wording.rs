@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Deref;
 
-use super::lexicon::Class;
+use super::lexicon::{self, Class};
 use super::sayings::{self, Saying, SayingSet};
-use super::vocabulary::{self, Printer, Word};
+use super::vocabulary::{self, Printer, Run, Word};
 
 /// The words of a text, where they are in it, and what they can be.
 pub(in crate::distill) struct Spelling<'t> {
@@ -37,10 +37,11 @@ pub(in crate::distill) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) ->
 impl<'t> Spelling<'t> {
     pub(in crate::distill) fn of(text: &'t str) -> Self {
         let mut spelling = Self { text, words: Vec::with_capacity(text.len() / 5 + 1), classes: 0 };
+        let forms = lexicon::forms();
         each(text, |word, print, at| {
-            let word = Word::known(word, print, at);
-            spelling.classes |= word.class();
-            spelling.words.push(word);
+            let class = forms.class(&word, print);
+            spelling.classes |= class;
+            spelling.words.push(Word::known(word, print, class, at));
         });
         spelling
     }
@@ -69,26 +70,18 @@ fn each<'t>(text: &'t str, mut take: impl FnMut(Cow<'t, str>, u64, usize)) {
 
 /// Takes the word that begins here, and tells where it ends.
 fn word_of_ascii<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
-    let rest = &text.as_bytes()[at..];
-    let kind = |at: usize| rest.get(at).map_or(NONE, |byte| KINDS[usize::from(*byte)]);
-    let mut end = 1;
-    while kind(end) & PART != 0 {
-        end += 1;
-    }
-    if kind(end) == OTHER {
+    let run = Run::of(&text.as_bytes()[at..]);
+    let end = at + run.length;
+    let kind = |at: usize| text.as_bytes().get(at).map_or(NONE, |byte| KINDS[usize::from(*byte)]);
+    if kind(end) == OTHER || kind(end - 1) == EDGE {
         return word_of_any(text, at, take);
     }
-    let mut last = end;
-    while kind(last - 1) == EDGE {
-        last -= 1;
-    }
-    let word = &text[at..at + last];
-    let (print, is_lower) = vocabulary::print_lower(rest, last);
-    take(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }, print, at);
-    at + end
+    let word = &text[at..end];
+    take(if run.is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }, run.print, at);
+    end
 }
 
-/// The same where other letters than those of ASCII are.
+/// The same where other letters than those of ASCII are, or something at the edge that is none of it.
 #[cold]
 fn word_of_any<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
     let end = at + run(&text[at..]);
