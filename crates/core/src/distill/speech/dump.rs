@@ -196,10 +196,15 @@ fn is_ruler(text: &str) -> bool {
     text.len() > 4 && text.chars().all(|c| matches!(c, '=' | '-' | '*' | '_' | '^' | '~' | ' ' | '+' | '|'))
 }
 
-/// Signs that code is full of.
+/// Signs that code is full of: brackets, bars and backslashes, `;<=>`, `"` and `$`.
 #[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
 fn is_symbol(byte: u8) -> bool {
-    b"{}();=<>[]|\\\"$".iter().fold(false, |any, symbol| any | (byte == *symbol))
+    // `[\]` are `{|}` but for one bit.
+    (b'{'..=b'}').contains(&(byte | 0x20))
+        | (b'('..=b')').contains(&byte)
+        | (b';'..=b'>').contains(&byte)
+        | (byte == b'"')
+        | (byte == b'$')
 }
 
 /// How many bytes are of a kind, counted in stretches that a byte can count.

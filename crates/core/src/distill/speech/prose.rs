@@ -43,9 +43,11 @@ pub(in crate::distill) struct Sentence {
 impl Line {
     /// As many sentences of it as told are among the first of a prompt.
     fn of(text: String, mark: Mark, section: Section, voice: Voice, early: usize) -> Self {
-        let judged =
-            |index: usize, (start, end)| Sentence { start, end, cues: judged(&text[start..end], voice, index < early) };
-        let sentences = spans(&text).into_iter().enumerate().map(|(index, span)| judged(index, span)).collect();
+        let mut sentences = Vec::new();
+        each_span(&text, |start, end| {
+            let cues = judged(&text[start..end], voice, sentences.len() < early);
+            sentences.push(Sentence { start, end, cues });
+        });
         Self { text, mark, section, sentences }
     }
 
@@ -80,7 +82,7 @@ pub(in crate::distill) fn lines(text: &str, voice: Voice) -> Vec<Line> {
 }
 
 /// A message while it is split.
-struct Reading {
+struct Reading<'a> {
     voice: Voice,
     lines: Vec<Line>,
     section: Section,
@@ -88,14 +90,16 @@ struct Reading {
     is_loose: bool,
     /// Whether the section has had a list: what follows a list is no part of it.
     has_items: bool,
-    paragraph: Option<(String, Mark)>,
-    fence: Option<String>,
+    /// Its lines so far, and what stands before the first.
+    paragraph: Vec<Cow<'a, str>>,
+    mark: Mark,
+    fence: Option<&'a str>,
     was_blank: bool,
     /// How many of the next sentences are among the first of a prompt.
     early: usize,
 }
 
-impl Reading {
+impl<'a> Reading<'a> {
     fn of(voice: Voice) -> Self {
         Self {
             voice,
@@ -103,24 +107,25 @@ impl Reading {
             section: Section::default(),
             is_loose: false,
             has_items: false,
-            paragraph: None,
+            paragraph: Vec::new(),
+            mark: Mark::Plain,
             fence: None,
             was_blank: false,
             early: if voice == Voice::User { request::EARLY } else { 0 },
         }
     }
 
-    fn take(&mut self, line: &str) {
+    fn take(&mut self, line: &'a str) {
         let trimmed = line.trim();
-        if let Some(open) = &self.fence {
-            if trimmed.starts_with(open.as_str()) && trimmed.trim_matches(['`', '~']).is_empty() {
+        if let Some(open) = self.fence {
+            if trimmed.starts_with(open) && trimmed.trim_matches(['`', '~']).is_empty() {
                 self.fence = None;
             }
             return;
         }
         if let Some(open) = dump::fence_of(trimmed) {
             self.flush();
-            self.fence = Some(open.to_owned());
+            self.fence = Some(open);
             return;
         }
         if trimmed.is_empty() {
@@ -137,7 +142,7 @@ impl Reading {
         match trimmed.starts_with('|').then(|| heading::labelled_row(trimmed)).flatten() {
             Some(row) => {
                 self.flush();
-                self.paragraph = Some((row, Mark::Bullet));
+                self.begin(Cow::Owned(row), Mark::Bullet);
                 self.flush();
             }
             None => self.say(trimmed),
@@ -145,7 +150,7 @@ impl Reading {
         self.was_blank = false;
     }
 
-    fn say(&mut self, trimmed: &str) {
+    fn say(&mut self, trimmed: &'a str) {
         if let Some(title) = markdown_heading(trimmed) {
             self.flush();
             self.section = Section::of(&title);
@@ -154,30 +159,48 @@ impl Reading {
         }
         let (mark, rest) = mark_of(trimmed);
         let text = without_emphasis(rest);
-        if mark == Mark::Plain {
-            // A label begins something of its own, even where no line is left empty.
-            if self.paragraph.is_some() && (labelled(&text).is_some() || rest.starts_with("**") && text.contains(": "))
-            {
-                self.flush();
-            }
-            match &mut self.paragraph {
-                Some((paragraph, _)) => {
-                    paragraph.push(' ');
-                    paragraph.push_str(&text);
-                }
-                None => self.paragraph = Some((text.into_owned(), mark)),
-            }
-            if self.paragraph.as_ref().is_some_and(|(paragraph, _)| is_loose_heading(paragraph)) {
-                self.flush();
-            }
+        if mark != Mark::Plain {
+            self.flush();
+            self.begin(text, mark);
             return;
         }
-        self.flush();
-        self.paragraph = Some((text.into_owned(), mark));
+        // A label begins something of its own, even where no line is left empty.
+        let is_begun = !self.paragraph.is_empty();
+        if is_begun && (labelled(&text).is_some() || rest.starts_with("**") && text.contains(": ")) {
+            self.flush();
+        }
+        let may_head = text.ends_with(':');
+        if self.paragraph.is_empty() {
+            self.begin(text, mark);
+        } else {
+            self.paragraph.push(text);
+        }
+        if may_head && is_loose_heading(&self.paragraph.join(" ")) {
+            self.flush();
+        }
+    }
+
+    fn begin(&mut self, line: Cow<'a, str>, mark: Mark) {
+        self.paragraph.push(line);
+        self.mark = mark;
+    }
+
+    /// The paragraph as one line, and an empty one in its place.
+    fn taken(&mut self) -> Option<String> {
+        match self.paragraph.as_mut_slice() {
+            [] => None,
+            [_] => self.paragraph.pop().map(Cow::into_owned),
+            lines => {
+                let text = lines.join(" ");
+                self.paragraph.clear();
+                Some(text)
+            }
+        }
     }
 
     fn flush(&mut self) {
-        let Some((text, mark)) = self.paragraph.take() else { return };
+        let Some(text) = self.taken() else { return };
+        let mark = self.mark;
         if mark == Mark::Plain {
             if is_loose_heading(&text) {
                 self.section = Section::of(text.trim_end_matches(':'));
@@ -192,9 +215,12 @@ impl Reading {
         } else {
             self.has_items = true;
         }
-        let (section, said) = labelled(&text).unwrap_or((self.section, text.as_str()));
-        if !dump::is_dump(said) {
-            let line = Line::of(said.to_owned(), mark, section, self.voice, self.early);
+        let (section, said) = match labelled(&text) {
+            Some((section, said)) => (section, said.to_owned()),
+            None => (self.section, text),
+        };
+        if !dump::is_dump(&said) {
+            let line = Line::of(said, mark, section, self.voice, self.early);
             self.early = self.early.saturating_sub(line.sentences.len());
             self.lines.push(line);
         }
@@ -326,21 +352,31 @@ pub(in crate::distill) fn without_emphasis(text: &str) -> Cow<'_, str> {
 
 /// Where the sentences of a text are.
 pub(in crate::distill) fn spans(text: &str) -> Vec<(usize, usize)> {
-    let mut spans = Spans { text, found: Vec::new(), start: 0, looked: 0, coded: 0, in_code: false };
+    let mut spans = Vec::new();
+    each_span(text, |start, end| spans.push((start, end)));
+    spans
+}
+
+/// Hands over where the sentences of a text are.
+fn each_span(text: &str, take: impl FnMut(usize, usize)) {
+    let mut spans = Spans { text, take, start: 0, looked: 0, coded: 0, in_code: false };
     let marks = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
     if text.is_ascii() {
         marks.for_each(|at| spans.look(at));
     } else {
         // The other marks begin with one of these bytes.
         let others = memchr::memchr3_iter(0xe2, 0xe3, 0xef, text.as_bytes());
-        let mut marks: Vec<usize> = marks.chain(others.filter(|at| text[*at..].starts_with(ends))).collect();
-        marks.sort_unstable();
+        let mut others = others.filter(|at| text[*at..].starts_with(ends)).peekable();
         for at in marks {
+            while let Some(other) = others.next_if(|other| *other < at) {
+                spans.look(other);
+            }
             spans.look(at);
         }
+        others.for_each(|at| spans.look(at));
     }
-    push(text, spans.start, text.len(), &mut spans.found);
-    spans.found
+    let start = spans.start;
+    spans.give(start, text.len());
 }
 
 /// Marks that end a sentence and are not of ASCII.
@@ -354,9 +390,10 @@ fn is_wide(mark: char) -> bool {
 }
 
 /// The sentences of a text while they are looked for.
-struct Spans<'a> {
+struct Spans<'a, T> {
     text: &'a str,
-    found: Vec<(usize, usize)>,
+    /// Takes those that are found.
+    take: T,
     /// Where the next one begins.
     start: usize,
     /// Marks before this place were looked at with one before them.
@@ -366,7 +403,7 @@ struct Spans<'a> {
     in_code: bool,
 }
 
-impl Spans<'_> {
+impl<T: FnMut(usize, usize)> Spans<'_, T> {
     /// Looks whether the mark at a place ends a sentence.
     fn look(&mut self, at: usize) {
         let (text, bytes) = (self.text, self.text.as_bytes());
@@ -383,11 +420,22 @@ impl Spans<'_> {
         let is_end =
             is_wide(mark) || after.is_empty() || (after.starts_with(char::is_whitespace) && begins(after.trim_start()));
         if is_end && !(mark == '.' && is_abbreviation(&text[self.start..at])) {
-            push(text, self.start, end + quoted, &mut self.found);
+            self.give(self.start, end + quoted);
             self.start = end + quoted;
         } else if mark != '…' && !is_wide(mark) {
             // A run of marks ends nothing where its last one does not.
             self.looked = end + rest[..quoted].trim_end_matches(['"', ')', '\'', '”', '*']).len();
+        }
+    }
+
+    /// Hands over a part, without the space around it, where it has words.
+    fn give(&mut self, start: usize, end: usize) {
+        let part = &self.text[start.min(self.text.len())..end.min(self.text.len())];
+        let trimmed = part.trim_start();
+        let start = start + part.len() - trimmed.len();
+        let trimmed = trimmed.trim_end();
+        if trimmed.chars().any(char::is_alphanumeric) {
+            (self.take)(start, start + trimmed.len());
         }
     }
 }
@@ -401,14 +449,4 @@ fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let number = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
     number || SHORT.contains(&word.to_ascii_lowercase().as_str())
-}
-
-fn push(text: &str, start: usize, end: usize, found: &mut Vec<(usize, usize)>) {
-    let part = &text[start.min(text.len())..end.min(text.len())];
-    let trimmed = part.trim_start();
-    let start = start + part.len() - trimmed.len();
-    let trimmed = trimmed.trim_end();
-    if trimmed.chars().any(char::is_alphanumeric) {
-        found.push((start, start + trimmed.len()));
-    }
 }

@@ -39,6 +39,9 @@ const NOTICES: &[&str] = &[
     "this session is being continued from a previous conversation",
 ];
 
+/// The line with which one begins to quote files.
+const QUOTES: &str = "--- content from referenced files";
+
 /// Commands of clients that say nothing about the work.
 const HOUSEKEEPING: &[&str] = &[
     "agents",
@@ -114,28 +117,34 @@ pub(in crate::distill) fn clipped(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n\n{}", &text[..head], &text[tail..]))
 }
 
-pub(in crate::distill) fn without_notices(text: &str) -> String {
+/// A text without the lines that a harness wrote.
+pub(in crate::distill) fn without_notices(text: &str) -> Cow<'_, str> {
+    let is_notice = |line: &str| {
+        let start = line.trim_start();
+        starts_with(start, QUOTES) || NOTICES.iter().any(|notice| starts_with(start, notice))
+    };
+    let is_as_lines_are = memchr::memchr(b'\r', text.as_bytes()).is_none();
+    if is_as_lines_are && !crate::plain::lines(text).any(is_notice) {
+        return Cow::Borrowed(text.strip_suffix('\n').unwrap_or(text));
+    }
     let mut kept = Vec::new();
     let mut quoting = false;
     for line in crate::plain::lines(text) {
-        let line_start = line.trim_start();
-        let starts = |notice: &str| starts_with(line_start, notice);
-        if starts("--- content from referenced files") {
-            quoting = true;
-        }
-        if !quoting && !NOTICES.iter().any(|notice| starts(notice)) {
+        quoting |= starts_with(line.trim_start(), QUOTES);
+        if !quoting && !is_notice(line) {
             kept.push(line);
         }
-        if starts("--- end of content") {
-            quoting = false;
-        }
+        quoting &= !starts_with(line.trim_start(), "--- end of content");
     }
-    kept.join("\n")
+    Cow::Owned(kept.join("\n"))
 }
 
 /// Whether a text starts with another one, in any case.
 fn starts_with(text: &str, start: &str) -> bool {
-    text.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+    // Nearly always the first letter tells.
+    let first = |text: &str| text.as_bytes().first().map(u8::to_ascii_lowercase);
+    first(text) == first(start)
+        && text.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
 }
 
 /// A client's own command is no request; what is said behind the name of a user's command is.
