@@ -14,10 +14,11 @@ mod thing;
 pub(in crate::distill) mod verdict;
 
 use super::cues::{Cue, CueSet};
+use super::marks::{Mark, Marks};
 use super::sayings::Saying;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::{Wording, spelt};
-use super::{Voice, cues, decisions, lexicon, needs, prose, questions, request, sayings, vocabulary, wording};
+use super::{Voice, cues, decisions, lexicon, marks, needs, prose, questions, request, sayings, vocabulary, wording};
 
 /// How many words a choice may have, and how many bytes.
 pub(in crate::distill) const LONGEST: usize = 90;
@@ -154,7 +155,7 @@ fn by_agent(words: Wording<'_>, cues: CueSet) -> bool {
         || explained && cues.has(Cue::Decided)
         || cues.has(Cue::Contrast) && excludes(words)
         || act::settles(Voice::Agent, words, explained)
-        || swap::settles(words, cues, false) && !hearsay::is_supposed(&words)
+        || swap::settles(words, cues, false) && !hearsay::is_supposed(words)
         || pieces(words).any(|piece| pick::is_taken(piece, words))
 }
 
@@ -172,13 +173,12 @@ fn by_user(words: Wording<'_>, cues: CueSet) -> bool {
         || excludes(words)
         || pick::names(words)
         || act::settles(Voice::User, words, explained)
-        || swap::settles(words, cues, true) && !hearsay::is_supposed(&words)
+        || swap::settles(words, cues, true) && !hearsay::is_supposed(words)
 }
 
 /// `Use tabs`, `please keep the old names`: how things are to be done, not what is to be done.
 pub(in crate::distill) fn orders(sentence: Wording<'_>) -> bool {
-    let is_mark = |c: char| matches!(c, ',' | ';' | ':' | '—' | '–');
-    sentence.clauses(is_mark).any(|clause| order(&clause[..clause.len().min(8)]).is_some())
+    sentence.clauses(Marks::and_dashes(*b",;:")).any(|clause| order(&clause[..clause.len().min(8)]).is_some())
 }
 
 /// The verb of an order.
@@ -386,8 +386,8 @@ fn contrasts(words: &[Word<'_>], cues: CueSet) -> bool {
 }
 
 fn makes_sense(words: Wording<'_>) -> bool {
-    let is_denied = words.iter().any(|word| matches!(word.as_str(), "not" | "isn't" | "doesn't" | "won't"));
-    !is_denied && !words.text.ends_with('?') && words.says(Saying::Sensible)
+    let is_denied = || words.iter().any(|word| matches!(word.as_str(), "not" | "isn't" | "doesn't" | "won't"));
+    words.says(Saying::Sensible) && !words.text.ends_with('?') && !is_denied()
 }
 
 /// `No problem`: what is denied without being ruled out.
@@ -445,15 +445,15 @@ fn is_explained(words: Wording<'_>) -> bool {
     };
     let follows = |at: usize| is_in!("i we i've we've i'm we're i'll we'll let's", first(at + 4));
     // `add()` and `std::fmt` explain nothing.
-    let is_spaced = |(at, mark): &(usize, &str)| match *mark {
-        "(" => text[..*at].ends_with(' '),
-        ":" => text[at + 1..].starts_with(' '),
+    let is_spaced = |mark: &Mark| match text.as_bytes()[mark.at] {
+        b'(' => text[..mark.at].ends_with(' '),
+        b':' => text[mark.at + 1..].starts_with(' '),
         _ => true,
     };
-    text.match_indices([';', '—', '–', '(', ':']).find(is_spaced).is_some_and(|(at, _)| is_clause(at))
+    Marks::and_dashes(*b";(:").all(text).find(is_spaced).is_some_and(|mark| is_clause(mark.at))
         || words.has(needs::SUPPOSES) && text.match_indices(" as ").any(|(at, _)| is_because(at))
         || words.has(lexicon::SO) && text.match_indices(" so ").any(|(at, _)| follows(at))
-        || text.match_indices(',').any(|(at, _)| spliced(at) && is_clause(at))
+        || memchr::memchr_iter(b',', text.as_bytes()).any(|at| spliced(at) && is_clause(at))
 }
 
 /// Whether what the user answers names what is picked.

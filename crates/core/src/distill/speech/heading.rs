@@ -265,7 +265,7 @@ impl Section {
         if !label.is_ascii() {
             return Self::Other;
         }
-        let print = vocabulary::print_lower(label.as_bytes());
+        let print = vocabulary::print_of(label);
         let found = KNOWN.binary_search_by_key(&print, |(known, _)| *known);
         found.map_or(Self::Other, |at| KNOWN[at].1)
     }

@@ -11,8 +11,10 @@ const STOPPED: &str = "\
 /// Whether the work at hand is left: stopped, blocked, somebody else's, not worth it, or put away for later.
 pub(in crate::distill) fn is_left(words: &[Word<'_>]) -> bool {
     let mut pairs = words.windows(2);
-    pairs.any(|pair| is_in!(STOPS, &pair[0]) && is_stopped(&pair[0], &pair[1]) || is_given_up(&pair[0], &pair[1]))
-        || threes(words).any(|(one, two, three)| is_in!(PUTS, one) && is_put_away(one, two, three))
+    pairs.any(|pair| {
+        is_in!(STOPS, &pair[0]) && is_stopped(&pair[0], &pair[1])
+            || is_in!(GIVEN_UP, &pair[1]) && is_given_up(&pair[0], &pair[1])
+    }) || threes(words).any(|(one, two, three)| is_in!(PUTS, one) && is_put_away(one, two, three))
 }
 
 /// What work that is stopped is told with first, so that few words are looked at closely; the same where it is put away.
@@ -22,6 +24,10 @@ const STOPS: &str = "\
 const PUTS: &str = "\
     stash save commit park push shelve shelving let can already did fixed solved done while until no finish do handle \
     take call calling that will leave skip in throw toss bin need";
+
+/// What it is told with last, where it is given up.
+const GIVEN_UP: &str = "\
+    interest patience end done waits wait stops for circles nowhere anywhere time day prio priority worth with now";
 
 /// Each word with the two behind it, of which the last have none.
 fn threes<'w, 'a>(words: &'w [Word<'a>]) -> impl Iterator<Item = (&'w Word<'a>, &'w Word<'a>, &'w Word<'a>)> {
@@ -155,6 +161,10 @@ mod tests {
         let words = words_of("is_stopped");
         for (one, two) in words.iter().flat_map(|one| words.iter().map(move |two| (one, two))) {
             assert!(is_in!(STOPS, one) || !is_stopped(one, two), "{} {}", one.as_str(), two.as_str());
+        }
+        let words = words_of("is_given_up");
+        for (one, two) in words.iter().flat_map(|one| words.iter().map(move |two| (one, two))) {
+            assert!(is_in!(GIVEN_UP, two) || !is_given_up(one, two), "{} {}", one.as_str(), two.as_str());
         }
         let words = words_of("is_put_away");
         for one in words.iter().filter(|one| !is_in!(PUTS, one)) {

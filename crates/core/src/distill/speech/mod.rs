@@ -11,6 +11,7 @@ pub(in crate::distill) mod heading;
 mod leave;
 mod letters;
 mod lexicon;
+mod marks;
 mod needs;
 mod phrasebook;
 mod phrases;

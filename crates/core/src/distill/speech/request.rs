@@ -230,8 +230,8 @@ fn is_strong_turn(text: &str) -> bool {
 /// Whether a prompt orders a piece of work that can be understood without what was said before.
 fn is_work(whole: Wording<'_>) -> bool {
     // The sentence that orders need not be the first.
-    let mut early = prose::spans(whole.text).into_iter().take(6);
-    whole.text.len() > 400 || early.any(|(start, end)| orders(&whole.from(start).until(end - start)))
+    let early = || prose::spans(whole.text).into_iter().take(6);
+    whole.text.len() > 400 || early().any(|(start, end)| orders(&whole.from(start).until(end - start)))
 }
 
 /// Whether a sentence orders a piece of work or turns to one.

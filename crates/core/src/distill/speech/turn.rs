@@ -4,6 +4,7 @@
 //! to be over or somebody else's, and something follows.
 
 use super::lexicon::Class;
+use super::marks::Marks;
 use super::needs;
 use super::request;
 use super::sayings::Saying;
@@ -254,6 +255,8 @@ fn goes_on(words: Wording<'_>) -> bool {
         .iter()
         .map(Word::as_str)
         .skip_while(|word| matches!(*word, "ok" | "okay" | "so" | "now" | "and" | "then" | "great" | "good" | "right"))
+        // No more of them are looked at.
+        .take(5)
         .collect();
     let is_set_off = |lead: &str| words.text.to_ascii_lowercase().contains(&format!("{lead}:"));
     match rest.as_slice() {
@@ -282,8 +285,8 @@ fn names_new(words: Wording<'_>) -> bool {
 
 fn calls_any_task(words: Wording<'_>) -> bool {
     calls_task(words)
-        || words.text.match_indices([',', '.', ';', '!']).take(CLAUSES).any(|(at, _)| {
-            let clause = words.from(at + 1);
+        || Marks::of(*b",.;!").all(words.text).take(CLAUSES).any(|mark| {
+            let clause = words.from(mark.end());
             clause.len() >= 3 && (calls_task(clause) || sets_task(&clause))
         })
         || sets_task(&words)

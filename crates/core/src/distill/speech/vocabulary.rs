@@ -3,7 +3,7 @@
 //! A word gets its print once; lists are tables of prints that the compiler makes, so asking one is a look or two.
 
 use std::borrow::Cow;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use super::letters;
 use super::lexicon::{self, Class};
@@ -176,40 +176,21 @@ impl Printer {
     }
 }
 
-/// What a text begins with that words of ASCII are made of.
-pub(in crate::distill) struct Run {
-    pub(in crate::distill) length: usize,
-    /// Of its lower case.
-    pub(in crate::distill) print: u64,
-    /// Whether it stands in that.
-    pub(in crate::distill) is_lower: bool,
-}
-
-impl Run {
-    pub(in crate::distill) fn of(text: &[u8]) -> Self {
-        let (mut mixed, mut is_lower, mut length) = (Printer::new().mixed, true, 0);
-        loop {
-            let eight = letters::eight(&text[length..]);
-            let run = letters::run(eight);
-            let stands = letters::first(eight, run);
-            let lower = letters::lower(stands);
-            is_lower &= lower == stands;
-            length += run as usize;
-            if run < 8 {
-                return Self { length, print: finished(mixed ^ lower, length), is_lower };
-            }
-            mixed = mix(mixed ^ lower);
+/// The print of the lower case of a word of ASCII in a text, and whether it stands in that. As `print`, by eight letters
+/// at once.
+pub(in crate::distill) fn print_lower(text: &[u8], word: Range<usize>) -> (u64, bool) {
+    let (mut mixed, mut is_lower, mut at) = (Printer::new().mixed, true, word.start);
+    loop {
+        let left = word.end - at;
+        let stands = letters::first(letters::eight(&text[at..]), left);
+        let lower = letters::lower(stands);
+        is_lower &= lower == stands;
+        if left < 8 {
+            return (finished(mixed ^ lower, word.len()), is_lower);
         }
+        mixed = mix(mixed ^ lower);
+        at += 8;
     }
-}
-
-/// The print of the lower case of a text of ASCII. As `print`, by eight letters at once.
-pub(in crate::distill) fn print_lower(text: &[u8]) -> u64 {
-    let (eights, rest) = text.as_chunks();
-    let mixed = eights
-        .iter()
-        .fold(Printer::new().mixed, |mixed, eight| mix(mixed ^ letters::lower(u64::from_le_bytes(*eight))));
-    finished(mixed ^ letters::lower(letters::eight(rest)), text.len())
 }
 
 /// The print of so many letters, the last of which are not mixed yet.
@@ -219,7 +200,7 @@ const fn finished(mixed: u64, length: usize) -> u64 {
 
 /// The print of a word as it stands in a text.
 pub(in crate::distill) fn print_of(word: &str) -> u64 {
-    if word.is_ascii() { print_lower(word.as_bytes()) } else { print(word.to_lowercase().as_bytes()) }
+    if word.is_ascii() { print_lower(word.as_bytes(), 0..word.len()).0 } else { print(word.to_lowercase().as_bytes()) }
 }
 
 const fn mix(bits: u64) -> u64 {
@@ -276,7 +257,7 @@ pub(in crate::distill) const fn prints<const SLOTS: usize>(list: &str, between: 
 mod tests {
     use proptest::prelude::*;
 
-    use super::{NO_WORD, Run, Word, print, print_lower};
+    use super::{NO_WORD, Word, print, print_lower};
 
     #[test]
     fn words_are_found_whole() {
@@ -289,17 +270,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_print_by_eights_is_the_print(text in "[a-zA-Z0-9'_ -]{0,40}") {
-            let lower = text.to_ascii_lowercase();
-            prop_assert_eq!(print_lower(text.as_bytes()), print(lower.as_bytes()));
-        }
-
-        #[test]
-        fn a_run_is_what_words_are_made_of(word in "[a-z0-9'_-]{0,20}|[a-zA-Z0-9'_-]{0,20}", rest in "([ .,é\u{1}].{0,9})?") {
-            let run = Run::of(format!("{word}{rest}").as_bytes());
+        fn a_print_by_eights_is_the_print(
+            before in "[a-z é]{0,3}", word in "[a-z0-9'_-]{0,20}|[a-zA-Z0-9'_ -]{0,20}", behind in "[a-zA-Z é]{0,9}",
+        ) {
+            let text = format!("{before}{word}{behind}");
             let lower = word.to_ascii_lowercase();
-            let expected = (word.len(), print(lower.as_bytes()), lower == word);
-            prop_assert_eq!((run.length, run.print, run.is_lower), expected);
+            let printed = print_lower(text.as_bytes(), before.len()..before.len() + word.len());
+            prop_assert_eq!(printed, (print(lower.as_bytes()), lower == word));
         }
     }
 }

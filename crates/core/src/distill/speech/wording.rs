@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Deref;
 
+use super::letters::{STRETCH, Stretch};
 use super::lexicon::{self, Class};
+use super::marks::{Mark, Marks};
 use super::sayings::{self, Saying, SayingSet};
-use super::vocabulary::{self, Printer, Run, Word};
+use super::vocabulary::{self, Printer, Word};
 
 /// The words of a text, where they are in it, and what they can be.
 pub(in crate::distill) struct Spelling<'t> {
@@ -53,42 +55,63 @@ impl<'t> Spelling<'t> {
 
 /// Hands over the words of a text in lower case, each with its print and where it begins.
 fn each<'t>(text: &'t str, mut take: impl FnMut(Cow<'t, str>, u64, usize)) {
-    let bytes = text.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
-        let kind = KINDS[usize::from(bytes[at])];
-        at = match kind {
-            PART => word_of_ascii(text, at, &mut take),
-            OTHER => match text[at..].chars().next() {
-                Some(next) if !is_letter(next) => at + next.len_utf8(),
-                _ => word_of_any(text, at, &mut take),
-            },
-            _ => at + 1,
-        };
+    while at < text.len() {
+        at = each_near(text, at, &mut take);
     }
 }
 
-/// Takes the word that begins here, and tells where it ends.
-fn word_of_ascii<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
-    let run = Run::of(&text.as_bytes()[at..]);
-    let end = at + run.length;
-    let kind = |at: usize| text.as_bytes().get(at).map_or(NONE, |byte| KINDS[usize::from(*byte)]);
-    if kind(end) == OTHER || kind(end - 1) == EDGE {
-        return word_of_any(text, at, take);
+/// The words of the next stretch; where to go on is told.
+fn each_near<'t>(text: &'t str, from: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
+    let bytes = text.as_bytes();
+    let stretch = Stretch::of(&bytes[from..]);
+    let mut at = 0;
+    while let Some(start) = stretch.next(at) {
+        let begin = from + start;
+        if stretch.is_other(start) {
+            at = other(text, begin, take) - from;
+            continue;
+        }
+        let end = stretch.end(start);
+        if end == STRETCH && start > 0 {
+            // It may go on behind the stretch.
+            return begin;
+        }
+        at = end;
+        if is_edge(bytes[begin]) {
+            at = start + 1;
+        } else if end == STRETCH || stretch.is_other(end) || is_edge(bytes[from + end - 1]) {
+            at = word_of_any(text, begin, take) - from;
+        } else {
+            let word = &text[begin..from + end];
+            let (print, is_lower) = vocabulary::print_lower(bytes, begin..from + end);
+            take(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }, print, begin);
+        }
     }
-    let word = &text[at..end];
-    take(if run.is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }, run.print, at);
-    end
+    from + at.max(STRETCH)
 }
 
-/// The same where other letters than those of ASCII are, or something at the edge that is none of it.
+/// Takes the word that begins with a character that is not of ASCII, where one does, and tells what to go on behind.
+fn other<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
+    match text[at..].chars().next() {
+        Some(next) if !is_letter(next) => at + next.len_utf8(),
+        _ => word_of_any(text, at, take),
+    }
+}
+
+/// Takes the word that begins here, of whichever letters, and tells where it ends.
 #[cold]
 fn word_of_any<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
     let end = at + run(&text[at..]);
     let word = text[at..end].trim_end_matches(EDGES);
-    let word = if word.chars().all(is_lower) { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) };
-    let print = vocabulary::print(word.as_bytes());
-    take(word, print, at);
+    if word.chars().all(is_lower) {
+        let (print, _) = vocabulary::print_lower(text.as_bytes(), at..at + word.len());
+        take(Cow::Borrowed(word), print, at);
+    } else {
+        let word = word.to_lowercase();
+        let print = vocabulary::print(word.as_bytes());
+        take(Cow::Owned(word), print, at);
+    }
     end
 }
 
@@ -112,43 +135,17 @@ fn print_of(words: &[Word<'_>]) -> u64 {
 /// What may stand at the edge of a word and is none of it.
 const EDGES: [char; 2] = ['\'', '-'];
 
-/// What a byte is in words: no part of one, a part of one, the same but not at its edge, or not of ASCII. Parts are odd.
-const NONE: u8 = 0;
-const PART: u8 = 1;
-const OTHER: u8 = 2;
-const EDGE: u8 = 3;
-
-const KINDS: [u8; 256] = {
-    let mut kinds = [NONE; 256];
-    let mut byte: u8 = 0;
-    while byte < 0x80 {
-        if byte.is_ascii_alphanumeric() || byte == b'_' {
-            kinds[byte as usize] = PART;
-        } else if byte == b'\'' || byte == b'-' {
-            kinds[byte as usize] = EDGE;
-        }
-        byte += 1;
-    }
-    let mut byte = 0x80;
-    while byte < 0x100 {
-        kinds[byte] = OTHER;
-        byte += 1;
-    }
-    kinds
-};
+fn is_edge(byte: u8) -> bool {
+    matches!(byte, b'\'' | b'-')
+}
 
 /// How long a text is made of what words are made of.
 fn run(text: &str) -> usize {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'\'' | b'-' | b'_');
-    let mut end = 0;
-    loop {
-        let rest = &text[end..];
-        end += rest.bytes().position(|byte| !is_part(byte)).unwrap_or(rest.len());
-        match text[end..].chars().next() {
-            Some(next) if !next.is_ascii() && is_letter(next) => end += next.len_utf8(),
-            _ => return end,
-        }
-    }
+    let is_part = |next: char| match next {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '\'' | '-' | '_' => true,
+        _ => !next.is_ascii() && is_letter(next),
+    };
+    text.char_indices().find(|(_, next)| !is_part(*next)).map_or(text.len(), |(end, _)| end)
 }
 
 /// Whether a character is a letter or a digit. What is most written is known without the tables of all scripts.
@@ -245,15 +242,18 @@ impl<'a> Wording<'a> {
     }
 
     /// The parts between some marks.
-    pub(in crate::distill) fn clauses(self, is_mark: impl Fn(char) -> bool) -> impl Iterator<Item = Self> {
-        let mut rest = Some(self);
+    pub(in crate::distill) fn clauses<const N: usize>(self, marks: Marks<N>) -> impl Iterator<Item = Self> {
+        let (mut found, mut from, mut is_over) = (marks.all(self.text), 0, false);
         std::iter::from_fn(move || {
-            let whole = rest?;
-            let Some((at, mark)) = whole.text.char_indices().find(|(_, c)| is_mark(*c)) else {
-                return rest.take();
-            };
-            rest = Some(whole.from(at + mark.len_utf8()));
-            Some(whole.until(at))
+            if is_over {
+                return None;
+            }
+            let mark = found.next();
+            is_over = mark.is_none();
+            let until = mark.map_or(self.text.len(), |mark| mark.at);
+            let clause = self.until(until).from(from);
+            from = mark.map_or(until, Mark::end);
+            Some(clause)
         })
     }
 
@@ -267,7 +267,7 @@ impl<'a> Wording<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spelling, spelt};
+    use super::{Marks, Spelling, spelt};
     use crate::distill::speech::request;
     use proptest::prelude::*;
 
@@ -287,7 +287,7 @@ mod tests {
             assert_eq!((part.text, part.said().as_str()), ("é x-, 日本", "é x 日本"));
             assert_eq!(part.until(part.begins(2)).said(), "é x");
             assert_eq!(part.count_until(part.begins(1)), 1);
-            let clauses: Vec<_> = whole.clauses(|c| matches!(c, ',' | ':')).map(super::Wording::said).collect();
+            let clauses: Vec<_> = whole.clauses(Marks::of(*b",:")).map(super::Wording::said).collect();
             assert_eq!(clauses, ["don't é x", "日本", "a", "b"]);
         });
         spelt("", |none| assert!(none.is_empty() && none.said().is_empty() && none.skip(1).is_empty()));

@@ -8,6 +8,7 @@ use super::lexicon::{
     BASE, BETWEEN, Class, FIRM, GOING, MEETING, PAST, PEOPLE, PERCEIVES, SETTLED, SPEAKER, TELLS, THEREFORE, THIRD,
     UNSETTLED, WEAK,
 };
+use super::marks::{Mark, Marks};
 use super::particle::goes_on;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::Wording;
@@ -30,7 +31,7 @@ pub(in crate::distill) fn settles(voice: Voice, words: Wording<'_>, is_explained
     let any = words.iter().fold(0, |any, word| any | word.class());
     // `B) a trie, because …` is one of several.
     let is_option = text.as_bytes().get(1) == Some(&b')') || text.starts_with('(');
-    if is_option || is_supposed(&words) {
+    if is_option || is_supposed(words) {
         return false;
     }
     let is_act = any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) != 0
@@ -266,7 +267,7 @@ impl Clause<'_> {
         let Some((lead, rest)) = self.words.split_once(": ") else { return false };
         // `Re 3: …`, `as for the storage: …`
         let from = lead.len();
-        let named = from + rest.count_until(rest.text.find([',', ';', '(', '.']).unwrap_or(rest.text.len()));
+        let named = from + rest.count_until(Marks::of(*b",;(.").first(rest.text).unwrap_or(rest.text.len()));
         let is_named = || self.is_nominal(from, named) && named >= from + 3;
         // `Noted: …`
         if from <= 2 && is_in!("noted understood confirmed roger ack right ok okay", self.word(0)) {
@@ -429,14 +430,14 @@ impl Clause<'_> {
 
     /// How many words stand before the reason, where that is set off.
     fn reason_set_off(&self) -> Option<usize> {
-        let mut marks = self.text.match_indices([',', '–', '—']).map(|(at, mark)| (at, at + mark.len(), mark != ","));
-        let is_reason = |(at, end, is_dash): (usize, usize, bool)| {
-            let reason = self.words.count_until(at);
-            let is_spaced = self.text[end..].starts_with(' ') && (!is_dash || self.text[..at].ends_with(' '));
-            let is_told = is_dash || is_in!("because since given as bc", self.word(reason));
+        let is_reason = |mark: Mark| {
+            let reason = self.words.count_until(mark.at);
+            let is_spaced =
+                self.text[mark.end()..].starts_with(' ') && (!mark.is_dash || self.text[..mark.at].ends_with(' '));
+            let is_told = mark.is_dash || is_in!("because since given as bc", self.word(reason));
             (is_spaced && is_told).then_some(reason)
         };
-        marks.find_map(is_reason)
+        Marks::and_dashes(*b",").all(self.text).find_map(is_reason)
     }
 
     /// `I saw that …`, `I'm looking at …`.

@@ -1,5 +1,7 @@
 //! What is only told: supposed, remembered, asked or said by others who have no say here. It settles nothing.
 
+use std::cell::LazyCell;
+
 use super::lexicon::{FIRM, PAST, SPEAKER, WEAK};
 use super::needs;
 use super::vocabulary::{NO_WORD, Word, is_in};
@@ -16,7 +18,7 @@ pub(in crate::distill) fn is_told(words: Wording<'_>) -> bool {
         && words.get(2).is_some_and(|word| word == "care")
         && words.text.contains(", ");
     is_ignorant && !is_settled
-        || is_supposed(&words)
+        || is_supposed(words)
         || is_reported(&words)
         || is_asked(words)
         || is_elsewhere(&words)
@@ -88,13 +90,13 @@ fn is_guessed(words: &[Word<'_>]) -> bool {
 }
 
 /// `Suppose we pick …`, `had we used …`, `no decision yet`.
-pub(in crate::distill) fn is_supposed(words: &[Word<'_>]) -> bool {
-    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
+pub(in crate::distill) fn is_supposed(sentence: Wording<'_>) -> bool {
+    let word = |at: usize| sentence.get(at).unwrap_or(&NO_WORD);
     // What would be is often the reason.
-    let reason = words.iter().position(|word| is_in!("because since bc given", word)).filter(|at| *at > 2);
-    let words = &words[..reason.unwrap_or(words.len())];
+    let reason = || sentence.iter().position(|word| is_in!("because since bc given", word)).filter(|at| *at > 2);
+    let words = LazyCell::new(|| &sentence[..reason().unwrap_or(sentence.len())]);
     // `I could have done it otherwise, but …`, `the alternative would break it`: what was not chosen.
-    let is_conceded = words.iter().skip(3).any(|word| is_in!("but so therefore", word));
+    let is_conceded = || words.iter().skip(3).any(|word| is_in!("but so therefore", word));
     let is_other = |at: usize| {
         at > 2
             && words[at - 2..at]
@@ -117,28 +119,34 @@ pub(in crate::distill) fn is_supposed(words: &[Word<'_>]) -> bool {
         _ => false,
     };
     is_led
-        || words.windows(3).enumerate().filter(|(_, part)| part[0].is(needs::SUPPOSES)).any(|(at, part)| {
-            is_in!("can't cannot don't do not", &part[0]) && is_in!("remember recall", &part[1])
-                || is_in!("need needs have has want going able ready until before", &part[0])
-                    && part[1] == "to"
-                    && is_in!("decide choose", &part[2])
-                || is_in!("before until once", &part[0])
-                    && is_in!("we i you you've we've they", &part[1])
-                    && is_in!("choose decide pick picked chosen decided settle commit", &part[2])
-                || part[0] == "was" && part[1] == "going" && part[2] == "to"
-                || part[0] == "would" && is_in!("be have mean require need make break cost", &part[1]) && !is_other(at)
-                || is_in!("haven't hasn't not didn't never", &part[0])
-                    && (is_in!("decided chosen agreed settled picked", &part[1])
-                        || is_in!("been yet we really", &part[1])
-                            && is_in!("decided chosen agreed settled picked", &part[2]))
-                || part[0] == "as" && part[1] == "soon" && part[2] == "as"
-                || is_in!("may might could", &part[0]) && part[1] == "have" && !is_conceded
-                || part[0] == "must"
-                    && part[1] == "have"
-                    && (part[2] == "been" || part[2].is(PAST) || part[2].ends_with("ed"))
-                || part[0] == "or" && part[1] == "not"
-        })
-        || words.windows(2).skip(1).any(|pair| pair[1] == "yours" && is_in!("is are", &pair[0]))
+        || sentence.has(needs::SUPPOSES) && supposing(&words, is_conceded, is_other)
+        || sentence.iter().skip(2).any(|word| word == "yours")
+            && words.windows(2).skip(1).any(|pair| pair[1] == "yours" && is_in!("is are", &pair[0]))
+}
+
+/// Whether three words say that something is not so, or not yet.
+fn supposing(words: &[Word<'_>], is_conceded: impl Fn() -> bool, is_other: impl Fn(usize) -> bool) -> bool {
+    words.windows(3).enumerate().filter(|(_, part)| part[0].is(needs::SUPPOSES)).any(|(at, part)| {
+        is_in!("can't cannot don't do not", &part[0]) && is_in!("remember recall", &part[1])
+            || is_in!("need needs have has want going able ready until before", &part[0])
+                && part[1] == "to"
+                && is_in!("decide choose", &part[2])
+            || is_in!("before until once", &part[0])
+                && is_in!("we i you you've we've they", &part[1])
+                && is_in!("choose decide pick picked chosen decided settle commit", &part[2])
+            || part[0] == "was" && part[1] == "going" && part[2] == "to"
+            || part[0] == "would" && is_in!("be have mean require need make break cost", &part[1]) && !is_other(at)
+            || is_in!("haven't hasn't not didn't never", &part[0])
+                && (is_in!("decided chosen agreed settled picked", &part[1])
+                    || is_in!("been yet we really", &part[1])
+                        && is_in!("decided chosen agreed settled picked", &part[2]))
+            || part[0] == "as" && part[1] == "soon" && part[2] == "as"
+            || is_in!("may might could", &part[0]) && part[1] == "have" && !is_conceded()
+            || part[0] == "must"
+                && part[1] == "have"
+                && (part[2] == "been" || part[2].is(PAST) || part[2].ends_with("ed"))
+            || part[0] == "or" && part[1] == "not"
+    })
 }
 
 /// `Someone on the forum recommends …`: others who have no say here.

@@ -2,7 +2,8 @@
 //!
 //! `ok, a queue then`, `no, the second one`, `not that. a plain file`, `make it a trie`.
 
-use super::lexicon::{PERCEIVES, TELLS, THIRD, UNSETTLED};
+use super::lexicon::{PERCEIVES, SPEAKER, TELLS, THIRD, UNSETTLED};
+use super::marks::Marks;
 use super::sayings::Saying;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::{Wording, spelt};
@@ -133,7 +134,8 @@ fn is_alone(piece: Wording<'_>) -> bool {
         && !named.iter().any(|word| is_in!(TELLING, word))
         && thing::begins(named).is_some_and(|count| {
             let rest = &named[count..];
-            let is_clause = named.text.find([',', ';', '(', '—', '–']).is_some_and(|at| named.count_until(at) == count);
+            let is_clause =
+                Marks::and_dashes(*b",;(").first(named.text).is_some_and(|at| named.count_until(at) == count);
             (count >= 4 || is_in!("a an the", &named[0])) && (is_clause || rest.iter().all(|word| is_in!(TAILS, word)))
                 || count >= 3 && rest.first().is_some_and(|word| is_in!("because since as given", word))
         })
@@ -221,10 +223,12 @@ pub(in crate::distill) const ACCEPTED: &str = "\
 
 /// `A queue is fine by me`, `a queue works for me`.
 fn is_accepted(words: Wording<'_>) -> bool {
-    let is_denied = words.iter().any(|word| is_in!("not isn't don't doesn't never if", word));
-    let likes = words.windows(2).any(|pair| pair[0] == "i" && pair[1] == "like")
-        && words.iter().any(|word| is_in!("better more best most", word));
-    !is_denied && words.len() >= 5 && (likes || words.says(Saying::Accepted))
+    let is_denied = || words.iter().any(|word| is_in!("not isn't don't doesn't never if", word));
+    let likes = || {
+        words.windows(2).any(|pair| pair[0] == "i" && pair[1] == "like")
+            && words.iter().any(|word| is_in!("better more best most", word))
+    };
+    words.len() >= 5 && (words.says(Saying::Accepted) || words.has(SPEAKER) && likes()) && !is_denied()
 }
 
 /// `Yeah the second one, a queue`, `option 2 please`, `b, the queue`.
@@ -250,7 +254,7 @@ fn is_one_of(words: &[Word<'_>]) -> bool {
 fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
     let is_for_now = |text: &str| text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("for now "));
     let mut is_led = false;
-    for clause in sentence.clauses(|c| matches!(c, ',' | '.' | ';' | ':' | '(' | '—' | '–' | '!')) {
+    for clause in sentence.clauses(Marks::and_dashes(*b",.;:(!")) {
         let clause = clause.from(clause.text.len() - clause.text.trim_start().len());
         let words = if is_for_now(clause.text) { clause.from(8) } else { clause };
         is_led |= is_for_now(sentence.text);

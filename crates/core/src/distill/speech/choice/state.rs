@@ -3,6 +3,7 @@
 //! `The service now relies on a queue`, `a queue becomes the default`, `…, so a queue`, `leaving only a queue`.
 
 use super::lexicon::{BASE, BETWEEN, Class, DOES, PAST, PEOPLE, SHAPES, SO, SPEAKER, STATES, STAYS, SUITS, THEREFORE};
+use super::marks::Marks;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
 use super::{needs, thing};
@@ -75,13 +76,12 @@ fn is_default(words: Wording<'_>) -> bool {
     })
 }
 
-fn is_mark(c: char) -> bool {
-    matches!(c, ',' | ';' | ':' | '—' | '–' | '!' | '(')
-}
+/// What parts a sentence into clauses.
+const MARKS: Marks<5> = Marks::and_dashes(*b",;:!(");
 
 /// `So the queue stays and the timer goes`.
 fn stays(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
-    words.clauses(is_mark).any(|clause| {
+    words.clauses(MARKS).any(|clause| {
         let Some(verb) = clause.iter().position(|word| word.is(STAYS)) else { return false };
         let next = clause.get(verb + 1).unwrap_or(&NO_WORD);
         let is_whole = next.is_empty() || is_in!("and as because since for where so until unless after but", next);
@@ -105,7 +105,7 @@ fn is_said_of(before: &[Word<'_>], is_meant: bool) -> bool {
 
 /// `A queue is enough for the first release`, `so a queue was put in place`, `a queue proved sufficient`.
 fn suffices(words: Wording<'_>, is_user: bool, is_explained: bool) -> bool {
-    words.clauses(is_mark).any(|clause| {
+    words.clauses(MARKS).any(|clause| {
         let verb = clause
             .iter()
             .position(|word| is_in!("is are was were proved proves turned turns came got seemed looked", word));
@@ -201,7 +201,7 @@ fn builds(words: &[Word<'_>], is_explained: bool) -> bool {
 /// `No framework, just a queue`.
 fn is_only(words: Wording<'_>) -> bool {
     words.first().is_some_and(|word| is_in!("no not", word))
-        && words.clauses(is_mark).skip(1).any(|clause| {
+        && words.clauses(MARKS).skip(1).any(|clause| {
             clause.first().is_some_and(|word| is_in!("just only simply but", word)) && thing::is_named(clause.skip(1))
         })
 }
@@ -251,7 +251,7 @@ fn concludes(words: Wording<'_>, is_user: bool) -> bool {
         let is_meant = is_user || words[at] != "then" && (words[at] != "so" || at >= 3 || rest.len() == count);
         // What follows the name in its clause would say something of it.
         let is_alone = rest.len() == count
-            || rest.until(rest.text.find([',', ';', '(', '—', '–', '!']).unwrap_or(rest.text.len())).len() == count;
+            || rest.until(Marks::and_dashes(*b",;(!").first(rest.text).unwrap_or(rest.text.len())).len() == count;
         let is_tailed = rest.get(count).is_some_and(|word| is_in!("and instead then now here this", word)) && is_user;
         is_meant && (is_alone || is_tailed) && thing::is_named(rest)
     })

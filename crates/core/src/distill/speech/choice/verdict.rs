@@ -1,6 +1,7 @@
 //! Sentences that conclude: a lead that sums up, a label, a report of whose choice it was, a state that is final.
 
 use super::cues::{Cue, CueSet};
+use super::marks::Marks;
 use super::needs;
 use super::sayings::Saying;
 use super::thing;
@@ -78,7 +79,7 @@ pub(in crate::distill) fn by_anyone(words: Wording<'_>, cues: CueSet) -> bool {
     words.says(Saying::Lead)
         || words.says(Saying::Closed)
         || is_labelled(words)
-        || words.has(needs::ONLY) && words.clauses(is_mark).any(|clause| admits(&clause))
+        || words.has(needs::ONLY) && words.clauses(MARKS).any(|clause| admits(&clause))
         || words.has(needs::CLOSES) && is_closed(words)
         || words.has(needs::IDEA) && replaces_idea(&words)
         || words.has(needs::ROUTE) && goes_route(&words)
@@ -138,9 +139,8 @@ fn is_reworked(words: &[Word<'_>], cues: CueSet) -> bool {
         && words.windows(2).any(|pair| is_in!("rather instead", &pair[0]) && is_in!("than of", &pair[1]))
 }
 
-fn is_mark(c: char) -> bool {
-    matches!(c, ',' | ';' | ':' | '—' | '–' | '(')
-}
+/// What parts a sentence into clauses.
+const MARKS: Marks<4> = Marks::and_dashes(*b",;:(");
 
 /// `From this release on, …`, `as of version 5 …`: what holds from a time on.
 fn starts_from(words: &[Word<'_>]) -> bool {
@@ -248,8 +248,7 @@ pub(in crate::distill) fn closes(words: Wording<'_>) -> bool {
 }
 
 fn is_closed(sentence: Wording<'_>) -> bool {
-    let is_mark = |c: char| matches!(c, '.' | ',' | ';' | '!' | '—' | '–' | '(' | ')');
-    let mut clauses = sentence.clauses(is_mark).filter(|clause| !clause.text.trim().is_empty());
+    let mut clauses = sentence.clauses(Marks::and_dashes(*b".,;!()")).filter(|clause| !clause.text.trim().is_empty());
     let Some(first) = clauses.next() else { return false };
     // `So be it, a queue`
     first.len() >= 2 && clauses.any(closes)

@@ -1,0 +1,101 @@
+//! Marks of punctuation in a text, found without looking at each of its characters.
+
+use super::letters::{self, STRETCH};
+
+/// Marks that are looked for together.
+#[derive(Clone, Copy)]
+pub(in crate::distill) struct Marks<const N: usize> {
+    /// Of ASCII.
+    signs: [u8; N],
+    /// Whether the long dashes count as well.
+    dashes: bool,
+}
+
+impl<const N: usize> Marks<N> {
+    pub(in crate::distill) const fn of(signs: [u8; N]) -> Self {
+        Self { signs, dashes: false }
+    }
+
+    pub(in crate::distill) const fn and_dashes(signs: [u8; N]) -> Self {
+        Self { signs, dashes: true }
+    }
+
+    /// Where the first one is.
+    pub(in crate::distill) fn first(self, text: &str) -> Option<usize> {
+        self.all(text).next().map(|mark| mark.at)
+    }
+
+    /// Where they are, in order.
+    pub(in crate::distill) fn all(self, text: &str) -> impl Iterator<Item = Mark> {
+        let dash = if self.dashes { DASH[0] } else { self.signs.first().copied().unwrap_or(DASH[0]) };
+        let (mut from, mut found) = (0, self.found(text, 0, dash));
+        std::iter::from_fn(move || {
+            loop {
+                while found == 0 {
+                    from += STRETCH;
+                    if from >= text.len() {
+                        return None;
+                    }
+                    found = self.found(text, from, dash);
+                }
+                let at = from + found.trailing_zeros() as usize;
+                found &= found - 1;
+                match &text.as_bytes()[at..] {
+                    [first, second, third, ..] if *first == DASH[0] => {
+                        if *second == DASH[1] && matches!(third, 0x93 | 0x94) {
+                            return Some(Mark { at, is_dash: true });
+                        }
+                    }
+                    _ => return Some(Mark { at, is_dash: false }),
+                }
+            }
+        })
+    }
+
+    /// What may be one in the next stretch of a text, a bit for each byte.
+    #[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
+    fn found(self, text: &str, from: usize, dash: u8) -> u64 {
+        let is = |byte: u8| self.signs.iter().fold(byte == dash, |any, sign| any | (byte == *sign));
+        letters::bits_of(text.as_bytes().get(from..).unwrap_or_default(), is)
+    }
+}
+
+/// What the dashes begin with.
+const DASH: [u8; 2] = [0xe2, 0x80];
+
+/// A mark that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::distill) struct Mark {
+    pub(in crate::distill) at: usize,
+    pub(in crate::distill) is_dash: bool,
+}
+
+impl Mark {
+    /// Where the text goes on.
+    pub(in crate::distill) fn end(self) -> usize {
+        self.at + if self.is_dash { '—'.len_utf8() } else { 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Marks;
+
+    proptest! {
+        #[test]
+        fn marks_are_found_as_characters_are(text in "[a,;—–→ é\u{80}]{0,90}|.{0,40}") {
+            let found = |is: fn(char) -> bool| -> Vec<(usize, usize)> {
+                text.char_indices().filter(|(_, c)| is(*c)).map(|(at, c)| (at, at + c.len_utf8())).collect()
+            };
+            let places = |marks: Marks<2>| -> Vec<(usize, usize)> {
+                marks.all(&text).map(|mark| (mark.at, mark.end())).collect()
+            };
+            prop_assert_eq!(places(Marks::of(*b",;")), found(|c| matches!(c, ',' | ';')));
+            let with_dashes = Marks::and_dashes(*b",;");
+            prop_assert_eq!(places(with_dashes), found(|c| matches!(c, ',' | ';' | '—' | '–')));
+            prop_assert_eq!(with_dashes.first(&text), text.find([',', ';', '—', '–']));
+        }
+    }
+}
