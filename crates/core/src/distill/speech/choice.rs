@@ -18,7 +18,9 @@ use super::marks::{Mark, Marks};
 use super::sayings::Saying;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::{Wording, spelt};
-use super::{Voice, cues, decisions, lexicon, marks, needs, prose, questions, request, sayings, vocabulary, wording};
+use super::{
+    Voice, cues, decisions, letters, lexicon, marks, needs, prose, questions, request, sayings, vocabulary, wording,
+};
 
 /// How many words a choice may have, and how many bytes.
 pub(in crate::distill) const LONGEST: usize = 90;

@@ -1,6 +1,7 @@
 //! Text that was pasted and not said: code, logs, traces, diffs, tables. Judged line by line, dropped by paragraph.
 
 use super::heading;
+use super::letters::{self, STRETCH};
 
 /// The paragraphs that somebody said. Where nothing but a dump is there, nothing is left.
 pub(in crate::distill) fn without(text: &str) -> String {
@@ -150,7 +151,6 @@ fn has_clock(text: &str) -> bool {
 fn is_marked(text: &str, lower: &str) -> bool {
     const STARTS: &[&str] = &[
         "diff --git",
-        "index ",
         "--- a/",
         "+++ b/",
         "@@ -",
@@ -167,8 +167,6 @@ fn is_marked(text: &str, lower: &str) -> bool {
         "[warn",
         "[error]",
         "[trace]",
-        "info ",
-        "debug ",
         "error ts",
         "e   ",
         "$ ",
@@ -178,9 +176,7 @@ fn is_marked(text: &str, lower: &str) -> bool {
     ];
     let is_level = |start: &str| begins(lower, start) && (!start.ends_with(' ') || text.len() > start.len());
     let shouted = ["INFO ", "DEBUG ", "WARN ", "ERROR ", "TRACE ", "FATAL "];
-    let plain =
-        STARTS.iter().filter(|start| !matches!(**start, "info " | "debug " | "index ")).any(|start| is_level(start));
-    plain
+    STARTS.iter().any(|start| is_level(start))
         || shouted.iter().any(|level| begins(text, level))
         || (begins(lower, "index ") && text.contains(".."))
         || is_table(text)
@@ -207,10 +203,9 @@ fn is_symbol(byte: u8) -> bool {
         | (byte == b'$')
 }
 
-/// How many bytes are of a kind, counted in stretches that a byte can count.
-fn count(text: &str, is: impl Fn(u8) -> bool) -> usize {
-    let stretches = text.as_bytes().chunks(128);
-    stretches.map(|stretch| usize::from(stretch.iter().fold(0_u8, |sum, byte| sum + u8::from(is(*byte))))).sum()
+/// How many bytes are of a kind.
+fn count(text: &str, is: impl Fn(u8) -> bool + Copy) -> usize {
+    text.as_bytes().chunks(STRETCH).map(|stretch| letters::bits_of(stretch, is).count_ones() as usize).sum()
 }
 
 /// A line of code in one of the usual languages.

@@ -10,24 +10,20 @@ const STOPPED: &str = "\
 
 /// Whether the work at hand is left: stopped, blocked, somebody else's, not worth it, or put away for later.
 pub(in crate::distill) fn is_left(words: &[Word<'_>]) -> bool {
-    let mut pairs = words.windows(2);
-    pairs.any(|pair| {
-        is_in!(STOPS, &pair[0]) && is_stopped(&pair[0], &pair[1])
-            || is_in!(GIVEN_UP, &pair[1]) && is_given_up(&pair[0], &pair[1])
-    }) || threes(words).any(|(one, two, three)| is_in!(PUTS, one) && is_put_away(one, two, three))
+    let word = |at: usize| words.get(at).unwrap_or(&NO_WORD);
+    (0..words.len()).filter(|at| is_in!(SIGNS, &words[*at])).any(|at| {
+        let (one, two, three) = (word(at), word(at + 1), word(at + 2));
+        is_stopped(one, two) || is_put_away(one, two, three) || at > 0 && is_given_up(word(at - 1), one)
+    })
 }
 
-/// What work that is stopped is told with first, so that few words are looked at closely; the same where it is put away.
-const STOPS: &str = "\
+/// What work that is stopped or put away is told with first, or last where it is given up: few words are looked at closely.
+const SIGNS: &str = "\
     was were got been is can't cannot stops stop ends halts interrupt trumps outranks preempts beats overrides on in \
-    drop dropping resume resumed continue continued";
-const PUTS: &str = "\
+    drop dropping resume resumed continue continued \
     stash save commit park push shelve shelving let can already did fixed solved done while until no finish do handle \
-    take call calling that will leave skip in throw toss bin need";
-
-/// What it is told with last, where it is given up.
-const GIVEN_UP: &str = "\
-    interest patience end done waits wait stops for circles nowhere anywhere time day prio priority worth with now";
+    take call calling that will leave skip throw toss bin need \
+    interest patience end waits wait for circles nowhere anywhere time day prio priority worth with now";
 
 /// Each word with the two behind it, of which the last have none.
 fn threes<'w, 'a>(words: &'w [Word<'a>]) -> impl Iterator<Item = (&'w Word<'a>, &'w Word<'a>, &'w Word<'a>)> {
@@ -160,14 +156,14 @@ mod tests {
     fn every_rule_begins_with_a_word_that_is_looked_for() {
         let words = words_of("is_stopped");
         for (one, two) in words.iter().flat_map(|one| words.iter().map(move |two| (one, two))) {
-            assert!(is_in!(STOPS, one) || !is_stopped(one, two), "{} {}", one.as_str(), two.as_str());
+            assert!(is_in!(SIGNS, one) || !is_stopped(one, two), "{} {}", one.as_str(), two.as_str());
         }
         let words = words_of("is_given_up");
         for (one, two) in words.iter().flat_map(|one| words.iter().map(move |two| (one, two))) {
-            assert!(is_in!(GIVEN_UP, two) || !is_given_up(one, two), "{} {}", one.as_str(), two.as_str());
+            assert!(is_in!(SIGNS, two) || !is_given_up(one, two), "{} {}", one.as_str(), two.as_str());
         }
         let words = words_of("is_put_away");
-        for one in words.iter().filter(|one| !is_in!(PUTS, one)) {
+        for one in words.iter().filter(|one| !is_in!(SIGNS, one)) {
             for (two, three) in words.iter().flat_map(|two| words.iter().map(move |three| (two, three))) {
                 assert!(!is_put_away(one, two, three), "{} {} {}", one.as_str(), two.as_str(), three.as_str());
             }

@@ -80,6 +80,20 @@ pub(in crate::distill) fn bits_of(text: &[u8], is: impl Fn(u8) -> bool) -> u64 {
     }
 }
 
+/// Where the bytes of a kind are, in order.
+pub(in crate::distill) fn places(text: &[u8], is: impl Fn(u8) -> bool + Copy) -> impl Iterator<Item = usize> {
+    let (mut from, mut found) = (0, bits_of(text, is));
+    std::iter::from_fn(move || {
+        while found == 0 {
+            from += STRETCH;
+            found = bits_of(text.get(from..).filter(|rest| !rest.is_empty())?, is);
+        }
+        let at = from + found.trailing_zeros() as usize;
+        found &= found - 1;
+        Some(at)
+    })
+}
+
 fn bits(bytes: &[u8; STRETCH], is: impl Fn(u8) -> bool) -> u64 {
     let flags = bytes.map(|byte| u8::from(is(byte)));
     let (eights, _) = flags.as_chunks();

@@ -1,6 +1,6 @@
 //! Marks of punctuation in a text, found without looking at each of its characters.
 
-use super::letters::{self, STRETCH};
+use super::letters;
 
 /// Marks that are looked for together.
 #[derive(Clone, Copy)]
@@ -26,42 +26,19 @@ impl<const N: usize> Marks<N> {
     }
 
     /// Where they are, in order.
-    pub(in crate::distill) fn all(self, text: &str) -> impl Iterator<Item = Mark> {
-        let dash = if self.dashes { DASH[0] } else { self.signs.first().copied().unwrap_or(DASH[0]) };
-        let (mut from, mut found) = (0, self.found(text, 0, dash));
-        std::iter::from_fn(move || {
-            loop {
-                while found == 0 {
-                    from += STRETCH;
-                    if from >= text.len() {
-                        return None;
-                    }
-                    found = self.found(text, from, dash);
-                }
-                let at = from + found.trailing_zeros() as usize;
-                found &= found - 1;
-                match &text.as_bytes()[at..] {
-                    [first, second, third, ..] if *first == DASH[0] => {
-                        if *second == DASH[1] && matches!(third, 0x93 | 0x94) {
-                            return Some(Mark { at, is_dash: true });
-                        }
-                    }
-                    _ => return Some(Mark { at, is_dash: false }),
-                }
-            }
-        })
-    }
-
-    /// What may be one in the next stretch of a text, a bit for each byte.
     #[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
-    fn found(self, text: &str, from: usize, dash: u8) -> u64 {
-        let is = |byte: u8| self.signs.iter().fold(byte == dash, |any, sign| any | (byte == *sign));
-        letters::bits_of(text.as_bytes().get(from..).unwrap_or_default(), is)
+    pub(in crate::distill) fn all(self, text: &str) -> impl Iterator<Item = Mark> {
+        let Self { signs, dashes } = self;
+        let may_be = move |byte: u8| signs.iter().fold(dashes & (byte == DASH), |any, sign| any | (byte == *sign));
+        letters::places(text.as_bytes(), may_be).filter_map(move |at| match &text.as_bytes()[at..] {
+            [DASH, rest @ ..] => matches!(rest, [0x80, 0x93 | 0x94, ..]).then_some(Mark { at, is_dash: true }),
+            _ => Some(Mark { at, is_dash: false }),
+        })
     }
 }
 
 /// What the dashes begin with.
-const DASH: [u8; 2] = [0xe2, 0x80];
+const DASH: u8 = 0xe2;
 
 /// A mark that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

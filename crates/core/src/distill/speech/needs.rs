@@ -143,15 +143,12 @@ pub(in crate::distill) const NEEDS: &[(Class, &str)] = &[
     (SWAPS, swap::BEATS),
     (LEAVES, turn::LEAVING),
     (LEAVES, turn::OLD),
+    (LEAVES, turn::PAST_TASK),
     (
         LEAVES,
         "no not what out off won't don't commit push care rabbit happy done finished through satisfied good fine call",
     ),
-    (
-        LEAVES,
-        "calling consider next another backlog anymore merged shipped unnecessary finished reassigned deprioritised",
-    ),
-    (LEAVES, "deprioritized moot obsolete superseded"),
+    (LEAVES, "calling consider next another"),
     (
         TAKES,
         "work working start starting focus begin concentrate get going carry turn switch move shift pivot jump over go",

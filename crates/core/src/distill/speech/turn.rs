@@ -138,7 +138,7 @@ pub(in crate::distill) const LEAVING: &str = "\
     canceled postponed ditched scrapped delay close closing mothball bin kill killing finish stash";
 
 /// What is said of a task that is over.
-const PAST_TASK: &str = "\
+pub(in crate::distill) const PAST_TASK: &str = "\
     backlog anymore merged shipped unnecessary finished reassigned deprioritised deprioritized moot obsolete superseded";
 
 /// Whether a prompt leaves what was worked on: puts it away, or says that it is over, later or not wanted.
@@ -169,7 +169,7 @@ pub(in crate::distill) fn leaves(words: &[Word<'_>]) -> bool {
                 && is_in!("it this that", object)
                 && is_in!("done a finished good", next)
             || is_in!("next another", verb) && is_in!("week month sprint quarter time day", object)
-    }) || words.iter().any(|word| is_in!(PAST_TASK, word))
+    }) || words.iter().any(|word| word.is(needs::LEAVES) && is_in!(PAST_TASK, word))
 }
 
 /// Whether a prompt takes something up, or says what matters now.

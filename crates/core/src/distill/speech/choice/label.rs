@@ -1,5 +1,6 @@
 //! A lead and, behind a colon or an arrow, what is chosen by its name: `replacement: a queue`, `as I keep saying: a queue`.
 
+use super::letters;
 use super::lexicon::{LABEL, TELLS, UNSETTLED};
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
@@ -30,10 +31,14 @@ fn mark_in(text: &str) -> Option<(usize, &'static str)> {
     let bytes = text.as_bytes();
     let is_mark = |at: usize| match bytes[at] {
         b':' => bytes[at..].starts_with(b": ").then_some(": "),
-        _ if !matches!(bytes.get(at + 1), Some(b'=' | b'-' | 0xe2)) => None,
         _ => MARKS.into_iter().find(|mark| bytes[at..].starts_with(mark.as_bytes())),
     };
-    memchr::memchr2_iter(b':', b' ', bytes).find_map(|at| is_mark(at).map(|mark| (at, mark)))
+    // All but the first have a space before what they are known by.
+    let is_first = |byte: u8| [b':', b'=', b'-', 0xe2].into_iter().fold(false, |any, first| any | (byte == first));
+    letters::places(bytes, is_first).find_map(|at| {
+        let at = if bytes[at] == b':' { at } else { at.checked_sub(1)? };
+        is_mark(at).map(|mark| (at, mark))
+    })
 }
 
 /// Whether a lead settles what is named behind it.

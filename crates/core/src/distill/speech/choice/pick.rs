@@ -100,13 +100,16 @@ fn is_reasoned(words: Wording<'_>) -> bool {
         let next = thing::begins(named).and_then(|count| named.get(count));
         next.is_some_and(|word| is_in!("because since bc cuz given", word))
     };
+    // Most of these signs stand in names.
+    let spaced = |sign: u8, mark: &str| {
+        let mut signs = memchr::memchr_iter(sign, named.text.as_bytes()).filter_map(|at| at.checked_sub(1));
+        signs.find(|at| named.text.as_bytes()[*at..].starts_with(mark.as_bytes()))
+    };
     let is_dashed = || {
-        let has_mark = memchr::memchr2(b'-', b'/', named.text.as_bytes()).is_some();
-        has_mark
-            && [" - ", " // "].iter().filter_map(|mark| named.text.find(mark)).any(|at| {
-                let before = named.until(at);
-                before.len() >= 3 && thing::is_named(before) && thing::is_thing(&before)
-            })
+        [spaced(b'-', " - "), spaced(b'/', " // ")].into_iter().flatten().any(|at| {
+            let before = named.until(at);
+            before.len() >= 3 && thing::is_named(before) && thing::is_thing(&before)
+        })
     };
     thing::is_named(named) && is_because() || is_dashed()
 }
@@ -310,14 +313,14 @@ fn bare(sentence: Wording<'_>, is_user: bool) -> bool {
 /// `A queue, because it is there.`
 fn is_explained(sentence: Wording<'_>) -> bool {
     (1..sentence.len()).any(|at| {
-        let before = sentence.text[..sentence.begins(at)].trim_end().chars().next_back();
-        let next = sentence.get(at + 1).unwrap_or(&NO_WORD);
-        match sentence[at].as_str() {
-            "because" => true,
-            "since" | "given" => before == Some(','),
-            "as" => before == Some(',') && is_in!("it the", next),
-            "it" => before == Some(';'),
-            _ => false,
-        }
+        let is_behind = |mark: char| sentence.text[..sentence.begins(at)].trim_end().ends_with(mark);
+        let next = || sentence.get(at + 1).unwrap_or(&NO_WORD);
+        is_in!("because since given as it", &sentence[at])
+            && match sentence[at].as_str() {
+                "because" => true,
+                "since" | "given" => is_behind(','),
+                "as" => is_behind(',') && is_in!("it the", next()),
+                _ => is_behind(';'),
+            }
     })
 }

@@ -152,20 +152,23 @@ fn beats(words: &[Word<'_>]) -> bool {
 fn is_deal(words: &[Word<'_>]) -> bool {
     const DEALS: &str =
         "deal agreement plan rule policy choice decision convention arrangement standard practice principle";
-    let is_ours = words.windows(3).any(|part| {
-        is_in!("our my the", &part[0])
-            && is_in!("policy rule convention practice principle standard intention", &part[1])
-            && is_in!("to that", &part[2])
-    });
+    let is_ours = || {
+        words.windows(3).any(|part| {
+            is_in!("our my the", &part[0])
+                && is_in!("policy rule convention practice principle standard intention", &part[1])
+                && is_in!("to that", &part[2])
+        })
+    };
     let ends = matches!(words, [_, _, .., is, the, deal]
         if is_in!("was is are were", is) && is_in!("the our", the) && is_in!(DEALS, deal));
     ends && !is_in!("what which that this", &words[0])
-        || is_ours && words.iter().take(3).any(|word| is_in!("it's it is", word))
+        || words.iter().take(3).any(|word| is_in!("it's it is", word)) && is_ours()
 }
 
 /// `I'm for a queue`, `count me in for a queue`, `we can only afford a queue`.
 fn is_backed(words: Wording<'_>) -> bool {
-    words.windows(3).enumerate().any(|(at, part)| {
+    let mut parts = words.windows(3).enumerate().filter(|(_, part)| is_in!("i'm we're me us i we", &part[0]));
+    parts.any(|(at, part)| {
         is_in!("i'm we're", &part[0]) && part[1] == "for" && thing::is_named(words.skip(at + 2))
             || is_in!("me us", &part[0]) && part[1] == "in" && part[2] == "for"
             || is_in!("i we", &part[0]) && is_in!("can may", &part[1]) && is_in!("only just", &part[2])
