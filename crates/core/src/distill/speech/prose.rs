@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
+use super::letters;
 use super::wording::spelt;
 use super::{Voice, choice, dump, request, verdict};
 
@@ -73,7 +74,7 @@ fn judged(sentence: &str, voice: Voice, is_early: bool) -> CueSet {
 
 /// Splits a message into what its speaker says.
 pub(in crate::distill) fn lines(text: &str, voice: Voice) -> Vec<Line> {
-    let mut reading = Reading::of(voice);
+    let mut reading = Reading::of(text, voice);
     for line in crate::plain::lines(text) {
         reading.take(line);
     }
@@ -95,22 +96,26 @@ struct Reading<'a> {
     mark: Mark,
     fence: Option<&'a str>,
     was_blank: bool,
+    /// Whether there is something in it that `without_emphasis` takes away.
+    is_emphatic: bool,
     /// How many of the next sentences are among the first of a prompt.
     early: usize,
 }
 
 impl<'a> Reading<'a> {
-    fn of(voice: Voice) -> Self {
+    fn of(text: &str, voice: Voice) -> Self {
+        let is_typeset = || memchr::memmem::find(text.as_bytes(), "\u{2019}".as_bytes()).is_some();
         Self {
             voice,
             lines: Vec::new(),
             section: Section::default(),
             is_loose: false,
             has_items: false,
-            paragraph: Vec::new(),
+            paragraph: Vec::with_capacity(8),
             mark: Mark::Plain,
             fence: None,
             was_blank: false,
+            is_emphatic: memchr::memchr(b'*', text.as_bytes()).is_some() || is_typeset(),
             early: if voice == Voice::User { request::EARLY } else { 0 },
         }
     }
@@ -158,7 +163,7 @@ impl<'a> Reading<'a> {
             return;
         }
         let (mark, rest) = mark_of(trimmed);
-        let text = without_emphasis(rest);
+        let text = if self.is_emphatic { without_emphasis(rest) } else { Cow::Borrowed(rest) };
         if mark != Mark::Plain {
             self.flush();
             self.begin(text, mark);
@@ -251,18 +256,17 @@ fn labelled(text: &str) -> Option<(Section, &str)> {
     let head = &text[..text.floor_char_boundary(48)];
     let (at, length) = label_end(head).filter(|(at, _)| *at <= 40)?;
     let label = &text[..at];
-    if crate::plain::fields(label).nth(4).is_some() {
-        return None;
-    }
     let section = Section::of_label(label);
-    (section != Section::Other).then(|| (section, text[at + length..].trim()))
+    let is_label = section != Section::Other && crate::plain::fields(label).nth(4).is_none();
+    is_label.then(|| (section, text[at + length..].trim()))
 }
 
 /// Where what may be a label ends, and how long the mark is that ends it.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
 pub(in crate::distill) fn label_end(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
-    // A dash is three bytes long and begins with the first of these.
-    memchr::memchr3_iter(b':', b'-', 0xe2, bytes).find_map(|at| {
+    // A long dash begins with the last of these.
+    letters::places(bytes, |byte| (byte == b':') | (byte == b'-') | (byte == 0xe2)).find_map(|at| {
         let mark = text[at..].chars().next().filter(|mark| matches!(mark, ':' | '-' | '—' | '–'))?;
         let is_spaced = bytes.get(at + mark.len_utf8()) == Some(&b' ');
         let is_dash = mark != ':';
