@@ -2,6 +2,7 @@
 
 use super::heading;
 use super::letters::{self, STRETCH};
+use super::vocabulary::{self, list};
 
 /// The paragraphs that somebody said. Where nothing but a dump is there, nothing is left.
 pub(in crate::distill) fn without(text: &str) -> String {
@@ -84,10 +85,23 @@ fn is_certain(text: &str) -> bool {
     // Nearly every line begins with a letter that no dump begins with.
     let may_be = text.bytes().next().is_some_and(|first| IS_FIRST[usize::from(first)]);
     may_be && {
-        let lower = text[..text.floor_char_boundary(48)].to_ascii_lowercase();
-        is_frame(text, &lower) || has_clock(text) || is_marked(text, &lower)
+        let mut head = [0; HEAD];
+        let lower = lowered(text, &mut head);
+        is_frame(text, lower) || has_clock(text) || is_marked(text, lower)
     } || is_ruler(text)
         || (text.len() > 160 && !text.contains(' ') && !text.contains("://"))
+}
+
+/// As many bytes of a line tell by its beginning what it is.
+const HEAD: usize = 48;
+
+/// The beginning of a text in lower case.
+fn lowered<'a>(text: &str, head: &'a mut [u8; HEAD]) -> &'a str {
+    let start = &text.as_bytes()[..text.floor_char_boundary(HEAD)];
+    let head = &mut head[..start.len()];
+    head.copy_from_slice(start);
+    head.make_ascii_lowercase();
+    str::from_utf8(head).unwrap_or_default()
 }
 
 /// What the lines begin with that are told by their beginning.
@@ -149,38 +163,28 @@ fn has_clock(text: &str) -> bool {
 }
 
 fn is_marked(text: &str, lower: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "diff --git",
-        "--- a/",
-        "+++ b/",
-        "@@ -",
-        "npm err!",
-        "npm warn",
-        "error[e",
-        "warning: unused",
-        "info:",
-        "debug:",
-        "warn:",
-        "trace:",
-        "[info]",
-        "[debug]",
-        "[warn",
-        "[error]",
-        "[trace]",
-        "error ts",
-        "e   ",
-        "$ ",
-        "% ",
-        "#include",
-        "#!/",
-    ];
-    let is_level = |start: &str| begins(lower, start) && (!start.ends_with(' ') || text.len() > start.len());
+    let starts: &[&str] = match lower.as_bytes().first() {
+        Some(b'd') => &["diff --git", "debug:"],
+        Some(b'-') => &["--- a/", "-->"],
+        Some(b'+') => &["+++ b/"],
+        Some(b'@') => &["@@ -"],
+        Some(b'n') => &["npm err!", "npm warn"],
+        Some(b'e') => &["error[e", "error ts", "e   "],
+        Some(b'w') => &["warning: unused", "warn:"],
+        Some(b'i') => &["info:"],
+        Some(b't') => &["trace:"],
+        Some(b'[') => &["[info]", "[debug]", "[warn", "[error]", "[trace]"],
+        Some(b'$') => &["$ "],
+        Some(b'%') => &["% "],
+        Some(b'#') => &["#include", "#!/"],
+        _ => &[],
+    };
+    let is_level = |start: &str| lower.starts_with(start) && (!start.ends_with(' ') || text.len() > start.len());
     let shouted = ["INFO ", "DEBUG ", "WARN ", "ERROR ", "TRACE ", "FATAL "];
-    STARTS.iter().any(|start| is_level(start))
+    starts.iter().any(|start| is_level(start))
         || shouted.iter().any(|level| begins(text, level))
         || (begins(lower, "index ") && text.contains(".."))
         || is_table(text)
-        || text.starts_with("-->")
 }
 
 /// A row of a table.
@@ -213,46 +217,11 @@ fn count(text: &str, is: impl Fn(u8) -> bool + Copy) -> usize {
 
 /// A line of code in one of the usual languages.
 fn is_code(text: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "import ",
-        "from ",
-        "def ",
-        "class ",
-        "fn ",
-        "pub ",
-        "const ",
-        "let ",
-        "var ",
-        "function ",
-        "return ",
-        "if (",
-        "for (",
-        "while (",
-        "else ",
-        "package ",
-        "using ",
-        "struct ",
-        "enum ",
-        "impl ",
-        "async ",
-        "await ",
-        "export ",
-        "public ",
-        "private ",
-        "static ",
-        "void ",
-        "int ",
-        "#[",
-        "@",
-        "//",
-        "/*",
-        "* ",
-        "<?",
-        "</",
-        "SELECT ",
-        "INSERT ",
-        "UPDATE ",
-    ];
+    const WORDS: &str = "\
+        import from def class fn pub const let var function return else package using struct enum impl async await \
+        export public private static void int SELECT INSERT UPDATE";
+    const LONGEST: usize = "function".len();
+    const STARTS: &[&str] = &["if (", "for (", "while (", "#[", "@", "//", "/*", "* ", "<?", "</"];
     let ends = text.ends_with(['{', '}', ';', '(']) || text.ends_with("=>") || text.ends_with("},");
     if ends {
         return true;
@@ -263,7 +232,12 @@ fn is_code(text: &str) -> bool {
     }
     // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
     let is_remarks = || symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
-    let is_begun = || STARTS.iter().any(|start| begins(text, start)) && !is_remarks();
+    let is_word = || {
+        let head = &text.as_bytes()[..text.len().min(LONGEST + 1)];
+        let end = head.iter().position(|byte| *byte == b' ');
+        end.is_some_and(|end| list!(WORDS).knows(vocabulary::print(&head[..end])))
+    };
+    let is_begun = || (is_word() || STARTS.iter().any(|start| begins(text, start))) && !is_remarks();
     let is_more_than = |letters: usize| symbols * 5 > letters;
     let is_dense = || {
         let letters = count(text, |byte| byte.is_ascii_alphabetic());

@@ -259,8 +259,8 @@ impl Section {
 
     pub(in crate::distill) fn of_label(label: &str) -> Self {
         // `Step 3 (pending)` says what it is in brackets.
-        let label =
-            label.split_once('(').filter(|(before, _)| before.starts_with("Step")).map_or(label, |(_, inner)| inner);
+        let inner = label.starts_with("Step").then(|| label.split_once('(')).flatten();
+        let label = inner.map_or(label, |(_, inner)| inner);
         let label = label.trim_matches(|c: char| !c.is_alphanumeric());
         if !label.is_ascii() {
             return Self::Other;

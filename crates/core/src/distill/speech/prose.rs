@@ -6,7 +6,7 @@ use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
 use super::letters;
 use super::wording::spelt;
-use super::{Voice, choice, dump, request, verdict};
+use super::{Voice, choice, dump, request, verdict, words};
 
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,6 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn of(text: &str, voice: Voice) -> Self {
-        let is_typeset = || memchr::memmem::find(text.as_bytes(), "\u{2019}".as_bytes()).is_some();
         Self {
             voice,
             lines: Vec::new(),
@@ -115,7 +114,7 @@ impl<'a> Reading<'a> {
             mark: Mark::Plain,
             fence: None,
             was_blank: false,
-            is_emphatic: memchr::memchr(b'*', text.as_bytes()).is_some() || is_typeset(),
+            is_emphatic: memchr::memchr(b'*', text.as_bytes()).is_some() || words::is_typeset(text),
             early: if voice == Voice::User { request::EARLY } else { 0 },
         }
     }

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::dump;
 
@@ -92,7 +95,9 @@ const ENOUGH: usize = 48 * 1024;
 /// What the user said, paragraphs kept; empty where a message has no words of the user.
 pub(in crate::distill) fn own(text: &str) -> String {
     let text = clipped(text);
-    let text = replaced(replaced(text, "\u{2019}", "'"), "\r\n", "\n");
+    let text = if is_typeset(&text) { Cow::Owned(text.replace('\u{2019}', "'")) } else { text };
+    let text =
+        if memchr::memchr(b'\r', text.as_bytes()).is_some() { Cow::Owned(text.replace("\r\n", "\n")) } else { text };
     let text = crate::plain::plain(&text);
     let text = without_blocks(&text);
     let text = without_notices(without_command(text.trim()));
@@ -100,11 +105,10 @@ pub(in crate::distill) fn own(text: &str) -> String {
     text.trim().to_owned()
 }
 
-fn replaced<'a>(text: Cow<'a, str>, old: &str, new: &str) -> Cow<'a, str> {
-    if memchr::memmem::find(text.as_bytes(), old.as_bytes()).is_none() {
-        return text;
-    }
-    Cow::Owned(text.replace(old, new))
+/// Whether the apostrophe of typesetting is in a text.
+pub(in crate::distill) fn is_typeset(text: &str) -> bool {
+    static APOSTROPHE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\u{2019}"));
+    APOSTROPHE.find(text.as_bytes()).is_some()
 }
 
 /// The beginning and the end: what was pasted stands between them.
