@@ -37,6 +37,15 @@ impl<const N: usize> Marks<N> {
     }
 }
 
+/// Where some signs stand together, looked for by the one of them that is rarest.
+pub(in crate::distill) fn find(text: &str, signs: &str, rarest: usize) -> Option<usize> {
+    let mut places = memchr::memchr_iter(signs.as_bytes()[rarest], text.as_bytes());
+    places.find_map(|at| {
+        let start = at.checked_sub(rarest)?;
+        text.as_bytes()[start..].starts_with(signs.as_bytes()).then_some(start)
+    })
+}
+
 /// What the dashes begin with.
 const DASH: u8 = 0xe2;
 
@@ -58,9 +67,16 @@ impl Mark {
 mod tests {
     use proptest::prelude::*;
 
-    use super::Marks;
+    use super::{Marks, find};
 
     proptest! {
+        #[test]
+        fn signs_are_found_together(text in "[i.e -]{0,30}") {
+            prop_assert_eq!(find(&text, "i.e.", 1), text.find("i.e."));
+            prop_assert_eq!(find(&text, ". ", 0), text.find(". "));
+            prop_assert_eq!(find(&text, " - ", 1), text.find(" - "));
+        }
+
         #[test]
         fn marks_are_found_as_characters_are(text in "[a,;—–→ é\u{80}]{0,90}|.{0,40}") {
             let found = |is: fn(char) -> bool| -> Vec<(usize, usize)> {

@@ -362,7 +362,8 @@ pub(in crate::distill) fn spans(text: &str) -> Vec<(usize, usize)> {
 
 /// Hands over where the sentences of a text are.
 fn each_span(text: &str, take: impl FnMut(usize, usize)) {
-    let mut spans = Spans { text, take, start: 0, looked: 0, coded: 0, in_code: false };
+    let has_code = memchr::memchr(b'`', text.as_bytes()).is_some();
+    let mut spans = Spans { text, take, start: 0, looked: 0, has_code, coded: 0, in_code: false };
     let marks = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
     if text.is_ascii() {
         marks.for_each(|at| spans.look(at));
@@ -401,6 +402,7 @@ struct Spans<'a, T> {
     start: usize,
     /// Marks before this place were looked at with one before them.
     looked: usize,
+    has_code: bool,
     /// Whether there is code here, which is known as far as this.
     coded: usize,
     in_code: bool,
@@ -410,8 +412,10 @@ impl<T: FnMut(usize, usize)> Spans<'_, T> {
     /// Looks whether the mark at a place ends a sentence.
     fn look(&mut self, at: usize) {
         let (text, bytes) = (self.text, self.text.as_bytes());
-        self.in_code ^= memchr::memchr_iter(b'`', &bytes[self.coded..at]).count() % 2 == 1;
-        self.coded = at;
+        if self.has_code {
+            self.in_code ^= memchr::memchr_iter(b'`', &bytes[self.coded..at]).count() % 2 == 1;
+            self.coded = at;
+        }
         let Some(mark) = text[at..].chars().next().filter(|_| !self.in_code && at >= self.start.max(self.looked))
         else {
             return;

@@ -12,7 +12,7 @@ use super::marks::{Mark, Marks};
 use super::particle::goes_on;
 use super::vocabulary::{List, NO_WORD, Word, is_in, list};
 use super::wording::Wording;
-use super::{Voice, label, needs, state};
+use super::{Voice, label, marks, needs, state};
 
 /// A sentence, its words and what these can be.
 struct Clause<'a> {
@@ -37,7 +37,7 @@ pub(in crate::distill) fn settles(voice: Voice, words: Wording<'_>, is_explained
     let is_act = any & (FIRM | WEAK | SETTLED | MEETING | PEOPLE | THEREFORE) != 0
         || is_explained
         || clause.is_user
-        || text.contains(": ")
+        || marks::find(text, ": ", 0).is_some()
         || clause.standing().is_some();
     if is_act && clause.speaker_acts() {
         return true;
@@ -305,9 +305,9 @@ impl Clause<'_> {
             return false;
         };
         // `Rejected: …` is the label of what was not chosen.
-        let is_label = self.text.split_whitespace().nth(first).is_some_and(|word| word.ends_with(':'));
-        !is_label
-            && self.is_act(first, PAST | GOING)
+        let is_label = || self.text.split_whitespace().nth(first).is_some_and(|word| word.ends_with(':'));
+        self.is_act(first, PAST | GOING)
+            && !is_label()
             && !self.is(first, BASE)
             && !self.words[..first].iter().any(|word| is_in!("to be", word))
     }

@@ -4,7 +4,7 @@ use super::letters;
 use super::lexicon::{LABEL, TELLS, UNSETTLED};
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::Wording;
-use super::{request, thing};
+use super::{marks, request, thing};
 
 /// The longest lead, in words.
 const LONGEST: usize = 13;
@@ -47,7 +47,9 @@ pub(in crate::distill) fn leads(words: Wording<'_>, is_user: bool) -> bool {
     if text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("tl;dr")) {
         return is_chosen(words.skip(2), is_user);
     }
-    if memchr::memchr3(b':', b'>', 0xe2, text.as_bytes()).is_none() && !(is_user && text.contains(" = ")) {
+    if memchr::memchr3(b':', b'>', 0xe2, text.as_bytes()).is_none()
+        && !(is_user && marks::find(text, " = ", 1).is_some())
+    {
         return false;
     }
     let Some((at, mark)) = mark_in(text) else { return false };

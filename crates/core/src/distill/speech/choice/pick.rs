@@ -7,7 +7,7 @@ use super::marks::Marks;
 use super::sayings::Saying;
 use super::vocabulary::{NO_WORD, Word, is_in};
 use super::wording::{Wording, spelt};
-use super::{needs, questions, request, thing};
+use super::{marks, needs, questions, request, thing};
 
 /// What stands before a pick and makes it one.
 const LEADS: &str = "\
@@ -69,7 +69,11 @@ pub(in crate::distill) fn names(words: Wording<'_>) -> bool {
         return false;
     }
     // Its full stops end nothing.
-    if words.text.contains("i.e.") { spelt(&words.text.replace("i.e.", ""), is_picked) } else { is_picked(words) }
+    if marks::find(words.text, "i.e.", 1).is_some() {
+        spelt(&words.text.replace("i.e.", ""), is_picked)
+    } else {
+        is_picked(words)
+    }
 }
 
 fn is_picked(words: Wording<'_>) -> bool {
@@ -100,13 +104,8 @@ fn is_reasoned(words: Wording<'_>) -> bool {
         let next = thing::begins(named).and_then(|count| named.get(count));
         next.is_some_and(|word| is_in!("because since bc cuz given", word))
     };
-    // Most of these signs stand in names.
-    let spaced = |sign: u8, mark: &str| {
-        let mut signs = memchr::memchr_iter(sign, named.text.as_bytes()).filter_map(|at| at.checked_sub(1));
-        signs.find(|at| named.text.as_bytes()[*at..].starts_with(mark.as_bytes()))
-    };
     let is_dashed = || {
-        [spaced(b'-', " - "), spaced(b'/', " // ")].into_iter().flatten().any(|at| {
+        [" - ", " // "].into_iter().filter_map(|mark| marks::find(named.text, mark, 1)).any(|at| {
             let before = named.until(at);
             before.len() >= 3 && thing::is_named(before) && thing::is_thing(&before)
         })

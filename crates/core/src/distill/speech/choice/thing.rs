@@ -1,7 +1,7 @@
 //! The name of a thing in a sentence: what is chosen is most often named by a noun with what belongs to it, and no verb.
 
 use super::lexicon::{PEOPLE, TELLS, THIRD, UNSETTLED};
-use super::marks::Marks;
+use super::marks::{self, Marks};
 use super::vocabulary::{Word, is_in};
 use super::wording::Wording;
 
@@ -51,7 +51,7 @@ fn is_verb(word: &Word<'_>, next: &Word<'_>) -> bool {
 /// How many words at the beginning name a thing.
 pub(in crate::distill) fn begins(words: Wording<'_>) -> Option<usize> {
     let end = MARKS.first(words.text).unwrap_or(words.text.len());
-    let end = words.text[..end].find(". ").unwrap_or(end);
+    let end = marks::find(&words.text[..end], ". ", 0).unwrap_or(end);
     let mut count = words.count_until(end).min(LONGEST + 1);
     if let Some(behind) = words[..count].iter().position(|word| is_in!(BEHIND, word)) {
         count = behind;
