@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::aim::Aim;
 use super::digest::{Call, Digest, short};
 use super::role::{self, Role};
-use super::{ErrorSeen, FailedApproach, Item, Voice, outcome, shell};
+use super::shell::Command;
+use super::{ErrorSeen, FailedApproach, Item, Voice, outcome};
 use crate::transcript::{Action, Change, EntryKey, Status};
 
 /// One thing that failed at least once.
@@ -27,10 +29,10 @@ pub(super) enum Fate {
 
 /// Everything that failed and says something, in the order of the last failure.
 pub(super) fn attempts(digest: &Digest<'_>) -> Vec<Attempt> {
-    let mut tries: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut tries: BTreeMap<&Aim<'_>, Vec<usize>> = BTreeMap::new();
     for (index, call) in digest.calls.iter().enumerate() {
         if call.failed && is_telling(call) {
-            tries.entry(&call.deed).or_default().push(index);
+            tries.entry(&call.aim).or_default().push(index);
         }
     }
     if tries.is_empty() {
@@ -60,9 +62,9 @@ fn is_telling(call: &Call<'_>) -> bool {
 }
 
 /// Successes, so that whether something was overcome is not searched anew for each failure.
-struct Solved {
+struct Solved<'a> {
     /// The last success of the same thing.
-    same: BTreeMap<String, usize>,
+    same: BTreeMap<Aim<'a>, usize>,
     /// The last successes of checks, by program and by what they were run on.
     checks: BTreeMap<String, BTreeMap<Vec<String>, usize>>,
     last_work: Option<usize>,
@@ -70,23 +72,23 @@ struct Solved {
     last_check: BTreeMap<String, (role::CheckKind, usize)>,
 }
 
-impl Solved {
-    fn of(digest: &Digest<'_>) -> Self {
+impl<'a> Solved<'a> {
+    fn of(digest: &'a Digest<'_>) -> Self {
         let mut solved =
             Self { same: BTreeMap::new(), checks: BTreeMap::new(), last_work: None, last_check: BTreeMap::new() };
         for (index, call) in digest.calls.iter().enumerate().filter(|(_, call)| call.succeeded()) {
-            solved.same.insert(call.deed.clone(), index);
+            solved.same.insert(call.aim.borrowed(), index);
             for path in changed(call.action) {
-                solved.same.insert(format!("change {path}"), index);
+                solved.same.insert(Aim::change(path), index);
             }
             let role = call.role;
             if role != Role::Look {
                 solved.last_work = Some(index);
             }
-            if let (Role::Check, Action::Run { command, .. }) = (role, call.action) {
-                let (family, targets) = role::family(command);
+            if let (Role::Check, Some(line)) = (role, &call.line) {
+                let (family, targets) = role::family(line);
                 solved.checks.entry(family.clone()).or_default().insert(targets, index);
-                solved.last_check.insert(family, (role::check_kind(command), index));
+                solved.last_check.insert(family, (role::check_kind(line), index));
             }
         }
         solved
@@ -101,19 +103,19 @@ fn changed(action: &Action) -> Vec<&str> {
     }
 }
 
-fn fate(digest: &Digest<'_>, last: usize, solved: &Solved) -> Fate {
+fn fate(digest: &Digest<'_>, last: usize, solved: &Solved<'_>) -> Fate {
     let call = &digest.calls[last];
-    if let Some(index) = solved.same.get(&call.deed).copied().filter(|index| *index > last) {
+    if let Some(index) = solved.same.get(&call.aim).copied().filter(|index| *index > last) {
         return Fate::Overcome(index);
     }
     let given_up = |is_later: bool| if is_later { Fate::GivenUp } else { Fate::InTheWay };
-    let Action::Run { command, .. } = call.action else {
+    let Some(line) = &call.line else {
         return given_up(solved.last_work.is_some_and(|index| index > last));
     };
     if call.role != Role::Check {
         return given_up(solved.last_work.is_some_and(|index| index > last));
     }
-    let (family, targets) = role::family(command);
+    let (family, targets) = role::family(line);
     // A later run of as much or more that passes is the proof.
     let is_proof = |on: &[String], index: usize| index > last && on.iter().all(|target| targets.contains(target));
     let proof = solved.checks.get(&family).and_then(|runs| {
@@ -123,7 +125,7 @@ fn fate(digest: &Digest<'_>, last: usize, solved: &Solved) -> Fate {
     if let Some((_, index)) = proof {
         return Fate::Overcome(index);
     }
-    let kind = role::check_kind(command);
+    let kind = role::check_kind(line);
     let mut others = solved.last_check.iter().filter(|(other, _)| **other != family);
     given_up(others.any(|(_, (known, index))| *known == kind && *index > last))
 }
@@ -186,12 +188,9 @@ pub(super) fn given_up(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedA
     let mut found: Vec<(String, FailedApproach)> = Vec::new();
     for attempt in newest(attempts, Fate::GivenUp) {
         let (Some(what), reason) = (attempt.told(digest), attempt.reason(digest)) else { continue };
-        let family = attempt.last(digest).map(|call| match call.action {
-            Action::Run { command, .. } => shell::commands(command)
-                .first()
-                .map(|words| words.iter().take(2).cloned().collect::<Vec<_>>().join(" "))
-                .unwrap_or_default(),
-            _ => call.deed.clone(),
+        let family = attempt.last(digest).map(|call| match &call.line {
+            Some(line) => line.commands().next().map(beginning).unwrap_or_default(),
+            None => call.aim.to_string(),
         });
         let key = format!("{}\n{}", family.unwrap_or_default(), reason.as_deref().unwrap_or_default());
         let tries = attempt.tries.len();
@@ -205,6 +204,11 @@ pub(super) fn given_up(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedA
         }
     }
     found.into_iter().map(|(_, approach)| approach).collect()
+}
+
+/// The program of a command and its first argument.
+fn beginning(command: Command<'_>) -> String {
+    [command.program].into_iter().chain(command.arguments.take(1)).collect::<Vec<_>>().join(" ")
 }
 
 /// What is still in the way.

@@ -1,8 +1,10 @@
 //! What the session did to files: by its tools, and by commands whose effect is in plain sight.
 
+use std::borrow::Cow;
+
 use super::Roots;
 use super::digest::{Call, Digest};
-use super::shell::Command;
+use super::shell::Line;
 use crate::transcript::{Action, Change, Hunk};
 
 /// One change of one file.
@@ -47,7 +49,9 @@ fn effects<'a>(call: &Call<'a>, roots: &Roots) -> Vec<(String, What<'a>)> {
         Action::Read { path, .. } | Action::View { path } => vec![(path.clone(), What::Read)],
         Action::Write { path, content } => vec![(path.clone(), What::Whole(content))],
         Action::Edit(changes) => changes.iter().flat_map(change).collect(),
-        Action::Run { command, workdir } => by_command(command, &call.commands, workdir.as_deref(), roots),
+        Action::Run { command, workdir } => {
+            call.line.as_ref().map_or_else(Vec::new, |line| by_command(command, line, workdir.as_deref(), roots))
+        }
         _ => Vec::new(),
     }
 }
@@ -64,27 +68,23 @@ fn change(change: &Change) -> Vec<(String, What<'_>)> {
 }
 
 /// What a command does to files, where that is in plain sight.
-fn by_command<'a>(
-    command: &'a str,
-    commands: &[Command<'_>],
-    workdir: Option<&str>,
-    roots: &Roots,
-) -> Vec<(String, What<'a>)> {
+fn by_command<'a>(command: &'a str, line: &Line<'_>, workdir: Option<&str>, roots: &Roots) -> Vec<(String, What<'a>)> {
     let mut found = Vec::new();
     // Nearly all commands do nothing to files that is in plain sight.
-    if !commands.iter().any(|words| is_known(&words[0])) {
+    if !line.commands().any(|command| is_known(&command.program)) {
         return found;
     }
     let workdir = workdir.filter(|folder| !roots.has(folder)).unwrap_or_default();
     let mut folder = roots.relative(workdir).to_owned();
-    for words in commands {
+    for simple in line.commands().filter(|simple| simple.program == "cd" || is_known(&simple.program)) {
+        let words: Vec<Cow<'_, str>> = [simple.program].into_iter().chain(simple.arguments).collect();
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         if let ["cd", to] = words[..] {
             folder = joined(&folder, roots.relative(to));
             continue;
         }
         let here = |path: &str| joined(&folder, path);
-        let mut effects = simple(&words);
+        let mut effects = by_words(&words);
         effects.retain(|(path, _)| is_plain(path));
         for (path, what) in effects {
             let what = match what {
@@ -106,7 +106,7 @@ fn is_known(program: &str) -> bool {
     matches!(program, "cat" | "cp" | "echo" | "git" | "jq" | "mv" | "perl" | "printf" | "rm" | "sed" | "tee" | "touch")
 }
 
-fn simple<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
+fn by_words<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
     let mut found = redirected(words);
     let rest: Vec<&str> = words.iter().skip(1).copied().filter(|word| !word.starts_with('-')).collect();
     match (words[0], rest.as_slice()) {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::digest::{Call, Digest, RUN, short};
+use super::aim::Aim;
+use super::digest::{Call, Digest, short};
 use super::testrun::Report;
 use super::{CommandRun, outcome};
 use crate::transcript::{Action, EntryKey};
@@ -14,27 +15,27 @@ const CITED: usize = 6;
 
 /// Commands in the order in which they were last run; the newest last.
 pub(super) fn commands(digest: &Digest<'_>) -> Vec<CommandRun> {
-    let mut runs: BTreeMap<&str, Vec<&Call<'_>>> = BTreeMap::new();
-    let is_run = |call: &&Call<'_>| matches!(call.action, Action::Run { .. }) && !essence(&call.deed).is_empty();
+    let mut runs: BTreeMap<&Aim<'_>, Vec<&Call<'_>>> = BTreeMap::new();
+    let is_run = |call: &&Call<'_>| matches!(call.action, Action::Run { .. }) && !call.aim.object.is_empty();
     for call in digest.calls.iter().rev().filter(is_run) {
         let is_room = runs.len() < MANY;
-        match runs.get_mut(call.deed.as_str()) {
+        match runs.get_mut(&call.aim) {
             Some(calls) => calls.push(call),
-            None if is_room => drop(runs.insert(&call.deed, vec![call])),
+            None if is_room => drop(runs.insert(&call.aim, vec![call])),
             None => {}
         }
     }
-    let mut runs: Vec<(&str, Vec<&Call<'_>>)> = runs.into_iter().collect();
+    let mut runs: Vec<(&Aim<'_>, Vec<&Call<'_>>)> = runs.into_iter().collect();
     runs.sort_by_key(|(_, calls)| calls.first().map(|call| call.step));
-    runs.into_iter().filter_map(|(deed, calls)| told(deed, &calls)).collect()
+    runs.into_iter().filter_map(|(aim, calls)| told(aim, &calls)).collect()
 }
 
 /// The same command, all the times that it was run, the newest first.
-fn told(deed: &str, calls: &[&Call<'_>]) -> Option<CommandRun> {
+fn told(aim: &Aim<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
     let last = calls.first()?;
     let cites: Vec<EntryKey> = calls.iter().take(CITED).rev().flat_map(|call| call.cites()).collect();
     Some(CommandRun {
-        command: short(essence(deed), 240),
+        command: short(&aim.object, 240),
         runs: calls.len(),
         failures: calls.iter().filter(|call| call.failed).count(),
         exit_code: last.ended.and_then(|ended| ended.exit_code.or_else(|| outcome::told_code(&ended.text))),
@@ -43,10 +44,6 @@ fn told(deed: &str, calls: &[&Call<'_>]) -> Option<CommandRun> {
         at: calls.iter().find_map(|call| call.at),
         cites: cites[cites.len().saturating_sub(CITED)..].to_vec(),
     })
-}
-
-fn essence(deed: &str) -> &str {
-    deed.strip_prefix(RUN).unwrap_or(deed)
 }
 
 /// The subject of a commit that a command makes.

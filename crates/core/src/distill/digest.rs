@@ -3,21 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
+use super::aim::Aim;
 use super::cues::Cue;
 use super::heard::{Spoken, Understood};
 use super::prose::Line;
 use super::role::{self, Role};
+use super::shell::Line as ShellLine;
 use super::testrun::{self, Report};
-use super::{Deed, Ended, Heard, Item, Roots, Step, Story, Voice, Workspace, outcome, request, shell};
+use super::{Deed, Ended, Heard, Item, Roots, Step, Story, Voice, Workspace, outcome, request};
 use crate::parts::in_parts;
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
 
 /// The longest text of one finding, in characters; renderings clip further.
 const LONG: usize = 600;
-
-/// What the name of a deed begins with that is a command.
-pub(super) const RUN: &str = "run ";
 
 /// What the extractors work on.
 pub(super) struct Digest<'a> {
@@ -60,12 +59,11 @@ pub(super) struct Call<'a> {
     pub(super) ended: Option<&'a Ended>,
     pub(super) failed: bool,
     pub(super) role: Role,
-    /// The simple commands that it runs, each as words.
-    pub(super) commands: Vec<shell::Command<'a>>,
+    /// The commands that it runs, where it does.
+    pub(super) line: Option<ShellLine<'a>>,
     /// What it came to, where it ran tests and said so.
     pub(super) report: Option<Report>,
-    /// What is done, so that the same thing done again can be told.
-    pub(super) deed: String,
+    pub(super) aim: Aim<'a>,
 }
 
 impl<'a> Digest<'a> {
@@ -164,15 +162,15 @@ impl Said {
 
 impl<'a> Call<'a> {
     fn of(index: usize, step: &Step, tool: &'a str, action: &'a Action, ended: Option<&'a Ended>) -> Self {
-        let commands = match action {
-            Action::Run { command, .. } => shell::commands(command),
-            _ => Vec::new(),
+        let line = match action {
+            Action::Run { command, .. } => Some(ShellLine::of(command)),
+            _ => None,
         };
-        let (role, deed) = (role::of(action, &commands), deed(tool, action));
+        let (role, aim) = (role::of(action, line.as_ref()), Aim::of(tool, action, line.as_ref()));
         let output = ended.filter(|_| role == Role::Check).map(|ended| ended.text.as_str());
-        let report = output.and_then(|output| testrun::of(&commands, output));
+        let report = output.and_then(|output| testrun::of(line.as_ref()?, output));
         let failed = ended.is_some_and(|ended| outcome::has_failed(action, ended, report.as_ref()));
-        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, role, commands, report, deed }
+        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, role, line, report, aim }
     }
 
     pub(super) fn cites(&self) -> Vec<EntryKey> {
@@ -193,7 +191,7 @@ impl<'a> Call<'a> {
     /// What was done, in one line.
     pub(super) fn told(&self) -> String {
         let subject = match self.action {
-            Action::Run { command, .. } => return short(&shell::essence(command), 200),
+            Action::Run { .. } => return short(&self.aim.object, 200),
             action => action.subject(),
         };
         let verb = match self.action {
@@ -249,19 +247,6 @@ impl Settled {
             1 => !shared.is_empty(),
             _ => shared.windows(2).any(|pair| pair[0] == pair[1]),
         }
-    }
-}
-
-/// The same for a thing that is tried again in the same way.
-fn deed(tool: &str, action: &Action) -> String {
-    match action {
-        Action::Run { command, .. } => format!("{RUN}{}", shell::essence(command)),
-        Action::Write { path, .. } => format!("change {path}"),
-        Action::Edit(changes) => {
-            format!("change {}", changes.iter().map(crate::transcript::Change::path).collect::<Vec<_>>().join(" "))
-        }
-        Action::Other | Action::Step(_) => format!("other {tool}"),
-        action => format!("{} {}", action.kind(), action.subject()),
     }
 }
 

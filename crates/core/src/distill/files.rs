@@ -112,7 +112,7 @@ impl<'a> Runs<'a> {
         let mut newest = Vec::new();
         for call in digest.calls.iter().rev() {
             let (Action::Run { command, .. }, Some(ended)) = (call.action, call.ended) else { continue };
-            if call.role != Role::Check || !testrun::is_test(command) {
+            if call.role != Role::Check || !call.line.as_ref().is_some_and(testrun::is_run) {
                 continue;
             }
             newest.push((command.as_str(), ended.text.as_str(), call.failed));

@@ -4,6 +4,7 @@
 //! outcomes, exit codes, plans, git) and from words only where structure has none.
 
 mod actions;
+mod aim;
 mod answer;
 mod attempts;
 mod blockers;

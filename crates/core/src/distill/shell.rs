@@ -4,35 +4,134 @@ use std::borrow::Cow;
 
 use crate::plain::fields;
 
-/// The words of a simple command.
-pub(super) type Command<'a> = Vec<Cow<'a, str>>;
+/// How many bytes are read for the commands of a line, and how many for its essence.
+const READ: usize = 8192;
+const ESSENTIAL: usize = 4096;
 
-/// The part of a command that says what is done: without changes of folder, environment, and what only shortens output.
-pub(super) fn essence(command: &str) -> String {
-    let bounded = &command[..command.floor_char_boundary(4096)];
-    let one_line = bounded.lines().next().unwrap_or_default();
-    let text = if bounded.contains("<<") { one_line } else { bounded };
-    let parts = split(text, &["&&", ";", "\n"]);
-    let is_set_only = parts.iter().all(|part| is_setting(part));
-    let mut essence = String::with_capacity(text.len());
-    for part in parts.iter().filter(|part| is_set_only || !is_setting(part)) {
-        let before = essence.len();
-        if before > 0 {
-            essence.push_str(" && ");
-        }
-        if !push_without_tail(part.trim(), &mut essence) {
-            essence.truncate(before);
-        }
-    }
-    essence
+/// What a shell is given to run, split once for all who ask what it does.
+pub(super) struct Line<'a> {
+    whole: &'a str,
+    text: &'a str,
+    parts: Vec<Part>,
 }
 
-/// The simple commands of a line, each as words.
-pub(super) fn commands(command: &str) -> Vec<Command<'_>> {
-    let bounded = &command[..command.floor_char_boundary(8192)];
-    let text = if bounded.contains("<<") { bounded.lines().next().unwrap_or_default() } else { bounded };
-    let parts = split(text, &["&&", "||", ";", "|", "\n"]);
-    parts.into_iter().map(|part| words(without_environment(part.trim()))).filter(|words| !words.is_empty()).collect()
+/// What stands between two separators.
+struct Part {
+    start: usize,
+    end: usize,
+    /// Whether `|` or `||` stands behind it.
+    is_piped: bool,
+}
+
+/// A simple command.
+pub(super) struct Command<'a> {
+    /// As it is called, so perhaps with its folder.
+    pub(super) program: Cow<'a, str>,
+    pub(super) arguments: Words<'a>,
+}
+
+/// The words of a text, quotes taken off. Most who ask look at the first ones only.
+#[derive(Clone)]
+pub(super) struct Words<'a>(&'a str);
+
+impl<'a> Line<'a> {
+    pub(super) fn of(command: &'a str) -> Self {
+        Self::within(command, READ)
+    }
+
+    fn within(command: &'a str, length: usize) -> Self {
+        let bounded = &command[..command.floor_char_boundary(length)];
+        // Behind the first line of a here-document is what the command reads.
+        let reads = memchr::memchr(b'<', bounded.as_bytes()).is_some_and(|at| bounded[at..].contains("<<"));
+        let text = if reads { bounded.lines().next().unwrap_or_default() } else { bounded };
+        Self { whole: command, text, parts: parts(text) }
+    }
+
+    /// The simple commands, in order.
+    pub(super) fn commands(&self) -> impl Iterator<Item = Command<'a>> {
+        self.parts.iter().filter_map(|part| Command::of(&self.text[part.start..part.end]))
+    }
+
+    /// What is done: without changes of folder, environment, and what only shortens output.
+    pub(super) fn essence(&self) -> Cow<'a, str> {
+        if self.whole.len() > ESSENTIAL { Self::within(self.whole, ESSENTIAL).told() } else { self.told() }
+    }
+
+    fn told(&self) -> Cow<'a, str> {
+        let is_set_only = self.pipes().all(|pipe| is_setting(self.in_pipe(pipe)));
+        let kept = self.pipes().filter(|pipe| is_set_only || !is_setting(self.in_pipe(pipe)));
+        let mut told = kept.map(|pipe| self.without_tail(pipe)).filter(|text| !text.is_empty());
+        let (first, second) = (told.next().unwrap_or_default(), told.next());
+        if second.is_none() && is_tidy(first) {
+            return Cow::Borrowed(first);
+        }
+        let mut essence = String::with_capacity(self.text.len() + AND.len() * self.parts.len());
+        for text in [first].into_iter().chain(second).chain(told) {
+            push_words(text, &mut essence);
+        }
+        Cow::Owned(essence)
+    }
+
+    fn pipes(&self) -> impl Iterator<Item = &[Part]> {
+        self.parts.chunk_by(|part, _| part.is_piped)
+    }
+
+    fn in_pipe(&self, pipe: &[Part]) -> &'a str {
+        let [start, end] = ends(pipe);
+        &self.text[start..end]
+    }
+
+    /// A pipe without the stages that only shorten what it says.
+    fn without_tail(&self, pipe: &[Part]) -> &'a str {
+        let [start, mut end] = ends(pipe);
+        for stage in pipe.iter().skip(1).rev() {
+            // Between the marks of `|||` is no stage.
+            if stage.start == stage.end && stage.is_piped {
+                continue;
+            }
+            if !shortens(fields(&self.text[stage.start..end]).next().unwrap_or_default()) {
+                break;
+            }
+            end = stage.start - 1;
+        }
+        without_redirections(without_environment(self.text[start..end].trim()))
+    }
+}
+
+impl<'a> Command<'a> {
+    fn of(part: &'a str) -> Option<Self> {
+        let mut words = Words(without_environment(part.trim()));
+        Some(Self { program: words.next()?, arguments: words })
+    }
+
+    /// The program without its folder.
+    pub(super) fn name(&self) -> &str {
+        let folder = memchr::memrchr(b'/', self.program.as_bytes()).map_or(0, |at| at + 1);
+        &self.program[folder..]
+    }
+
+    /// Whether one of the arguments is one of these.
+    pub(super) fn has(&self, wanted: &[&str]) -> bool {
+        self.arguments.clone().any(|word| wanted.contains(&word.as_ref()))
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = Cow<'a, str>;
+
+    fn next(&mut self) -> Option<Cow<'a, str>> {
+        let text = self.0.trim_start();
+        let (end, is_quoted) = word_end(text);
+        let (word, rest) = text.split_at(end);
+        self.0 = rest;
+        let word = if is_quoted { Cow::Owned(unquoted(word)) } else { Cow::Borrowed(word) };
+        (end > 0).then_some(word)
+    }
+}
+
+/// Where a pipe begins and ends.
+fn ends(pipe: &[Part]) -> [usize; 2] {
+    [pipe.first().map_or(0, |part| part.start), pipe.last().map_or(0, |part| part.end)]
 }
 
 fn is_setting(part: &str) -> bool {
@@ -40,28 +139,66 @@ fn is_setting(part: &str) -> bool {
     part.is_empty() || matches!(first, "cd" | "export" | "set" | "source" | "." | "pushd" | "popd" | "clear" | "sleep")
 }
 
-/// Adds a pipe without the stages that only shorten what it says; whether something is left of it.
-fn push_without_tail(part: &str, essence: &mut String) -> bool {
-    let mut end = part.len();
-    let is_pipe = memchr::memchr(b'|', part.as_bytes()).is_some();
-    let mut stages = if is_pipe { split(part, &["|"]) } else { Vec::new() };
-    while stages.len() > 1 {
-        let first = stages.last().and_then(|stage| fields(stage).next()).unwrap_or_default();
-        if !matches!(first, "tail" | "head" | "cat" | "less" | "more" | "tee" | "grep" | "rg" | "sed" | "awk" | "sort")
-        {
-            break;
-        }
-        end -= stages.pop().map_or(0, |stage| stage.len() + 1);
+/// Whether a program only shortens what it is given.
+fn shortens(program: &str) -> bool {
+    matches!(program, "tail" | "head" | "cat" | "less" | "more" | "tee" | "grep" | "rg" | "sed" | "awk" | "sort")
+}
+
+/// What stands between the commands of an essence.
+const AND: &str = " && ";
+
+/// Adds the words of a command, where it has some.
+fn push_words(text: &str, essence: &mut String) {
+    let before = essence.len();
+    if before > 0 {
+        essence.push_str(AND);
     }
-    let text = without_environment(part[..end].trim());
-    let mut is_begun = false;
-    for word in fields(text).filter(|word| !is_redirection(word)) {
-        if std::mem::replace(&mut is_begun, true) {
-            essence.push(' ');
+    let start = essence.len();
+    if is_tidy(text) {
+        essence.push_str(text);
+    } else {
+        for word in fields(text).filter(|word| !is_redirection(word)) {
+            if essence.len() > start {
+                essence.push(' ');
+            }
+            essence.push_str(word);
         }
-        essence.push_str(word);
     }
-    is_begun
+    if essence.len() == start {
+        essence.truncate(before);
+    }
+}
+
+/// Whether a text is its words with a space between them, and none of these is a redirection.
+fn is_tidy(text: &str) -> bool {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    let is_word = |byte: &u8| IS_WORD[usize::from(*byte)];
+    while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !is_word(byte))) {
+        at += next + 1;
+        if bytes[at - 1] != b' ' || !bytes.get(at).is_some_and(is_word) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a byte is of a word, and neither begins white space nor redirects.
+const IS_WORD: [bool; 256] = {
+    let (mut is_word, mut byte) = ([true; 256], 0);
+    while byte < 256 {
+        is_word[byte] = !matches!(byte, 0x09..=0x0d | 0x20 | 0x3e | 0xc2 | 0xe1..=0xe3);
+        byte += 1;
+    }
+    is_word
+};
+
+/// Without the redirections at the end, where nearly all of them stand.
+fn without_redirections(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(at) = memchr::memrchr(b' ', rest.as_bytes()).filter(|at| is_redirection(&rest[at + 1..])) {
+        rest = rest[..at].trim_end();
+    }
+    rest
 }
 
 fn is_redirection(word: &str) -> bool {
@@ -72,15 +209,15 @@ fn is_redirection(word: &str) -> bool {
 fn without_environment(text: &str) -> &str {
     let mut rest = text;
     loop {
-        let word = fields(rest).next().unwrap_or_default();
-        let is_variable = word
-            .split_once('=')
-            .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
-        if !(is_variable || matches!(word, "sudo" | "env" | "time" | "nice" | "command" | "exec")) {
+        let name = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let is_variable = name > 0 && rest.as_bytes().get(name) == Some(&b'=');
+        if !is_variable && !matches!(&rest[..name], "sudo" | "env" | "time" | "nice" | "command" | "exec") {
             return rest;
         }
+        let word = fields(rest).next().unwrap_or_default();
         let after = rest[word.len()..].trim_start();
-        if after.is_empty() {
+        // `time-it` is another program than `time`.
+        if after.is_empty() || !is_variable && word.len() > name {
             return rest;
         }
         rest = after;
@@ -99,41 +236,28 @@ const IS_MARK: [bool; 256] = {
 };
 
 /// Splits outside of quotes, at the longest separator that fits.
-fn split<'a>(text: &'a str, separators: &[&str]) -> Vec<&'a str> {
+fn parts(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
     let bytes = text.as_bytes();
     while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| IS_MARK[usize::from(*byte)])) {
-        let rest = &bytes[at + next..];
-        at += next + 1;
+        let end = at + next;
+        let rest = &bytes[end..];
+        at = end + 1;
+        let is_double = matches!(rest, [b'&', b'&', ..] | [b'|', b'|', ..]);
         match rest[0] {
             b'\\' => at += 1,
             quote @ (b'\'' | b'"' | b'`') => at += memchr::memchr(quote, &rest[1..]).map_or(rest.len(), |end| end + 1),
-            _ => {
-                let Some(found) = separators.iter().find(|mark| rest.starts_with(mark.as_bytes())) else { continue };
-                if at <= start || (*found == "|" && rest.starts_with(b"||")) {
-                    continue;
-                }
-                parts.push(&text[start..at - 1]);
-                start = at - 1 + found.len();
+            b'&' if !is_double => {}
+            mark => {
+                parts.push(Part { start, end, is_piped: mark == b'|' });
+                at += usize::from(is_double);
+                start = at;
             }
         }
     }
-    parts.push(text.get(start..).unwrap_or_default());
+    parts.push(Part { start, end: text.len(), is_piped: false });
     parts
-}
-
-/// The words of a simple command, quotes taken off.
-pub(super) fn words(text: &str) -> Command<'_> {
-    let mut words = Vec::with_capacity(text.len() / 6 + 1);
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let (end, is_quoted) = word_end(rest);
-        let word = &rest[..end];
-        words.push(if is_quoted { Cow::Owned(unquoted(word)) } else { Cow::Borrowed(word) });
-        rest = rest[end..].trim_start();
-    }
-    words
 }
 
 /// Where the word ends that a text begins with, and whether something in it is quoted.
@@ -173,7 +297,7 @@ fn unquoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{commands, essence};
+    use super::Line;
 
     #[test]
     fn quotes_and_escapes_part_nothing() {
@@ -184,9 +308,36 @@ mod tests {
             ("say 'a'\"b\"c ''", vec![vec!["say", "abc", ""]]),
             ("say 'open; end", vec![vec!["say", "open; end"]]),
             ("a\u{3000}b\u{a0}é ; c\\", vec![vec!["a", "b", "é"], vec!["c\\"]]),
+            ("a & b &&& c ||| d\n;e", vec![vec!["a", "&", "b"], vec!["&", "c"], vec!["d"], vec!["e"]]),
+            ("A=1 B_2= sudo time-it x", vec![vec!["time-it", "x"]]),
         ] {
-            assert_eq!(commands(line), parted, "{line}");
+            let line = Line::of(line);
+            let words = line.commands().map(|command| [command.program].into_iter().chain(command.arguments));
+            assert_eq!(words.map(Iterator::collect::<Vec<_>>).collect::<Vec<_>>(), parted);
         }
-        assert_eq!(essence("cd x && FOO=1 make 'a | tail' 2>&1 | tail -3"), "make 'a | tail'");
+    }
+
+    #[test]
+    fn essence_is_what_is_done() {
+        for (line, essence) in [
+            ("cd x && FOO=1 make 'a | tail' 2>&1 | tail -3", "make 'a | tail'"),
+            ("make  a\n\n\tmake\u{3000}b 2>&1 c;  ", "make a && make b c"),
+            ("make a >/dev/null  2>&1", "make a"),
+            ("cd x; cd y", "cd x && cd y"),
+            ("cd x; 2>&1", ""),
+            ("a | tail x || head", "a"),
+            ("a | tail x ||| head", "a"),
+            ("a | tail|| head", "a | tail|"),
+            ("a || b && tail", "a || b && tail"),
+        ] {
+            assert_eq!(Line::of(line).essence(), essence, "{line}");
+        }
+    }
+
+    #[test]
+    fn essence_is_of_the_beginning() {
+        let line = format!("make {} && ls", "x".repeat(4090));
+        assert!(Line::of(&line).essence() == line[..4095]);
+        assert_eq!(Line::of(&line).commands().count(), 2);
     }
 }

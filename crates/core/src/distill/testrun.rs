@@ -1,8 +1,6 @@
 //! What a run of tests came to, read from the last lines of the common runners.
 
-use std::borrow::Cow;
-
-use super::shell::{self, Command};
+use super::shell::{Command, Line, Words};
 
 /// The counts of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,9 +24,9 @@ impl Report {
     }
 }
 
-/// The result of a run of tests; nothing where the commands run none, or where the output tells no result.
-pub(super) fn of(commands: &[Command<'_>], output: &str) -> Option<Report> {
-    if !is_run(commands) {
+/// The result of a run of tests; nothing where a line runs none, or where the output tells no result.
+pub(super) fn of(line: &Line<'_>, output: &str) -> Option<Report> {
+    if !is_run(line) {
         return None;
     }
     let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(16 * 1024))..];
@@ -39,20 +37,21 @@ pub(super) fn of(commands: &[Command<'_>], output: &str) -> Option<Report> {
     Some(report)
 }
 
+/// Whether one of the commands of a line runs tests.
+pub(super) fn is_run(line: &Line<'_>) -> bool {
+    line.commands().any(|command| runs_tests(&command))
+}
+
 /// Whether a command runs tests.
-pub(super) fn is_test(command: &str) -> bool {
-    is_run(&shell::commands(command))
+pub(super) fn runs_tests(command: &Command<'_>) -> bool {
+    runs(command.name(), &command.arguments)
 }
 
-/// Whether one of these commands runs tests.
-pub(super) fn is_run(commands: &[Command<'_>]) -> bool {
-    commands.iter().any(|words| runs_tests(words))
-}
-
-fn runs_tests(words: &[Cow<'_, str>]) -> bool {
-    let program = words[0].rsplit(['/', '\\']).next().unwrap_or_default();
-    let has = |wanted: &[&str]| words.iter().skip(1).take(6).any(|word| wanted.contains(&word.as_ref()));
-    let names = |part: &str| words.iter().skip(1).any(|word| word.to_ascii_lowercase().contains(part));
+/// Whether a program runs tests when it is given these words.
+fn runs(program: &str, words: &Words<'_>) -> bool {
+    let program = program.rsplit('\\').next().unwrap_or_default();
+    let has = |wanted: &[&str]| words.clone().take(6).any(|word| wanted.contains(&word.as_ref()));
+    let names = |part: &str| words.clone().any(|word| word.to_ascii_lowercase().contains(part));
     match program {
         "pytest" | "py.test" | "jest" | "vitest" | "mocha" | "ava" | "tap" | "ctest" | "rspec" | "phpunit" | "tox"
         | "nox" | "gotestsum" | "nosetests" | "playwright" | "cypress" => true,
@@ -62,22 +61,18 @@ fn runs_tests(words: &[Cow<'_, str>]) -> bool {
         }
         "npm" | "pnpm" | "yarn" => has(&["test", "t", "jest", "vitest", "mocha", "tst"]) || names("test"),
         "npx" | "bunx" | "pnpx" | "poetry" | "uv" | "pipenv" | "hatch" | "rye" | "pdm" | "bundle" | "rtk" => {
-            words.get(1..).is_some_and(|rest| {
-                let rest = if rest.first().is_some_and(|word| matches!(word.as_ref(), "run" | "exec")) {
-                    &rest[1..]
-                } else {
-                    rest
-                };
-                !rest.is_empty() && runs_tests(rest)
-            })
+            let mut rest = words.clone();
+            let first = rest.next();
+            let started = first.filter(|word| !matches!(word.as_ref(), "run" | "exec")).or_else(|| rest.next());
+            started.is_some_and(|program| runs(program.rsplit('/').next().unwrap_or_default(), &rest))
         }
-        "node" => words.iter().any(|word| word == "--test") || names("test"),
+        "node" => names("test"),
         "mvn" | "mvnw" | "gradle" | "gradlew" => has(&["test", "verify", "check", "build", "install"]) || names("test"),
         "make" | "just" | "task" | "rake" | "ninja" | "bazel" | "meson" => names("test") || has(&["check"]),
         "java" => names("junit"),
         "vendor/bin/phpunit" | "php" => names("phpunit") || names("test"),
         _ if program.starts_with("python") => has(&["pytest", "unittest", "nose"]) || names("test"),
-        _ => program.contains("test") && program.len() > 4 && !matches!(program, "testparm"),
+        _ => program.len() > 4 && program.contains("test") && program != "testparm",
     }
 }
 

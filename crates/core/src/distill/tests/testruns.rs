@@ -1,8 +1,8 @@
-use crate::distill::shell;
+use crate::distill::shell::Line;
 use crate::distill::testrun::of;
 
 fn told(command: &str, output: &str) -> String {
-    of(&shell::commands(command), output).map(|report| report.told()).unwrap_or_default()
+    of(&Line::of(command), output).map(|report| report.told()).unwrap_or_default()
 }
 
 #[test]
