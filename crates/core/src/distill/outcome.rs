@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 use aho_corasick::packed::Searcher;
 
 use super::digest::short;
+use super::shell::Line;
 use super::testrun::Report;
-use super::{Ended, dump, shell};
+use super::{Ended, dump};
+use crate::plain::lines;
 use crate::transcript::{Action, Status};
 
 /// How many bytes of an outcome's ends are looked at.
@@ -27,7 +29,7 @@ pub(super) fn has_failed(action: &Action, ended: &Ended, report: Option<&Report>
     if let Some(report) = report {
         return report.failed > 0;
     }
-    (code.is_none() || command.contains('|') || command.contains("||")) && last_words(&ended.text)
+    (code.is_none() || memchr::memchr(b'|', command.as_bytes()).is_some()) && last_words(&ended.text)
 }
 
 /// What an exit code is told with.
@@ -38,11 +40,23 @@ const CODES: [&str; 5] =
 pub(super) fn told_code(text: &str) -> Option<i32> {
     let head = &text[..text.floor_char_boundary(200)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(200))..];
-    [head.lines().next(), tail.lines().next_back()].into_iter().flatten().find_map(|line| {
-        let line = line.trim().trim_matches(['<', '>', '[', ']', '(', ')']);
-        let rest = CODES.iter().find_map(|start| without_start(line, start))?;
-        rest.trim_start_matches([':', ' ', '=']).split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
-    })
+    code_in(lines(head).next().unwrap_or_default()).or_else(|| code_in(last_line(tail)))
+}
+
+/// The exit code that a line tells.
+fn code_in(line: &str) -> Option<i32> {
+    let line = line.trim_start().trim_start_matches(['<', '>', '[', ']', '(', ')']);
+    // Nearly every output begins and ends with other words.
+    if !matches!(line.as_bytes().first(), Some(b'c' | b'C' | b'e' | b'E' | b'p' | b'P')) {
+        return None;
+    }
+    let rest = CODES.iter().find_map(|start| without_start(line, start))?;
+    rest.trim_start_matches([':', ' ', '=']).split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
+}
+
+fn last_line(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    &text[memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |end| end + 1)..]
 }
 
 /// What follows a beginning, in whichever case it is written.
@@ -53,12 +67,10 @@ fn without_start<'a>(line: &'a str, start: &str) -> Option<&'a str> {
 
 /// Exit code 1 of programs that say "no" with it.
 fn is_answer(command: &str, text: &str) -> bool {
-    let commands = shell::commands(command);
-    let Some(program) = commands.last().and_then(|words| words.first()) else { return false };
-    let program = program.rsplit('/').next().unwrap_or(program);
-    match program {
+    let Some(mut last) = Line::of(command).commands().last() else { return false };
+    match last.name() {
         "grep" | "rg" | "egrep" | "fgrep" | "diff" | "cmp" | "test" | "[" | "which" | "pgrep" | "ag" => true,
-        "git" => commands.last().is_some_and(|words| words.get(1).is_some_and(|sub| sub == "diff" || sub == "grep")),
+        "git" => last.arguments.next().is_some_and(|sub| sub == "diff" || sub == "grep"),
         "ls" | "cat" | "find" => text.trim().is_empty(),
         _ => false,
     }
@@ -69,8 +81,11 @@ const CRASHES: [&str; 6] =
     ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "];
 const NOT_FOUND: &str = "command not found";
 
-/// What finds one of them anywhere, on processors that compare many bytes at once.
-static SIGNS: LazyLock<Option<Searcher>> = LazyLock::new(|| Searcher::new(CRASHES.iter().chain([&NOT_FOUND])));
+/// What finds a part of each of them anywhere, on processors that compare many bytes at once: such parts as begin with
+/// letters that outputs of all kinds seldom have.
+static SIGNS: LazyLock<Option<Searcher>> = LazyLock::new(|| {
+    Searcher::new(["Traceback (", "could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: ", NOT_FOUND])
+});
 
 /// Whether the last lines of an output are the end of a crash.
 fn last_words(text: &str) -> bool {

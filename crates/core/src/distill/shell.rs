@@ -12,13 +12,15 @@ const ESSENTIAL: usize = 4096;
 pub(super) struct Line<'a> {
     whole: &'a str,
     text: &'a str,
-    parts: Vec<Part>,
+    parts: Vec<Part<'a>>,
 }
 
 /// What stands between two separators.
-struct Part {
+struct Part<'a> {
     start: usize,
     end: usize,
+    /// The simple command that it is.
+    command: &'a str,
     /// Whether `|` or `||` stands behind it.
     is_piped: bool,
 }
@@ -27,6 +29,8 @@ struct Part {
 pub(super) struct Command<'a> {
     /// As it is called, so perhaps with its folder.
     pub(super) program: Cow<'a, str>,
+    /// Where its name begins.
+    folder: usize,
     pub(super) arguments: Words<'a>,
 }
 
@@ -49,7 +53,7 @@ impl<'a> Line<'a> {
 
     /// The simple commands, in order.
     pub(super) fn commands(&self) -> impl Iterator<Item = Command<'a>> {
-        self.parts.iter().filter_map(|part| Command::of(&self.text[part.start..part.end]))
+        self.parts.iter().filter_map(|part| Command::of(part.command))
     }
 
     /// What is done: without changes of folder, environment, and what only shortens output.
@@ -72,17 +76,20 @@ impl<'a> Line<'a> {
         Cow::Owned(essence)
     }
 
-    fn pipes(&self) -> impl Iterator<Item = &[Part]> {
+    fn pipes(&self) -> impl Iterator<Item = &[Part<'a>]> {
         self.parts.chunk_by(|part, _| part.is_piped)
     }
 
-    fn in_pipe(&self, pipe: &[Part]) -> &'a str {
+    fn in_pipe(&self, pipe: &[Part<'a>]) -> &'a str {
         let [start, end] = ends(pipe);
         &self.text[start..end]
     }
 
     /// A pipe without the stages that only shorten what it says.
-    fn without_tail(&self, pipe: &[Part]) -> &'a str {
+    fn without_tail(&self, pipe: &[Part<'a>]) -> &'a str {
+        if let [part] = pipe {
+            return without_redirections(part.command);
+        }
         let [start, mut end] = ends(pipe);
         for stage in pipe.iter().skip(1).rev() {
             // Between the marks of `|||` is no stage.
@@ -99,15 +106,16 @@ impl<'a> Line<'a> {
 }
 
 impl<'a> Command<'a> {
-    fn of(part: &'a str) -> Option<Self> {
-        let mut words = Words(without_environment(part.trim()));
-        Some(Self { program: words.next()?, arguments: words })
+    fn of(text: &'a str) -> Option<Self> {
+        let mut arguments = Words(text);
+        let program = arguments.next()?;
+        let folder = program.bytes().rposition(|byte| byte == b'/').map_or(0, |at| at + 1);
+        Some(Self { program, folder, arguments })
     }
 
     /// The program without its folder.
     pub(super) fn name(&self) -> &str {
-        let folder = memchr::memrchr(b'/', self.program.as_bytes()).map_or(0, |at| at + 1);
-        &self.program[folder..]
+        &self.program[self.folder..]
     }
 
     /// Whether one of the arguments is one of these.
@@ -130,11 +138,19 @@ impl<'a> Iterator for Words<'a> {
 }
 
 /// Where a pipe begins and ends.
-fn ends(pipe: &[Part]) -> [usize; 2] {
+fn ends(pipe: &[Part<'_>]) -> [usize; 2] {
     [pipe.first().map_or(0, |part| part.start), pipe.last().map_or(0, |part| part.end)]
 }
 
 fn is_setting(part: &str) -> bool {
+    // Nearly every command begins with another letter.
+    if part
+        .bytes()
+        .find(|byte| *byte != b' ')
+        .is_some_and(|byte| matches!(byte, b'a'..=b'z') && !b"ceps".contains(&byte))
+    {
+        return false;
+    }
     let first = fields(part).next().unwrap_or_default();
     part.is_empty() || matches!(first, "cd" | "export" | "set" | "source" | "." | "pushd" | "popd" | "clear" | "sleep")
 }
@@ -195,8 +211,11 @@ const IS_WORD: [bool; 256] = {
 /// Without the redirections at the end, where nearly all of them stand.
 fn without_redirections(text: &str) -> &str {
     let mut rest = text;
-    while let Some(at) = memchr::memrchr(b' ', rest.as_bytes()).filter(|at| is_redirection(&rest[at + 1..])) {
-        rest = rest[..at].trim_end();
+    while rest.ends_with(['1', '2', 'l'])
+        && let Some((before, last)) = rest.rsplit_once(' ')
+        && is_redirection(last)
+    {
+        rest = before.trim_end();
     }
     rest
 }
@@ -236,8 +255,12 @@ const IS_MARK: [bool; 256] = {
 };
 
 /// Splits outside of quotes, at the longest separator that fits.
-fn parts(text: &str) -> Vec<Part> {
+fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
+    let part = |start: usize, end: usize, is_piped: bool| {
+        let command = without_environment(text[start..end].trim());
+        Part { start, end, command, is_piped }
+    };
     let (mut start, mut at) = (0, 0);
     let bytes = text.as_bytes();
     while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| IS_MARK[usize::from(*byte)])) {
@@ -250,13 +273,13 @@ fn parts(text: &str) -> Vec<Part> {
             quote @ (b'\'' | b'"' | b'`') => at += memchr::memchr(quote, &rest[1..]).map_or(rest.len(), |end| end + 1),
             b'&' if !is_double => {}
             mark => {
-                parts.push(Part { start, end, is_piped: mark == b'|' });
+                parts.push(part(start, end, mark == b'|'));
                 at += usize::from(is_double);
                 start = at;
             }
         }
     }
-    parts.push(Part { start, end: text.len(), is_piped: false });
+    parts.push(part(start, text.len(), false));
     parts
 }
 

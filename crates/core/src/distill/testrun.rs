@@ -49,7 +49,7 @@ pub(super) fn runs_tests(command: &Command<'_>) -> bool {
 
 /// Whether a program runs tests when it is given these words.
 fn runs(program: &str, words: &Words<'_>) -> bool {
-    let program = program.rsplit('\\').next().unwrap_or_default();
+    let program = &program[program.bytes().rposition(|byte| byte == b'\\').map_or(0, |at| at + 1)..];
     let has = |wanted: &[&str]| words.clone().take(6).any(|word| wanted.contains(&word.as_ref()));
     let names = |part: &str| words.clone().any(|word| word.to_ascii_lowercase().contains(part));
     match program {
