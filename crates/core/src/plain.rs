@@ -80,13 +80,22 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// What stands between white space, as `str::split_whitespace` gives it: messages and commands are nearly all ASCII.
 pub(crate) fn fields(text: &str) -> impl Iterator<Item = &str> {
+    stretches(text, 0)
+}
+
+/// Words with no more than a space between them, so that not each has to be copied for itself; no word begins behind so
+/// many bytes of a stretch.
+fn stretches(text: &str, long: usize) -> impl Iterator<Item = &str> {
     let (bytes, mut at) = (text.as_bytes(), 0);
+    let is_ink = move |at: usize| {
+        bytes.get(at).is_some_and(|byte| IS_INK[usize::from(*byte)]) || at < bytes.len() && space(text, at) == 0
+    };
     std::iter::from_fn(move || {
         while let length @ 1.. = space(text, at) {
             at += length;
         }
         let start = at;
-        while bytes.get(at).is_some_and(|byte| IS_INK[usize::from(*byte)]) || at < bytes.len() && space(text, at) == 0 {
+        while is_ink(at) || at - start < long && bytes.get(at) == Some(&b' ') && is_ink(at + 1) {
             at += 1;
         }
         (at > start).then(|| &text[start..at])
@@ -104,7 +113,7 @@ const IS_INK: [bool; 256] = {
 };
 
 /// How long the white space is that begins at a byte.
-fn space(text: &str, at: usize) -> usize {
+pub(crate) fn space(text: &str, at: usize) -> usize {
     match text.as_bytes().get(at) {
         Some(b'\t'..=b'\r' | b' ') => 1,
         Some(0xc2 | 0xe1..=0xe3) => {
@@ -116,15 +125,19 @@ fn space(text: &str, at: usize) -> usize {
 
 /// One line of at most `width` characters, for tables and titles.
 pub fn one_line(text: &str, width: usize) -> String {
-    let text = plain(text);
+    squeezed(&plain(text), width)
+}
+
+/// The same of a text that is plain already.
+pub(crate) fn squeezed(text: &str, width: usize) -> String {
     // So many bytes are more characters than there is room for.
     let most = width.saturating_add(1).saturating_mul(4);
     let mut line = String::with_capacity(text.len().min(most));
-    for field in fields(&text) {
+    for stretch in stretches(text, most) {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(field);
+        line.push_str(stretch);
         if line.len() > most {
             break;
         }

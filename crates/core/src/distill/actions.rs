@@ -6,6 +6,7 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::progress::dedup;
 use super::prose::{Line, Mark};
+use crate::plain::fields;
 
 /// Items that are told, the newest of them.
 const MANY: usize = 40;
@@ -48,7 +49,7 @@ const OTHERS: &str = "It This That We You They There He She What Which The Tests
 
 /// `Anna will send the numbers`, `@ben to check the bill`.
 fn names_somebody(text: &str) -> bool {
-    let mut words = text.split_whitespace();
+    let mut words = fields(text);
     let (Some(first), Some(second)) = (words.next(), words.next()) else { return false };
     // Nearly every sentence goes on otherwise.
     if !matches!(second, "to" | "will" | "should" | "please" | "can" | "needs" | "owns") {
@@ -59,7 +60,7 @@ fn names_somebody(text: &str) -> bool {
         && first.starts_with(char::is_uppercase)
         && first.chars().skip(1).all(char::is_lowercase)
         && !OTHERS.split(' ').any(|word| word == first);
-    let third = words.next().unwrap_or_default();
+    let (third, fourth) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let doing = [
         "send", "review", "write", "check", "draft", "update", "prepare", "ask", "talk", "confirm", "own", "handle",
         "take", "follow", "finish", "book", "call", "set", "create", "share", "look", "provide", "fix",
@@ -67,8 +68,5 @@ fn names_somebody(text: &str) -> bool {
     is_called
         || is_name
             && matches!(second, "will" | "to" | "should" | "needs")
-            && doing.iter().any(|verb| {
-                third.starts_with(verb)
-                    || words.clone().next().is_some_and(|word| second == "needs" && word.starts_with(verb))
-            })
+            && doing.iter().any(|verb| third.starts_with(verb) || second == "needs" && fourth.starts_with(verb))
 }

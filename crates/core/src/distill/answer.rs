@@ -9,9 +9,9 @@ use super::{Decision, Item, Voice, decisions, questions, request, vocabulary};
 
 /// An answer to a question that the agent asked at the end of its reply.
 pub(super) fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
-    let options: Vec<&Line> = reply.lines.iter().filter(|line| is_option(line)).collect();
     let (question, cues, whole) = reply.lines.iter().rev().find_map(put)?;
-    let chosen = option_of(&prompt.text).and_then(|index| options.get(index).copied());
+    let mut options = reply.lines.iter().filter(|line| is_option(line));
+    let chosen = option_of(&prompt.text).and_then(|index| options.nth(index));
     let text = match chosen {
         Some(option) => format!("{} ({whole})", option.text),
         None if settles((question, cues), prompt) => format!("{whole} — {}", short(&prompt.text, 120)),
@@ -23,10 +23,9 @@ pub(super) fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
 
 /// The last thing that a line asks, and the same with what it is about.
 fn put(line: &Line) -> Option<(&str, CueSet, String)> {
-    let said: Vec<(&str, CueSet)> = line.said().collect();
-    let at = said.iter().rposition(|(text, cues)| text.ends_with('?') || cues.any(&[Cue::Open, Cue::Asks]))?;
-    let (text, cues) = said[at];
-    let before = at.checked_sub(1).map(|at| said[at].0);
+    let mut said = line.said().rev();
+    let (text, cues) = said.find(|(text, cues)| text.ends_with('?') || cues.any(&[Cue::Open, Cue::Asks]))?;
+    let before = said.next().map(|(text, _)| text);
     Some((text, cues, questions::with_subject(before, text, cues)))
 }
 
@@ -76,7 +75,8 @@ fn is_option(line: &Line) -> bool {
     let lettered = line.text.len() > 2
         && line.text.as_bytes()[0].is_ascii_alphabetic()
         && matches!(line.text.as_bytes()[1], b')' | b'.' | b':');
-    matches!(line.mark, Mark::Numbered) || lettered || line.text.to_ascii_lowercase().starts_with("option ")
+    let is_named = || line.text.as_bytes().get(..7).is_some_and(|start| start.eq_ignore_ascii_case(b"option "));
+    matches!(line.mark, Mark::Numbered) || lettered || is_named()
 }
 
 /// How options are named, and which they are.
@@ -123,9 +123,7 @@ fn is_verdict(text: &str) -> bool {
 pub(super) fn answered(digest: &Digest<'_>) -> Vec<(usize, Decision)> {
     let mut found = Vec::new();
     for call in &digest.calls {
-        let tool = call.tool.to_ascii_lowercase();
-        let asks = tool.contains("question") || (tool.contains("ask") && tool.contains("user"));
-        let Some(ended) = call.ended.filter(|_| asks && !call.failed) else { continue };
+        let Some(ended) = call.ended.filter(|_| asks(call.tool) && !call.failed) else { continue };
         let bounded = &ended.text[..ended.text.floor_char_boundary(4000)];
         for (question, answer) in pairs(bounded) {
             let item = Item {
@@ -138,6 +136,15 @@ pub(super) fn answered(digest: &Digest<'_>) -> Vec<(usize, Decision)> {
         }
     }
     found
+}
+
+/// Whether a tool asks the user.
+fn asks(tool: &str) -> bool {
+    // Nearly every tool has a name without these letters.
+    tool.bytes().any(|byte| matches!(byte, b'k' | b'K' | b'q' | b'Q')) && {
+        let name = tool.to_ascii_lowercase();
+        name.contains("question") || name.contains("ask") && name.contains("user")
+    }
 }
 
 fn pairs(text: &str) -> Vec<(&str, &str)> {

@@ -1,8 +1,10 @@
 //! The commands that were run, the same ones collapsed, with how they ended the last time.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use super::aim::Aim;
+use memchr::memmem::Finder;
+
 use super::digest::{Call, Digest, short};
 use super::testrun::Report;
 use super::{CommandRun, outcome};
@@ -15,27 +17,27 @@ const CITED: usize = 6;
 
 /// Commands in the order in which they were last run; the newest last.
 pub(super) fn commands(digest: &Digest<'_>) -> Vec<CommandRun> {
-    let mut runs: BTreeMap<&Aim<'_>, Vec<&Call<'_>>> = BTreeMap::new();
+    let mut runs: BTreeMap<&str, Vec<&Call<'_>>> = BTreeMap::new();
     let is_run = |call: &&Call<'_>| matches!(call.action, Action::Run { .. }) && !call.aim.object.is_empty();
     for call in digest.calls.iter().rev().filter(is_run) {
         let is_room = runs.len() < MANY;
-        match runs.get_mut(&call.aim) {
+        match runs.get_mut(&*call.aim.object) {
             Some(calls) => calls.push(call),
-            None if is_room => drop(runs.insert(&call.aim, vec![call])),
+            None if is_room => drop(runs.insert(&call.aim.object, vec![call])),
             None => {}
         }
     }
-    let mut runs: Vec<(&Aim<'_>, Vec<&Call<'_>>)> = runs.into_iter().collect();
+    let mut runs: Vec<(&str, Vec<&Call<'_>>)> = runs.into_iter().collect();
     runs.sort_by_key(|(_, calls)| calls.first().map(|call| call.step));
-    runs.into_iter().filter_map(|(aim, calls)| told(aim, &calls)).collect()
+    runs.into_iter().filter_map(|(essence, calls)| told(essence, &calls)).collect()
 }
 
 /// The same command, all the times that it was run, the newest first.
-fn told(aim: &Aim<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
+fn told(essence: &str, calls: &[&Call<'_>]) -> Option<CommandRun> {
     let last = calls.first()?;
     let cites: Vec<EntryKey> = calls.iter().take(CITED).rev().flat_map(|call| call.cites()).collect();
     Some(CommandRun {
-        command: short(&aim.object, 240),
+        command: short(essence, 240),
         runs: calls.len(),
         failures: calls.iter().filter(|call| call.failed).count(),
         exit_code: last.ended.and_then(|ended| ended.exit_code.or_else(|| outcome::told_code(&ended.text))),
@@ -46,10 +48,18 @@ fn told(aim: &Aim<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
     })
 }
 
+static COMMIT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("commit"));
+
+/// Whether a command speaks of a commit. Nearly every command does not.
+pub(super) fn names_commit(command: &str) -> bool {
+    COMMIT.find(command.as_bytes()).is_some()
+}
+
 /// The subject of a commit that a command makes.
 pub(super) fn committed(command: &str) -> Option<String> {
-    // Nearly every command is another one.
-    memchr::memmem::find(command.as_bytes(), b" commit")?;
+    if !names_commit(command) {
+        return None;
+    }
     let start =
         command.find("git commit").or_else(|| command.find(" commit ").filter(|_| command.starts_with("git ")))?;
     let rest = &command[start..];

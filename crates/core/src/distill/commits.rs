@@ -29,7 +29,7 @@ fn announced(digest: &Digest<'_>) -> Vec<Commit> {
     let mut found = Vec::new();
     for call in digest.calls.iter().filter(|call| call.succeeded()) {
         let (Action::Run { command, .. }, Some(ended)) = (call.action, call.ended) else { continue };
-        if !command.contains("commit") {
+        if !commands::names_commit(command) {
             continue;
         }
         let told = ended.text.lines().take(40).find_map(head);

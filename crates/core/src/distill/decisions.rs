@@ -6,27 +6,26 @@ use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::Line;
-use super::vocabulary::{Word, is_in};
+use super::vocabulary::{self, Word, is_in};
 use super::wording::{gist, spelt};
-use super::{Decision, Voice, questions, request, task, turn, verdict};
+use super::{Decision, Voice, questions, request, turn, verdict};
 use super::{act, answer, choice};
 
 /// Decisions that are told, the newest of them.
 const MANY: usize = 60;
 
-/// All that was settled, in order.
-pub(super) fn decisions(digest: &Digest<'_>) -> Vec<Decision> {
+/// All that was settled, in order, the prompts that gave a task being known.
+pub(super) fn decisions(digest: &Digest<'_>, given: &[&Said]) -> Vec<Decision> {
     let mut found: Vec<(usize, Decision)> = Vec::new();
     let mut before: Option<&Said> = None;
-    let tasks = task::given(digest);
     for said in &digest.said {
         let answer = before.filter(|_| said.is_user()).and_then(|reply| answer::picked(reply, said));
         if let Some(answer) = answer {
             found.push((said.step, answer));
         } else {
+            let is_task = given.binary_search_by_key(&said.step, |task| task.step).is_ok();
             for index in 0..said.lines.len() {
-                let made = in_line(said, tasks.contains(&said.step), index);
-                found.extend(made.into_iter().map(|decision| (said.step, decision)));
+                in_line(said, is_task, index, |decision| found.push((said.step, decision)));
             }
         }
         before = (!said.is_user() && !said.is_summary).then_some(said).or(before.filter(|_| !said.is_user()));
@@ -46,12 +45,14 @@ pub(super) fn newest(mut decisions: Vec<Decision>) -> Vec<Decision> {
     decisions
 }
 
-fn in_line(said: &Said, is_task: bool, index: usize) -> Vec<Decision> {
+fn in_line(said: &Said, is_task: bool, index: usize, take: impl FnMut(Decision)) {
     let line = &said.lines[index];
     match line.section {
-        Section::Decisions | Section::Constraints if !line.text.ends_with('?') => vec![listed(said, line)],
-        Section::Questions | Section::Failed | Section::Done if !said.is_user() => Vec::new(),
-        _ if said.is_summary => Vec::new(),
+        Section::Decisions | Section::Constraints if !line.text.ends_with('?') => {
+            [listed(said, line)].into_iter().for_each(take)
+        }
+        Section::Questions | Section::Failed | Section::Done if !said.is_user() => {}
+        _ if said.is_summary => {}
         _ => {
             let is_closed = line.said().any(|(_, cues)| cues.has(Cue::Closes));
             let made = line.said().filter(|(text, cues)| {
@@ -59,7 +60,7 @@ fn in_line(said: &Said, is_task: bool, index: usize) -> Vec<Decision> {
                     || is_closed && (cues.has(Cue::Closes) && closes(line, text) || opened(line, text))
                     || said.is_user() && !is_task && follows_answer(line, text)
             });
-            made.map(|(text, _)| with_what_it_means(said, is_task, index, text)).collect()
+            made.map(|(text, _)| with_what_it_means(said, is_task, index, text)).for_each(take);
         }
     }
 }
@@ -243,7 +244,7 @@ fn is_rule(text: &str, cues: CueSet) -> bool {
         return false;
     }
     // What the reason demands is the reason.
-    let told = reason_in(text).map(|(start, _)| &text[..start]).filter(|told| request::words(told).nth(2).is_some());
+    let told = reason_in(text).map(|(start, _)| &text[..start]).filter(|told| vocabulary::split(told).nth(2).is_some());
     if told.is_some_and(|told| !cues::in_text(told).any(&[Cue::Forbids, Cue::Demands])) {
         return false;
     }

@@ -12,6 +12,7 @@ use super::shell::Line as ShellLine;
 use super::testrun::{self, Report};
 use super::{Deed, Ended, Heard, Item, Roots, Step, Story, Voice, Workspace, outcome, request};
 use crate::parts::in_parts;
+use crate::plain::{one_line, squeezed};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
 
@@ -154,9 +155,16 @@ impl Said {
         self.voice == Voice::User
     }
 
-    /// A finding in these words.
+    /// A finding in these words of it.
     pub(super) fn item(&self, text: &str) -> Item {
-        Item { text: short(text, LONG), voice: self.voice, at: self.at, cites: vec![self.key] }
+        self.item_of(text, LONG)
+    }
+
+    /// The same in no more than so many characters.
+    pub(super) fn item_of(&self, text: &str, width: usize) -> Item {
+        // What is understood has no escapes.
+        let text = squeezed(bounded(text, width), width);
+        Item { text, voice: self.voice, at: self.at, cites: vec![self.key] }
     }
 }
 
@@ -252,7 +260,10 @@ impl Settled {
 
 /// One line of bounded length, without escapes.
 pub(super) fn short(text: &str, width: usize) -> String {
-    // What is far longer is cut before it is cleaned.
-    let bounded = &text[..text.floor_char_boundary(width.saturating_mul(8))];
-    crate::plain::one_line(bounded, width)
+    one_line(bounded(text, width), width)
+}
+
+/// What is far longer is cut before it is cleaned.
+fn bounded(text: &str, width: usize) -> &str {
+    &text[..text.floor_char_boundary(width.saturating_mul(8))]
 }

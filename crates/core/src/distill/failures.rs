@@ -32,7 +32,8 @@ fn in_line(said: &Said, line: &Line) -> Vec<FailedApproach> {
     if line.section == Section::Failed {
         return vec![approach(said, &line.text)];
     }
-    if said.is_summary {
+    // Nearly every line tells of no attempt.
+    if said.is_summary || !line.said().any(|(_, cues)| cues.has(Cue::Tried)) {
         return Vec::new();
     }
     let told: Vec<(&str, super::cues::CueSet)> = line.said().collect();

@@ -119,9 +119,10 @@ struct Words {
 
 impl Words {
     fn of(digest: &Digest<'_>) -> Self {
-        let task = task::task(digest);
+        let given = task::given(digest);
+        let task = task::task(digest, &given);
         let progress = progress::progress(digest, task.as_ref().map_or(0, |task| task.step));
-        let decisions = decisions::decisions(digest);
+        let decisions = decisions::decisions(digest, &given);
         Self {
             task: task.map(|task| task.item),
             next: next::next(digest, &progress),

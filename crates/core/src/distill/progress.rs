@@ -1,13 +1,13 @@
 //! What is done, what is being done, and what is left: from the plan, else from the work and the replies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::{Line, Mark};
 use super::wording::gist;
-use super::{Item, Voice, commands, plan};
+use super::{Item, Voice, commands, plan, vocabulary};
 use crate::transcript::{Action, StepState};
 
 /// Items of one kind that are told; of what is done, the newest.
@@ -205,6 +205,23 @@ pub(super) fn running(digest: &Digest<'_>) -> Option<Item> {
 
 /// Leaves out what was said before, word for word or nearly so.
 pub(super) fn dedup(items: &mut Vec<Item>) {
+    // Nearly every item begins like no other, and need not be read to its end.
+    let beginnings: Vec<Option<Beginning>> = items.iter().map(|item| beginning(&item.text)).collect();
+    let mut uses: BTreeMap<Beginning, usize> = BTreeMap::new();
+    for beginning in beginnings.iter().flatten() {
+        *uses.entry(*beginning).or_default() += 1;
+    }
+    let mut are_alone = beginnings.iter().map(|beginning| beginning.is_some_and(|beginning| uses[&beginning] == 1));
     let mut seen: BTreeSet<u64> = BTreeSet::new();
-    items.retain(|item| gist(&item.text).is_some_and(|gist| seen.insert(gist)));
+    items.retain(|item| are_alone.next().unwrap_or_default() || gist(&item.text).is_some_and(|gist| seen.insert(gist)));
+}
+
+/// What stands for the first words of a text.
+type Beginning = [u64; 4];
+
+/// The beginning of a text that has words.
+fn beginning(text: &str) -> Option<Beginning> {
+    let mut words = vocabulary::split(text).map(vocabulary::print_of).peekable();
+    words.peek()?;
+    Some(std::array::from_fn(|_| words.next().unwrap_or_default()))
 }

@@ -1,5 +1,9 @@
 //! Addresses, documents and issues that were spoken of or fetched.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::digest::{Digest, short};
 use super::{Deed, Item, Voice};
 use crate::transcript::Action;
@@ -35,12 +39,15 @@ pub(super) fn references(digest: &Digest<'_>) -> Vec<Item> {
     found
 }
 
+/// What stands between the scheme of an address and the rest of it.
+static SCHEME_END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("://"));
+
 /// The longest address, in bytes.
 const LONGEST: usize = 2048;
 
 fn addresses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for at in memchr::memchr_iter(b':', text.as_bytes()).filter(|at| text[*at..].starts_with("://")) {
+    for at in SCHEME_END.find_iter(text.as_bytes()) {
         let start = text[..at].bytes().rev().take(8).take_while(u8::is_ascii_alphanumeric).count();
         let scheme = &text[at - start..at];
         if !matches!(scheme, "http" | "https" | "ssh" | "s3" | "gs" | "doi") {
@@ -179,7 +186,8 @@ fn documents(text: &str) -> Vec<String> {
     let is_ending = |at: usize, end: &&str| {
         text.as_bytes().get(at..at + end.len()).is_some_and(|there| there.eq_ignore_ascii_case(end.as_bytes()))
     };
-    if !memchr::memchr_iter(b'.', text.as_bytes()).any(|at| ENDINGS.iter().any(|end| is_ending(at, end))) {
+    let has_ending = |at: usize| may_end(&text.as_bytes()[at..]) && ENDINGS.iter().any(|end| is_ending(at, end));
+    if !memchr::memchr_iter(b'.', text.as_bytes()).any(has_ending) {
         return found;
     }
     let apart =
@@ -194,4 +202,13 @@ fn documents(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Whether a text that begins with a dot begins like one of the endings: most dots end sentences and names of code.
+fn may_end(text: &[u8]) -> bool {
+    let Some([_, letters @ ..]) = text.first_chunk::<4>() else { return false };
+    matches!(
+        &letters.map(|letter| letter | 0x20),
+        b"pdf" | b"doc" | b"ppt" | b"xls" | b"odt" | b"ipy" | b"rst" | b"ado" | b"tex"
+    )
 }

@@ -9,7 +9,7 @@ use super::digest::{Digest, Said};
 use super::heading::Section;
 use super::prose::Line;
 use super::wording::gist;
-use super::{Decision, Item, request};
+use super::{Decision, Item, vocabulary};
 use crate::transcript::EntryKey;
 
 /// Remarks that are told, the newest of them.
@@ -50,7 +50,7 @@ fn is_remark(text: &str, cues: CueSet, is_last: bool) -> bool {
     (cues.has(Cue::Explains) || is_last && !cues.has(Cue::Finished))
         && !cues.any(ELSEWHERE)
         && !text.ends_with('?')
-        && request::words(text).nth(3).is_some()
+        && vocabulary::split(text).nth(3).is_some()
 }
 
 /// Whether a decision of the same reply tells the sentence already.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::plain::fields;
+use crate::plain::{fields, space};
 
 /// How many bytes are read for the commands of a line, and how many for its essence.
 const READ: usize = 8192;
@@ -188,21 +188,25 @@ fn push_words(text: &str, essence: &mut String) {
 /// Whether a text is its words with a space between them, and none of these is a redirection.
 fn is_tidy(text: &str) -> bool {
     let (bytes, mut at) = (text.as_bytes(), 0);
-    let is_word = |byte: &u8| IS_WORD[usize::from(*byte)];
-    while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !is_word(byte))) {
+    while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !IS_WORD[usize::from(*byte)])) {
         at += next + 1;
-        if bytes[at - 1] != b' ' || !bytes.get(at).is_some_and(is_word) {
+        let is_tidy = match bytes[at - 1] {
+            b' ' => at < bytes.len() && space(text, at) == 0,
+            b'>' => false,
+            _ => space(text, at - 1) == 0,
+        };
+        if !is_tidy {
             return false;
         }
     }
     true
 }
 
-/// Whether a byte is of a word, and neither begins white space nor redirects.
+/// Whether a byte is of a word: it begins no white space, no redirection and nothing quoted.
 const IS_WORD: [bool; 256] = {
     let (mut is_word, mut byte) = ([true; 256], 0);
     while byte < 256 {
-        is_word[byte] = !matches!(byte, 0x09..=0x0d | 0x20 | 0x3e | 0xc2 | 0xe1..=0xe3);
+        is_word[byte] = !matches!(byte, 0x09..=0x0d | 0x20 | 0x22 | 0x27 | 0x3e | 0xc2 | 0xe1..=0xe3);
         byte += 1;
     }
     is_word
@@ -287,20 +291,19 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 fn word_end(text: &str) -> (usize, bool) {
     let bytes = text.as_bytes();
     let (mut at, mut is_quoted) = (0, false);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\'' | b'"' => {
+    while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !IS_WORD[usize::from(*byte)])) {
+        at += next;
+        match bytes[at] {
+            quote @ (b'\'' | b'"') => {
                 is_quoted = true;
-                at += memchr::memchr(*byte, &bytes[at + 1..]).map_or(bytes.len(), |end| end + 1);
+                at += memchr::memchr(quote, &bytes[at + 1..]).map_or(bytes.len(), |end| end + 1);
             }
-            b'\t'..=b'\r' | b' ' => break,
-            // Where a character begins that is not of ASCII.
-            0xc0.. if text[at..].starts_with(char::is_whitespace) => break,
+            _ if space(text, at) > 0 => return (at, is_quoted),
             _ => {}
         }
         at += 1;
     }
-    (at.min(bytes.len()), is_quoted)
+    (bytes.len(), is_quoted)
 }
 
 /// A word without its quotes; one that is not closed goes to its end.

@@ -1,12 +1,10 @@
 //! The goal in force: the first request, unless a later one changed it.
 
-use std::collections::BTreeSet;
-
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::request::{self, Kind};
 use super::wording::spelt;
-use super::{Item, cues::Cue};
+use super::{Item, cues::Cue, vocabulary};
 
 /// The longest task, in characters.
 const LONG: usize = 1500;
@@ -17,52 +15,48 @@ pub(super) struct Task {
     pub(super) step: usize,
 }
 
-/// The task in force.
-pub(super) fn task(digest: &Digest<'_>) -> Option<Task> {
+/// The task in force, the prompts that gave one being known.
+pub(super) fn task(digest: &Digest<'_>, given: &[&Said]) -> Option<Task> {
     let told = summarised(digest);
-    match (prompts(digest).pop(), told) {
+    match (given.last(), told) {
         // What a summary tells is older than every prompt behind it, and better than a remark.
-        (Some((prompt, kind)), Some(told)) if prompt.step > told.step && kind == Kind::Remark => Some(told),
-        (Some((prompt, _)), _) => Some(Task { item: asked(prompt), step: prompt.step }),
+        (Some(prompt), Some(told)) if prompt.step > told.step && prompt.kind == Kind::Remark => Some(told),
+        (Some(prompt), _) => Some(Task { item: asked(prompt), step: prompt.step }),
         (None, told) => told,
     }
 }
 
-/// The steps of the prompts that gave a task, of those that are no longer in force too.
-pub(super) fn given(digest: &Digest<'_>) -> BTreeSet<usize> {
-    prompts(digest).into_iter().map(|(prompt, _)| prompt.step).collect()
-}
-
 /// The prompts that gave a task, each of which took the place of the one before.
-fn prompts<'a>(digest: &'a Digest<'_>) -> Vec<(&'a Said, Kind)> {
-    let mut tasks: Vec<(&Said, Kind)> = Vec::new();
-    for prompt in digest.prompts() {
-        let kind = prompt.kind;
-        if kind == Kind::Nod {
-            continue;
-        }
-        if tasks.last().is_none_or(|task| replaces(digest, *task, (prompt, kind))) {
-            tasks.push((prompt, kind));
+pub(super) fn given<'a>(digest: &'a Digest<'_>) -> Vec<&'a Said> {
+    let mut given: Vec<&Said> = Vec::new();
+    for prompt in requested(digest) {
+        if given.last().is_none_or(|task| replaces(digest, task, prompt)) {
+            given.push(prompt);
         }
     }
-    tasks
+    given
+}
+
+/// The prompts that ask for something or tell something.
+fn requested<'a>(digest: &'a Digest<'_>) -> impl Iterator<Item = &'a Said> {
+    digest.prompts().filter(|prompt| prompt.kind != Kind::Nod)
 }
 
 /// Whether a request takes the place of the task.
-fn replaces(digest: &Digest<'_>, (task, task_kind): (&Said, Kind), (prompt, kind): (&Said, Kind)) -> bool {
-    match kind {
+fn replaces(digest: &Digest<'_>, task: &Said, prompt: &Said) -> bool {
+    match prompt.kind {
         // In a language whose verbs are not known, length tells a request from a greeting.
         Kind::Remark => {
-            task_kind == Kind::Remark
-                && request::words(&task.text).nth(2).is_none()
-                && request::words(&prompt.text).nth(4).is_some()
+            task.kind == Kind::Remark
+                && vocabulary::split(&task.text).nth(2).is_none()
+                && vocabulary::split(&prompt.text).nth(4).is_some()
                 && !prompt.text.ends_with('?')
         }
         Kind::Nod => false,
         Kind::Turn => true,
         Kind::Veer => request::is_apart(&task.text, &prompt.text),
         // A question at the beginning is not yet the task.
-        Kind::Work if task_kind == Kind::Remark => true,
+        Kind::Work if task.kind == Kind::Remark => true,
         Kind::Work => request::is_apart(&task.text, &prompt.text) && is_over(digest, prompt.step),
     }
 }
@@ -79,8 +73,7 @@ fn is_over(digest: &Digest<'_>, step: usize) -> bool {
 
 /// The words of a request; of a long one the sentences that ask come first.
 fn asked(prompt: &Said) -> Item {
-    let mut item = prompt.item("");
-    item.text = short(without_lead_in(&prompt.text), usize::MAX / 16);
+    let mut item = prompt.item_of(without_lead_in(&prompt.text), usize::MAX / 16);
     if item.text.chars().count() > LONG {
         item.text = condensed(prompt);
     }
@@ -135,7 +128,7 @@ fn condensed(prompt: &Said) -> String {
 
 /// What a summary says that the goal is, where no prompt from before it is there.
 fn summarised(digest: &Digest<'_>) -> Option<Task> {
-    let first = digest.prompts().find(|prompt| !request::is_nod(&prompt.text)).map_or(usize::MAX, |prompt| prompt.step);
+    let first = requested(digest).next().map_or(usize::MAX, |prompt| prompt.step);
     let summaries = digest.said.iter().filter(|said| said.is_summary && said.step < first);
     for summary in summaries {
         let goal = summary.lines.iter().find(|line| line.section == Section::Goal).or_else(|| summary.lines.first());
@@ -148,9 +141,7 @@ fn summarised(digest: &Digest<'_>) -> Option<Task> {
 
 /// What the user asked for, in order, a line each.
 pub(super) fn requests(digest: &Digest<'_>) -> Vec<Item> {
-    let asked = digest.prompts().filter(|prompt| !request::is_nod(&prompt.text));
-    let mut requests: Vec<Item> =
-        asked.map(|prompt| Item { text: short(&prompt.text, 240), ..prompt.item("") }).collect();
+    let mut requests: Vec<Item> = requested(digest).map(|prompt| prompt.item_of(&prompt.text, 240)).collect();
     // A compaction may repeat the prompts that it keeps.
     super::progress::dedup(&mut requests);
     requests
