@@ -80,26 +80,43 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// What stands between white space, as `str::split_whitespace` gives it: messages and commands are nearly all ASCII.
 pub(crate) fn fields(text: &str) -> impl Iterator<Item = &str> {
-    stretches(text, 0)
-}
-
-/// Words with no more than a space between them, so that not each has to be copied for itself; no word begins behind so
-/// many bytes of a stretch.
-fn stretches(text: &str, long: usize) -> impl Iterator<Item = &str> {
     let (bytes, mut at) = (text.as_bytes(), 0);
-    let is_ink = move |at: usize| {
-        bytes.get(at).is_some_and(|byte| IS_INK[usize::from(*byte)]) || at < bytes.len() && space(text, at) == 0
-    };
     std::iter::from_fn(move || {
         while let length @ 1.. = space(text, at) {
             at += length;
         }
         let start = at;
-        while is_ink(at) || at - start < long && bytes.get(at) == Some(&b' ') && is_ink(at + 1) {
+        while bytes.get(at).is_some_and(|byte| IS_INK[usize::from(*byte)]) || at < bytes.len() && space(text, at) == 0 {
             at += 1;
         }
         (at > start).then(|| &text[start..at])
     })
+}
+
+/// Words with a space between them, as many at once as there are, so that not each is copied for itself. The text may
+/// have no two spaces in a row.
+fn stretches(text: &str) -> impl Iterator<Item = &str> {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    let is_inside = |byte: &u8| IS_INK[usize::from(*byte)] || *byte == b' ';
+    let stretches = std::iter::from_fn(move || {
+        let start = at;
+        while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !is_inside(byte))) {
+            let (end, length) = (at + next, space(text, at + next));
+            at = end + length.max(1);
+            if length > 0 {
+                return Some(&text[start..end]);
+            }
+        }
+        at = bytes.len();
+        (start < at).then(|| &text[start..])
+    });
+    stretches.map(|stretch| stretch.trim_matches(' ')).filter(|stretch| !stretch.is_empty())
+}
+
+/// Whether two spaces stand in a row. Without branches, many bytes are compared at once.
+fn is_loose(text: &str) -> bool {
+    let pairs = text.bytes().zip(text.bytes().skip(1));
+    pairs.fold(false, |any, (byte, next)| any | ((byte ^ b' ') | (next ^ b' ') == 0))
 }
 
 /// Whether a byte is no white space, and begins none.
@@ -133,11 +150,13 @@ pub(crate) fn squeezed(text: &str, width: usize) -> String {
     // So many bytes are more characters than there is room for.
     let most = width.saturating_add(1).saturating_mul(4);
     let mut line = String::with_capacity(text.len().min(most));
-    for stretch in stretches(text, most) {
+    let (mut words, mut stretches) = (fields(text), stretches(text));
+    let parts: &mut dyn Iterator<Item = &str> = if is_loose(text) { &mut words } else { &mut stretches };
+    for part in parts {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(stretch);
+        line.push_str(&part[..part.floor_char_boundary(most.saturating_add(4))]);
         if line.len() > most {
             break;
         }
@@ -210,6 +229,9 @@ mod tests {
         assert_eq!(one_line("日本語テキスト", 4), "日本語…");
         assert_eq!(one_line("日本語テキスト", 7), "日本語テキスト");
         assert_eq!(one_line("ab cd ef", 4), "ab…");
+        assert_eq!(one_line("a b \n\n c\u{3000} →\t", 20), "a b c →");
+        assert_eq!(one_line(&"日本 ".repeat(9), 5), "日本 日…");
+        assert_eq!(one_line(&"日本  語".repeat(9), 5), "日本 語…");
         assert_eq!((one_line("a", 0), one_line("", 0)), ("…".to_owned(), String::new()));
     }
 

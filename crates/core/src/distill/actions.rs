@@ -49,6 +49,10 @@ const OTHERS: &str = "It This That We You They There He She What Which The Tests
 
 /// `Anna will send the numbers`, `@ben to check the bill`.
 fn names_somebody(text: &str) -> bool {
+    // Nobody's name begins otherwise.
+    if !text.trim_start().starts_with(|first: char| first == '@' || first.is_uppercase()) {
+        return false;
+    }
     let mut words = fields(text);
     let (Some(first), Some(second)) = (words.next(), words.next()) else { return false };
     // Nearly every sentence goes on otherwise.

@@ -17,19 +17,20 @@ const CITED: usize = 6;
 
 /// Commands in the order in which they were last run; the newest last.
 pub(super) fn commands(digest: &Digest<'_>) -> Vec<CommandRun> {
-    let mut runs: BTreeMap<&str, Vec<&Call<'_>>> = BTreeMap::new();
+    // By length first: nearly every two commands differ in it.
+    let mut runs: BTreeMap<(usize, &str), Vec<&Call<'_>>> = BTreeMap::new();
     let is_run = |call: &&Call<'_>| matches!(call.action, Action::Run { .. }) && !call.aim.object.is_empty();
     for call in digest.calls.iter().rev().filter(is_run) {
-        let is_room = runs.len() < MANY;
-        match runs.get_mut(&*call.aim.object) {
+        let (is_room, essence) = (runs.len() < MANY, &*call.aim.object);
+        match runs.get_mut(&(essence.len(), essence)) {
             Some(calls) => calls.push(call),
-            None if is_room => drop(runs.insert(&call.aim.object, vec![call])),
+            None if is_room => drop(runs.insert((essence.len(), essence), vec![call])),
             None => {}
         }
     }
-    let mut runs: Vec<(&str, Vec<&Call<'_>>)> = runs.into_iter().collect();
+    let mut runs: Vec<((usize, &str), Vec<&Call<'_>>)> = runs.into_iter().collect();
     runs.sort_by_key(|(_, calls)| calls.first().map(|call| call.step));
-    runs.into_iter().filter_map(|(essence, calls)| told(essence, &calls)).collect()
+    runs.into_iter().filter_map(|((_, essence), calls)| told(essence, &calls)).collect()
 }
 
 /// The same command, all the times that it was run, the newest first.

@@ -45,11 +45,11 @@ pub(super) fn newest(mut decisions: Vec<Decision>) -> Vec<Decision> {
     decisions
 }
 
-fn in_line(said: &Said, is_task: bool, index: usize, take: impl FnMut(Decision)) {
+fn in_line(said: &Said, is_task: bool, index: usize, mut take: impl FnMut(Decision)) {
     let line = &said.lines[index];
     match line.section {
         Section::Decisions | Section::Constraints if !line.text.ends_with('?') => {
-            [listed(said, line)].into_iter().for_each(take)
+            take(listed(said, line));
         }
         Section::Questions | Section::Failed | Section::Done if !said.is_user() => {}
         _ if said.is_summary => {}
@@ -60,7 +60,7 @@ fn in_line(said: &Said, is_task: bool, index: usize, take: impl FnMut(Decision))
                     || is_closed && (cues.has(Cue::Closes) && closes(line, text) || opened(line, text))
                     || said.is_user() && !is_task && follows_answer(line, text)
             });
-            made.map(|(text, _)| with_what_it_means(said, is_task, index, text)).for_each(take);
+            made.map(|(text, cues)| with_what_it_means(said, is_task, index, (text, cues))).for_each(take);
         }
     }
 }
@@ -87,10 +87,11 @@ fn listed(said: &Said, line: &Line) -> Decision {
 }
 
 /// A decision in its own words; `let's do that` is told with the sentence that says what.
-fn with_what_it_means(said: &Said, is_task: bool, index: usize, text: &str) -> Decision {
+fn with_what_it_means(said: &Said, is_task: bool, index: usize, (text, cues): (&str, CueSet)) -> Decision {
     match before(said, index, text).filter(|_| !is_task && is_bare(text)) {
         Some(meant) => decision(said, &format!("{meant} {text}")),
-        None => decision(said, text),
+        None if cues.has(Cue::Reason) => decision(said, text),
+        None => Decision { what: said.item(text), reason: None },
     }
 }
 

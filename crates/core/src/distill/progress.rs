@@ -7,7 +7,7 @@ use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::prose::{Line, Mark};
 use super::wording::gist;
-use super::{Item, Voice, commands, plan, vocabulary};
+use super::{Item, Voice, commands, plan};
 use crate::transcript::{Action, StepState};
 
 /// Items of one kind that are told; of what is done, the newest.
@@ -206,8 +206,8 @@ pub(super) fn running(digest: &Digest<'_>) -> Option<Item> {
 /// Leaves out what was said before, word for word or nearly so.
 pub(super) fn dedup(items: &mut Vec<Item>) {
     // Nearly every item begins like no other, and need not be read to its end.
-    let beginnings: Vec<Option<Beginning>> = items.iter().map(|item| beginning(&item.text)).collect();
-    let mut uses: BTreeMap<Beginning, usize> = BTreeMap::new();
+    let beginnings: Vec<Option<u64>> = items.iter().map(|item| beginning(&item.text)).collect();
+    let mut uses: BTreeMap<u64, usize> = BTreeMap::new();
     for beginning in beginnings.iter().flatten() {
         *uses.entry(*beginning).or_default() += 1;
     }
@@ -216,12 +216,39 @@ pub(super) fn dedup(items: &mut Vec<Item>) {
     items.retain(|item| are_alone.next().unwrap_or_default() || gist(&item.text).is_some_and(|gist| seen.insert(gist)));
 }
 
-/// What stands for the first words of a text.
-type Beginning = [u64; 4];
+/// Letters of a beginning.
+const FIRST: usize = 48;
 
-/// The beginning of a text that has words.
-fn beginning(text: &str) -> Option<Beginning> {
-    let mut words = vocabulary::split(text).map(vocabulary::print_of).peekable();
-    words.peek()?;
-    Some(std::array::from_fn(|_| words.next().unwrap_or_default()))
+/// What stands for the first letters of a text: the same for texts of the same words. Nothing where no letter is known.
+fn beginning(text: &str) -> Option<u64> {
+    let letters = text.chars().filter_map(letter).take(FIRST);
+    letters.fold(None, |known, letter| {
+        Some((known.unwrap_or_default() ^ u64::from(letter)).wrapping_mul(0x0100_0000_01b3))
+    })
+}
+
+/// A letter or digit of ASCII in lower case, whatever else is in a word.
+fn letter(next: char) -> Option<char> {
+    match next {
+        // Of all that are not of ASCII, these two become such letters.
+        '\u{212a}' => Some('k'),
+        '\u{130}' => Some('i'),
+        _ => next.is_ascii_alphanumeric().then(|| next.to_ascii_lowercase()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{beginning, letter};
+
+    #[test]
+    fn beginnings_are_those_of_the_words_in_lower_case() {
+        for next in '\0'..=char::MAX {
+            let lower: String = next.to_lowercase().filter(char::is_ascii_alphanumeric).collect();
+            assert_eq!(letter(next).into_iter().collect::<String>(), lower, "{next:?}");
+        }
+        assert_eq!(beginning("Fix *the* \u{212a}ey - now!"), beginning("fix the key, now"));
+        assert_ne!(beginning("fix the key"), beginning("fix the keys"));
+        assert_eq!(beginning("日本 …"), None);
+    }
 }

@@ -29,8 +29,10 @@ pub(super) fn task(digest: &Digest<'_>, given: &[&Said]) -> Option<Task> {
 /// The prompts that gave a task, each of which took the place of the one before.
 pub(super) fn given<'a>(digest: &'a Digest<'_>) -> Vec<&'a Said> {
     let mut given: Vec<&Said> = Vec::new();
+    let mut is_greeting = false;
     for prompt in requested(digest) {
-        if given.last().is_none_or(|task| replaces(digest, task, prompt)) {
+        if given.last().is_none_or(|task| replaces(digest, (task, is_greeting), prompt)) {
+            is_greeting = prompt.kind == Kind::Remark && vocabulary::split(&prompt.text).nth(2).is_none();
             given.push(prompt);
         }
     }
@@ -42,16 +44,11 @@ fn requested<'a>(digest: &'a Digest<'_>) -> impl Iterator<Item = &'a Said> {
     digest.prompts().filter(|prompt| prompt.kind != Kind::Nod)
 }
 
-/// Whether a request takes the place of the task.
-fn replaces(digest: &Digest<'_>, task: &Said, prompt: &Said) -> bool {
+/// Whether a request takes the place of the task, which may be no more than a greeting.
+fn replaces(digest: &Digest<'_>, (task, is_greeting): (&Said, bool), prompt: &Said) -> bool {
     match prompt.kind {
         // In a language whose verbs are not known, length tells a request from a greeting.
-        Kind::Remark => {
-            task.kind == Kind::Remark
-                && vocabulary::split(&task.text).nth(2).is_none()
-                && vocabulary::split(&prompt.text).nth(4).is_some()
-                && !prompt.text.ends_with('?')
-        }
+        Kind::Remark => is_greeting && vocabulary::split(&prompt.text).nth(4).is_some() && !prompt.text.ends_with('?'),
         Kind::Nod => false,
         Kind::Turn => true,
         Kind::Veer => request::is_apart(&task.text, &prompt.text),
