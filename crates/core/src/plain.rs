@@ -97,10 +97,11 @@ pub(crate) fn fields(text: &str) -> impl Iterator<Item = &str> {
 /// have no two spaces in a row.
 fn stretches(text: &str) -> impl Iterator<Item = &str> {
     let (bytes, mut at) = (text.as_bytes(), 0);
-    let is_inside = |byte: &u8| IS_INK[usize::from(*byte)] || *byte == b' ';
     let stretches = std::iter::from_fn(move || {
         let start = at;
-        while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !is_inside(byte))) {
+        while let Some(next) =
+            bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !IS_LINE[usize::from(*byte)]))
+        {
             let (end, length) = (at + next, space(text, at + next));
             at = end + length.max(1);
             if length > 0 {
@@ -115,7 +116,8 @@ fn stretches(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether two spaces stand in a row. Without branches, many bytes are compared at once.
 fn is_loose(text: &str) -> bool {
-    let pairs = text.bytes().zip(text.bytes().skip(1));
+    let bytes = text.as_bytes();
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
     pairs.fold(false, |any, (byte, next)| any | ((byte ^ b' ') | (next ^ b' ') == 0))
 }
 
@@ -127,6 +129,13 @@ const IS_INK: [bool; 256] = {
         byte += 1;
     }
     is_ink
+};
+
+/// The same, but a space is within a line.
+const IS_LINE: [bool; 256] = {
+    let mut is_line = IS_INK;
+    is_line[0x20] = true;
+    is_line
 };
 
 /// How long the white space is that begins at a byte.

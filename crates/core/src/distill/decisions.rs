@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::beginning::are_alone;
 use super::cues::{self, Cue, CueSet};
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
@@ -462,9 +463,14 @@ fn told_reason(lower: &str) -> Option<usize> {
 
 /// The same decision said again is one, with all its places.
 fn dedup(decisions: &mut Vec<Decision>) {
+    let are_alone = are_alone(decisions.iter().map(|decision| decision.what.text.as_str()));
     let mut known: BTreeMap<Option<u64>, usize> = BTreeMap::new();
     let mut kept: Vec<Decision> = Vec::new();
-    for decision in decisions.drain(..) {
+    for (decision, is_alone) in decisions.drain(..).zip(are_alone) {
+        if is_alone {
+            kept.push(decision);
+            continue;
+        }
         let key = gist(&decision.what.text);
         if let Some(same) = known.get(&key).and_then(|index| kept.get_mut(*index)) {
             same.what.cites.extend(decision.what.cites);

@@ -7,6 +7,7 @@ mod actions;
 mod aim;
 mod answer;
 mod attempts;
+mod beginning;
 mod blockers;
 mod brief;
 mod changes;

@@ -1,7 +1,8 @@
 //! What is done, what is being done, and what is left: from the plan, else from the work and the replies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::beginning::are_alone;
 use super::cues::Cue;
 use super::digest::{Digest, Said, short};
 use super::heading::Section;
@@ -205,50 +206,8 @@ pub(super) fn running(digest: &Digest<'_>) -> Option<Item> {
 
 /// Leaves out what was said before, word for word or nearly so.
 pub(super) fn dedup(items: &mut Vec<Item>) {
-    // Nearly every item begins like no other, and need not be read to its end.
-    let beginnings: Vec<Option<u64>> = items.iter().map(|item| beginning(&item.text)).collect();
-    let mut uses: BTreeMap<u64, usize> = BTreeMap::new();
-    for beginning in beginnings.iter().flatten() {
-        *uses.entry(*beginning).or_default() += 1;
-    }
-    let mut are_alone = beginnings.iter().map(|beginning| beginning.is_some_and(|beginning| uses[&beginning] == 1));
+    let mut are_alone = are_alone(items.iter().map(|item| item.text.as_str())).into_iter();
     let mut seen: BTreeSet<u64> = BTreeSet::new();
-    items.retain(|item| are_alone.next().unwrap_or_default() || gist(&item.text).is_some_and(|gist| seen.insert(gist)));
-}
-
-/// Letters of a beginning.
-const FIRST: usize = 48;
-
-/// What stands for the first letters of a text: the same for texts of the same words. Nothing where no letter is known.
-fn beginning(text: &str) -> Option<u64> {
-    let letters = text.chars().filter_map(letter).take(FIRST);
-    letters.fold(None, |known, letter| {
-        Some((known.unwrap_or_default() ^ u64::from(letter)).wrapping_mul(0x0100_0000_01b3))
-    })
-}
-
-/// A letter or digit of ASCII in lower case, whatever else is in a word.
-fn letter(next: char) -> Option<char> {
-    match next {
-        // Of all that are not of ASCII, these two become such letters.
-        '\u{212a}' => Some('k'),
-        '\u{130}' => Some('i'),
-        _ => next.is_ascii_alphanumeric().then(|| next.to_ascii_lowercase()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{beginning, letter};
-
-    #[test]
-    fn beginnings_are_those_of_the_words_in_lower_case() {
-        for next in '\0'..=char::MAX {
-            let lower: String = next.to_lowercase().filter(char::is_ascii_alphanumeric).collect();
-            assert_eq!(letter(next).into_iter().collect::<String>(), lower, "{next:?}");
-        }
-        assert_eq!(beginning("Fix *the* \u{212a}ey - now!"), beginning("fix the key, now"));
-        assert_ne!(beginning("fix the key"), beginning("fix the keys"));
-        assert_eq!(beginning("日本 …"), None);
-    }
+    let mut is_new = |item: &Item| gist(&item.text).is_some_and(|gist| seen.insert(gist));
+    items.retain(|item| are_alone.next().unwrap_or_default() || is_new(item));
 }

@@ -90,6 +90,9 @@ fn balanced(address: &str) -> &str {
 /// `#123`, `owner/name#123`, `PROJ-123` where it is named as such.
 fn issues(text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    if memchr::memchr2(b'#', b'-', text.as_bytes()).is_none() {
+        return found;
+    }
     for at in memchr::memchr_iter(b'#', text.as_bytes()) {
         let digits = text[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
         let before = &text[..at];
