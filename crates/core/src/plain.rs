@@ -118,7 +118,7 @@ fn stretches(text: &str) -> impl Iterator<Item = &str> {
 fn is_loose(text: &str) -> bool {
     let bytes = text.as_bytes();
     let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
-    pairs.fold(false, |any, (byte, next)| any | ((byte ^ b' ') | (next ^ b' ') == 0))
+    pairs.map(|(byte, next)| (byte ^ b' ') | (next ^ b' ')).fold(u8::MAX, u8::min) == 0
 }
 
 /// Whether a byte is no white space, and begins none.

@@ -74,3 +74,15 @@ fn names_somebody(text: &str) -> bool {
             && matches!(second, "will" | "to" | "should" | "needs")
             && doing.iter().any(|verb| third.starts_with(verb) || second == "needs" && fourth.starts_with(verb))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::names_somebody;
+
+    #[test]
+    fn somebody_is_named_or_called() {
+        assert!(names_somebody("Anna will send the numbers") && names_somebody(" @ben to check the bill"));
+        assert!(names_somebody("Émile needs to review it"));
+        assert!(!names_somebody("anna will send the numbers") && !names_somebody("It will send the numbers"));
+    }
+}

@@ -157,3 +157,14 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::asks;
+
+    #[test]
+    fn tools_that_ask_the_user_are_known_by_name() {
+        assert!(["AskUserQuestion", "question", "QUESTIONS", "ask_user"].into_iter().all(asks));
+        assert!(!["Bash", "Task", "read_file", "request_user_input"].into_iter().any(asks));
+    }
+}

@@ -42,10 +42,10 @@ const OTHER: u8 = 1;
 
 /// The letters and digits of ASCII in lower case, by the byte that a character begins with.
 const LETTERS: [u8; 256] = {
-    let (mut letters, mut byte) = ([NONE; 256], 0);
+    let (mut letters, mut byte) = ([NONE; 256], 0_u8);
     while byte < 0x80 {
-        if (byte as u8).is_ascii_alphanumeric() {
-            letters[byte] = (byte as u8).to_ascii_lowercase();
+        if byte.is_ascii_alphanumeric() {
+            letters[byte as usize] = byte.to_ascii_lowercase();
         }
         byte += 1;
     }

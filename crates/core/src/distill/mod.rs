@@ -98,7 +98,7 @@ pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: T
         files: work.files,
         commands: work.commands,
         errors: work.errors,
-        references: work.references,
+        references: words.references,
         action_items: words.action_items,
         remarks: words.remarks,
         limit: limit::limit(&digest),
@@ -116,6 +116,7 @@ struct Words {
     decisions: Vec<Decision>,
     action_items: Vec<Item>,
     remarks: Vec<Item>,
+    references: Vec<Item>,
 }
 
 impl Words {
@@ -131,6 +132,7 @@ impl Words {
             remarks: remarks::remarks(digest, &decisions),
             decisions: decisions::newest(decisions),
             action_items: actions::action_items(digest),
+            references: references::references(digest),
         }
     }
 }
@@ -143,7 +145,6 @@ struct Work {
     files: Vec<FileTouched>,
     commands: Vec<CommandRun>,
     errors: Vec<ErrorSeen>,
-    references: Vec<Item>,
     commits: Vec<Commit>,
     drift: Drift,
 }
@@ -159,7 +160,6 @@ impl Work {
             files: files::files(digest, &touches),
             commands: commands::commands(digest),
             errors: attempts::errors(digest, &attempts),
-            references: references::references(digest),
             commits: commits::commits(digest),
             drift: drift::drift(digest, &touches),
         }

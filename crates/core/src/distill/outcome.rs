@@ -236,3 +236,24 @@ fn is_noise(lower: &str) -> bool {
     NOISE.iter().any(|noise| lower.contains(noise))
         || lower.starts_with("test ") && (lower.ends_with("ok") || lower.ends_with("failed"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::told_code;
+
+    #[test]
+    fn codes_are_told_by_the_first_line_or_the_last() {
+        for (text, code) in [
+            ("Exit code 2\nx", Some(2)),
+            ("x\n[exit status: 1]\n", Some(1)),
+            ("x\n <Process exited with code -9>\r\n", Some(-9)),
+            ("Command exited with code 3", Some(3)),
+            ("x\nexited with code=4", Some(4)),
+            ("\nexit code 5\n\n", None),
+            ("exit code\n5", None),
+            ("no exit code 6", None),
+        ] {
+            assert_eq!(told_code(text), code, "{text:?}");
+        }
+    }
+}

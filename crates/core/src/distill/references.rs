@@ -215,3 +215,24 @@ fn may_end(text: &[u8]) -> bool {
         b"pdf" | b"doc" | b"ppt" | b"xls" | b"odt" | b"ipy" | b"rst" | b"ado" | b"tex"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{documents, issues};
+
+    #[test]
+    fn every_kind_of_document_is_named_by_its_ending() {
+        for ending in ["pdf", "DOCX", "doc", "pptx", "Xlsx", "odt", "ipynb", "rst", "adoc", "tex"] {
+            let name = format!("notes.{ending}");
+            assert_eq!(documents(&format!("see main.rs, {name}.")), [name]);
+        }
+        assert!(documents("see main.rs. Do it").is_empty());
+    }
+
+    #[test]
+    fn issues_are_found_by_either_mark() {
+        assert_eq!(issues("fixes #12"), ["#12"]);
+        assert_eq!(issues("as in PROJ-77"), ["PROJ-77"]);
+        assert!(issues("no mark").is_empty());
+    }
+}

@@ -144,11 +144,8 @@ fn ends(pipe: &[Part<'_>]) -> [usize; 2] {
 
 fn is_setting(part: &str) -> bool {
     // Nearly every command begins with another letter.
-    if part
-        .bytes()
-        .find(|byte| *byte != b' ')
-        .is_some_and(|byte| matches!(byte, b'a'..=b'z') && !b"ceps".contains(&byte))
-    {
+    let letter = part.bytes().find(|byte| *byte != b' ');
+    if letter.is_some_and(|letter| letter.is_ascii_lowercase() && !b"ceps".contains(&letter)) {
         return false;
     }
     let first = fields(part).next().unwrap_or_default();
@@ -350,6 +347,7 @@ mod tests {
             ("make  a\n\n\tmake\u{3000}b 2>&1 c;  ", "make a && make b c"),
             ("make a >/dev/null  2>&1", "make a"),
             ("cd x; cd y", "cd x && cd y"),
+            ("export A=1;set -e; source a;. b\n pushd c && popd;clear;sleep 1; ls", "ls"),
             ("cd x; 2>&1", ""),
             ("a | tail x || head", "a"),
             ("a | tail x ||| head", "a"),
