@@ -47,8 +47,8 @@ impl Stretch {
 
     /// Where the next one is that is of a word, or not of ASCII.
     pub(in crate::distill) fn next(self, at: usize) -> Option<usize> {
-        let bits = (self.parts | self.others) & u64::MAX.checked_shl(u32::try_from(at).ok()?)?;
-        (bits != 0).then(|| bits.trailing_zeros() as usize)
+        let left = if at < STRETCH { (self.parts | self.others) >> at } else { 0 };
+        (left != 0).then(|| at + left.trailing_zeros() as usize)
     }
 
     /// Where what words are made of ends, which begins at a place.

@@ -180,6 +180,14 @@ impl Printer {
 /// at once.
 pub(in crate::distill) fn print_lower(text: &[u8], word: Range<usize>) -> (u64, bool) {
     let (mut mixed, mut is_lower, mut at) = (Printer::new().mixed, true, word.start);
+    // Most words are shorter.
+    if word.len() < 8
+        && let Some(eight) = text[at..].first_chunk()
+    {
+        let stands = letters::first(u64::from_le_bytes(*eight), word.len());
+        let lower = letters::lower(stands);
+        return (finished(mixed ^ lower, word.len()), lower == stands);
+    }
     loop {
         let left = word.end - at;
         let stands = letters::first(letters::eight(&text[at..]), left);
