@@ -2,9 +2,9 @@
 //!
 //! Not earlier: reading a session keeps the processors busy by itself.
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
 use carryover_core::distill::Heard;
@@ -51,7 +51,8 @@ impl Listening {
     }
 
     fn finish_with<T: Send>(self, threads: usize, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
-        let room = Room { redact: self.redact, waiting: Mutex::new(self.messages.into_iter()) };
+        let messages: Vec<_> = self.messages.into_iter().collect();
+        let room = Room { redact: self.redact, messages: &messages, next: AtomicUsize::new(0) };
         if threads == 0 {
             return (meanwhile(), room.listen());
         }
@@ -70,24 +71,21 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// What threads listen to together.
-struct Room {
+struct Room<'a> {
     redact: bool,
-    waiting: Mutex<btree_map::IntoIter<EntryKey, (Speaker, String)>>,
+    messages: &'a [(EntryKey, (Speaker, String))],
+    next: AtomicUsize,
 }
 
-impl Room {
-    /// Understands messages until none is left; each is dropped when it is understood.
+impl Room<'_> {
+    /// Understands messages until none is left.
     fn listen(&self) -> Heard {
         let mut heard = Heard::default();
         loop {
-            // Nobody panics while it takes some.
-            let taken: Vec<_> =
-                self.waiting.lock().map(|mut waiting| waiting.by_ref().take(STRETCH).collect()).unwrap_or_default();
-            if taken.is_empty() {
-                return heard;
-            }
-            for (key, (speaker, text)) in taken {
-                self.understand(key, speaker, &text, &mut heard);
+            let from = self.next.fetch_add(STRETCH, Ordering::Relaxed);
+            let Some(left) = self.messages.get(from..).filter(|left| !left.is_empty()) else { return heard };
+            for (key, (speaker, text)) in left.iter().take(STRETCH) {
+                self.understand(*key, *speaker, text, &mut heard);
             }
         }
     }

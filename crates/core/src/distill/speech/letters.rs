@@ -70,14 +70,18 @@ fn is_part(byte: u8) -> bool {
 
 /// Which bytes of a text are of a kind, as far as a stretch goes, the first as the lowest bit; a zero must not be.
 pub(in crate::distill) fn bits_of(text: &[u8], is: impl Fn(u8) -> bool) -> u64 {
-    match text.first_chunk() {
-        Some(bytes) => bits(bytes, is),
-        None => {
-            let mut bytes = [0; STRETCH];
-            bytes[..text.len()].copy_from_slice(text);
-            bits(&bytes, is)
-        }
+    if let Some(bytes) = text.first_chunk() {
+        return bits(bytes, is);
     }
+    let mut bytes = [0; STRETCH];
+    bytes[..text.len()].copy_from_slice(text);
+    bits(&bytes, is)
+}
+
+/// Tells of a byte whether it is one of these, without branches, so that many are compared at once.
+#[expect(clippy::needless_bitwise_bool, reason = "see above")]
+pub(in crate::distill) fn one_of<const N: usize>(these: [u8; N]) -> impl Fn(u8) -> bool + Copy {
+    move |byte| these.iter().fold(false, |any, one| any | (byte == *one))
 }
 
 /// Where the bytes of a kind are, in order.

@@ -28,8 +28,8 @@ impl<const N: usize> Marks<N> {
     /// Where they are, in order.
     #[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
     pub(in crate::distill) fn all(self, text: &str) -> impl Iterator<Item = Mark> {
-        let Self { signs, dashes } = self;
-        let may_be = move |byte: u8| signs.iter().fold(dashes & (byte == DASH), |any, sign| any | (byte == *sign));
+        let (is_sign, dashes) = (letters::one_of(self.signs), self.dashes);
+        let may_be = move |byte: u8| is_sign(byte) | dashes & (byte == DASH);
         letters::places(text.as_bytes(), may_be).filter_map(move |at| match &text.as_bytes()[at..] {
             [DASH, rest @ ..] => matches!(rest, [0x80, 0x93 | 0x94, ..]).then_some(Mark { at, is_dash: true }),
             _ => Some(Mark { at, is_dash: false }),

@@ -96,14 +96,15 @@ struct Reading<'a> {
     mark: Mark,
     fence: Option<&'a str>,
     was_blank: bool,
-    /// Whether there is something in it that `without_emphasis` takes away.
-    is_emphatic: bool,
+    /// Takes away what only emphasises.
+    clean: fn(&'a str) -> Cow<'a, str>,
     /// How many of the next sentences are among the first of a prompt.
     early: usize,
 }
 
 impl<'a> Reading<'a> {
     fn of(text: &str, voice: Voice) -> Self {
+        let is_emphatic = memchr::memchr(b'*', text.as_bytes()).is_some() || words::is_typeset(text);
         Self {
             voice,
             lines: Vec::new(),
@@ -114,7 +115,7 @@ impl<'a> Reading<'a> {
             mark: Mark::Plain,
             fence: None,
             was_blank: false,
-            is_emphatic: memchr::memchr(b'*', text.as_bytes()).is_some() || words::is_typeset(text),
+            clean: if is_emphatic { without_emphasis } else { Cow::Borrowed },
             early: if voice == Voice::User { request::EARLY } else { 0 },
         }
     }
@@ -162,7 +163,7 @@ impl<'a> Reading<'a> {
             return;
         }
         let (mark, rest) = mark_of(trimmed);
-        let text = if self.is_emphatic { without_emphasis(rest) } else { Cow::Borrowed(rest) };
+        let text = (self.clean)(rest);
         if mark != Mark::Plain {
             self.flush();
             self.begin(text, mark);
@@ -261,11 +262,10 @@ fn labelled(text: &str) -> Option<(Section, &str)> {
 }
 
 /// Where what may be a label ends, and how long the mark is that ends it.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
 pub(in crate::distill) fn label_end(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     // A long dash begins with the last of these.
-    letters::places(bytes, |byte| (byte == b':') | (byte == b'-') | (byte == 0xe2)).find_map(|at| {
+    letters::places(bytes, letters::one_of([b':', b'-', 0xe2])).find_map(|at| {
         let mark = text[at..].chars().next().filter(|mark| matches!(mark, ':' | '-' | '—' | '–'))?;
         let is_spaced = bytes.get(at + mark.len_utf8()) == Some(&b' ');
         let is_dash = mark != ':';

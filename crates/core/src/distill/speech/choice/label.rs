@@ -34,8 +34,7 @@ fn mark_in(text: &str) -> Option<(usize, &'static str)> {
         _ => MARKS.into_iter().find(|mark| bytes[at..].starts_with(mark.as_bytes())),
     };
     // All but the first have a space before what they are known by.
-    let is_first = |byte: u8| [b':', b'=', b'-', 0xe2].into_iter().fold(false, |any, first| any | (byte == first));
-    letters::places(bytes, is_first).find_map(|at| {
+    letters::places(bytes, letters::one_of([b':', b'=', b'-', 0xe2])).find_map(|at| {
         let at = if bytes[at] == b':' { at } else { at.checked_sub(1)? };
         is_mark(at).map(|mark| (at, mark))
     })
