@@ -71,7 +71,7 @@ fn change(change: &Change) -> Vec<(String, What<'_>)> {
 fn by_command<'a>(command: &'a str, line: &Line<'_>, workdir: Option<&str>, roots: &Roots) -> Vec<(String, What<'a>)> {
     let mut found = Vec::new();
     // Nearly all commands do nothing to files that is in plain sight.
-    if !line.commands().any(|command| is_known(&command.program)) {
+    if !line.may_run(is_known) {
         return found;
     }
     let workdir = workdir.filter(|folder| !roots.has(folder)).unwrap_or_default();

@@ -12,17 +12,23 @@ const ESSENTIAL: usize = 4096;
 pub(super) struct Line<'a> {
     whole: &'a str,
     text: &'a str,
-    parts: Vec<Part<'a>>,
+    parts: Vec<Part>,
 }
 
-/// What stands between two separators.
-struct Part<'a> {
-    start: usize,
-    end: usize,
+/// What stands between two separators. Small, as a line may have as many as letters.
+struct Part {
+    all: Span,
     /// The simple command that it is.
-    command: &'a str,
+    command: Span,
     /// Whether `|` or `||` stands behind it.
     is_piped: bool,
+}
+
+/// Where something begins and ends; what is read is short enough.
+#[derive(Clone, Copy)]
+struct Span {
+    start: u16,
+    end: u16,
 }
 
 /// A simple command.
@@ -53,7 +59,13 @@ impl<'a> Line<'a> {
 
     /// The simple commands, in order.
     pub(super) fn commands(&self) -> impl Iterator<Item = Command<'a>> {
-        self.parts.iter().filter_map(|part| Command::of(part.command))
+        self.parts.iter().filter_map(|part| Command::of(part.command.of(self.text)))
+    }
+
+    /// Whether a program of some may be run; one whose name is quoted may be any.
+    pub(super) fn may_run(&self, is_one: impl Fn(&str) -> bool) -> bool {
+        let mut programs = self.parts.iter().filter_map(|part| fields(part.command.of(self.text)).next());
+        programs.any(|program| is_one(program) || program.bytes().any(|byte| matches!(byte, b'\'' | b'"')))
     }
 
     /// What is done: without changes of folder, environment, and what only shortens output.
@@ -76,32 +88,31 @@ impl<'a> Line<'a> {
         Cow::Owned(essence)
     }
 
-    fn pipes(&self) -> impl Iterator<Item = &[Part<'a>]> {
+    fn pipes(&self) -> impl Iterator<Item = &[Part]> {
         self.parts.chunk_by(|part, _| part.is_piped)
     }
 
-    fn in_pipe(&self, pipe: &[Part<'a>]) -> &'a str {
-        let [start, end] = ends(pipe);
-        &self.text[start..end]
+    fn in_pipe(&self, pipe: &[Part]) -> &'a str {
+        whole(pipe).of(self.text)
     }
 
     /// A pipe without the stages that only shorten what it says.
-    fn without_tail(&self, pipe: &[Part<'a>]) -> &'a str {
+    fn without_tail(&self, pipe: &[Part]) -> &'a str {
         if let [part] = pipe {
-            return without_redirections(part.command);
+            return without_redirections(part.command.of(self.text));
         }
-        let [start, mut end] = ends(pipe);
-        for stage in pipe.iter().skip(1).rev() {
+        let Span { start, mut end } = whole(pipe);
+        for Part { all: stage, is_piped, .. } in pipe.iter().skip(1).rev() {
             // Between the marks of `|||` is no stage.
-            if stage.start == stage.end && stage.is_piped {
+            if stage.start == stage.end && *is_piped {
                 continue;
             }
-            if !shortens(fields(&self.text[stage.start..end]).next().unwrap_or_default()) {
+            if !shortens(fields(Span { start: stage.start, end }.of(self.text)).next().unwrap_or_default()) {
                 break;
             }
             end = stage.start - 1;
         }
-        without_redirections(without_environment(self.text[start..end].trim()))
+        without_redirections(without_environment(Span { start, end }.of(self.text).trim()))
     }
 }
 
@@ -137,9 +148,20 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+impl Span {
+    fn new(start: usize, end: usize) -> Self {
+        let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+        Self { start: place(start), end: place(end) }
+    }
+
+    fn of(self, text: &str) -> &str {
+        &text[usize::from(self.start)..usize::from(self.end)]
+    }
+}
+
 /// Where a pipe begins and ends.
-fn ends(pipe: &[Part<'_>]) -> [usize; 2] {
-    [pipe.first().map_or(0, |part| part.start), pipe.last().map_or(0, |part| part.end)]
+fn whole(pipe: &[Part]) -> Span {
+    Span { start: pipe.first().map_or(0, |part| part.all.start), end: pipe.last().map_or(0, |part| part.all.end) }
 }
 
 fn is_setting(part: &str) -> bool {
@@ -188,7 +210,7 @@ fn is_tidy(text: &str) -> bool {
     while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !IS_WORD[usize::from(*byte)])) {
         at += next + 1;
         let is_tidy = match bytes[at - 1] {
-            b' ' => at < bytes.len() && space(text, at) == 0,
+            b' ' => bytes.get(at).is_some_and(|next| IS_WORD[usize::from(*next)] || space(text, at) == 0),
             b'>' => false,
             _ => space(text, at - 1) == 0,
         };
@@ -256,11 +278,14 @@ const IS_MARK: [bool; 256] = {
 };
 
 /// Splits outside of quotes, at the longest separator that fits.
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn parts(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let part = |start: usize, end: usize, is_piped: bool| {
-        let command = without_environment(text[start..end].trim());
-        Part { start, end, command, is_piped }
+        // Both take from the front what they leave out, but for the white space at the end.
+        let trimmed = text[start..end].trim_end();
+        let until = start + trimmed.len();
+        let command = Span::new(until - without_environment(trimmed.trim_start()).len(), until);
+        Part { all: Span::new(start, end), command, is_piped }
     };
     let (mut start, mut at) = (0, 0);
     let bytes = text.as_bytes();
@@ -356,6 +381,12 @@ mod tests {
         ] {
             assert_eq!(Line::of(line).essence(), essence, "{line}");
         }
+    }
+
+    #[test]
+    fn programs_may_be_quoted() {
+        let is_rm = |line: &str| Line::of(line).may_run(|program| program == "rm");
+        assert!(is_rm("ls | A=1 rm a") && is_rm("'r'm a") && !is_rm("ls rm; /bin/rm \"a\""));
     }
 
     #[test]
