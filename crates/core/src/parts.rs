@@ -40,24 +40,14 @@ fn threads(things: usize) -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(things.div_ceil(ENOUGH)).max(1)
 }
 
-/// What comes of each thing, in their order.
-pub(crate) fn in_parts<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R> {
-    let threads = threads(things.len());
-    let one = |from: usize, part: &'a [T]| -> Vec<R> {
-        part.iter().enumerate().map(|(at, thing)| work(from + at, thing)).collect()
-    };
-    if threads < 2 {
-        return one(0, things);
-    }
-    let size = things.len().div_ceil(threads);
+/// What comes of the parts of many things, in their order; each is told where it begins.
+pub(crate) fn in_parts<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(usize, &'a [T]) -> R + Sync) -> Vec<R> {
+    let size = things.len().div_ceil(threads(things.len())).max(1);
     thread::scope(|scope| {
-        let (one, mut parts) = (&one, things.chunks(size).enumerate());
+        let (work, mut parts) = (&work, things.chunks(size).enumerate());
         let first = parts.next();
-        let others: Vec<_> = parts.map(|(at, part)| scope.spawn(move || one(at * size, part))).collect();
-        let mut done = first.map_or_else(Vec::new, |(_, part)| one(0, part));
-        for other in others {
-            done.extend(joined(other));
-        }
-        done
+        let others: Vec<_> = parts.map(|(at, part)| scope.spawn(move || work(at * size, part))).collect();
+        let first = first.map(|(_, part)| work(0, part));
+        first.into_iter().chain(others.into_iter().map(joined)).collect()
     })
 }

@@ -69,17 +69,9 @@ pub(super) struct Call<'a> {
 
 impl<'a> Digest<'a> {
     pub(super) fn of(story: &'a Story, heard: &Heard, workspace: &'a Workspace) -> Self {
-        let (mut said, mut calls) = (Vec::new(), Vec::new());
-        let mut last = 0;
-        for (index, told) in in_parts(&story.steps, |index, step| Told::of(index, step, heard)).into_iter().enumerate()
-        {
-            match told {
-                Told::Said(words) => said.push(words),
-                Told::Called(call) => calls.push(call),
-                Told::Neither => continue,
-            }
-            last = index;
-        }
+        let told = in_parts(&story.steps, |from, steps| Told::of(from, steps, heard));
+        let Told { said, calls } = told.into_iter().reduce(Told::and).unwrap_or_default();
+        let last = said.last().map(|said| said.step).max(calls.last().map(|call| call.step)).unwrap_or_default();
         let settled = Settled::of(&said);
         Self { story, workspace, said, calls, last, settled }
     }
@@ -121,26 +113,44 @@ impl<'a> Digest<'a> {
     }
 }
 
-/// What a step is to the extractors.
-enum Told<'a> {
-    Said(Said),
-    Called(Call<'a>),
-    Neither,
+/// What some steps are to the extractors.
+#[derive(Default)]
+struct Told<'a> {
+    said: Vec<Said>,
+    calls: Vec<Call<'a>>,
 }
 
 impl<'a> Told<'a> {
-    fn of(index: usize, step: &'a Step, heard: &Heard) -> Self {
+    /// The steps from one on.
+    fn of(from: usize, steps: &'a [Step], heard: &Heard) -> Self {
+        let calls = steps.iter().filter(|step| matches!(step.deed, Deed::Call { .. })).count();
+        let mut told = Self { said: Vec::new(), calls: Vec::with_capacity(calls) };
+        for (index, step) in (from..).zip(steps) {
+            told.take(index, step, heard);
+        }
+        told
+    }
+
+    fn take(&mut self, index: usize, step: &'a Step, heard: &Heard) {
         let (text, understand): (&str, fn(&str) -> Spoken) = match &step.deed {
             Deed::Prompt { text, .. } => (text, Spoken::prompt),
             Deed::Reply { text } => (text, Spoken::reply),
             Deed::Summary { text } => (text, Spoken::summary),
             Deed::Call { tool, action, ended } => {
-                return Self::Called(Call::of(index, step, tool, action, ended.as_ref()));
+                self.calls.push(Call::of(index, step, tool, action, ended.as_ref()));
+                return;
             }
-            Deed::Attached { .. } | Deed::Reasoning { .. } | Deed::Failure(_) => return Self::Neither,
+            Deed::Attached { .. } | Deed::Reasoning { .. } | Deed::Failure(_) => return,
         };
         let spoken = heard.get(step.key).unwrap_or_else(|| understand(text));
-        Self::Said(Said::of(index, step, spoken))
+        self.said.push(Said::of(index, step, spoken));
+    }
+
+    /// These and those that follow.
+    fn and(mut self, mut next: Self) -> Self {
+        self.said.append(&mut next.said);
+        self.calls.append(&mut next.calls);
+        self
     }
 }
 

@@ -1,14 +1,14 @@
 //! A text in words: split once, and looked at by every rule, whole or in parts.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Deref;
 
 use super::letters::{STRETCH, Stretch};
 use super::lexicon::{self, Class};
 use super::marks::{Mark, Marks};
 use super::sayings::{self, Saying, SayingSet};
-use super::vocabulary::{self, Printer, Word};
+use super::vocabulary::{self, NO_WORD, Printer, Word};
 
 /// The words of a text, where they are in it, and what they can be.
 pub(in crate::distill) struct Spelling<'t> {
@@ -33,12 +33,31 @@ pub(in crate::distill) struct Wording<'a> {
 /// Splits a text and looks at it.
 pub(in crate::distill) fn spelt<T>(text: &str, look: impl FnOnce(Wording<'_>) -> T) -> T {
     let sayings = OnceCell::new();
-    look(Spelling::of(text).wording(&sayings))
+    let spelling = Spelling::in_room(text, ROOM.take());
+    let seen = look(spelling.wording(&sayings));
+    ROOM.set(emptied(spelling.words));
+    seen
+}
+
+thread_local! {
+    /// Room for words: a text has many, and the next one has them again.
+    static ROOM: Cell<Vec<Word<'static>>> = const { Cell::new(Vec::new()) };
+}
+
+/// The room that words took. The standard library makes a list in the place of another one where it can.
+fn emptied(mut words: Vec<Word<'_>>) -> Vec<Word<'static>> {
+    words.clear();
+    words.into_iter().map(|_| NO_WORD.clone()).collect()
 }
 
 impl<'t> Spelling<'t> {
-    pub(in crate::distill) fn of(text: &'t str) -> Self {
-        let mut spelling = Self { text, words: Vec::with_capacity(text.len() / 5 + 1), classes: 0 };
+    #[cfg(test)]
+    fn of(text: &'t str) -> Self {
+        Self::in_room(text, Vec::new())
+    }
+
+    fn in_room(text: &'t str, room: Vec<Word<'t>>) -> Self {
+        let mut spelling = Self { text, words: room, classes: 0 };
         let forms = lexicon::forms();
         each(text, |word, print, at| {
             let class = forms.class(&word, print);
