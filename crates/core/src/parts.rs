@@ -1,53 +1,94 @@
-//! Work on many things at once: a long story is told by all processors, a short one is not worth starting them.
+//! Work on many things at once: a long story is told by all processors, a short one is not worth waking them.
 
 use std::num::NonZero;
+use std::sync::LazyLock;
 use std::thread;
 
-/// As many things at least are done by one thread.
-const ENOUGH: usize = 512;
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Does two things at once where there are so many things to look at that it is worth it.
-pub(crate) fn both<A: Send, B>(things: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
-    if things < ENOUGH {
-        return (one(), other());
+/// The threads that work together. They stay: a new one may wait for a processor longer than its work takes. The first
+/// one that needs them, which is the first of the program, is one of them.
+static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+    let is_alone = processors() < 2;
+    if is_alone { None } else { ThreadPoolBuilder::new().use_current_thread().build().ok() }
+});
+
+/// Does two things at once, where that is worth it.
+pub fn both<A: Send, B: Send>(
+    is_worth_it: bool,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    match POOL.as_ref().filter(|_| is_worth_it) {
+        Some(pool) => pool.join(one, other),
+        None => (one(), other()),
     }
-    thread::scope(|scope| {
-        let one = scope.spawn(one);
-        let other = other();
-        (joined(one), other)
-    })
 }
 
-fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+/// Does the same to each thing; so many at least are worth a thread.
+pub(crate) fn each<T: Send>(things: &mut [T], enough: usize, work: impl Fn(&mut T) + Sync + Send) {
+    match pool_for(things.len(), enough) {
+        Some(pool) => pool.install(|| things.par_iter_mut().with_min_len(enough).for_each(work)),
+        None => things.iter_mut().for_each(work),
+    }
 }
 
-/// Does the same to each thing.
-pub(crate) fn each<T: Send>(things: &mut [T], work: impl Fn(&mut T) + Sync) {
-    let size = things.len().div_ceil(threads(things.len())).max(1);
-    thread::scope(|scope| {
-        let mut parts = things.chunks_mut(size);
-        let first = parts.next().unwrap_or_default();
-        for part in parts {
-            scope.spawn(|| part.iter_mut().for_each(&work));
+/// What comes of things, gathered in their order: some by one thread, others by another one, and put together. So many at
+/// least are worth a thread.
+pub fn gathered<'a, T: Sync, R: Default + Send>(
+    things: &'a [T],
+    enough: usize,
+    take: impl Fn(&mut R, usize, &'a T) + Sync + Send,
+    and: impl Fn(R, R) -> R,
+) -> R {
+    let part = |(at, things): (usize, &'a [T])| {
+        let mut gathered = R::default();
+        (at * enough..).zip(things).for_each(|(at, thing)| take(&mut gathered, at, thing));
+        gathered
+    };
+    let parts: Vec<R> = match pool_for(things.len(), enough) {
+        Some(pool) => pool.install(|| things.par_chunks(enough).enumerate().with_max_len(1).map(part).collect()),
+        None => things.chunks(enough).enumerate().map(part).collect(),
+    };
+    parts.into_iter().reduce(and).unwrap_or_default()
+}
+
+fn pool_for(things: usize, enough: usize) -> Option<&'static ThreadPool> {
+    (things >= 2 * enough).then(|| POOL.as_ref()).flatten()
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{both, each, gathered};
+
+    #[test]
+    fn what_is_done_in_parts_is_done_in_order() {
+        let things: Vec<usize> = (0..10_000).collect();
+        for enough in [1, 100, 100_000] {
+            let and = |mut some: Vec<usize>, mut others: Vec<usize>| {
+                some.append(&mut others);
+                some
+            };
+            let take = |some: &mut Vec<usize>, at: usize, thing: &usize| some.push(at + thing);
+            let doubled: Vec<usize> = things.iter().map(|thing| thing * 2).collect();
+            assert_eq!(gathered(&things, enough, take, and), doubled);
+            let mut things = things.clone();
+            each(&mut things, enough, |thing| *thing *= 2);
+            assert_eq!(things, doubled);
         }
-        first.iter_mut().for_each(&work);
-    });
-}
+    }
 
-/// How many threads are worth it for so many things.
-fn threads(things: usize) -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get).min(things.div_ceil(ENOUGH)).max(1)
-}
-
-/// What comes of the parts of many things, in their order; each is told where it begins.
-pub(crate) fn in_parts<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(usize, &'a [T]) -> R + Sync) -> Vec<R> {
-    let size = things.len().div_ceil(threads(things.len())).max(1);
-    thread::scope(|scope| {
-        let (work, mut parts) = (&work, things.chunks(size).enumerate());
-        let first = parts.next();
-        let others: Vec<_> = parts.map(|(at, part)| scope.spawn(move || work(at * size, part))).collect();
-        let first = first.map(|(_, part)| work(0, part));
-        first.into_iter().chain(others.into_iter().map(joined)).collect()
-    })
+    #[test]
+    fn two_things_are_done_from_any_thread() {
+        for is_worth_it in [true, false] {
+            let done = std::thread::spawn(move || both(is_worth_it, || 1, || both(is_worth_it, || 2, || 3)));
+            assert_eq!(done.join().ok(), Some((1, (2, 3))));
+            assert_eq!(both(is_worth_it, || 1, || 2), (1, 2));
+        }
+    }
 }

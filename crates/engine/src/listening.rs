@@ -3,18 +3,14 @@
 //! Not earlier: reading a session keeps the processors busy by itself.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, ScopedJoinHandle};
 
 use carryover_core::distill::Heard;
+use carryover_core::parts::{both, gathered};
 use carryover_core::redact;
 use carryover_core::transcript::EntryKey;
 
 /// So many messages are worth a thread.
 const ENOUGH: usize = 64;
-/// So many are understood in one go.
-const STRETCH: usize = 8;
 
 /// Who speaks.
 #[derive(Clone, Copy)]
@@ -41,62 +37,22 @@ impl Listening {
         self.messages.insert(key, (speaker, text));
     }
 
-    /// Understands all that was said while a thread does something else, and helps with it afterwards.
-    ///
-    /// Listening takes much memory in small pieces, which the first thread of a program gets cheapest.
+    /// Understands all that was said while something else is done, by as many threads as there are.
     pub(crate) fn finish<T: Send>(self, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
-        let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = (self.messages.len() / ENOUGH).min(processors.saturating_sub(1));
-        self.finish_with(threads, meanwhile)
-    }
-
-    fn finish_with<T: Send>(self, threads: usize, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
         let messages: Vec<_> = self.messages.into_iter().collect();
-        let room = Room { redact: self.redact, messages: &messages, next: AtomicUsize::new(0) };
-        if threads == 0 {
-            return (meanwhile(), room.listen());
-        }
-        thread::scope(|scope| {
-            let doing = scope.spawn(|| (meanwhile(), room.listen()));
-            let listeners: Vec<_> = (1..threads).map(|_| scope.spawn(|| room.listen())).collect();
-            let heard = listeners.into_iter().map(joined).fold(room.listen(), Heard::and);
-            let (done, others) = joined(doing);
-            (done, heard.and(others))
-        })
-    }
-}
-
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// What threads listen to together.
-struct Room<'a> {
-    redact: bool,
-    messages: &'a [(EntryKey, (Speaker, String))],
-    next: AtomicUsize,
-}
-
-impl Room<'_> {
-    /// Understands messages until none is left.
-    fn listen(&self) -> Heard {
-        let mut heard = Heard::default();
-        loop {
-            let from = self.next.fetch_add(STRETCH, Ordering::Relaxed);
-            let Some(left) = self.messages.get(from..).filter(|left| !left.is_empty()) else { return heard };
-            for (key, (speaker, text)) in left.iter().take(STRETCH) {
-                self.understand(*key, *speaker, text, &mut heard);
+        let understand = |heard: &mut Heard, _, (key, (speaker, text)): &(EntryKey, (Speaker, String))| {
+            let text = if self.redact { redact::redact(text) } else { text.into() };
+            match speaker {
+                Speaker::User => heard.prompt(*key, &text),
+                Speaker::Agent => heard.reply(*key, &text),
+                Speaker::Summary => heard.summary(*key, &text),
             }
-        }
-    }
-
-    fn understand(&self, key: EntryKey, speaker: Speaker, text: &str, heard: &mut Heard) {
-        let text = if self.redact { redact::redact(text) } else { text.into() };
-        match speaker {
-            Speaker::User => heard.prompt(key, &text),
-            Speaker::Agent => heard.reply(key, &text),
-            Speaker::Summary => heard.summary(key, &text),
-        }
+        };
+        // Understanding takes much memory in small pieces, which the first thread of a program gets cheapest: it begins
+        // with that, and another one with the other thing.
+        let listen = || gathered(&messages, ENOUGH, understand, Heard::and);
+        let (heard, done) = both(messages.len() >= ENOUGH, listen, meanwhile);
+        (done, heard)
     }
 }
 
@@ -106,7 +62,7 @@ mod tests {
     use carryover_core::time::Timestamp;
     use carryover_core::transcript::EntryKey;
 
-    use super::{Listening, STRETCH, Speaker};
+    use super::{ENOUGH, Listening, Speaker};
 
     fn key(at: usize) -> EntryKey {
         EntryKey { file: 0, offset: at as u64, part: 0, length: 1 }
@@ -121,7 +77,7 @@ mod tests {
         Story { steps: steps.collect(), ..Story::default() }
     }
 
-    fn heard(story: &Story, threads: usize) -> Heard {
+    fn heard(story: &Story) -> Heard {
         let mut listening = Listening::new(false);
         // What is heard of the same place later counts.
         listening.hear(key(0), Speaker::User, "Something else.".to_owned());
@@ -138,16 +94,15 @@ mod tests {
             listening.hear(step.key, speaker, "Something else.".to_owned());
             listening.hear(step.key, speaker, text.clone());
         }
-        listening.finish_with(threads, || ()).1
+        listening.finish(|| ()).1
     }
 
     #[test]
     fn many_messages_are_understood_as_few_are() {
         let now = Timestamp::from_millis(0);
-        for (messages, threads) in [(0, 1), (2, 1), (STRETCH, 1), (STRETCH + 1, 2), (STRETCH * 40, 3), (STRETCH * 4, 0)]
-        {
+        for messages in [0, 2, ENOUGH, 2 * ENOUGH - 1, 2 * ENOUGH, 10 * ENOUGH + 1] {
             let story = story(messages);
-            let brief = distill_heard(&story, &heard(&story, threads), &Workspace::default(), now);
+            let brief = distill_heard(&story, &heard(&story), &Workspace::default(), now);
             assert_eq!(brief, distill(&story, &Workspace::default(), now));
         }
     }
@@ -155,7 +110,7 @@ mod tests {
     #[test]
     fn secrets_are_masked_before_words_are_understood() {
         let text = "We use the token ghp_16C7e42F292c6912E7710c838347Ae178B4a because it is there.";
-        let mut story = story(STRETCH * 2);
+        let mut story = story(2 * ENOUGH);
         let mut listening = Listening::new(true);
         for step in &mut story.steps {
             step.deed = Deed::Prompt { text: text.to_owned(), images: 0 };

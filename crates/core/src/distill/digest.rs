@@ -10,8 +10,8 @@ use super::prose::Line;
 use super::role::{self, Role};
 use super::shell::Line as ShellLine;
 use super::testrun::{self, Report};
-use super::{Deed, Ended, Heard, Item, Roots, Step, Story, Voice, Workspace, outcome, request};
-use crate::parts::in_parts;
+use super::{Deed, Ended, Heard, Item, MANY, Roots, Step, Story, Voice, Workspace, outcome, request};
+use crate::parts::gathered;
 use crate::plain::{one_line, squeezed};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
@@ -69,8 +69,8 @@ pub(super) struct Call<'a> {
 
 impl<'a> Digest<'a> {
     pub(super) fn of(story: &'a Story, heard: &Heard, workspace: &'a Workspace) -> Self {
-        let told = in_parts(&story.steps, |from, steps| Told::of(from, steps, heard));
-        let Told { said, calls } = told.into_iter().reduce(Told::and).unwrap_or_default();
+        let take = |told: &mut Told<'a>, index: usize, step: &'a Step| told.take(index, step, heard);
+        let Told { said, calls } = gathered(&story.steps, MANY, take, Told::and);
         let last = said.last().map(|said| said.step).max(calls.last().map(|call| call.step)).unwrap_or_default();
         let settled = Settled::of(&said);
         Self { story, workspace, said, calls, last, settled }
@@ -121,16 +121,6 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    /// The steps from one on.
-    fn of(from: usize, steps: &'a [Step], heard: &Heard) -> Self {
-        let calls = steps.iter().filter(|step| matches!(step.deed, Deed::Call { .. })).count();
-        let mut told = Self { said: Vec::new(), calls: Vec::with_capacity(calls) };
-        for (index, step) in (from..).zip(steps) {
-            told.take(index, step, heard);
-        }
-        told
-    }
-
     fn take(&mut self, index: usize, step: &'a Step, heard: &Heard) {
         let (text, understand): (&str, fn(&str) -> Spoken) = match &step.deed {
             Deed::Prompt { text, .. } => (text, Spoken::prompt),

@@ -3,7 +3,6 @@
 //! Splitting words into sentences and judging these is most of the work of a brief, and it needs one message at a time.
 //! Who reads a session has other threads do it, while it puts the session in order.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -12,9 +11,9 @@ use super::request::{self, Kind};
 use super::{Voice, words};
 use crate::transcript::EntryKey;
 
-/// Messages by the entry that holds them.
+/// Messages by the entry that holds them, in the order of these.
 #[derive(Default)]
-pub struct Heard(BTreeMap<EntryKey, Spoken>);
+pub struct Heard(Vec<(EntryKey, Spoken)>);
 
 /// What a message says. Shared: the reader keeps it, and so does who distils.
 #[derive(Clone)]
@@ -31,28 +30,50 @@ pub(super) struct Understood {
 impl Heard {
     /// A message of the user, in the words that the story will have, so with its secrets masked where the story's are.
     pub fn prompt(&mut self, key: EntryKey, text: &str) {
-        self.0.insert(key, Spoken::prompt(text));
+        self.insert(key, Spoken::prompt(text));
     }
 
     /// A message of the agent.
     pub fn reply(&mut self, key: EntryKey, text: &str) {
-        self.0.insert(key, Spoken::reply(text));
+        self.insert(key, Spoken::reply(text));
     }
 
     /// What a compaction left.
     pub fn summary(&mut self, key: EntryKey, text: &str) {
-        self.0.insert(key, Spoken::summary(text));
+        self.insert(key, Spoken::summary(text));
     }
 
     /// These and others; of the same place, the others.
     #[must_use]
     pub fn and(mut self, mut others: Self) -> Self {
-        self.0.append(&mut others.0);
+        let are_behind = self.0.last().map(|(key, _)| key) < others.0.first().map(|(key, _)| key);
+        if are_behind {
+            self.0.append(&mut others.0);
+        } else {
+            others.0.into_iter().for_each(|(key, spoken)| self.insert(key, spoken));
+        }
         self
     }
 
     pub(super) fn get(&self, key: EntryKey) -> Option<Spoken> {
-        self.0.get(&key).cloned()
+        self.place(key).ok().map(|at| self.0[at].1.clone())
+    }
+
+    /// Where a message is, or where it would be.
+    fn place(&self, key: EntryKey) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&key, |(key, _)| *key)
+    }
+
+    fn insert(&mut self, key: EntryKey, spoken: Spoken) {
+        // Nearly all come in their order.
+        if self.0.last().is_none_or(|(last, _)| *last < key) {
+            self.0.push((key, spoken));
+            return;
+        }
+        match self.place(key) {
+            Ok(at) => self.0[at].1 = spoken,
+            Err(at) => self.0.insert(at, (key, spoken)),
+        }
     }
 }
 

@@ -59,6 +59,9 @@ pub use roots::Roots;
 pub use story::{Deed, Ended, Step, Story};
 pub use workspace::{Commit, FileNow, Git, Workspace};
 
+/// So many steps are worth another thread.
+const MANY: usize = 512;
+
 /// Makes the brief of a session.
 pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
     distill_heard(story, &Heard::default(), workspace, now)
@@ -68,7 +71,7 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
 pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: Timestamp) -> Brief {
     let digest = Digest::of(story, heard, workspace);
     let (words, (requests, work)) = crate::parts::both(
-        story.steps.len(),
+        story.steps.len() >= MANY,
         || Words::of(&digest),
         // As much work on this side as on the other.
         || (task::requests(&digest), Work::of(&digest)),

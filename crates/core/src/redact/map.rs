@@ -23,6 +23,9 @@ impl Brief {
     }
 }
 
+/// So many steps are worth a thread.
+const MANY: usize = 512;
+
 impl Story {
     /// The same story with its secrets masked.
     #[must_use]
@@ -30,7 +33,7 @@ impl Story {
         let Self { header, steps, live_from: _ } = &mut self;
         header.mask();
         // Nearly all of it is in the steps, and there may be many.
-        crate::parts::each(steps, Mask::mask);
+        crate::parts::each(steps, MANY, Mask::mask);
         self
     }
 }
