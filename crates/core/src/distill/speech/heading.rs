@@ -262,7 +262,7 @@ impl Section {
         let inner = label.starts_with("Step").then(|| label.split_once('(')).flatten();
         let label = inner.map_or(label, |(_, inner)| inner);
         let label = label.trim_matches(|c: char| !c.is_alphanumeric());
-        if !label.is_ascii() {
+        if label.len() > LONGEST || !label.is_ascii() {
             return Self::Other;
         }
         let print = vocabulary::print_of(label);
@@ -270,6 +270,17 @@ impl Section {
         found.map_or(Self::Other, |at| KNOWN[at].1)
     }
 }
+
+/// No label is longer.
+const LONGEST: usize = {
+    let (mut longest, mut at) = (0, 0);
+    while at < LABELS.len() {
+        let length = LABELS[at].0.len();
+        longest = if length > longest { length } else { longest };
+        at += 1;
+    }
+    longest
+};
 
 /// The labels by their prints.
 static KNOWN: LazyLock<Vec<(u64, Section)>> = LazyLock::new(|| {

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use super::needs::{CUE, NEEDS, SAYING};
-use super::{cues, sayings, vocabulary};
+use super::vocabulary::list;
+use super::{cues, sayings, vocabulary, wording};
 
 /// What a word can be.
 pub(in crate::distill) type Class = u64;
@@ -230,20 +231,25 @@ pub(in crate::distill) fn forms() -> &'static Forms {
 }
 
 static FORMS: LazyLock<Forms> = LazyLock::new(|| {
-    let mut forms: Vec<(u64, Class)> = Vec::new();
+    let mut forms: Vec<(u64, Class)> = Vec::with_capacity(8192);
     for (class, words) in CLASSES.iter().chain(NEEDS) {
         forms.extend(words.split_ascii_whitespace().map(|word| (vocabulary::print_of(word), *class)));
     }
     for (strength, verbs) in [(FIRM, FIRM_VERBS), (WEAK, WEAK_VERBS)] {
         for verb in verbs.split_ascii_whitespace() {
-            let inflected = inflected(verb).into_iter();
-            forms.extend(inflected.map(|(form, kind)| (vocabulary::print_of(&form), kind | strength)));
+            inflect(verb, |form, kind| forms.push((vocabulary::print_of(form), kind | strength)));
+        }
+    }
+    for (of, form) in IRREGULAR.split_ascii_whitespace().filter_map(|pair| pair.split_once('=')) {
+        let of = vocabulary::print_of(of);
+        for (strength, is) in [(FIRM, list!(FIRM_VERBS).knows(of)), (WEAK, list!(WEAK_VERBS).knows(of))] {
+            forms.extend(is.then_some((vocabulary::print_of(form), PAST | strength)));
         }
     }
     for (class, phrase) in
         cues::phrases().map(|phrase| (CUE, phrase)).chain(sayings::phrases().map(|phrase| (SAYING, phrase)))
     {
-        forms.extend(vocabulary::split(phrase).next().map(|word| (vocabulary::print_of(word), class)));
+        forms.extend(wording::first_prints(phrase).0.map(|first| (first, class)));
     }
     let mut slots = vec![(0, 0); (forms.len() * 2).next_power_of_two()];
     for (print, class) in forms {
@@ -264,22 +270,25 @@ fn slot(slots: &[(u64, Class)], print: u64) -> usize {
     slot
 }
 
-/// The forms of a verb.
-fn inflected(verb: &str) -> Vec<(String, Class)> {
+/// Hands over the forms that a verb has by rule.
+fn inflect(verb: &str, mut take: impl FnMut(&str, Class)) {
     let stem = verb.strip_suffix('e').unwrap_or(verb);
-    let last = verb.chars().next_back().unwrap_or_default();
     let third = if verb.ends_with(['o', 'x', 's']) || verb.ends_with("sh") { "es" } else { "s" };
+    let doubled = verb.len() - verb.chars().next_back().map_or(0, char::len_utf8);
     let mut forms = vec![
-        (verb.to_owned(), BASE),
-        (format!("{verb}{third}"), THIRD),
-        (format!("{stem}ed"), PAST),
-        (format!("{stem}ing"), GOING),
-        (format!("{verb}{last}ing"), GOING),
+        ([verb, "", ""], BASE),
+        ([verb, third, ""], THIRD),
+        ([stem, "ed", ""], PAST),
+        ([stem, "ing", ""], GOING),
+        ([verb, &verb[doubled..], "ing"], GOING),
     ];
     if let Some(stem) = verb.strip_suffix('y') {
-        forms.extend([(format!("{stem}ied"), PAST), (format!("{stem}ies"), THIRD)]);
+        forms.extend([([stem, "ied", ""], PAST), ([stem, "ies", ""], THIRD)]);
     }
-    let irregular = IRREGULAR.split_whitespace().filter_map(|pair| pair.split_once('='));
-    forms.extend(irregular.filter(|(of, _)| *of == verb).map(|(_, form)| (form.to_owned(), PAST)));
-    forms
+    let mut form = String::with_capacity(24);
+    for (parts, kind) in forms {
+        form.clear();
+        form.extend(parts);
+        take(&form, kind);
+    }
 }

@@ -1,6 +1,7 @@
 //! Phrases that are known by their first words: a sentence that is split already need not be searched for them.
 
 use super::vocabulary::{self, Word, pair};
+use super::wording;
 
 /// Phrases, each with what it stands for.
 pub(in crate::distill) struct Phrasebook<T> {
@@ -51,9 +52,8 @@ impl<T: Copy> Phrasebook<T> {
 
 /// What stands for the first words of a phrase; a phrase without words is none.
 fn key_of(phrase: &str) -> Option<u64> {
-    let mut prints = vocabulary::split(phrase).map(vocabulary::print_of);
-    let first = prints.next()?;
-    Some(prints.next().map_or(first, |second| pair(first, second)))
+    let (first, second) = wording::first_prints(phrase);
+    first.map(|first| second.map_or(first, |second| pair(first, second)))
 }
 
 #[cfg(test)]

@@ -121,9 +121,10 @@ fn other<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, 
 /// Takes the word that begins here, of whichever letters, and tells where it ends.
 #[cold]
 fn word_of_any<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
-    let end = at + run(&text[at..]);
+    let (length, is_lower) = run(&text[at..]);
+    let end = at + length;
     let word = text[at..end].trim_end_matches(EDGES);
-    if word.chars().all(is_lower) {
+    if is_lower {
         let (print, _) = vocabulary::print_lower(text.as_bytes(), at..at + word.len());
         take(Cow::Borrowed(word), print, at);
     } else {
@@ -139,6 +140,16 @@ pub(in crate::distill) fn gist(text: &str) -> Option<u64> {
     let mut gist = None;
     each(text, |_, print, _| gist = Some(vocabulary::pair(gist.unwrap_or_default(), print)));
     gist
+}
+
+/// The prints of the first two words of a text, as far as there are two.
+pub(in crate::distill) fn first_prints(text: &str) -> (Option<u64>, Option<u64>) {
+    let (mut first, mut second) = (None, None);
+    each(text, |_, print, _| match first {
+        None => first = Some(print),
+        Some(_) => second = second.or(Some(print)),
+    });
+    (first, second)
 }
 
 /// What stands for words with a space between, as for the text that they make.
@@ -158,13 +169,20 @@ fn is_edge(byte: u8) -> bool {
     matches!(byte, b'\'' | b'-')
 }
 
-/// How long a text is made of what words are made of.
-fn run(text: &str) -> usize {
-    let is_part = |next: char| match next {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '\'' | '-' | '_' => true,
-        _ => !next.is_ascii() && is_letter(next),
-    };
-    text.char_indices().find(|(_, next)| !is_part(*next)).map_or(text.len(), |(end, _)| end)
+/// How long a text is made of what words are made of, and whether that stays as it is in lower case, as far as it is known
+/// without the tables of all scripts.
+fn run(text: &str) -> (usize, bool) {
+    let mut is_lower = true;
+    for (at, next) in text.char_indices() {
+        match next {
+            'a'..='z' | '0'..='9' | '\'' | '-' | '_' => {}
+            'A'..='Z' => is_lower = false,
+            _ if is_common(next) => {}
+            _ if next.is_ascii() || !is_letter(next) => return (at, is_lower),
+            _ => is_lower = false,
+        }
+    }
+    (text.len(), is_lower)
 }
 
 /// Whether a character is a letter or a digit. What is most written is known without the tables of all scripts.
@@ -174,11 +192,6 @@ fn is_letter(next: char) -> bool {
         '\u{2010}'..='\u{205e}' | '\u{2190}'..='\u{22ff}' => false,
         _ => is_common(next) || next.is_alphanumeric(),
     }
-}
-
-/// Whether a character stays as it is in lower case, as far as that is known without the tables of all scripts.
-fn is_lower(next: char) -> bool {
-    is_common(next) || next.is_ascii() && !next.is_ascii_uppercase()
 }
 
 /// Small letters of Western Europe and Cyrillic, kana, ideographs, Hangul.
