@@ -6,8 +6,8 @@ use super::vocabulary::{self, list};
 
 /// The paragraphs that somebody said. Where nothing but a dump is there, nothing is left.
 pub(in crate::distill) fn without(text: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
-    let mut paragraph: Vec<(&str, Look)> = Vec::new();
+    let mut kept: Vec<&str> = Vec::with_capacity(16);
+    let mut paragraph: Vec<(&str, Look)> = Vec::with_capacity(16);
     let mut fence: Option<&str> = None;
     for line in crate::plain::lines(text) {
         let trimmed = line.trim_start();

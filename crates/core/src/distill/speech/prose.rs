@@ -111,7 +111,7 @@ impl<'a> Reading<'a> {
             section: Section::default(),
             is_loose: false,
             has_items: false,
-            paragraph: Vec::with_capacity(8),
+            paragraph: Vec::with_capacity(32),
             mark: Mark::Plain,
             fence: None,
             was_blank: false,
@@ -128,19 +128,34 @@ impl<'a> Reading<'a> {
             }
             return;
         }
+        let is_indented = self.was_blank && line.starts_with("    ");
+        match trimmed.as_bytes().first() {
+            None => {
+                self.flush();
+                self.was_blank = true;
+            }
+            // Nearly all lines begin so, and are nothing but words.
+            Some(first) if first.is_ascii_alphabetic() => {
+                if is_indented {
+                    self.flush();
+                } else {
+                    self.go_on(trimmed);
+                    self.was_blank = false;
+                }
+            }
+            Some(_) => self.look(trimmed, is_indented),
+        }
+    }
+
+    /// Takes a line that may be more than words.
+    fn look(&mut self, trimmed: &'a str, is_indented: bool) {
         if let Some(open) = dump::fence_of(trimmed) {
             self.flush();
             self.fence = Some(open);
             return;
         }
-        if trimmed.is_empty() {
-            self.flush();
-            self.was_blank = true;
-            return;
-        }
-        let is_indented_code = self.was_blank && line.starts_with("    ") && mark_of(trimmed).0 == Mark::Plain;
-        let is_quote = trimmed.starts_with('>') || trimmed.starts_with("<!--");
-        if is_quote || is_indented_code || dump::is_table(trimmed) {
+        let is_code = is_indented && mark_of(trimmed).0 == Mark::Plain;
+        if is_code || trimmed.starts_with('>') || trimmed.starts_with("<!--") || dump::is_table(trimmed) {
             self.flush();
             return;
         }
@@ -163,20 +178,25 @@ impl<'a> Reading<'a> {
             return;
         }
         let (mark, rest) = mark_of(trimmed);
-        let text = (self.clean)(rest);
-        if mark != Mark::Plain {
+        if mark == Mark::Plain {
+            self.go_on(rest);
+        } else {
             self.flush();
-            self.begin(text, mark);
-            return;
+            self.begin((self.clean)(rest), mark);
         }
+    }
+
+    /// Takes a line that has no mark before it.
+    fn go_on(&mut self, line: &'a str) {
+        let text = (self.clean)(line);
         // A label begins something of its own, even where no line is left empty.
         let is_begun = !self.paragraph.is_empty();
-        if is_begun && (labelled(&text).is_some() || rest.starts_with("**") && text.contains(": ")) {
+        if is_begun && (labelled(&text).is_some() || line.starts_with("**") && text.contains(": ")) {
             self.flush();
         }
         let may_head = text.ends_with(':');
         if self.paragraph.is_empty() {
-            self.begin(text, mark);
+            self.begin(text, Mark::Plain);
         } else {
             self.paragraph.push(text);
         }
@@ -353,15 +373,8 @@ pub(in crate::distill) fn without_emphasis(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Where the sentences of a text are.
-pub(in crate::distill) fn spans(text: &str) -> Vec<(usize, usize)> {
-    let mut spans = Vec::new();
-    each_span(text, |start, end| spans.push((start, end)));
-    spans
-}
-
 /// Hands over where the sentences of a text are.
-fn each_span(text: &str, take: impl FnMut(usize, usize)) {
+pub(super) fn each_span(text: &str, take: impl FnMut(usize, usize)) {
     let has_code = memchr::memchr(b'`', text.as_bytes()).is_some();
     let mut spans = Spans { text, take, start: 0, looked: 0, has_code, coded: 0, in_code: false };
     let marks = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
@@ -456,4 +469,30 @@ fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let number = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
     number || SHORT.contains(&word.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Mark, lines};
+    use crate::distill::Voice;
+
+    fn said(text: &str) -> Vec<(Mark, String)> {
+        lines(text, Voice::Agent).into_iter().map(|Line { mark, text, .. }| (mark, text)).collect()
+    }
+
+    #[test]
+    fn lines_are_words_unless_they_begin_as_something_else() {
+        let plain = |text: &str| (Mark::Plain, text.to_owned());
+        assert_eq!(said("One\n  two **three**\nfour’s"), [plain("One two three four's")]);
+        assert_eq!(
+            said("One\n- two\n  more\n1. three"),
+            [plain("One"), (Mark::Bullet, "two more".to_owned()), (Mark::Numbered, "three".to_owned()),]
+        );
+        // Code is left out, whether it is fenced or indented, and so is what is quoted.
+        assert_eq!(said("One\n\n    ```\n    two words\n    ```\nthree"), [plain("One"), plain("three")]);
+        assert_eq!(said("One\n\n    two words\n\n    three more\nfour"), [plain("One"), plain("four")]);
+        assert_eq!(said("One\n    two words\nthree"), [plain("One two words three")]);
+        assert_eq!(said("One\n> two words\nthree"), [plain("One"), plain("three")]);
+        assert_eq!(said("One\n## two words\nthree"), [plain("One"), plain("three")]);
+    }
 }

@@ -230,8 +230,14 @@ fn is_strong_turn(text: &str) -> bool {
 /// Whether a prompt orders a piece of work that can be understood without what was said before.
 fn is_work(whole: Wording<'_>) -> bool {
     // The sentence that orders need not be the first.
-    let early = || prose::spans(whole.text).into_iter().take(6);
-    whole.text.len() > 400 || early().any(|(start, end)| orders(&whole.from(start).until(end - start)))
+    whole.text.len() > 400 || {
+        let (mut count, mut is_ordered) = (0, false);
+        prose::each_span(whole.text, |start, end| {
+            is_ordered |= count < 6 && !is_ordered && orders(&whole.from(start).until(end - start));
+            count += 1;
+        });
+        is_ordered
+    }
 }
 
 /// Whether a sentence orders a piece of work or turns to one.

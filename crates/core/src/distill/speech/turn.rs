@@ -251,15 +251,12 @@ fn renames(words: &[Word<'_>]) -> bool {
 
 /// `Moving on: …`, `on to the importer`.
 fn goes_on(words: Wording<'_>) -> bool {
-    let rest: Vec<&str> = words
-        .iter()
-        .map(Word::as_str)
-        .skip_while(|word| matches!(*word, "ok" | "okay" | "so" | "now" | "and" | "then" | "great" | "good" | "right"))
-        // No more of them are looked at.
-        .take(5)
-        .collect();
+    let said = words.iter().skip_while(|word| is_in!("ok okay so now and then great good right", word));
+    // No more of them are looked at.
+    let mut rest = [""; 5];
+    let count = rest.iter_mut().zip(said).map(|(room, word)| *room = word.as_str()).count();
     let is_set_off = |lead: &str| words.text.to_ascii_lowercase().contains(&format!("{lead}:"));
-    match rest.as_slice() {
+    match &rest[..count] {
         ["moving", "on" | "over", "to", next, _, ..] | ["on", "to", next, _, ..] => !request::is_back(&Word::of(next)),
         ["moving", "on", _, ..] => is_set_off("moving on"),
         ["next" | "new", "one", _, ..] => is_set_off("one"),

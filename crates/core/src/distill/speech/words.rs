@@ -102,7 +102,8 @@ pub(in crate::distill) fn own(text: &str) -> String {
     let text = without_blocks(&text);
     let text = without_notices(without_command(text.trim()));
     let text = dump::without(&text);
-    text.trim().to_owned()
+    let trimmed = text.trim();
+    if trimmed.len() == text.len() { text } else { trimmed.to_owned() }
 }
 
 /// Whether the apostrophe of typesetting is in a text.
