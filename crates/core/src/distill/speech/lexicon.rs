@@ -214,6 +214,7 @@ pub(in crate::distill) struct Forms(Vec<(u64, Class)>);
 
 impl Forms {
     /// What a word can be, which has this print.
+    #[inline]
     pub(in crate::distill) fn class(&self, word: &str, print: u64) -> Class {
         let known = |print: u64| self.0[slot(&self.0, print)].1;
         // `The board's`, but not `it's`. Few words have that sign there, so it is asked for first.

@@ -178,6 +178,7 @@ impl Printer {
 
 /// The print of the lower case of a word of ASCII in a text, and whether it stands in that. As `print`, by eight letters
 /// at once.
+#[inline]
 pub(in crate::distill) fn print_lower(text: &[u8], word: Range<usize>) -> (u64, bool) {
     let (mut mixed, mut is_lower, mut at) = (Printer::new().mixed, true, word.start);
     // Most words are shorter.
