@@ -38,6 +38,11 @@ const SUSPECT: [bool; 256] = {
 
 /// Whether nothing has to go, as in most text: it is looked at in stretches, which the compiler compares at once.
 fn is_plain(bytes: &[u8]) -> bool {
+    // Nearly all stretches have no byte that another one could make a sign of.
+    let is_clear = |from: usize| {
+        let stretch = &bytes[from..(from + STRETCH).min(bytes.len())];
+        !stretch.iter().fold(false, |any, byte| any | may_go(*byte))
+    };
     let is_clean = |from: usize| {
         let stretch = &bytes[from..(from + STRETCH + 2).min(bytes.len())];
         let threes = stretch.iter().zip(&stretch[1..]).zip(&stretch[2..]);
@@ -49,7 +54,17 @@ fn is_plain(bytes: &[u8]) -> bool {
         [one] => !goes(*one, 0, 0),
         _ => true,
     };
-    is_end_clean && (0..last).step_by(STRETCH).all(is_clean)
+    is_end_clean && (0..last).step_by(STRETCH).all(|from| is_clear(from) || is_clean(from))
+}
+
+/// Whether the character that a byte begins may have to go.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at once")]
+fn may_go(byte: u8) -> bool {
+    (byte < 0x20) & (byte != b'\t') & (byte != b'\n')
+        | (byte == 0x7f)
+        | (byte == 0xc2)
+        | (byte == 0xe2)
+        | (byte == 0xef)
 }
 
 const STRETCH: usize = 64;

@@ -231,7 +231,11 @@ fn is_code(text: &str) -> bool {
         return false;
     }
     // `Static linking (it is smaller)` is said; nobody calls a function with a space before its arguments.
-    let is_remarks = || symbols == 2 * text.matches(" (").count() && !text.contains(['=', '{', '<', '"', ';']);
+    let is_remark = |at: &usize| text[..*at].ends_with(' ');
+    let is_remarks = || {
+        letters::places(text.as_bytes(), letters::one_of(*b"={<\";")).next().is_none()
+            && symbols == 2 * memchr::memchr_iter(b'(', text.as_bytes()).filter(is_remark).count()
+    };
     let is_word = || {
         let head = &text.as_bytes()[..text.len().min(LONGEST + 1)];
         let end = head.iter().position(|byte| *byte == b' ');

@@ -200,7 +200,8 @@ impl<'a> Reading<'a> {
         } else {
             self.paragraph.push(text);
         }
-        if may_head && is_loose_heading(&self.paragraph.join(" ")) {
+        let length = || self.paragraph.iter().map(|line| line.len() + 1).sum::<usize>();
+        if may_head && length() <= HEADING && is_loose_heading(&self.paragraph.join(" ")) {
             self.flush();
         }
     }
@@ -262,11 +263,14 @@ fn markdown_heading(line: &str) -> Option<String> {
     bold.map(|title| title.trim_end_matches(':').to_owned())
 }
 
+/// A heading is shorter.
+const HEADING: usize = 200;
+
 /// A short line that ends in a colon: what follows is its list.
 fn is_loose_heading(text: &str) -> bool {
     text.ends_with(':')
-        && text.len() < 200
-        && text.split_whitespace().count() <= 9
+        && text.len() < HEADING
+        && crate::plain::fields(text).nth(9).is_none()
         && !text[..text.len() - 1].contains(". ")
 }
 

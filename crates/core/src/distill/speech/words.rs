@@ -45,6 +45,17 @@ const NOTICES: &[&str] = &[
 /// The line with which one begins to quote files.
 const QUOTES: &str = "--- content from referenced files";
 
+/// What these begin with.
+const IS_FIRST: [bool; 256] = {
+    let (mut is_first, mut at) = ([false; 256], 0);
+    is_first[QUOTES.as_bytes()[0] as usize] = true;
+    while at < NOTICES.len() {
+        is_first[NOTICES[at].as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    is_first
+};
+
 /// Commands of clients that say nothing about the work.
 const HOUSEKEEPING: &[&str] = &[
     "agents",
@@ -126,7 +137,8 @@ pub(in crate::distill) fn clipped(text: &str) -> Cow<'_, str> {
 pub(in crate::distill) fn without_notices(text: &str) -> Cow<'_, str> {
     let is_notice = |line: &str| {
         let start = line.trim_start();
-        starts_with(start, QUOTES) || NOTICES.iter().any(|notice| starts_with(start, notice))
+        let may_be = start.bytes().next().is_some_and(|first| IS_FIRST[usize::from(first.to_ascii_lowercase())]);
+        may_be && (starts_with(start, QUOTES) || NOTICES.iter().any(|notice| starts_with(start, notice)))
     };
     let is_as_lines_are = memchr::memchr(b'\r', text.as_bytes()).is_none();
     if is_as_lines_are && !crate::plain::lines(text).any(is_notice) {
@@ -146,10 +158,7 @@ pub(in crate::distill) fn without_notices(text: &str) -> Cow<'_, str> {
 
 /// Whether a text starts with another one, in any case.
 fn starts_with(text: &str, start: &str) -> bool {
-    // Nearly always the first letter tells.
-    let first = |text: &str| text.as_bytes().first().map(u8::to_ascii_lowercase);
-    first(text) == first(start)
-        && text.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+    text.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
 }
 
 /// A client's own command is no request; what is said behind the name of a user's command is.
