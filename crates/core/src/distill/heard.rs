@@ -80,8 +80,7 @@ impl Heard {
 impl Spoken {
     pub(super) fn prompt(text: &str) -> Self {
         let text = words::own(text);
-        let lines = prose::lines(&text, Voice::User);
-        let kind = request::kind(&text, &lines);
+        let (lines, kind) = request::understood(&text);
         Self(Arc::new(Understood { text, lines, kind }))
     }
 

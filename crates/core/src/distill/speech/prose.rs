@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
 use super::letters;
-use super::wording::spelt;
+use super::wording::{Wording, spelt};
 use super::{Voice, choice, dump, request, verdict, words};
 
 /// What stands before a line.
@@ -42,11 +42,21 @@ pub(in crate::distill) struct Sentence {
 }
 
 impl Line {
-    /// As many sentences of it as told are among the first of a prompt.
-    fn of(text: String, mark: Mark, section: Section, voice: Voice, early: usize) -> Self {
+    /// Its sentences are judged by their words, which may be known, and by whether they are among the first of a prompt.
+    fn of(
+        text: String,
+        mark: Mark,
+        section: Section,
+        judge: impl Fn(Wording<'_>, usize) -> CueSet,
+        words: Known<'_>,
+    ) -> Self {
         let mut sentences = Vec::new();
         each_span(&text, |start, end| {
-            let cues = judged(&text[start..end], voice, sentences.len() < early);
+            let (sentence, index) = (&text[start..end], sentences.len());
+            let cues = match words {
+                Some((words, at)) => words.part(at + start, sentence, |words| judge(words, index)),
+                None => spelt(sentence, |words| judge(words, index)),
+            };
             sentences.push(Sentence { start, end, cues });
         });
         Self { text, mark, section, sentences }
@@ -64,26 +74,29 @@ impl Line {
 
 /// The turns of phrase of a sentence, whether it is built as a choice of the one who speaks, and what it is to the task
 /// where it is among the first of a prompt.
-fn judged(sentence: &str, voice: Voice, is_early: bool) -> CueSet {
-    spelt(sentence, |words| {
-        let cues = choice::judged(voice, words, cues::of(words));
-        let cues = if verdict::closes(words) { cues.with(Cue::Closes) } else { cues };
-        if is_early { request::early(words, cues) } else { cues }
-    })
+fn judged(words: Wording<'_>, voice: Voice, is_early: bool) -> CueSet {
+    let cues = choice::judged(voice, words, cues::of(words));
+    let cues = if verdict::closes(words) { cues.with(Cue::Closes) } else { cues };
+    if is_early { request::early(words, cues) } else { cues }
 }
 
 /// Splits a message into what its speaker says.
 pub(in crate::distill) fn lines(text: &str, voice: Voice) -> Vec<Line> {
-    let mut reading = Reading::of(text, voice);
-    for line in crate::plain::lines(text) {
-        reading.take(line);
-    }
-    reading.flush();
-    reading.lines
+    Reading::of(text, voice).read()
 }
+
+/// The same of a message whose words are known.
+pub(in crate::distill) fn lines_in(words: Wording<'_>, voice: Voice) -> Vec<Line> {
+    Reading { words: Some(words), ..Reading::of(words.text, voice) }.read()
+}
+
+/// The words of a message, where they are known, and where in it something is.
+type Known<'a> = Option<(Wording<'a>, usize)>;
 
 /// A message while it is split.
 struct Reading<'a> {
+    text: &'a str,
+    words: Option<Wording<'a>>,
     voice: Voice,
     lines: Vec<Line>,
     section: Section,
@@ -103,9 +116,11 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn of(text: &str, voice: Voice) -> Self {
+    fn of(text: &'a str, voice: Voice) -> Self {
         let is_emphatic = memchr::memchr(b'*', text.as_bytes()).is_some() || words::is_typeset(text);
         Self {
+            text,
+            words: None,
             voice,
             lines: Vec::new(),
             section: Section::default(),
@@ -118,6 +133,14 @@ impl<'a> Reading<'a> {
             clean: if is_emphatic { without_emphasis } else { Cow::Borrowed },
             early: if voice == Voice::User { request::EARLY } else { 0 },
         }
+    }
+
+    fn read(mut self) -> Vec<Line> {
+        for line in crate::plain::lines(self.text) {
+            self.take(line);
+        }
+        self.flush();
+        self.lines
     }
 
     fn take(&mut self, line: &'a str) {
@@ -224,7 +247,20 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// The words of the message, where these are known, and where the paragraph is in it. It is not where something was
+    /// taken away between its lines or within them.
+    fn known(&self) -> Known<'a> {
+        let (Cow::Borrowed(first), Cow::Borrowed(last)) = (self.paragraph.first()?, self.paragraph.last()?) else {
+            return None;
+        };
+        let (start, end) = (place(self.text, first), place(self.text, last) + last.len());
+        let length = self.paragraph.iter().map(|line| line.len() + 1).sum::<usize>() - 1;
+        let is_whole = self.paragraph.iter().all(|line| matches!(line, Cow::Borrowed(_)));
+        self.words.filter(|_| is_whole && end - start == length).map(|words| (words, start))
+    }
+
     fn flush(&mut self) {
+        let known = self.known();
         let Some(text) = self.taken() else { return };
         let mark = self.mark;
         if mark == Mark::Plain {
@@ -241,16 +277,24 @@ impl<'a> Reading<'a> {
         } else {
             self.has_items = true;
         }
-        let (section, said) = match labelled(&text) {
-            Some((section, said)) => (section, said.to_owned()),
-            None => (self.section, text),
+        let (section, said, known) = match labelled(&text) {
+            Some((section, said)) => {
+                (section, said.to_owned(), known.map(|(words, start)| (words, start + place(&text, said))))
+            }
+            None => (self.section, text, known),
         };
         if !dump::is_dump(&said) {
-            let line = Line::of(said, mark, section, self.voice, self.early);
+            let judge = |words: Wording<'_>, index: usize| judged(words, self.voice, index < self.early);
+            let line = Line::of(said, mark, section, judge, known);
             self.early = self.early.saturating_sub(line.sentences.len());
             self.lines.push(line);
         }
     }
+}
+
+/// Where a part of a text begins in it.
+fn place(text: &str, part: &str) -> usize {
+    part.as_ptr().addr() - text.as_ptr().addr()
 }
 
 fn markdown_heading(line: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use super::cues::{self, Cue, CueSet};
 use super::prose::{self, Line};
 use super::vocabulary::{self, Word, is_in};
 use super::wording::{Wording, spelt};
-use super::{leave, turn, verdict};
+use super::{Voice, leave, turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
 const NODS: &str = "\
@@ -64,8 +64,21 @@ pub(in crate::distill) enum Kind {
 const EARLY_LINES: usize = 3;
 pub(super) const EARLY: usize = 4;
 
-/// Judges a prompt by its own words.
-pub(in crate::distill) fn kind(text: &str, lines: &[Line]) -> Kind {
+/// The lines of a prompt, and what it is by its own words.
+pub(in crate::distill) fn understood(text: &str) -> (Vec<Line>, Kind) {
+    if text.len() <= ENOUGH {
+        return spelt(text, |words| {
+            let lines = prose::lines_in(words, Voice::User);
+            let kind = kind(text, Some(words), &lines);
+            (lines, kind)
+        });
+    }
+    let lines = prose::lines(text, Voice::User);
+    let kind = kind(text, None, &lines);
+    (lines, kind)
+}
+
+fn kind(text: &str, words: Option<Wording<'_>>, lines: &[Line]) -> Kind {
     if is_nod(text) {
         return Kind::Nod;
     }
@@ -74,8 +87,7 @@ pub(in crate::distill) fn kind(text: &str, lines: &[Line]) -> Kind {
     if early(Cue::AboutHow) && !orders_anywhere(lines) {
         return Kind::Remark;
     }
-    // What a long prompt is shows at its beginning.
-    spelt(&text[..text.floor_char_boundary(ENOUGH)], |whole| {
+    let judge = |whole: Wording<'_>| {
         let is_work = is_work(whole);
         match (turns, is_work) {
             _ if whole.len() >= 4 && early(Cue::NamesTask) => Kind::Turn,
@@ -84,7 +96,9 @@ pub(in crate::distill) fn kind(text: &str, lines: &[Line]) -> Kind {
             (_, true) => Kind::Work,
             _ => Kind::Remark,
         }
-    })
+    };
+    // What a long prompt is shows at its beginning.
+    words.map_or_else(|| spelt(&text[..text.floor_char_boundary(ENOUGH)], judge), judge)
 }
 
 /// The turns of phrase of one of the first sentences of a prompt, with what it is to the task.

@@ -268,6 +268,13 @@ impl<'a> Wording<'a> {
         Self { text: &self.text[..at], words: &self.words[..self.count_until(at)], sayings: None, ..self }
     }
 
+    /// Looks at a part, which begins at a place, in the words of its own text: a space may stand there for a line feed.
+    pub(in crate::distill) fn part<T>(self, at: usize, text: &str, look: impl FnOnce(Wording<'_>) -> T) -> T {
+        let sayings = OnceCell::new();
+        let Self { words, start, .. } = self.until(at + text.len()).from(at);
+        look(Wording { text, words, start, sayings: Some(&sayings), classes: self.classes })
+    }
+
     /// How many words stand before a place in the text.
     pub(in crate::distill) fn count_until(self, at: usize) -> usize {
         self.words.partition_point(|word| word.at() < self.start + at)
