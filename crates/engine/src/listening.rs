@@ -2,8 +2,6 @@
 //!
 //! Not earlier: reading a session keeps the processors busy by itself.
 
-use std::collections::BTreeMap;
-
 use carryover_core::distill::Heard;
 use carryover_core::parts::{both, gathered};
 use carryover_core::redact;
@@ -21,27 +19,44 @@ pub(crate) enum Speaker {
     Summary,
 }
 
+/// Something that was said.
+struct Message {
+    key: EntryKey,
+    speaker: Speaker,
+    text: String,
+}
+
 /// What was said in a session, and is to be understood.
 pub(crate) struct Listening {
     redact: bool,
-    messages: BTreeMap<EntryKey, (Speaker, String)>,
+    /// In the order of their places.
+    messages: Vec<Message>,
 }
 
 impl Listening {
     pub(crate) fn new(redact: bool) -> Self {
-        Self { redact, messages: BTreeMap::new() }
+        Self { redact, messages: Vec::new() }
     }
 
     /// Takes a message; one of the same place takes the place of an earlier one.
     pub(crate) fn hear(&mut self, key: EntryKey, speaker: Speaker, text: String) {
-        self.messages.insert(key, (speaker, text));
+        let message = Message { key, speaker, text };
+        // Nearly all come in their order.
+        if self.messages.last().is_none_or(|last| last.key < key) {
+            self.messages.push(message);
+            return;
+        }
+        match self.messages.binary_search_by_key(&key, |message| message.key) {
+            Ok(at) => self.messages[at] = message,
+            Err(at) => self.messages.insert(at, message),
+        }
     }
 
     /// Understands all that was said while something else is done, by as many threads as there are.
     pub(crate) fn finish<T: Send>(self, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
-        let messages: Vec<_> = self.messages.into_iter().collect();
-        let understand = |heard: &mut Heard, _, (key, (speaker, text)): &(EntryKey, (Speaker, String))| {
-            let text = if self.redact { redact::redact(text) } else { text.into() };
+        let Self { redact, messages } = self;
+        let understand = |heard: &mut Heard, _, Message { key, speaker, text }: &Message| {
+            let text = if redact { redact::redact(text) } else { text.into() };
             match speaker {
                 Speaker::User => heard.prompt(*key, &text),
                 Speaker::Agent => heard.reply(*key, &text),

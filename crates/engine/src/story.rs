@@ -9,7 +9,7 @@ use carryover_core::live;
 use carryover_core::render::taken_over;
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Fact, Header, Origin, Outcome, Part, Rejected, Status, StepChange,
-    Transcript, TranscriptBuilder, into_text, text_of,
+    Transcript, TranscriptBuilder, into_text, text_in, text_of,
 };
 
 use crate::kept;
@@ -106,13 +106,13 @@ impl Clipping {
     fn unfold(&mut self, entry: &mut Entry) {
         match &mut entry.body {
             Body::Prompt(parts) if entry.origin == Origin::User => {
-                let text = text_of(parts);
-                self.asked = None;
+                let text = text_in(parts);
+                let is_asked = kept::names_resume(&text);
+                self.asked = is_asked.then(|| Asked { key: entry.key, prompt: text.to_string(), call: None });
                 if let Some(taken) = taken_over(&text) {
+                    self.asked = None;
                     parts.retain(|part| !matches!(part, Part::Text(_)));
                     parts.push(Part::Text(taken.whole));
-                } else if kept::names_resume(&text) {
-                    self.asked = Some(Asked { key: entry.key, prompt: text, call: None });
                 }
             }
             Body::Call(call) => {
@@ -128,7 +128,7 @@ impl Clipping {
     /// What was read, where it is the handoff that the user sent the agent to.
     fn begin(&mut self, outcome: &Outcome) {
         let Some(asked) = self.asked.take_if(|asked| asked.call.as_ref() == Some(&outcome.call)) else { return };
-        let Some(taken) = taken_over(&text_of(&outcome.parts)) else {
+        let Some(taken) = taken_over(&text_in(&outcome.parts)) else {
             // The tool refused, or showed a part: another call may follow.
             self.asked = Some(asked);
             return;

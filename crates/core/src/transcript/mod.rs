@@ -12,7 +12,7 @@ pub use body::{Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, No
 pub use builder::TranscriptBuilder;
 pub use entry::{Entry, EntryKey, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
-pub use part::{Blob, Part, Place, into_text, text_of};
+pub use part::{Blob, Part, Place, into_text, text_in, text_of};
 
 /// Why a record could not be read: a position and a reason, never transcript text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What prompts, replies and outcomes are made of.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,6 +52,14 @@ impl Part {
 
 /// The text of some parts, blank lines between them; blobs are left out.
 pub fn text_of(parts: &[Part]) -> String {
+    text_in(parts).into_owned()
+}
+
+/// The same, which is not copied where it is in one part.
+pub fn text_in(parts: &[Part]) -> Cow<'_, str> {
+    if let [Part::Text(text)] = parts {
+        return Cow::Borrowed(text);
+    }
     let texts: Vec<&str> = parts
         .iter()
         .filter_map(|part| match part {
@@ -58,7 +67,7 @@ pub fn text_of(parts: &[Part]) -> String {
             Part::Blob(_) => None,
         })
         .collect();
-    texts.join("\n\n")
+    Cow::Owned(texts.join("\n\n"))
 }
 
 /// The same of parts that are needed no more; one text is not copied.

@@ -1,6 +1,10 @@
 //! A resume prompt read back. A session that was begun with one is handed over in its turn, and what it was begun for
 //! stands in that prompt: without the words that we put around it.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::layers::TITLE;
 
 /// The last line of a resume prompt begins with this.
@@ -29,7 +33,8 @@ pub struct TakenOver {
 /// Looks for a resume prompt in a text: one that was pasted, or one that was read from its file.
 pub fn taken_over(text: &str) -> Option<TakenOver> {
     // Every prompt of every session is asked, and hardly one is it.
-    memchr::memmem::find(text.as_bytes(), TITLE.as_bytes())?;
+    static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(TITLE));
+    FINDER.find(text.as_bytes())?;
     let lines: Vec<&str> = text.lines().collect();
     let (start, numbering) = lines.iter().enumerate().find_map(|(at, line)| Some((at, numbering(line)?)))?;
     let said: Vec<(usize, &str)> = unfenced(lines[start..].iter().map(|line| bare(line, numbering))).collect();
