@@ -39,7 +39,7 @@ const SUSPECT: [bool; 256] = {
 /// Whether nothing has to go, as in most text: it is looked at in stretches, which the compiler compares at once.
 fn is_plain(bytes: &[u8]) -> bool {
     // Nearly all stretches have no byte that another one could make a sign of.
-    let is_clear = |from: usize| {
+    let has_none = |from: usize| {
         let stretch = &bytes[from..(from + STRETCH).min(bytes.len())];
         !stretch.iter().fold(false, |any, byte| any | may_go(*byte))
     };
@@ -54,7 +54,7 @@ fn is_plain(bytes: &[u8]) -> bool {
         [one] => !goes(*one, 0, 0),
         _ => true,
     };
-    is_end_clean && (0..last).step_by(STRETCH).all(|from| is_clear(from) || is_clean(from))
+    is_end_clean && (0..last).step_by(STRETCH).all(|from| has_none(from) || is_clean(from))
 }
 
 /// Whether the character that a byte begins may have to go.

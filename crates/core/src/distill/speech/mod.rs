@@ -18,6 +18,7 @@ mod phrases;
 pub(in crate::distill) mod prose;
 pub(in crate::distill) mod request;
 pub(in crate::distill) mod sayings;
+mod sentences;
 pub(in crate::distill) mod turn;
 pub(in crate::distill) mod vocabulary;
 pub(in crate::distill) mod wording;

@@ -6,7 +6,7 @@ use super::cues::{self, Cue, CueSet};
 use super::heading::{self, Section};
 use super::letters;
 use super::wording::{Wording, spelt};
-use super::{Voice, choice, dump, request, verdict, words};
+use super::{Voice, choice, dump, request, sentences, verdict, words};
 
 /// What stands before a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Line {
         words: Known<'_>,
     ) -> Self {
         let mut sentences = Vec::new();
-        each_span(&text, |start, end| {
+        sentences::each(&text, |start, end| {
             let (sentence, index) = (&text[start..end], sentences.len());
             let cues = match words {
                 Some((words, at)) => words.part(at + start, sentence, |words| judge(words, index)),
@@ -421,108 +421,13 @@ pub(in crate::distill) fn without_emphasis(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Hands over where the sentences of a text are.
-pub(super) fn each_span(text: &str, take: impl FnMut(usize, usize)) {
-    let has_code = memchr::memchr(b'`', text.as_bytes()).is_some();
-    let mut spans = Spans { text, take, start: 0, looked: 0, has_code, coded: 0, in_code: false };
-    let marks = memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes());
-    if text.is_ascii() {
-        marks.for_each(|at| spans.look(at));
-    } else {
-        // The other marks begin with one of these bytes.
-        let others = memchr::memchr3_iter(0xe2, 0xe3, 0xef, text.as_bytes());
-        let mut others = others.filter(|at| text[*at..].starts_with(ends)).peekable();
-        for at in marks {
-            while let Some(other) = others.next_if(|other| *other < at) {
-                spans.look(other);
-            }
-            spans.look(at);
-        }
-        others.for_each(|at| spans.look(at));
-    }
-    let start = spans.start;
-    spans.give(start, text.len());
-}
-
-/// Marks that end a sentence and are not of ASCII.
-fn ends(mark: char) -> bool {
-    mark == '…' || is_wide(mark)
-}
-
-/// Those of scripts that leave no space behind them.
-fn is_wide(mark: char) -> bool {
-    matches!(mark, '。' | '！' | '？')
-}
-
-/// The sentences of a text while they are looked for.
-struct Spans<'a, T> {
-    text: &'a str,
-    /// Takes those that are found.
-    take: T,
-    /// Where the next one begins.
-    start: usize,
-    /// Marks before this place were looked at with one before them.
-    looked: usize,
-    has_code: bool,
-    /// Whether there is code here, which is known as far as this.
-    coded: usize,
-    in_code: bool,
-}
-
-impl<T: FnMut(usize, usize)> Spans<'_, T> {
-    /// Looks whether the mark at a place ends a sentence.
-    fn look(&mut self, at: usize) {
-        let (text, bytes) = (self.text, self.text.as_bytes());
-        if self.has_code {
-            self.in_code ^= memchr::memchr_iter(b'`', &bytes[self.coded..at]).count() % 2 == 1;
-            self.coded = at;
-        }
-        let Some(mark) = text[at..].chars().next().filter(|_| !self.in_code && at >= self.start.max(self.looked))
-        else {
-            return;
-        };
-        let end = at + mark.len_utf8();
-        let rest = &text[end..];
-        let quoted = rest.len() - rest.trim_start_matches(['"', ')', '\'', '”', '*', '.', '!', '?']).len();
-        let after = &rest[quoted..];
-        let is_end =
-            is_wide(mark) || after.is_empty() || (after.starts_with(char::is_whitespace) && begins(after.trim_start()));
-        if is_end && !(mark == '.' && is_abbreviation(&text[self.start..at])) {
-            self.give(self.start, end + quoted);
-            self.start = end + quoted;
-        } else if mark != '…' && !is_wide(mark) {
-            // A run of marks ends nothing where its last one does not.
-            self.looked = end + rest[..quoted].trim_end_matches(['"', ')', '\'', '”', '*']).len();
-        }
-    }
-
-    /// Hands over a part, without the space around it, where it has words.
-    fn give(&mut self, start: usize, end: usize) {
-        let part = &self.text[start.min(self.text.len())..end.min(self.text.len())];
-        let trimmed = part.trim_start();
-        let start = start + part.len() - trimmed.len();
-        let trimmed = trimmed.trim_end();
-        if trimmed.chars().any(char::is_alphanumeric) {
-            (self.take)(start, start + trimmed.len());
-        }
-    }
-}
-
-fn begins(rest: &str) -> bool {
-    rest.starts_with(|c: char| !c.is_lowercase() || !c.is_ascii())
-}
-
-fn is_abbreviation(before: &str) -> bool {
-    const SHORT: &[&str] = &["e.g", "i.e", "etc", "vs", "cf", "approx", "no", "dr", "mr", "ms", "st", "fig", "resp"];
-    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
-    let number = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
-    number || SHORT.contains(&word.to_ascii_lowercase().as_str())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Line, Mark, lines};
+    use proptest::prelude::*;
+
+    use super::{Line, Mark, lines, lines_in};
     use crate::distill::Voice;
+    use crate::distill::wording::spelt;
 
     fn said(text: &str) -> Vec<(Mark, String)> {
         lines(text, Voice::Agent).into_iter().map(|Line { mark, text, .. }| (mark, text)).collect()
@@ -543,4 +448,42 @@ mod tests {
         assert_eq!(said("One\n> two words\nthree"), [plain("One"), plain("three")]);
         assert_eq!(said("One\n## two words\nthree"), [plain("One"), plain("three")]);
     }
+
+    proptest! {
+        #[test]
+        fn words_that_are_known_are_judged_as_others_are(
+            parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..24),
+        ) {
+            let text = parts.concat();
+            let known = spelt(&text, |words| lines_in(words, Voice::User));
+            prop_assert_eq!(known, lines(&text, Voice::User));
+        }
+    }
+
+    const PARTS: &[&str] = &[
+        "we went with the queue ",
+        "because it is smaller",
+        ". ",
+        "Use tabs",
+        ", not spaces",
+        "\n",
+        "\n\n",
+        "\n  ",
+        "  \n",
+        "\r\n",
+        "\n- ",
+        "\n> ",
+        "\n```\n",
+        "Decision: ",
+        "**bold** ",
+        "it’s ",
+        "naïve 日本。",
+        "next task: ",
+        "the docs? ",
+        "forget it",
+        "! ",
+        "in the end ",
+        "`a.b` ",
+        "— ",
+    ];
 }

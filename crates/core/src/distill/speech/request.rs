@@ -6,7 +6,7 @@ use super::cues::{self, Cue, CueSet};
 use super::prose::{self, Line};
 use super::vocabulary::{self, Word, is_in};
 use super::wording::{Wording, spelt};
-use super::{Voice, leave, turn, verdict};
+use super::{Voice, leave, sentences, turn, verdict};
 
 /// Words of nods, greetings and thanks, in the languages that are most spoken to agents.
 const NODS: &str = "\
@@ -246,7 +246,7 @@ fn is_work(whole: Wording<'_>) -> bool {
     // The sentence that orders need not be the first.
     whole.text.len() > 400 || {
         let (mut count, mut is_ordered) = (0, false);
-        prose::each_span(whole.text, |start, end| {
+        sentences::each(whole.text, |start, end| {
             is_ordered |= count < 6 && !is_ordered && orders(&whole.from(start).until(end - start));
             count += 1;
         });
