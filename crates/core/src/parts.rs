@@ -14,6 +14,11 @@ static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     if is_alone { None } else { ThreadPoolBuilder::new().use_current_thread().build().ok() }
 });
 
+/// Starts the threads, for one who will have work for them: they are slow to start.
+pub fn start() {
+    LazyLock::force(&POOL);
+}
+
 /// Does two things at once, where that is worth it.
 pub fn both<A: Send, B: Send>(
     is_worth_it: bool,

@@ -3,7 +3,7 @@
 //! Not earlier: reading a session keeps the processors busy by itself.
 
 use carryover_core::distill::Heard;
-use carryover_core::parts::{both, gathered};
+use carryover_core::parts::{both, gathered, start};
 use carryover_core::redact;
 use carryover_core::transcript::EntryKey;
 
@@ -41,6 +41,9 @@ impl Listening {
     /// Takes a message; one of the same place takes the place of an earlier one.
     pub(crate) fn hear(&mut self, key: EntryKey, speaker: Speaker, text: String) {
         let message = Message { key, speaker, text };
+        if self.messages.len() == ENOUGH {
+            start();
+        }
         // Nearly all come in their order.
         if self.messages.last().is_none_or(|last| last.key < key) {
             self.messages.push(message);

@@ -70,7 +70,8 @@ pub(super) struct Call<'a> {
 impl<'a> Digest<'a> {
     pub(super) fn of(story: &'a Story, heard: &Heard, workspace: &'a Workspace) -> Self {
         let take = |told: &mut Told<'a>, index: usize, step: &'a Step| told.take(index, step, heard);
-        let Told { said, calls } = gathered(&story.steps, MANY, take, Told::and);
+        // Few parts, since each is put behind the others.
+        let Told { said, calls } = gathered(&story.steps, MANY.max(story.steps.len() / 8), take, Told::and);
         let last = said.last().map(|said| said.step).max(calls.last().map(|call| call.step)).unwrap_or_default();
         let settled = Settled::of(&said);
         Self { story, workspace, said, calls, last, settled }
