@@ -106,3 +106,27 @@ impl Deref for Spoken {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Heard;
+    use crate::transcript::EntryKey;
+
+    #[test]
+    fn what_is_heard_later_of_a_place_counts() {
+        let key = |offset: u64| EntryKey { file: 0, offset, part: 0, length: 1 };
+        let heard = |messages: &[(u64, &str)]| {
+            let mut heard = Heard::default();
+            for (at, text) in messages {
+                heard.prompt(key(*at), text);
+            }
+            heard
+        };
+        let both = heard(&[(5, "five"), (2, "two"), (5, "Five")]).and(heard(&[(1, "one"), (2, "Two")]));
+        let text = |at: u64| both.get(key(at)).map(|spoken| spoken.text.clone());
+        assert_eq!(
+            [1, 2, 3, 5].map(text),
+            [Some("one"), Some("Two"), None, Some("Five")].map(|text| text.map(str::to_owned))
+        );
+    }
+}

@@ -254,3 +254,16 @@ fn is_code(text: &str) -> bool {
 fn others(text: &str) -> usize {
     if text.is_ascii() { 0 } else { text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_dump;
+
+    #[test]
+    fn code_is_told_by_its_first_word() {
+        for start in ["import", "function", "package", "SELECT", "fn", "@", "//"] {
+            assert!(is_dump(&format!("{start} a = b")), "{start}");
+        }
+        assert!(!is_dump("functions take a = b") && !is_dump("Static linking (it is smaller)"));
+    }
+}

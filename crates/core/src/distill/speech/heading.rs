@@ -313,3 +313,15 @@ pub(in crate::distill) fn labelled_row(row: &str) -> Option<String> {
 pub(in crate::distill) fn cells(row: &str) -> impl Iterator<Item = &str> {
     row.trim().trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('*')).filter(|cell| !cell.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LABELS, Section};
+
+    #[test]
+    fn every_label_is_known_in_any_case() {
+        for (label, section) in LABELS {
+            assert_eq!(Section::of_label(&format!("[{}]", label.to_uppercase())), *section, "{label}");
+        }
+    }
+}

@@ -97,3 +97,16 @@ fn is_abbreviation(before: &str) -> bool {
     let number = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
     number || SHORT.contains(&word.to_ascii_lowercase().as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::each;
+
+    #[test]
+    fn marks_of_all_scripts_end_sentences() {
+        let text = "One. Two… Three。四！Five? `a. B` six. e.g. Seven… Eight";
+        let mut found = Vec::new();
+        each(text, |start, end| found.push(&text[start..end]));
+        assert_eq!(found, ["One.", "Two…", "Three。", "四！", "Five?", "`a. B` six. e.g. Seven…", "Eight"]);
+    }
+}

@@ -140,9 +140,8 @@ pub(in crate::distill) fn without_notices(text: &str) -> Cow<'_, str> {
         let may_be = start.bytes().next().is_some_and(|first| IS_FIRST[usize::from(first.to_ascii_lowercase())]);
         may_be && (starts_with(start, QUOTES) || NOTICES.iter().any(|notice| starts_with(start, notice)))
     };
-    let is_as_lines_are = memchr::memchr(b'\r', text.as_bytes()).is_none();
-    if is_as_lines_are && !crate::plain::lines(text).any(is_notice) {
-        return Cow::Borrowed(text.strip_suffix('\n').unwrap_or(text));
+    if !crate::plain::lines(text).any(is_notice) {
+        return Cow::Borrowed(text);
     }
     let mut kept = Vec::new();
     let mut quoting = false;
@@ -239,4 +238,19 @@ fn closing(body: &str, name: &str) -> Option<usize> {
 fn is_foreign(name: &str) -> bool {
     let is_shouted = name.len() > 3 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
     is_shouted || name.contains(['-', '_']) || INJECTED.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NOTICES, own, without_notices};
+
+    #[test]
+    fn lines_of_a_harness_go_and_so_do_files_that_it_quotes() {
+        for notice in NOTICES {
+            assert_eq!(own(&format!("Fix it.\n  {}\nNow.", notice.to_uppercase())), "Fix it.\nNow.", "{notice}");
+        }
+        let quoted = "Fix it.\n--- Content from referenced files ---\nx\n--- End of content ---\nNow.";
+        assert_eq!(without_notices(quoted), "Fix it.\nNow.");
+        assert_eq!(without_notices("Fix it.\n"), "Fix it.\n");
+    }
 }

@@ -24,6 +24,8 @@ const SCRAPS: &[&str] = &[
     "é漢字🦀",
     "\u{1b}[31m",
     "\u{1b}]0;",
+    "we decided to use \u{9b}31mX\u{202e} because \u{1b}[2JY. ",
+    "should we use \u{9b}31mX\u{202e}?",
     "\u{2028}",
     "\r\n",
     "\t",
@@ -106,6 +108,14 @@ proptest! {
         for item in items.chain(brief.decisions.iter().map(|decision| &decision.what)) {
             prop_assert!(!item.cites.is_empty());
             prop_assert!(!item.text.contains('\n') && item.text.chars().count() <= 1501);
+        }
+        // What is told goes to terminals.
+        let words = [&brief.requests, &brief.remarks, &brief.action_items, &brief.references, &brief.remaining];
+        let reasons = brief.decisions.iter().filter_map(|decision| decision.reason.as_deref());
+        let items = [&brief.in_progress, &brief.done, &brief.questions, &brief.blockers].into_iter().chain(words).flatten();
+        let items = items.chain(&brief.task).chain(&brief.next).chain(brief.decisions.iter().map(|decision| &decision.what));
+        for text in items.map(|item| item.text.as_str()).chain(reasons) {
+            prop_assert_eq!(crate::plain::plain(text), text);
         }
     }
 }

@@ -323,3 +323,19 @@ fn is_explained(sentence: Wording<'_>) -> bool {
             }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_explained;
+    use crate::distill::wording::spelt;
+
+    #[test]
+    fn what_is_picked_is_explained_by_what_stands_behind_it() {
+        for text in ["a queue because of that", "a queue, since we", "a queue, as it is", "a queue; it is there"] {
+            assert!(spelt(text, is_explained), "{text}");
+        }
+        for text in ["a queue since we", "a queue, as we", "a queue it is"] {
+            assert!(!spelt(text, is_explained), "{text}");
+        }
+    }
+}
