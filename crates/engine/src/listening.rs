@@ -2,6 +2,8 @@
 //!
 //! Not earlier: reading a session keeps the processors busy by itself.
 
+use std::ops::Range;
+
 use carryover_core::distill::Heard;
 use carryover_core::parts::{both, gathered, start};
 use carryover_core::redact;
@@ -23,7 +25,8 @@ pub(crate) enum Speaker {
 struct Message {
     key: EntryKey,
     speaker: Speaker,
-    text: String,
+    /// Where its words are.
+    place: Range<usize>,
 }
 
 /// What was said in a session, and is to be understood.
@@ -31,16 +34,20 @@ pub(crate) struct Listening {
     redact: bool,
     /// In the order of their places.
     messages: Vec<Message>,
+    /// The words of all of them, one behind the other: so many small pieces would be in the way of what comes later.
+    words: String,
 }
 
 impl Listening {
     pub(crate) fn new(redact: bool) -> Self {
-        Self { redact, messages: Vec::new() }
+        Self { redact, messages: Vec::new(), words: String::new() }
     }
 
     /// Takes a message; one of the same place takes the place of an earlier one.
-    pub(crate) fn hear(&mut self, key: EntryKey, speaker: Speaker, text: String) {
-        let message = Message { key, speaker, text };
+    pub(crate) fn hear(&mut self, key: EntryKey, speaker: Speaker, text: &str) {
+        let from = self.words.len();
+        self.words.push_str(text);
+        let message = Message { key, speaker, place: from..self.words.len() };
         if self.messages.len() == ENOUGH {
             start();
         }
@@ -57,8 +64,9 @@ impl Listening {
 
     /// Understands all that was said while something else is done, by as many threads as there are.
     pub(crate) fn finish<T: Send>(self, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
-        let Self { redact, messages } = self;
-        let understand = |heard: &mut Heard, _, Message { key, speaker, text }: &Message| {
+        let Self { redact, messages, words } = self;
+        let understand = |heard: &mut Heard, _, Message { key, speaker, place }: &Message| {
+            let text = &words[place.clone()];
             let text = if redact { redact::redact(text) } else { text.into() };
             match speaker {
                 Speaker::User => heard.prompt(*key, &text),
@@ -98,19 +106,19 @@ mod tests {
     fn heard(story: &Story) -> Heard {
         let mut listening = Listening::new(false);
         // What is heard of the same place later counts.
-        listening.hear(key(0), Speaker::User, "Something else.".to_owned());
+        listening.hear(key(0), Speaker::User, "Something else.");
         for step in &story.steps {
             match &step.deed {
-                Deed::Prompt { text, .. } => listening.hear(step.key, Speaker::User, text.clone()),
-                Deed::Reply { text } => listening.hear(step.key, Speaker::Agent, text.clone()),
+                Deed::Prompt { text, .. } => listening.hear(step.key, Speaker::User, text),
+                Deed::Reply { text } => listening.hear(step.key, Speaker::Agent, text),
                 _ => {}
             }
         }
         for step in story.steps.iter().take(8) {
             let (Deed::Prompt { text, .. } | Deed::Reply { text }) = &step.deed else { continue };
             let speaker = if matches!(step.deed, Deed::Prompt { .. }) { Speaker::User } else { Speaker::Agent };
-            listening.hear(step.key, speaker, "Something else.".to_owned());
-            listening.hear(step.key, speaker, text.clone());
+            listening.hear(step.key, speaker, "Something else.");
+            listening.hear(step.key, speaker, text);
         }
         listening.finish(|| ()).1
     }
@@ -132,7 +140,7 @@ mod tests {
         let mut listening = Listening::new(true);
         for step in &mut story.steps {
             step.deed = Deed::Prompt { text: text.to_owned(), images: 0 };
-            listening.hear(step.key, Speaker::User, text.to_owned());
+            listening.hear(step.key, Speaker::User, text);
         }
         let brief = distill_heard(&story, &listening.finish(|| ()).1, &Workspace::default(), Timestamp::from_millis(0));
         assert!(!format!("{brief:?}").contains("ghp_16C7e42F"));

@@ -9,7 +9,7 @@ use carryover_core::live;
 use carryover_core::render::taken_over;
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Fact, Header, Origin, Outcome, Part, Rejected, Status, StepChange,
-    Transcript, TranscriptBuilder, into_text, text_in, text_of,
+    Transcript, TranscriptBuilder, into_text, text_in,
 };
 
 use crate::kept;
@@ -136,7 +136,7 @@ impl Clipping {
         let Asked { key, prompt, .. } = asked;
         let task = if kept::is_pointer(&prompt) { taken.task } else { format!("{}\n\n{prompt}", taken.task) };
         if let Some(listening) = &mut self.listening {
-            listening.hear(key, Speaker::User, task.clone());
+            listening.hear(key, Speaker::User, &task);
         }
         self.begun.insert(key, task);
     }
@@ -149,7 +149,7 @@ impl Clipping {
             _ => return,
         };
         if let Some(listening) = &mut self.listening {
-            listening.hear(entry.key, speaker, text_of(parts));
+            listening.hear(entry.key, speaker, &text_in(parts));
         }
     }
 }
