@@ -13,10 +13,13 @@ use crate::transcript::{Action, Status};
 
 /// How many bytes of an outcome's ends are looked at.
 const ENDS: usize = 6 * 1024;
+/// Where a crash would be told.
+const LAST: usize = 1500;
 
 /// Whether a call failed, also where its agent does not say so.
 pub(super) fn has_failed(action: &Action, ended: &Ended, report: Option<&Report>) -> bool {
     let Action::Run { command, .. } = action else { return ended.status != Status::Done };
+    send_for(&ended.text);
     let code = ended.exit_code.or_else(|| told_code(&ended.text));
     if let Some(code) = code {
         if code != 0 {
@@ -32,6 +35,12 @@ pub(super) fn has_failed(action: &Action, ended: &Ended, report: Option<&Report>
     (code.is_none() || memchr::memchr(b'|', command.as_bytes()).is_some()) && last_words(&ended.text)
 }
 
+/// Has the ends of an output come from where they are in memory, which is far away, all at once and not one after the other.
+fn send_for(text: &str) {
+    let (head, tail) = (text.as_bytes().iter().take(1), last(text, LAST).as_bytes().iter().step_by(64));
+    std::hint::black_box(head.chain(tail).fold(0, |all, byte| all ^ byte));
+}
+
 /// What an exit code is told with.
 const CODES: [&str; 5] =
     ["exit code", "exited with code", "process exited with code", "exit status", "command exited with code"];
@@ -39,8 +48,12 @@ const CODES: [&str; 5] =
 /// The exit code, where an agent tells it in words only.
 pub(super) fn told_code(text: &str) -> Option<i32> {
     let head = &text[..text.floor_char_boundary(200)];
-    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(200))..];
-    code_in(lines(head).next().unwrap_or_default()).or_else(|| code_in(last_line(tail)))
+    code_in(lines(head).next().unwrap_or_default()).or_else(|| code_in(last_line(last(text, 200))))
+}
+
+/// So many bytes at the end of a text.
+fn last(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
 /// The exit code that a line tells.
@@ -89,7 +102,7 @@ static SIGNS: LazyLock<Option<Searcher>> = LazyLock::new(|| {
 
 /// Whether the last lines of an output are the end of a crash.
 fn last_words(text: &str) -> bool {
-    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(1500))..];
+    let tail = last(text, LAST);
     // Nearly every output has none of the signs, and need not be split into lines.
     let has_sign = SIGNS.as_ref().is_none_or(|signs| signs.find(tail).is_some());
     let is_end = |line: &str| CRASHES.iter().any(|start| line.starts_with(start)) || line.ends_with(NOT_FOUND);
@@ -110,7 +123,7 @@ pub(super) fn cause(text: &str) -> Option<String> {
 /// The line that tells most, and how much it tells.
 fn telling(text: &str) -> Option<(i32, String)> {
     let head = &text[..text.floor_char_boundary(ENDS.min(text.len()))];
-    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(ENDS))..];
+    let tail = last(text, ENDS);
     let mut best: Option<(i32, String)> = None;
     let lines = if text.len() <= ENDS { head.lines().chain("".lines()) } else { head.lines().chain(tail.lines()) };
     for (index, line) in lines.take(2000).enumerate() {
@@ -131,7 +144,7 @@ fn telling(text: &str) -> Option<(i32, String)> {
 
 fn plain_line(text: &str) -> Option<String> {
     // What went wrong is said last.
-    let bounded = &text[text.ceil_char_boundary(text.len().saturating_sub(2000))..];
+    let bounded = last(text, 2000);
     let is_telling = |line: &&str| line.chars().any(char::is_alphabetic) && told_code(line).is_none();
     bounded.lines().map(str::trim).rfind(is_telling).map(str::to_owned)
 }
