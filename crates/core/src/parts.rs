@@ -39,6 +39,14 @@ pub(crate) fn each<T: Send>(things: &mut [T], enough: usize, work: impl Fn(&mut 
     }
 }
 
+/// What each thing comes to, in their order; so many at least are worth a thread.
+pub(crate) fn mapped<T: Sync, R: Send>(things: &[T], enough: usize, map: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    match pool_for(things.len(), enough) {
+        Some(pool) => pool.install(|| things.par_iter().with_min_len(enough).map(map).collect()),
+        None => things.iter().map(map).collect(),
+    }
+}
+
 /// What comes of things, gathered in their order: some by one thread, others by another one, and put together. So many at
 /// least are worth a thread.
 pub fn gathered<'a, T: Sync, R: Default + Send>(
@@ -69,7 +77,7 @@ fn processors() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{both, each, gathered};
+    use super::{both, each, gathered, mapped};
 
     #[test]
     fn what_is_done_in_parts_is_done_in_order() {
@@ -82,6 +90,7 @@ mod tests {
             let take = |some: &mut Vec<usize>, at: usize, thing: &usize| some.push(at + thing);
             let doubled: Vec<usize> = things.iter().map(|thing| thing * 2).collect();
             assert_eq!(gathered(&things, enough, take, and), doubled);
+            assert_eq!(mapped(&things, enough, |thing| thing * 2), doubled);
             let mut things = things.clone();
             each(&mut things, enough, |thing| *thing *= 2);
             assert_eq!(things, doubled);

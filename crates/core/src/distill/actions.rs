@@ -24,7 +24,7 @@ pub(super) fn action_items(digest: &Digest<'_>) -> Vec<Item> {
     found
 }
 
-fn in_line(said: &Said, line: &Line, found: &mut Vec<Item>) {
+fn in_line(said: &Said<'_>, line: &Line, found: &mut Vec<Item>) {
     match line.section {
         Section::Actions => found.push(said.item(&line.text)),
         _ if line.mark == Mark::Unchecked => found.push(said.item(&line.text)),

@@ -8,7 +8,7 @@ use super::wording::spelt;
 use super::{Decision, Item, Voice, decisions, questions, request, vocabulary};
 
 /// An answer to a question that the agent asked at the end of its reply.
-pub(super) fn picked(reply: &Said, prompt: &Said) -> Option<Decision> {
+pub(super) fn picked(reply: &Said<'_>, prompt: &Said<'_>) -> Option<Decision> {
     let (question, cues, whole) = reply.lines.iter().rev().find_map(put)?;
     let mut options = reply.lines.iter().filter(|line| is_option(line));
     let chosen = option_of(&prompt.text).and_then(|index| options.nth(index));
@@ -30,7 +30,7 @@ fn put(line: &Line) -> Option<(&str, CueSet, String)> {
 }
 
 /// Whether a short answer settles a question and says nothing without it.
-fn settles((question, cues): (&str, CueSet), prompt: &Said) -> bool {
+fn settles((question, cues): (&str, CueSet), prompt: &Said<'_>) -> bool {
     let n_words = request::count(&prompt.text);
     // `Shall I go on?` is answered and over; what is offered by name is settled by the answer.
     let is_offer = cues.has(Cue::Courtesy) && !cues.any(&[Cue::Open, Cue::Asks]) && request::stems(question).len() < 4;
@@ -60,7 +60,7 @@ fn names_one(question: &str, answer: &str) -> bool {
 }
 
 /// Whether an answer to `which?` names something: `the second region, please`.
-fn is_named(prompt: &Said) -> bool {
+fn is_named(prompt: &Said<'_>) -> bool {
     const TELLS: &str =
         "i i'm i'll you it's what why how no not don't dunno idea sure whatever wait hm hmm thanks ok okay";
     let text = &prompt.text;

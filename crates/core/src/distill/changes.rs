@@ -34,7 +34,7 @@ pub(super) fn touches<'a>(digest: &Digest<'a>) -> Vec<Touch<'a>> {
     let roots = digest.roots();
     let mut found = Vec::new();
     for (index, call) in digest.calls.iter().enumerate() {
-        if call.failed {
+        if call.failed || !call.may_touch {
             continue;
         }
         for (path, what) in effects(call, &roots) {
@@ -42,6 +42,15 @@ pub(super) fn touches<'a>(digest: &Digest<'a>) -> Vec<Touch<'a>> {
         }
     }
     found
+}
+
+/// Whether a call may do something to files that is in plain sight. Nearly all commands do not.
+pub(super) fn may_touch(action: &Action, line: Option<&Line<'_>>) -> bool {
+    match action {
+        Action::Read { .. } | Action::View { .. } | Action::Write { .. } | Action::Edit(_) => true,
+        Action::Run { .. } => line.is_some_and(|line| line.may_run(is_known)),
+        _ => false,
+    }
 }
 
 fn effects<'a>(call: &Call<'a>, roots: &Roots) -> Vec<(String, What<'a>)> {
@@ -70,10 +79,6 @@ fn change(change: &Change) -> Vec<(String, What<'_>)> {
 /// What a command does to files, where that is in plain sight.
 fn by_command<'a>(command: &'a str, line: &Line<'_>, workdir: Option<&str>, roots: &Roots) -> Vec<(String, What<'a>)> {
     let mut found = Vec::new();
-    // Nearly all commands do nothing to files that is in plain sight.
-    if !line.may_run(is_known) {
-        return found;
-    }
     let workdir = workdir.filter(|folder| !roots.has(folder)).unwrap_or_default();
     let mut folder = roots.relative(workdir).to_owned();
     for simple in line.commands().filter(|simple| simple.program == "cd" || is_known(&simple.program)) {

@@ -58,9 +58,6 @@ pub(super) fn names_commit(command: &str) -> bool {
 
 /// The subject of a commit that a command makes.
 pub(super) fn committed(command: &str) -> Option<String> {
-    if !names_commit(command) {
-        return None;
-    }
     let start =
         command.find("git commit").or_else(|| command.find(" commit ").filter(|_| command.starts_with("git ")))?;
     let rest = &command[start..];

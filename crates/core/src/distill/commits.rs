@@ -27,11 +27,8 @@ pub(super) fn commits(digest: &Digest<'_>) -> Vec<Commit> {
 /// What `git commit` said: `[main 1a2b3c4] subject`.
 fn announced(digest: &Digest<'_>) -> Vec<Commit> {
     let mut found = Vec::new();
-    for call in digest.calls.iter().filter(|call| call.succeeded()) {
+    for call in digest.calls.iter().filter(|call| call.may_commit && call.succeeded()) {
         let (Action::Run { command, .. }, Some(ended)) = (call.action, call.ended) else { continue };
-        if !commands::names_commit(command) {
-            continue;
-        }
         let told = ended.text.lines().take(40).find_map(head);
         let Some((id, subject)) = told else { continue };
         let subject = commands::committed(command).unwrap_or_else(|| subject.to_owned());

@@ -16,9 +16,9 @@ use super::{act, answer, choice};
 const MANY: usize = 60;
 
 /// All that was settled, in order, the prompts that gave a task being known.
-pub(super) fn decisions(digest: &Digest<'_>, given: &[&Said]) -> Vec<Decision> {
+pub(super) fn decisions(digest: &Digest<'_>, given: &[&Said<'_>]) -> Vec<Decision> {
     let mut found: Vec<(usize, Decision)> = Vec::new();
-    let mut before: Option<&Said> = None;
+    let mut before: Option<&Said<'_>> = None;
     for said in &digest.said {
         let answer = before.filter(|_| said.is_user()).and_then(|reply| answer::picked(reply, said));
         if let Some(answer) = answer {
@@ -46,7 +46,7 @@ pub(super) fn newest(mut decisions: Vec<Decision>) -> Vec<Decision> {
     decisions
 }
 
-fn in_line(said: &Said, is_task: bool, index: usize, mut take: impl FnMut(Decision)) {
+fn in_line(said: &Said<'_>, is_task: bool, index: usize, mut take: impl FnMut(Decision)) {
     let line = &said.lines[index];
     match line.section {
         Section::Decisions | Section::Constraints if !line.text.ends_with('?') => {
@@ -77,7 +77,7 @@ fn explains(reason: &mut Decision, decision: &mut Decision) -> bool {
 }
 
 /// A line below a heading of decisions. In a paragraph the first sentence decides and the others explain.
-fn listed(said: &Said, line: &Line) -> Decision {
+fn listed(said: &Said<'_>, line: &Line) -> Decision {
     let first = line.said().next().map_or("", |(text, _)| text);
     let rest = line.text.get(first.len()..).map_or("", str::trim);
     if line.mark.is_item() || rest.is_empty() || !line.text.starts_with(first) || request::count(first) < 3 {
@@ -88,7 +88,7 @@ fn listed(said: &Said, line: &Line) -> Decision {
 }
 
 /// A decision in its own words; `let's do that` is told with the sentence that says what.
-fn with_what_it_means(said: &Said, is_task: bool, index: usize, (text, cues): (&str, CueSet)) -> Decision {
+fn with_what_it_means(said: &Said<'_>, is_task: bool, index: usize, (text, cues): (&str, CueSet)) -> Decision {
     match before(said, index, text).filter(|_| !is_task && is_bare(text)) {
         Some(meant) => decision(said, &format!("{meant} {text}")),
         None if cues.has(Cue::Reason) => decision(said, text),
@@ -127,7 +127,7 @@ fn closes(line: &Line, text: &str) -> bool {
 }
 
 /// The sentence before one.
-fn before<'a>(said: &'a Said, index: usize, text: &str) -> Option<&'a str> {
+fn before<'a>(said: &'a Said<'_>, index: usize, text: &str) -> Option<&'a str> {
     let line = &said.lines[index];
     let at = line.said().position(|(one, _)| one == text)?;
     let in_line = at.checked_sub(1).and_then(|at| line.said().nth(at));
@@ -139,7 +139,7 @@ fn before<'a>(said: &'a Said, index: usize, text: &str) -> Option<&'a str> {
 const SETTLING: &[Cue] =
     &[Cue::Decided, Cue::Chooses, Cue::Contrast, Cue::Firm, Cue::Built, Cue::Forbids, Cue::Demands];
 
-pub(super) fn is_decision(said: &Said, is_task: bool, text: &str, cues: CueSet) -> bool {
+pub(super) fn is_decision(said: &Said<'_>, is_task: bool, text: &str, cues: CueSet) -> bool {
     if !cues.any(SETTLING) {
         return false;
     }
@@ -346,7 +346,7 @@ fn chooses_itself(text: &str) -> bool {
     .any(|choice| lower.contains(choice))
 }
 
-fn decision(said: &Said, text: &str) -> Decision {
+fn decision(said: &Said<'_>, text: &str) -> Decision {
     let (what, reason) = split_reason(text);
     Decision { what: said.item(what), reason: reason.map(|reason| short(reason, 300)) }
 }

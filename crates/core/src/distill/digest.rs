@@ -1,20 +1,25 @@
 //! A story prepared for the extractors: words as sentences, calls with what became of them. Made once.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 use super::aim::Aim;
 use super::cues::Cue;
-use super::heard::{Spoken, Understood};
+use super::heard::Understood;
 use super::prose::Line;
 use super::role::{self, Role};
 use super::shell::Line as ShellLine;
 use super::testrun::{self, Report};
-use super::{Deed, Ended, Heard, Item, MANY, Roots, Step, Story, Voice, Workspace, outcome, request};
-use crate::parts::gathered;
+use super::{Deed, Ended, Heard, Item, MANY, Roots, Step, Story, Voice, Workspace};
+use super::{changes, commands, outcome, request};
+use crate::parts::{both, mapped};
 use crate::plain::{one_line, squeezed};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
+
+/// So many are worth a thread.
+const ENOUGH: usize = 128;
 
 /// The longest text of one finding, in characters; renderings clip further.
 const LONG: usize = 600;
@@ -24,7 +29,7 @@ pub(super) struct Digest<'a> {
     pub(super) story: &'a Story,
     pub(super) workspace: &'a Workspace,
     /// In order.
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<Said<'a>>,
     /// In order.
     pub(super) calls: Vec<Call<'a>>,
     /// The index of the last step that is a prompt, a reply or a call.
@@ -33,20 +38,20 @@ pub(super) struct Digest<'a> {
 }
 
 /// A message.
-pub(super) struct Said {
+pub(super) struct Said<'a> {
     pub(super) step: usize,
     pub(super) key: EntryKey,
     pub(super) at: Option<Timestamp>,
     pub(super) voice: Voice,
     pub(super) is_summary: bool,
-    spoken: Spoken,
+    understood: Cow<'a, Understood>,
 }
 
-impl Deref for Said {
+impl Deref for Said<'_> {
     type Target = Understood;
 
     fn deref(&self) -> &Understood {
-        &self.spoken
+        &self.understood
     }
 }
 
@@ -65,15 +70,22 @@ pub(super) struct Call<'a> {
     /// What it came to, where it ran tests and said so.
     pub(super) report: Option<Report>,
     pub(super) aim: Aim<'a>,
+    /// Whether it may do something to files that is in plain sight.
+    pub(super) may_touch: bool,
+    /// Whether it runs what may make a commit.
+    pub(super) may_commit: bool,
 }
 
 impl<'a> Digest<'a> {
-    pub(super) fn of(story: &'a Story, heard: &Heard, workspace: &'a Workspace) -> Self {
-        let take = |told: &mut Told<'a>, index: usize, step: &'a Step| told.take(index, step, heard);
-        // Few parts, since each is put behind the others.
-        let Told { said, calls } = gathered(&story.steps, MANY.max(story.steps.len() / 8), take, Told::and);
+    pub(super) fn of(story: &'a Story, heard: &'a Heard, workspace: &'a Workspace) -> Self {
+        let Told { words, deeds } = Told::of(story, heard);
+        let understood = || {
+            let said = mapped(&words, ENOUGH, Said::of);
+            let settled = Settled::of(&said);
+            (said, settled)
+        };
+        let (calls, (said, settled)) = both(deeds.len() >= MANY, || mapped(&deeds, ENOUGH, Call::of), understood);
         let last = said.last().map(|said| said.step).max(calls.last().map(|call| call.step)).unwrap_or_default();
-        let settled = Settled::of(&said);
         Self { story, workspace, said, calls, last, settled }
     }
 
@@ -93,63 +105,75 @@ impl<'a> Digest<'a> {
         self.calls.get(from).is_some_and(|call| call.step < end)
     }
 
-    pub(super) fn prompts(&self) -> impl DoubleEndedIterator<Item = &Said> {
+    pub(super) fn prompts(&self) -> impl DoubleEndedIterator<Item = &Said<'a>> {
         self.said.iter().filter(|said| said.voice == Voice::User && !said.text.is_empty())
     }
 
     /// What the agent said to the user.
-    pub(super) fn replies(&self) -> impl DoubleEndedIterator<Item = &Said> {
+    pub(super) fn replies(&self) -> impl DoubleEndedIterator<Item = &Said<'a>> {
         self.said.iter().filter(|said| said.voice == Voice::Agent && !said.is_summary)
     }
 
     /// The last prompt that has words of the user, acknowledgements too.
-    pub(super) fn last_prompt(&self) -> Option<&Said> {
+    pub(super) fn last_prompt(&self) -> Option<&Said<'a>> {
         self.prompts().next_back()
     }
 
     /// The replies since the last prompt.
-    pub(super) fn last_turn(&self) -> impl DoubleEndedIterator<Item = &Said> {
+    pub(super) fn last_turn(&self) -> impl DoubleEndedIterator<Item = &Said<'a>> {
         let from = self.last_prompt().map_or(0, |prompt| prompt.step);
         self.replies().filter(move |reply| reply.step >= from)
     }
 }
 
-/// What some steps are to the extractors.
+/// A story with words and deeds apart.
 #[derive(Default)]
 struct Told<'a> {
-    said: Vec<Said>,
-    calls: Vec<Call<'a>>,
+    words: Vec<Words<'a>>,
+    deeds: Vec<Called<'a>>,
+}
+
+/// A message as it is told.
+struct Words<'a> {
+    index: usize,
+    step: &'a Step,
+    heard: Option<&'a Understood>,
+}
+
+/// A call as it is told.
+struct Called<'a> {
+    index: usize,
+    step: &'a Step,
+    tool: &'a str,
+    action: &'a Action,
+    ended: Option<&'a Ended>,
 }
 
 impl<'a> Told<'a> {
-    fn take(&mut self, index: usize, step: &'a Step, heard: &Heard) {
-        let (text, understand): (&str, fn(&str) -> Spoken) = match &step.deed {
-            Deed::Prompt { text, .. } => (text, Spoken::prompt),
-            Deed::Reply { text } => (text, Spoken::reply),
-            Deed::Summary { text } => (text, Spoken::summary),
-            Deed::Call { tool, action, ended } => {
-                self.calls.push(Call::of(index, step, tool, action, ended.as_ref()));
-                return;
+    fn of(story: &'a Story, heard: &'a Heard) -> Self {
+        let (mut told, mut next) = (Self::default(), 0);
+        for (index, step) in story.steps.iter().enumerate() {
+            match &step.deed {
+                Deed::Prompt { .. } | Deed::Reply { .. } | Deed::Summary { .. } => {
+                    told.words.push(Words { index, step, heard: heard.get(step.key, &mut next) });
+                }
+                Deed::Call { tool, action, ended } => {
+                    told.deeds.push(Called { index, step, tool, action, ended: ended.as_ref() });
+                }
+                Deed::Attached { .. } | Deed::Reasoning { .. } | Deed::Failure(_) => {}
             }
-            Deed::Attached { .. } | Deed::Reasoning { .. } | Deed::Failure(_) => return,
-        };
-        let spoken = heard.get(step.key).unwrap_or_else(|| understand(text));
-        self.said.push(Said::of(index, step, spoken));
-    }
-
-    /// These and those that follow.
-    fn and(mut self, mut next: Self) -> Self {
-        self.said.append(&mut next.said);
-        self.calls.append(&mut next.calls);
-        self
+        }
+        told
     }
 }
 
-impl Said {
-    fn of(index: usize, step: &Step, spoken: Spoken) -> Self {
-        let voice = if matches!(step.deed, Deed::Prompt { .. }) { Voice::User } else { Voice::Agent };
-        let is_summary = matches!(step.deed, Deed::Summary { .. });
-        Self { step: index, key: step.key, at: step.at, voice, is_summary, spoken }
+impl<'a> Said<'a> {
+    fn of(words: &Words<'a>) -> Self {
+        let Words { index, step: Step { key, at, deed }, heard } = *words;
+        let voice = if matches!(deed, Deed::Prompt { .. }) { Voice::User } else { Voice::Agent };
+        let is_summary = matches!(deed, Deed::Summary { .. });
+        let understood = heard.map_or_else(|| Cow::Owned(Understood::of(deed)), Cow::Borrowed);
+        Self { step: index, key: *key, at: *at, voice, is_summary, understood }
     }
 
     pub(super) fn is_user(&self) -> bool {
@@ -170,7 +194,8 @@ impl Said {
 }
 
 impl<'a> Call<'a> {
-    fn of(index: usize, step: &Step, tool: &'a str, action: &'a Action, ended: Option<&'a Ended>) -> Self {
+    fn of(called: &Called<'a>) -> Self {
+        let Called { index, step: Step { key, at, .. }, tool, action, ended } = *called;
         let line = match action {
             Action::Run { command, .. } => Some(ShellLine::of(command)),
             _ => None,
@@ -179,7 +204,11 @@ impl<'a> Call<'a> {
         let output = ended.filter(|_| role == Role::Check).map(|ended| ended.text.as_str());
         let report = output.and_then(|output| testrun::of(line.as_ref()?, output));
         let failed = ended.is_some_and(|ended| outcome::has_failed(action, ended, report.as_ref()));
-        Self { step: index, key: step.key, at: step.at, tool, action, ended, failed, role, line, report, aim }
+        // Asked here, where the command is at hand: nearly all calls need not be looked at again.
+        let may_touch = changes::may_touch(action, line.as_ref());
+        let may_commit = matches!(action, Action::Run { command, .. } if commands::names_commit(command));
+        let (step, key, at) = (index, *key, *at);
+        Self { step, key, at, tool, action, ended, failed, role, line, report, aim, may_touch, may_commit }
     }
 
     pub(super) fn cites(&self) -> Vec<EntryKey> {
@@ -225,7 +254,7 @@ struct Settled {
 }
 
 impl Settled {
-    fn of(said: &[Said]) -> Self {
+    fn of(said: &[Said<'_>]) -> Self {
         let mut settled = Self::default();
         for said in said.iter().filter(|said| !said.is_summary) {
             for (text, cues) in said.lines.iter().flat_map(Line::said) {

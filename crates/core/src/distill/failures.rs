@@ -28,7 +28,7 @@ pub(super) fn failures(digest: &Digest<'_>, attempts: &[Attempt]) -> Vec<FailedA
     found
 }
 
-fn in_line(said: &Said, line: &Line) -> Vec<FailedApproach> {
+fn in_line(said: &Said<'_>, line: &Line) -> Vec<FailedApproach> {
     if line.section == Section::Failed {
         return vec![approach(said, &line.text)];
     }
@@ -68,7 +68,7 @@ fn says_but(text: &str) -> bool {
     lower.contains("tried") && [" but ", ", but", " however", "—", " – ", "; "].iter().any(|turn| lower.contains(turn))
 }
 
-fn approach(said: &Said, text: &str) -> FailedApproach {
+fn approach(said: &Said<'_>, text: &str) -> FailedApproach {
     let (what, reason) = split(text);
     FailedApproach { what: said.item(what), reason: reason.map(|reason| short(reason, 240)), tries: 1 }
 }

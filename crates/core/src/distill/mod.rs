@@ -70,12 +70,7 @@ pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {
 /// Makes the brief of a session, some of whose words are understood already.
 pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: Timestamp) -> Brief {
     let digest = Digest::of(story, heard, workspace);
-    let (words, (requests, work)) = crate::parts::both(
-        story.steps.len() >= MANY,
-        || Words::of(&digest),
-        // As much work on this side as on the other.
-        || (task::requests(&digest), Work::of(&digest)),
-    );
+    let (words, work) = crate::parts::both(story.steps.len() >= MANY, || Words::of(&digest), || Work::of(&digest));
     let header = &story.header;
     Brief {
         agent: header.agent,
@@ -88,7 +83,7 @@ pub fn distill_heard(story: &Story, heard: &Heard, workspace: &Workspace, now: T
         made_at: now,
         messages: digest.said.iter().filter(|said| !said.is_summary).count(),
         tools: tools(&digest),
-        requests,
+        requests: work.requests,
         next: words.next,
         task: words.task,
         done: words.progress.done,
@@ -142,6 +137,7 @@ impl Words {
 
 /// What is found in calls and what came of them.
 struct Work {
+    requests: Vec<Item>,
     failed: Vec<FailedApproach>,
     blockers: Vec<Item>,
     questions: Vec<Item>,
@@ -157,6 +153,7 @@ impl Work {
         let attempts = attempts::attempts(digest);
         let touches = changes::touches(digest);
         Self {
+            requests: task::requests(digest),
             failed: failures::failures(digest, &attempts),
             blockers: blockers::blockers(digest, &attempts),
             questions: questions::questions(digest, &touches),

@@ -57,7 +57,7 @@ fn announced(digest: &Digest<'_>) -> Option<Item> {
     digest.last_turn().next_back().and_then(in_reply)
 }
 
-fn in_reply(reply: &Said) -> Option<Item> {
+fn in_reply(reply: &Said<'_>) -> Option<Item> {
     let under_heading = reply.lines.iter().find(|line| line.section == Section::Next);
     if let Some(line) = under_heading {
         let text =
@@ -80,7 +80,7 @@ fn in_reply(reply: &Said) -> Option<Item> {
 }
 
 /// The last sentence with one of these turns of phrase that is neither a question nor a courtesy.
-fn best(reply: &Said, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item> {
+fn best(reply: &Said<'_>, cues: &[Cue], fits: impl Fn(&str) -> bool) -> Option<Item> {
     let is_open = |line: &&Line| !matches!(line.section, Section::Done | Section::Decisions | Section::Failed);
     let mut said = reply.lines.iter().rev().filter(is_open).flat_map(|line| line.said().rev());
     let sentence = said.find(|(text, found)| {
@@ -125,7 +125,7 @@ fn looks(text: &str) -> bool {
 }
 
 /// Whether nothing but questions and courtesies stands behind a sentence.
-fn is_last(reply: &Said, text: &str) -> bool {
+fn is_last(reply: &Said<'_>, text: &str) -> bool {
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let last = said.find(|(text, cues)| !text.ends_with('?') && !cues.has(Cue::Courtesy));
     last.is_some_and(|(last, _)| last == text)
@@ -161,7 +161,7 @@ fn offered(digest: &Digest<'_>) -> Option<Item> {
     digest.last_turn().next_back().and_then(offer_of)
 }
 
-fn offer_of(reply: &Said) -> Option<Item> {
+fn offer_of(reply: &Said<'_>) -> Option<Item> {
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
     let is_offer = |text: &str| spelt(text, |words| words.says(Saying::Offered));
     said.find(|(text, _)| is_offer(text)).map(|(text, _)| reply.item(text))

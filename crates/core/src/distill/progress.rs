@@ -61,7 +61,7 @@ fn planned(digest: &Digest<'_>, task_from: usize) -> Option<Progress> {
 /// The newest list with boxes that was written in a message.
 fn ticked(digest: &Digest<'_>, task_from: usize) -> Option<Progress> {
     let is_ticked = |line: &&Line| matches!(line.mark, Mark::Checked | Mark::Unchecked);
-    let with_list = |said: &&Said| said.step >= task_from && said.lines.iter().filter(is_ticked).count() >= 2;
+    let with_list = |said: &&Said<'_>| said.step >= task_from && said.lines.iter().filter(is_ticked).count() >= 2;
     let said = digest.said.iter().rfind(with_list)?;
     let mut progress = Progress::default();
     for line in said.lines.iter().filter(is_ticked) {
@@ -85,7 +85,7 @@ fn finished(digest: &Digest<'_>, task_from: usize) -> Vec<Item> {
             done.push((said.step, said.item(text)));
         }
     }
-    for call in digest.calls.iter().filter(|call| call.step >= task_from && call.succeeded()) {
+    for call in digest.calls.iter().filter(|call| call.may_commit && call.step >= task_from && call.succeeded()) {
         let Action::Run { command, .. } = call.action else { continue };
         if let Some(subject) = commands::committed(command) {
             let text = short(&format!("committed: {subject}"), 240);

@@ -31,7 +31,7 @@ pub(super) fn questions(digest: &Digest<'_>, touches: &[Touch<'_>]) -> Vec<Item>
 }
 
 /// Questions of the agent. Only what ends a turn is put to the user; before that it asks itself.
-fn asked_by_agent(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec<Item>) {
+fn asked_by_agent(digest: &Digest<'_>, index: usize, said: &Said<'_>, found: &mut Vec<Item>) {
     let after = digest.said.get(index + 1..).unwrap_or_default();
     let ends_turn = ends_turn(digest, said, after);
     let answer = after.iter().find(|next| ends_turn && next.is_user() && !next.text.is_empty());
@@ -46,7 +46,7 @@ fn asked_by_agent(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Ve
 }
 
 /// What a reply asks, and the same with what it is about.
-fn asked(said: &Said, ends_turn: bool, is_pending: bool) -> Vec<(&str, String)> {
+fn asked<'a>(said: &'a Said<'_>, ends_turn: bool, is_pending: bool) -> Vec<(&'a str, String)> {
     let mut asked: Vec<(&str, String)> = Vec::new();
     for line in said.lines.iter().filter(|line| line.section != Section::Done) {
         let mut last: Option<&str> = None;
@@ -125,7 +125,7 @@ fn is_request_to_know(lower: &str) -> bool {
     is_asked && !is_empty && words.count() >= 2
 }
 
-fn ends_turn(digest: &Digest<'_>, said: &Said, after: &[Said]) -> bool {
+fn ends_turn(digest: &Digest<'_>, said: &Said<'_>, after: &[Said<'_>]) -> bool {
     let next = after.first().map_or(usize::MAX, |next| if next.is_user() { next.step } else { said.step });
     !said.is_summary && !digest.calls_between(said.step, next) && next > said.step
 }
@@ -154,7 +154,7 @@ fn is_question(text: &str, cues: CueSet, is_pending: bool, has_before: bool) -> 
 }
 
 /// Whether a prompt answers a question.
-fn answers(prompt: &Said, question: &str, is_last: bool, n_questions: usize) -> bool {
+fn answers(prompt: &Said<'_>, question: &str, is_last: bool, n_questions: usize) -> bool {
     let is_choice = request::is_choice(&prompt.text);
     if request::is_nod(&prompt.text) {
         // A nod says neither where nor how.
@@ -192,7 +192,7 @@ pub(super) fn is_order(text: &str) -> bool {
 pub(super) const BEGGED: &str = "if you could|if you can|whether you could|whether you can";
 
 /// Questions of the user: those that no reply followed, and what the user called open.
-fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said, found: &mut Vec<Item>) {
+fn asked_by_user(digest: &Digest<'_>, index: usize, said: &Said<'_>, found: &mut Vec<Item>) {
     let next = digest.said.get(index + 1);
     let until = next.map_or(usize::MAX, |next| next.step);
     let is_ignored = next.is_none_or(Said::is_user) && !digest.calls_between(said.step, until);

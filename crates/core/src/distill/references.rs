@@ -1,32 +1,30 @@
 //! Addresses, documents and issues that were spoken of or fetched.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
 use super::digest::{Digest, short};
-use super::{Deed, Item, Voice};
+use super::{Deed, Item, Step, Voice};
 use crate::transcript::Action;
 
 /// References that are told, the newest of them.
 const MANY: usize = 60;
 
+/// Words beyond this are not searched.
+const FAR: usize = 48 * 1024;
+
 pub(super) fn references(digest: &Digest<'_>) -> Vec<Item> {
     let mut found: Vec<Item> = Vec::new();
-    for step in &digest.story.steps {
-        let (text, voice) = match &step.deed {
-            Deed::Prompt { text, .. } => (text.as_str(), Voice::User),
-            Deed::Reply { text } => (text.as_str(), Voice::Agent),
-            Deed::Call { action: Action::Fetch { url }, .. } => (url.as_str(), Voice::Agent),
-            _ => continue,
-        };
-        let bounded = &text[..text.floor_char_boundary(48 * 1024)];
-        let named = addresses(bounded).into_iter().chain(issues(bounded)).chain(documents(bounded));
-        for text in named {
-            match found.iter_mut().find(|item| item.text == text) {
-                Some(known) if known.cites.len() < 4 => known.cites.push(step.key),
+    for (step, names) in named(digest) {
+        let Step { key, at, deed } = &digest.story.steps[step];
+        let voice = if matches!(deed, Deed::Prompt { .. }) { Voice::User } else { Voice::Agent };
+        for text in names.iter() {
+            match found.iter_mut().find(|item| item.text == *text) {
+                Some(known) if known.cites.len() < 4 => known.cites.push(*key),
                 Some(_) => {}
-                None => found.push(Item { text, voice, at: step.at, cites: vec![step.key] }),
+                None => found.push(Item { text: text.clone(), voice, at: *at, cites: vec![*key] }),
             }
         }
         // A session of any size keeps the newest only.
@@ -37,6 +35,25 @@ pub(super) fn references(digest: &Digest<'_>) -> Vec<Item> {
     let extra = found.len().saturating_sub(MANY);
     found.drain(..extra);
     found
+}
+
+/// The steps that name something, in order, with what they name.
+fn named<'a>(digest: &'a Digest<'_>) -> Vec<(usize, Cow<'a, [String]>)> {
+    let said = digest.said.iter().filter(|said| !said.references.is_empty());
+    let said = said.map(|said| (said.step, Cow::Borrowed(said.references.as_slice())));
+    let fetched = digest.calls.iter().filter_map(|call| match call.action {
+        Action::Fetch { url } => Some((call.step, Cow::Owned(in_text(url)))),
+        _ => None,
+    });
+    let mut named: Vec<_> = said.chain(fetched).collect();
+    named.sort_by_key(|(step, _)| *step);
+    named
+}
+
+/// What a text names.
+pub(super) fn in_text(text: &str) -> Vec<String> {
+    let bounded = &text[..text.floor_char_boundary(FAR)];
+    addresses(bounded).into_iter().chain(issues(bounded)).chain(documents(bounded)).collect()
 }
 
 /// What stands between the scheme of an address and the rest of it.

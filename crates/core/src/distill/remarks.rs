@@ -40,7 +40,7 @@ pub(super) fn remarks(digest: &Digest<'_>, decisions: &[Decision]) -> Vec<Item> 
     found
 }
 
-fn remarked(reply: &Said, is_last: bool) -> impl DoubleEndedIterator<Item = &str> {
+fn remarked<'a>(reply: &'a Said<'_>, is_last: bool) -> impl DoubleEndedIterator<Item = &'a str> {
     let lines = reply.lines.iter().filter(|line| matches!(line.section, Section::Other | Section::Goal));
     let said = lines.flat_map(Line::said).filter(move |(text, cues)| is_remark(text, *cues, is_last));
     said.map(|(text, _)| text)

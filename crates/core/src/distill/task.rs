@@ -16,7 +16,7 @@ pub(super) struct Task {
 }
 
 /// The task in force, the prompts that gave one being known.
-pub(super) fn task(digest: &Digest<'_>, given: &[&Said]) -> Option<Task> {
+pub(super) fn task(digest: &Digest<'_>, given: &[&Said<'_>]) -> Option<Task> {
     let told = summarised(digest);
     match (given.last(), told) {
         // What a summary tells is older than every prompt behind it, and better than a remark.
@@ -27,8 +27,8 @@ pub(super) fn task(digest: &Digest<'_>, given: &[&Said]) -> Option<Task> {
 }
 
 /// The prompts that gave a task, each of which took the place of the one before.
-pub(super) fn given<'a>(digest: &'a Digest<'_>) -> Vec<&'a Said> {
-    let mut given: Vec<&Said> = Vec::new();
+pub(super) fn given<'a>(digest: &'a Digest<'_>) -> Vec<&'a Said<'a>> {
+    let mut given: Vec<&Said<'_>> = Vec::new();
     let mut is_greeting = false;
     for prompt in requested(digest) {
         if given.last().is_none_or(|task| replaces(digest, (task, is_greeting), prompt)) {
@@ -40,12 +40,12 @@ pub(super) fn given<'a>(digest: &'a Digest<'_>) -> Vec<&'a Said> {
 }
 
 /// The prompts that ask for something or tell something.
-fn requested<'a>(digest: &'a Digest<'_>) -> impl Iterator<Item = &'a Said> {
+fn requested<'a>(digest: &'a Digest<'_>) -> impl Iterator<Item = &'a Said<'a>> {
     digest.prompts().filter(|prompt| prompt.kind != Kind::Nod)
 }
 
 /// Whether a request takes the place of the task, which may be no more than a greeting.
-fn replaces(digest: &Digest<'_>, (task, is_greeting): (&Said, bool), prompt: &Said) -> bool {
+fn replaces(digest: &Digest<'_>, (task, is_greeting): (&Said<'_>, bool), prompt: &Said<'_>) -> bool {
     match prompt.kind {
         // In a language whose verbs are not known, length tells a request from a greeting.
         Kind::Remark => is_greeting && vocabulary::split(&prompt.text).nth(4).is_some() && !prompt.text.ends_with('?'),
@@ -69,7 +69,7 @@ fn is_over(digest: &Digest<'_>, step: usize) -> bool {
 }
 
 /// The words of a request; of a long one the sentences that ask come first.
-fn asked(prompt: &Said) -> Item {
+fn asked(prompt: &Said<'_>) -> Item {
     let mut item = prompt.item_of(without_lead_in(&prompt.text), usize::MAX / 16);
     if item.text.chars().count() > LONG {
         item.text = condensed(prompt);
@@ -84,7 +84,7 @@ fn without_lead_in(text: &str) -> &str {
     if leads && !spelt(last, request::is_order) { before.trim_end() } else { text }
 }
 
-fn condensed(prompt: &Said) -> String {
+fn condensed(prompt: &Said<'_>) -> String {
     const ASKS: &[&str] = &[
         "want",
         "need",
