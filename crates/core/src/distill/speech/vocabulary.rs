@@ -180,15 +180,21 @@ impl Printer {
 /// at once.
 #[inline]
 pub(in crate::distill) fn print_lower(text: &[u8], word: Range<usize>) -> (u64, bool) {
-    let (mut mixed, mut is_lower, mut at) = (Printer::new().mixed, true, word.start);
     // Most words are shorter.
     if word.len() < 8
-        && let Some(eight) = text[at..].first_chunk()
+        && let Some(eight) = text[word.start..].first_chunk()
     {
         let stands = letters::first(u64::from_le_bytes(*eight), word.len());
         let lower = letters::lower(stands);
-        return (finished(mixed ^ lower, word.len()), lower == stands);
+        return (finished(Printer::new().mixed ^ lower, word.len()), lower == stands);
     }
+    print_long(text, word)
+}
+
+/// The same of any word.
+#[inline(never)]
+fn print_long(text: &[u8], word: Range<usize>) -> (u64, bool) {
+    let (mut mixed, mut is_lower, mut at) = (Printer::new().mixed, true, word.start);
     loop {
         let left = word.end - at;
         let stands = letters::first(letters::eight(&text[at..]), left);

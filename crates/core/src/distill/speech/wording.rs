@@ -87,52 +87,52 @@ fn each_near<'t>(text: &'t str, from: usize, take: &mut impl FnMut(Cow<'t, str>,
     let mut at = 0;
     while let Some(start) = stretch.next(at) {
         let begin = from + start;
-        if stretch.is_other(start) {
-            at = other(text, begin, take) - from;
+        let (end, is_other) = (stretch.end(start), stretch.is_other(start));
+        if is_other && let Some(length) = sign(&text[begin..]) {
+            at = start + length;
             continue;
         }
-        let end = stretch.end(start);
         if end == STRETCH && start > 0 {
             // It may go on behind the stretch.
             return begin;
         }
-        at = end;
         if is_edge(bytes[begin]) {
             at = start + 1;
-        } else if end == STRETCH || stretch.is_other(end) || is_edge(bytes[from + end - 1]) {
-            at = word_of_any(text, begin, take) - from;
-        } else {
+            continue;
+        }
+        // One place to hand words over, so that what is done with them stands in this loop.
+        let is_plain = !is_other && end < STRETCH && !stretch.is_other(end) && !is_edge(bytes[from + end - 1]);
+        let (word, print, length) = if is_plain {
             let word = &text[begin..from + end];
             let (print, is_lower) = vocabulary::print_lower(bytes, begin..from + end);
-            take(if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }, print, begin);
-        }
+            (if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }, print, word.len())
+        } else {
+            word_of_any(text, begin)
+        };
+        at = start + length;
+        take(word, print, begin);
     }
     from + at.max(STRETCH)
 }
 
-/// Takes the word that begins with a character that is not of ASCII, where one does, and tells what to go on behind.
-fn other<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
-    match text[at..].chars().next() {
-        Some(next) if !is_letter(next) => at + next.len_utf8(),
-        _ => word_of_any(text, at, take),
-    }
+/// How long the character is that a text begins with, where it is of no word.
+fn sign(text: &str) -> Option<usize> {
+    text.chars().next().filter(|next| !is_letter(*next)).map(char::len_utf8)
 }
 
-/// Takes the word that begins here, of whichever letters, and tells where it ends.
+/// The word that begins here, of whichever letters, its print, and how long it is with what stands at its end.
 #[cold]
-fn word_of_any<'t>(text: &'t str, at: usize, take: &mut impl FnMut(Cow<'t, str>, u64, usize)) -> usize {
+fn word_of_any(text: &str, at: usize) -> (Cow<'_, str>, u64, usize) {
     let (length, is_lower) = run(&text[at..]);
-    let end = at + length;
-    let word = text[at..end].trim_end_matches(EDGES);
+    let word = text[at..at + length].trim_end_matches(EDGES);
     if is_lower {
         let (print, _) = vocabulary::print_lower(text.as_bytes(), at..at + word.len());
-        take(Cow::Borrowed(word), print, at);
+        (Cow::Borrowed(word), print, length)
     } else {
         let word = word.to_lowercase();
         let print = vocabulary::print(word.as_bytes());
-        take(Cow::Owned(word), print, at);
+        (Cow::Owned(word), print, length)
     }
-    end
 }
 
 /// What stands for the words of a text, whatever stands between them; nothing for a text without words.
