@@ -1,20 +1,19 @@
 //! Words are masked and understood by all processors, while one of them first puts the session in order.
 //!
-//! Not earlier: reading a session keeps the processors busy by itself.
+//! Not earlier: reading a session keeps the processors busy by itself. The words are taken out of the transcript for that
+//! long, and given to the story in the end, so that they are copied nowhere.
 
-use std::ops::Range;
-
-use carryover_core::distill::Heard;
-use carryover_core::parts::{both, gathered, start};
+use carryover_core::distill::{Deed, Heard, Story};
+use carryover_core::parts::{both, gathered};
 use carryover_core::redact;
-use carryover_core::transcript::EntryKey;
+use carryover_core::transcript::{Body, Entry, EntryKey, Origin, Part, Transcript, into_text};
 
 /// So many messages are worth a thread.
-const ENOUGH: usize = 64;
+pub(crate) const MANY: usize = 64;
 
 /// Who speaks.
 #[derive(Clone, Copy)]
-pub(crate) enum Speaker {
+enum Speaker {
     User,
     Agent,
     /// What a compaction left.
@@ -25,48 +24,27 @@ pub(crate) enum Speaker {
 struct Message {
     key: EntryKey,
     speaker: Speaker,
-    /// Where its words are.
-    place: Range<usize>,
+    text: String,
 }
 
 /// What was said in a session, and is to be understood.
 pub(crate) struct Listening {
-    redact: bool,
     /// In the order of their places.
     messages: Vec<Message>,
-    /// The words of all of them, one behind the other: so many small pieces would be in the way of what comes later.
-    words: String,
 }
 
 impl Listening {
-    pub(crate) fn new(redact: bool) -> Self {
-        Self { redact, messages: Vec::new(), words: String::new() }
+    /// Takes the words out of a transcript.
+    pub(crate) fn to(transcript: &mut Transcript) -> Self {
+        let mut messages: Vec<Message> = transcript.entries.iter_mut().filter_map(Message::taken).collect();
+        messages.sort_by_key(|message| message.key);
+        Self { messages }
     }
 
-    /// Takes a message; one of the same place takes the place of an earlier one.
-    pub(crate) fn hear(&mut self, key: EntryKey, speaker: Speaker, text: &str) {
-        let from = self.words.len();
-        self.words.push_str(text);
-        let message = Message { key, speaker, place: from..self.words.len() };
-        if self.messages.len() == ENOUGH {
-            start();
-        }
-        // Nearly all come in their order.
-        if self.messages.last().is_none_or(|last| last.key < key) {
-            self.messages.push(message);
-            return;
-        }
-        match self.messages.binary_search_by_key(&key, |message| message.key) {
-            Ok(at) => self.messages[at] = message,
-            Err(at) => self.messages.insert(at, message),
-        }
-    }
-
-    /// Understands all that was said while something else is done, by as many threads as there are.
-    pub(crate) fn finish<T: Send>(self, meanwhile: impl FnOnce() -> T + Send) -> (T, Heard) {
-        let Self { redact, messages, words } = self;
-        let understand = |heard: &mut Heard, _, Message { key, speaker, place }: &Message| {
-            let text = &words[place.clone()];
+    /// Understands all that was said, masked where that is asked for, while the rest of the story is told, by as many
+    /// threads as there are. The story gets the words.
+    pub(crate) fn finish(mut self, redact: bool, tell: impl FnOnce() -> Story + Send) -> (Story, Heard) {
+        let understand = |heard: &mut Heard, _, Message { key, speaker, text }: &Message| {
             let text = if redact { redact::redact(text) } else { text.into() };
             match speaker {
                 Speaker::User => heard.prompt(*key, &text),
@@ -76,73 +54,113 @@ impl Listening {
         };
         // Understanding takes much memory in small pieces, which the first thread of a program gets cheapest: it begins
         // with that, and another one with the other thing.
-        let listen = || gathered(&messages, ENOUGH, understand, Heard::and);
-        let (heard, done) = both(messages.len() >= ENOUGH, listen, meanwhile);
-        (done, heard)
+        let listen = || gathered(&self.messages, MANY, understand, Heard::and);
+        let (heard, mut story) = both(self.messages.len() >= MANY, listen, tell);
+        self.give(&mut story);
+        (story, heard)
+    }
+
+    fn give(&mut self, story: &mut Story) {
+        let mut next = 0;
+        for step in &mut story.steps {
+            let (Deed::Prompt { text, .. } | Deed::Reply { text } | Deed::Summary { text }) = &mut step.deed else {
+                continue;
+            };
+            // Nearly all come in their order.
+            if self.messages.get(next).is_none_or(|message| message.key != step.key) {
+                next = self.messages.partition_point(|message| message.key < step.key);
+            }
+            // Were there two of the same place, each would have its words.
+            let mut same = self.messages[next..].iter_mut().take_while(|message| message.key == step.key);
+            if let Some(message) = same.find(|message| !message.text.is_empty()) {
+                *text = std::mem::take(&mut message.text);
+                next += 1;
+            }
+        }
+    }
+}
+
+impl Message {
+    /// Takes the words of an entry, where it says something; what else it has stays.
+    fn taken(entry: &mut Entry) -> Option<Self> {
+        let (speaker, parts) = match &mut entry.body {
+            Body::Prompt(parts) if entry.origin == Origin::User => (Speaker::User, parts),
+            Body::Reply(parts) => (Speaker::Agent, parts),
+            Body::Summary(parts) => (Speaker::Summary, parts),
+            _ => return None,
+        };
+        if entry.side {
+            return None;
+        }
+        let is_text = |part: &Part| matches!(part, Part::Text(_));
+        let is_all = parts.iter().all(is_text);
+        let texts = if is_all { std::mem::take(parts) } else { parts.extract_if(.., |part| is_text(part)).collect() };
+        Some(Self { key: entry.key, speaker, text: into_text(texts) })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use carryover_core::distill::{Deed, Heard, Step, Story, Workspace, distill, distill_heard};
+    use carryover_core::distill::{Deed, Step, Story, Workspace, distill, distill_heard};
     use carryover_core::time::Timestamp;
     use carryover_core::transcript::EntryKey;
 
-    use super::{ENOUGH, Listening, Speaker};
+    use super::{Listening, MANY, Message, Speaker};
 
-    fn key(at: usize) -> EntryKey {
-        EntryKey { file: 0, offset: at as u64, part: 0, length: 1 }
-    }
+    const NOW: Timestamp = Timestamp::EPOCH;
 
-    fn story(messages: usize) -> Story {
+    fn story(messages: usize, text: impl Fn(usize) -> String) -> Story {
         let steps = (0..messages).map(|at| {
-            let text = format!("We went with option {at} because number {at} is smaller.");
+            let text = text(at);
             let deed = if at % 2 == 0 { Deed::Prompt { text, images: 0 } } else { Deed::Reply { text } };
-            Step { key: key(at), at: None, deed }
+            Step { key: EntryKey { file: 0, offset: at as u64, part: 0, length: 1 }, at: None, deed }
         });
         Story { steps: steps.collect(), ..Story::default() }
     }
 
-    fn heard(story: &Story) -> Heard {
-        let mut listening = Listening::new(false);
-        // What is heard of the same place later counts.
-        listening.hear(key(0), Speaker::User, "Something else.");
-        for step in &story.steps {
-            match &step.deed {
-                Deed::Prompt { text, .. } => listening.hear(step.key, Speaker::User, text),
-                Deed::Reply { text } => listening.hear(step.key, Speaker::Agent, text),
-                _ => {}
-            }
-        }
-        for step in story.steps.iter().take(8) {
-            let (Deed::Prompt { text, .. } | Deed::Reply { text }) = &step.deed else { continue };
-            let speaker = if matches!(step.deed, Deed::Prompt { .. }) { Speaker::User } else { Speaker::Agent };
-            listening.hear(step.key, speaker, "Something else.");
-            listening.hear(step.key, speaker, text);
-        }
-        listening.finish(|| ()).1
+    /// Listens to a story, which is without its words then.
+    fn listening(story: &mut Story) -> Listening {
+        let taken = story.steps.iter_mut().filter_map(|step| {
+            let (speaker, text) = match &mut step.deed {
+                Deed::Prompt { text, .. } => (Speaker::User, text),
+                Deed::Reply { text } => (Speaker::Agent, text),
+                _ => return None,
+            };
+            Some(Message { key: step.key, speaker, text: std::mem::take(text) })
+        });
+        Listening { messages: taken.collect() }
     }
 
     #[test]
     fn many_messages_are_understood_as_few_are() {
-        let now = Timestamp::from_millis(0);
-        for messages in [0, 2, ENOUGH, 2 * ENOUGH - 1, 2 * ENOUGH, 10 * ENOUGH + 1] {
-            let story = story(messages);
-            let brief = distill_heard(&story, &heard(&story), &Workspace::default(), now);
-            assert_eq!(brief, distill(&story, &Workspace::default(), now));
+        for messages in [0, 2, MANY, 2 * MANY - 1, 2 * MANY, 10 * MANY + 1] {
+            let said = |at: usize| format!("We went with option {at} because number {at} is smaller.");
+            let (whole, mut silent) = (story(messages, said), story(messages, said));
+            let (told, heard) = listening(&mut silent).finish(false, || silent);
+            assert_eq!(told, whole);
+            let brief = distill_heard(&told, &heard, &Workspace::default(), NOW);
+            assert_eq!(brief, distill(&whole, &Workspace::default(), NOW));
         }
     }
 
     #[test]
+    fn words_are_given_back_in_whatever_order() {
+        let mut whole = story(5, |at| format!("Message {at}."));
+        whole.steps.rotate_left(2);
+        whole.steps[3].key = whole.steps[0].key;
+        let mut silent = whole.clone();
+        let mut listening = listening(&mut silent);
+        listening.messages.sort_by_key(|message| message.key);
+        assert_ne!(silent, whole);
+        assert_eq!(listening.finish(false, || silent).0, whole);
+    }
+
+    #[test]
     fn secrets_are_masked_before_words_are_understood() {
-        let text = "We use the token ghp_16C7e42F292c6912E7710c838347Ae178B4a because it is there.";
-        let mut story = story(2 * ENOUGH);
-        let mut listening = Listening::new(true);
-        for step in &mut story.steps {
-            step.deed = Deed::Prompt { text: text.to_owned(), images: 0 };
-            listening.hear(step.key, Speaker::User, text);
-        }
-        let brief = distill_heard(&story, &listening.finish(|| ()).1, &Workspace::default(), Timestamp::from_millis(0));
+        let said = |_| "We use the token ghp_16C7e42F292c6912E7710c838347Ae178B4a because it is there.".to_owned();
+        let mut silent = story(2 * MANY, said);
+        let (told, heard) = listening(&mut silent).finish(true, || silent);
+        let brief = distill_heard(&told, &heard, &Workspace::default(), NOW);
         assert!(!format!("{brief:?}").contains("ghp_16C7e42F"));
     }
 }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
 use carryover_core::distill::{Deed, Ended, Heard, Step, Story, with_replacements};
 use carryover_core::live;
+use carryover_core::parts::start;
 use carryover_core::render::taken_over;
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Fact, Header, Origin, Outcome, Part, Rejected, Status, StepChange,
@@ -13,7 +14,7 @@ use carryover_core::transcript::{
 };
 
 use crate::kept;
-use crate::listening::{Listening, Speaker};
+use crate::listening::{self, Listening};
 use crate::session::Listed;
 
 /// How much of an outcome a brief needs: errors stand at the end, what it is about at the beginning.
@@ -61,8 +62,15 @@ fn read(
     reading: Reading,
 ) -> Result<Telling, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
-    let listening = reading.hears.map(Listening::new);
-    let mut sink = Clipping { builder, agent, limit: reading.limit, listening, asked: None, begun: BTreeMap::new() };
+    let mut sink = Clipping {
+        builder,
+        agent,
+        limit: reading.limit,
+        hears: reading.hears.is_some(),
+        messages: 0,
+        asked: None,
+        begun: BTreeMap::new(),
+    };
     agent.read(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
     for entry in &mut transcript.entries {
@@ -71,21 +79,22 @@ fn read(
         }
     }
     transcript.header.title = title.or(transcript.header.title);
-    let tell = || tell(agent, transcript);
-    let (story, heard) = match sink.listening {
-        Some(listening) => listening.finish(tell),
-        None => (tell(), Heard::default()),
+    let (story, heard) = match reading.hears {
+        Some(redact) => Listening::to(&mut transcript).finish(redact, || tell(agent, transcript)),
+        None => (tell(agent, transcript), Heard::default()),
     };
     Ok(Telling { story, heard })
 }
 
-/// Clips what comes back from calls on its way into the transcript, and listens to what is said.
+/// Clips what comes back from calls on its way into the transcript.
 struct Clipping {
     builder: TranscriptBuilder,
     agent: &'static dyn Agent,
     /// How many bytes of an outcome are kept.
     limit: usize,
-    listening: Option<Listening>,
+    /// Whether words are to be understood, and how many messages there are so far.
+    hears: bool,
+    messages: usize,
     /// The latest prompt, where it sends the agent to the file of a handoff.
     asked: Option<Asked>,
     /// Prompts that did, with what they come to.
@@ -135,21 +144,14 @@ impl Clipping {
         };
         let Asked { key, prompt, .. } = asked;
         let task = if kept::is_pointer(&prompt) { taken.task } else { format!("{}\n\n{prompt}", taken.task) };
-        if let Some(listening) = &mut self.listening {
-            listening.hear(key, Speaker::User, &task);
-        }
         self.begun.insert(key, task);
     }
 
-    fn hear(&mut self, entry: &Entry) {
-        let (speaker, parts) = match &entry.body {
-            Body::Prompt(parts) if entry.origin == Origin::User => (Speaker::User, parts),
-            Body::Reply(parts) => (Speaker::Agent, parts),
-            Body::Summary(parts) => (Speaker::Summary, parts),
-            _ => return,
-        };
-        if let Some(listening) = &mut self.listening {
-            listening.hear(entry.key, speaker, &text_in(parts));
+    /// Starts the threads that will understand what is said, where that is much: they are slow to start.
+    fn count(&mut self, entry: &Entry) {
+        self.messages += usize::from(matches!(entry.body, Body::Prompt(_) | Body::Reply(_)));
+        if self.messages == listening::MANY {
+            start();
         }
     }
 }
@@ -162,9 +164,9 @@ impl Sink for Clipping {
     fn put(&mut self, _revision: u64, mut entry: Entry) -> ControlFlow<()> {
         if entry.side {
             entry.reduce();
-        } else if self.listening.is_some() {
+        } else if self.hears {
             self.unfold(&mut entry);
-            self.hear(&entry);
+            self.count(&entry);
         }
         if let Body::Outcome(outcome) = &mut entry.body {
             self.agent.strip(outcome);
