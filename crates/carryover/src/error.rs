@@ -120,9 +120,21 @@ impl From<io::Error> for CommandError {
 
 impl From<AgentError> for CommandError {
     fn from(error: AgentError) -> Self {
-        Self::new(ErrorKind::Io, error)
+        let hint = way_out(&error);
+        hint.into_iter().fold(Self::new(ErrorKind::Io, error), Self::hint)
     }
 }
+
+/// What somebody can do whose session cannot be read.
+fn way_out(error: &AgentError) -> Option<&'static str> {
+    match error {
+        AgentError::Io(_) | AgentError::NotASession { .. } | AgentError::Database { .. } => Some(READABLE),
+        AgentError::Moved { .. } => Some("run it again: the session is being written"),
+        AgentError::MissingBase { .. } | AgentError::CannotHold { .. } => None,
+    }
+}
+
+const READABLE: &str = "run `carryover list --all` to see the sessions that can be read";
 
 impl From<SelectError> for CommandError {
     fn from(error: SelectError) -> Self {
@@ -138,7 +150,8 @@ impl From<SelectError> for CommandError {
             SelectError::NoneHere => Some("name a session of another project: `carryover list --all` shows them"),
             SelectError::Ambiguous { .. } => Some("name one by its id"),
             SelectError::SeveralAgents { .. } => Some("say whose it is with `--source AGENT`"),
-            SelectError::NotRecognised(_) | SelectError::Agent(_) => None,
+            SelectError::NotRecognised(_) => Some(READABLE),
+            SelectError::Agent(error) => way_out(error),
         };
         hint.into_iter().fold(Self::new(kind, error), Self::hint)
     }

@@ -316,6 +316,7 @@ fn what_is_not_found_is_said() {
     exit code 3
     --- stderr
     error: failed to open file `[HOME]/calc/./none.jsonl`: No such file or directory (os error 2)
+    hint: run `carryover list --all` to see the sessions that can be read
     ");
     insta::assert_snapshot!(env.run_in(&env.home(), &["show"]), @"
     exit code 2
@@ -350,6 +351,7 @@ fn a_file_that_has_the_name_of_a_title_is_not_meant() {
     let said = env.run(&["show", "./calc.py"]);
     assert_eq!(said.code, Some(3), "{said}");
     assert!(said.stderr.contains("calc.py is not a session of any agent"), "{said}");
+    assert!(said.stderr.contains("hint: run `carryover list --all`"), "{said}");
     env.write("calc/other.py", "");
     let said = env.run(&["show", "other.py"]);
     assert!(said.stderr.contains("other.py is not a session of any agent"), "{said}");
