@@ -7,7 +7,7 @@ use super::progress::{self, Progress};
 use super::prose::{Line, Mark};
 use super::sayings::Saying;
 use super::wording::spelt;
-use super::{Item, request};
+use super::{Item, decisions, request};
 
 /// The next action.
 pub(super) fn next(digest: &Digest<'_>, progress: &Progress) -> Option<Item> {
@@ -181,7 +181,7 @@ fn wants(text: &str) -> bool {
     request::words(text).any(|word| wanting.contains(&word.as_str()))
 }
 
-/// The last sentence of the last reply, where it is no report of what is over and no courtesy.
+/// The last sentence of the last reply, where it is no report of what is over, no decision and no courtesy.
 fn last_words(digest: &Digest<'_>) -> Option<Item> {
     let reply = digest.last_turn().next_back()?;
     let mut said = reply.lines.iter().rev().flat_map(|line| line.said().rev());
@@ -191,6 +191,9 @@ fn last_words(digest: &Digest<'_>) -> Option<Item> {
         || request::words(text).any(|word| word == "please");
     let is_over =
         !is_step && cues.has(Cue::Finished) && !(cues.any(&[Cue::Left, Cue::Next, Cue::Demands]) || wants(text));
+    // Said outright: how a sentence is built tells a choice from a plan only as long as nobody asks what is next.
+    let is_decided =
+        !is_step && !wants(text) && cues.has(Cue::Decided) && decisions::is_decision(reply, false, text, cues);
     let says_more = !is_over && !tells_of_itself(text) && !text.ends_with('?') && request::count(text) > 3;
-    says_more.then(|| reply.item(text))
+    (says_more && !is_decided).then(|| reply.item(text))
 }

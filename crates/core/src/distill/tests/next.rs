@@ -68,6 +68,15 @@ fn a_finished_session_has_no_next_step() {
 }
 
 #[test]
+fn what_was_settled_last_is_not_next() {
+    let settled = telling().user("Which store?").agent("We settled on Postgres because the team runs it already.");
+    assert_eq!(next(&settled), "");
+    assert_eq!(settled.brief().decisions.len(), 1);
+    let planned = telling().user("Which store?").agent("Step 4: keep Postgres and drop the other store.");
+    assert_eq!(next(&planned), "Step 4: keep Postgres and drop the other store.");
+}
+
+#[test]
 fn a_turn_that_was_cut_short_goes_on_with_its_prompt() {
     let told = telling().user("Count the callers of parse").run("grep -rn parse src", 0, "12").limit("limit");
     assert_eq!(next(&told), "Count the callers of parse");
