@@ -103,7 +103,7 @@ impl Message {
 mod tests {
     use carryover_core::distill::{Deed, Step, Story, Workspace, distill, distill_heard};
     use carryover_core::time::Timestamp;
-    use carryover_core::transcript::EntryKey;
+    use carryover_core::transcript::{Blob, Body, Entry, EntryKey, Origin, Part, Place, Transcript, text_of};
 
     use super::{Listening, MANY, Message, Speaker};
 
@@ -129,6 +129,36 @@ mod tests {
             Some(Message { key: step.key, speaker, text: std::mem::take(text) })
         });
         Listening { messages: taken.collect() }
+    }
+
+    #[test]
+    fn only_words_are_taken_and_only_those_of_the_conversation() {
+        let entry = |offset: u64, origin: Origin, side: bool, body: Body| {
+            let key = EntryKey { file: 0, offset, part: 0, length: 1 };
+            Entry { key, at: None, origin, side, node: None, body }
+        };
+        let words = |text: &str| vec![Part::Text(text.to_owned())];
+        let place = Place::Remote("there".to_owned());
+        let image = Part::Blob(Blob { media_type: "image/png".to_owned(), name: None, place });
+        let shown = vec![words("What is").remove(0), image.clone(), words("this?").remove(0)];
+        let entries = vec![
+            entry(7, Origin::User, false, Body::Prompt(shown)),
+            entry(3, Origin::Agent, false, Body::Reply(words("A cat."))),
+            entry(5, Origin::Hook, false, Body::Prompt(words("It is noon."))),
+            entry(4, Origin::Agent, true, Body::Reply(words("Aside."))),
+        ];
+        let mut transcript = Transcript { entries, ..Transcript::default() };
+        let listening = Listening::to(&mut transcript);
+        let taken: Vec<(u64, &str)> =
+            listening.messages.iter().map(|message| (message.key.offset, message.text.as_str())).collect();
+        assert_eq!(taken, [(3, "A cat."), (7, "What is\n\nthis?")]);
+        let left = transcript.entries.iter().map(|entry| match &entry.body {
+            Body::Prompt(parts) | Body::Reply(parts) => (text_of(parts), parts.contains(&image)),
+            _ => Default::default(),
+        });
+        let left: Vec<(String, bool)> = left.collect();
+        let left: Vec<(&str, bool)> = left.iter().map(|(text, has_image)| (text.as_str(), *has_image)).collect();
+        assert_eq!(left, [("", true), ("", false), ("It is noon.", false), ("Aside.", false)]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use super::telling::{at, telling};
 use super::texts;
-use crate::distill::{Brief, Commit, FileChange, Git, TestState};
+use crate::distill::{Brief, Commit, Deed, FileChange, Git, TestState};
+use crate::transcript::Action;
 
 fn told(brief: &Brief) -> Vec<(&str, FileChange)> {
     brief.files.iter().map(|file| (file.path.as_str(), file.change)).collect()
@@ -134,6 +135,34 @@ fn references_are_named_once() {
         texts(&brief.references),
         ["https://example.org/spec(v2)", "#42", "acme/api#7", "PAY-1234", "design.pdf"]
     );
+}
+
+#[test]
+fn references_are_told_in_the_order_in_which_they_came() {
+    let fetch = |url: &str| Deed::Call { tool: "Fetch".into(), action: Action::Fetch { url: url.into() }, ended: None };
+    let brief = telling()
+        .user("See https://a.org/1")
+        .deed(fetch("https://b.org/2"))
+        .agent("It links to https://c.org/3")
+        .deed(fetch("https://d.org/4"))
+        .brief();
+    assert_eq!(texts(&brief.references), ["https://a.org/1", "https://b.org/2", "https://c.org/3", "https://d.org/4"]);
+}
+
+#[test]
+fn commits_are_known_by_the_command_and_by_what_it_said() {
+    let brief = telling()
+        .user("Fix it")
+        .run(
+            "git add -A && git commit -m 'parser: accept tabs'",
+            0,
+            "[main 1a2b3c4] parser: accept tabs\n 1 file changed",
+        )
+        .run("git log --oneline", 0, "1a2b3c4 parser: accept tabs")
+        .brief();
+    assert_eq!(texts(&brief.done), ["committed: parser: accept tabs"]);
+    let commits: Vec<(&str, &str)> = brief.commits.iter().map(|one| (one.id.as_str(), one.subject.as_str())).collect();
+    assert_eq!(commits, [("1a2b3c4", "parser: accept tabs")]);
 }
 
 #[test]
