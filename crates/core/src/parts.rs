@@ -42,29 +42,10 @@ pub(crate) fn each<T: Send>(things: &mut [T], enough: usize, work: impl Fn(&mut 
 /// What each thing comes to, in their order; so many at least are worth a thread.
 pub(crate) fn mapped<T: Sync, R: Send>(things: &[T], enough: usize, map: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     match pool_for(things.len(), enough) {
-        Some(pool) => pool.install(|| things.par_iter().with_min_len(enough).map(map).collect()),
+        // Small pieces: nobody knows how long another thread has something else to do.
+        Some(pool) => pool.install(|| things.par_iter().with_max_len(enough).map(map).collect()),
         None => things.iter().map(map).collect(),
     }
-}
-
-/// What comes of things, gathered in their order: some by one thread, others by another one, and put together. So many at
-/// least are worth a thread.
-pub fn gathered<'a, T: Sync, R: Default + Send>(
-    things: &'a [T],
-    enough: usize,
-    take: impl Fn(&mut R, usize, &'a T) + Sync + Send,
-    and: impl Fn(R, R) -> R,
-) -> R {
-    let part = |(at, things): (usize, &'a [T])| {
-        let mut gathered = R::default();
-        (at * enough..).zip(things).for_each(|(at, thing)| take(&mut gathered, at, thing));
-        gathered
-    };
-    let parts: Vec<R> = match pool_for(things.len(), enough) {
-        Some(pool) => pool.install(|| things.par_chunks(enough).enumerate().with_max_len(1).map(part).collect()),
-        None => things.chunks(enough).enumerate().map(part).collect(),
-    };
-    parts.into_iter().reduce(and).unwrap_or_default()
 }
 
 fn pool_for(things: usize, enough: usize) -> Option<&'static ThreadPool> {
@@ -77,19 +58,13 @@ fn processors() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{both, each, gathered, mapped};
+    use super::{both, each, mapped};
 
     #[test]
     fn what_is_done_in_parts_is_done_in_order() {
         let things: Vec<usize> = (0..10_000).collect();
         for enough in [1, 100, 100_000] {
-            let and = |mut some: Vec<usize>, mut others: Vec<usize>| {
-                some.append(&mut others);
-                some
-            };
-            let take = |some: &mut Vec<usize>, at: usize, thing: &usize| some.push(at + thing);
             let doubled: Vec<usize> = things.iter().map(|thing| thing * 2).collect();
-            assert_eq!(gathered(&things, enough, take, and), doubled);
             assert_eq!(mapped(&things, enough, |thing| thing * 2), doubled);
             let mut things = things.clone();
             each(&mut things, enough, |thing| *thing *= 2);

@@ -3,29 +3,9 @@
 //! Not earlier: reading a session keeps the processors busy by itself. The words are taken out of the transcript for that
 //! long, and given to the story in the end, so that they are copied nowhere.
 
-use carryover_core::distill::{Deed, Heard, Story};
-use carryover_core::parts::{both, gathered};
-use carryover_core::redact;
-use carryover_core::transcript::{Body, Entry, EntryKey, Origin, Part, Transcript, into_text};
-
-/// So many messages are worth a thread.
-pub(crate) const MANY: usize = 64;
-
-/// Who speaks.
-#[derive(Clone, Copy)]
-enum Speaker {
-    User,
-    Agent,
-    /// What a compaction left.
-    Summary,
-}
-
-/// Something that was said.
-struct Message {
-    key: EntryKey,
-    speaker: Speaker,
-    text: String,
-}
+use carryover_core::distill::{Deed, Heard, MANY_MESSAGES, Message, Speaker, Story};
+use carryover_core::parts::both;
+use carryover_core::transcript::{Body, Entry, Origin, Part, Transcript, into_text};
 
 /// What was said in a session, and is to be understood.
 pub(crate) struct Listening {
@@ -36,26 +16,18 @@ pub(crate) struct Listening {
 impl Listening {
     /// Takes the words out of a transcript.
     pub(crate) fn to(transcript: &mut Transcript) -> Self {
-        let mut messages: Vec<Message> = transcript.entries.iter_mut().filter_map(Message::taken).collect();
+        let mut messages: Vec<Message> = transcript.entries.iter_mut().filter_map(taken).collect();
         messages.sort_by_key(|message| message.key);
         Self { messages }
     }
 
     /// Understands all that was said, masked where that is asked for, while the rest of the story is told, by as many
     /// threads as there are. The story gets the words.
-    pub(crate) fn finish(mut self, redact: bool, tell: impl FnOnce() -> Story + Send) -> (Story, Heard) {
-        let understand = |heard: &mut Heard, _, Message { key, speaker, text }: &Message| {
-            let text = if redact { redact::redact(text) } else { text.into() };
-            match speaker {
-                Speaker::User => heard.prompt(*key, &text),
-                Speaker::Agent => heard.reply(*key, &text),
-                Speaker::Summary => heard.summary(*key, &text),
-            }
-        };
+    pub(crate) fn finish(mut self, is_masked: bool, tell: impl FnOnce() -> Story + Send) -> (Story, Heard) {
         // Understanding takes much memory in small pieces, which the first thread of a program gets cheapest: it begins
         // with that, and another one with the other thing.
-        let listen = || gathered(&self.messages, MANY, understand, Heard::and);
-        let (heard, mut story) = both(self.messages.len() >= MANY, listen, tell);
+        let listen = || Heard::of(&self.messages, is_masked);
+        let (heard, mut story) = both(self.messages.len() >= MANY_MESSAGES, listen, tell);
         self.give(&mut story);
         (story, heard)
     }
@@ -80,23 +52,21 @@ impl Listening {
     }
 }
 
-impl Message {
-    /// Takes the words of an entry, where it says something; what else it has stays.
-    fn taken(entry: &mut Entry) -> Option<Self> {
-        let (speaker, parts) = match &mut entry.body {
-            Body::Prompt(parts) if entry.origin == Origin::User => (Speaker::User, parts),
-            Body::Reply(parts) => (Speaker::Agent, parts),
-            Body::Summary(parts) => (Speaker::Summary, parts),
-            _ => return None,
-        };
-        if entry.side {
-            return None;
-        }
-        let is_text = |part: &Part| matches!(part, Part::Text(_));
-        let is_all = parts.iter().all(is_text);
-        let texts = if is_all { std::mem::take(parts) } else { parts.extract_if(.., |part| is_text(part)).collect() };
-        Some(Self { key: entry.key, speaker, text: into_text(texts) })
+/// Takes the words of an entry, where it says something; what else it has stays.
+fn taken(entry: &mut Entry) -> Option<Message> {
+    let (speaker, parts) = match &mut entry.body {
+        Body::Prompt(parts) if entry.origin == Origin::User => (Speaker::User, parts),
+        Body::Reply(parts) => (Speaker::Agent, parts),
+        Body::Summary(parts) => (Speaker::Summary, parts),
+        _ => return None,
+    };
+    if entry.side {
+        return None;
     }
+    let is_text = |part: &Part| matches!(part, Part::Text(_));
+    let is_all = parts.iter().all(is_text);
+    let texts = if is_all { std::mem::take(parts) } else { parts.extract_if(.., |part| is_text(part)).collect() };
+    Some(Message { key: entry.key, speaker, text: into_text(texts) })
 }
 
 #[cfg(test)]
@@ -105,7 +75,7 @@ mod tests {
     use carryover_core::time::Timestamp;
     use carryover_core::transcript::{Blob, Body, Entry, EntryKey, Origin, Part, Place, Transcript, text_of};
 
-    use super::{Listening, MANY, Message, Speaker};
+    use super::{Listening, MANY_MESSAGES as MANY, Message, Speaker};
 
     const NOW: Timestamp = Timestamp::EPOCH;
 

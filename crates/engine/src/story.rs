@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
-use carryover_core::distill::{Deed, Ended, Heard, Step, Story, with_replacements};
+use carryover_core::distill::{Deed, Ended, Heard, MANY_MESSAGES, Step, Story, with_replacements};
 use carryover_core::live;
 use carryover_core::parts::start;
 use carryover_core::render::taken_over;
@@ -14,7 +14,7 @@ use carryover_core::transcript::{
 };
 
 use crate::kept;
-use crate::listening::{self, Listening};
+use crate::listening::Listening;
 use crate::session::Listed;
 
 /// How much of an outcome a brief needs: errors stand at the end, what it is about at the beginning.
@@ -150,7 +150,7 @@ impl Clipping {
     /// Starts the threads that will understand what is said, where that is much: they are slow to start.
     fn count(&mut self, entry: &Entry) {
         self.messages += usize::from(matches!(entry.body, Body::Prompt(_) | Body::Reply(_)));
-        if self.messages == listening::MANY {
+        if self.messages == MANY_MESSAGES {
             start();
         }
     }

@@ -1,12 +1,33 @@
 //! Words that are understood already.
 //!
 //! Splitting words into sentences and judging these is most of the work of a brief, and it needs one message at a time.
-//! Who reads a session has other threads do it, while it puts the session in order.
+//! Who reads a session has it done by all processors, while one of them first puts the session in order.
 
 use super::prose::{self, Line};
 use super::request::{self, Kind};
 use super::{Deed, Voice, references, words};
+use crate::parts::mapped;
+use crate::redact::redact;
 use crate::transcript::EntryKey;
+
+/// So many messages are worth a thread.
+pub const MANY: usize = 64;
+
+/// Something that was said.
+pub struct Message {
+    pub key: EntryKey,
+    pub speaker: Speaker,
+    pub text: String,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy)]
+pub enum Speaker {
+    User,
+    Agent,
+    /// What a compaction left.
+    Summary,
+}
 
 /// Messages by the entry that holds them, in the order of these.
 #[derive(Default)]
@@ -25,56 +46,27 @@ pub(super) struct Understood {
 }
 
 impl Heard {
-    /// A message of the user, in the words that the story will have, so with its secrets masked where the story's are.
-    pub fn prompt(&mut self, key: EntryKey, text: &str) {
-        self.insert(key, Understood::prompt(text));
-    }
-
-    /// A message of the agent.
-    pub fn reply(&mut self, key: EntryKey, text: &str) {
-        self.insert(key, Understood::reply(text));
-    }
-
-    /// What a compaction left.
-    pub fn summary(&mut self, key: EntryKey, text: &str) {
-        self.insert(key, Understood::summary(text));
-    }
-
-    /// These and others; of the same place, the others.
-    #[must_use]
-    pub fn and(mut self, mut others: Self) -> Self {
-        let are_behind = self.0.last().map(|(key, _)| key) < others.0.first().map(|(key, _)| key);
-        if are_behind {
-            self.0.append(&mut others.0);
-        } else {
-            others.0.into_iter().for_each(|(key, understood)| self.insert(key, understood));
-        }
-        self
+    /// Understands what was said, with its secrets masked where the story's will be.
+    pub fn of(messages: &[Message], is_masked: bool) -> Self {
+        let mut heard = mapped(messages, MANY, |Message { key, speaker, text }| {
+            let text = if is_masked { redact(text) } else { text.into() };
+            let understood = match speaker {
+                Speaker::User => Understood::prompt(&text),
+                Speaker::Agent => Understood::reply(&text),
+                Speaker::Summary => Understood::summary(&text),
+            };
+            (*key, understood)
+        });
+        heard.sort_by_key(|(key, _)| *key);
+        Self(heard)
     }
 
     /// What was understood of a place; `next` is where that stands if this is the place behind the one asked for before.
     pub(super) fn get(&self, key: EntryKey, next: &mut usize) -> Option<&Understood> {
         let is_next = self.0.get(*next).is_some_and(|(known, _)| *known == key);
-        let at = if is_next { *next } else { self.place(key).ok()? };
+        let at = if is_next { *next } else { self.0.binary_search_by_key(&key, |(key, _)| *key).ok()? };
         *next = at + 1;
         Some(&self.0[at].1)
-    }
-
-    /// Where a message is, or where it would be.
-    fn place(&self, key: EntryKey) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&key, |(key, _)| *key)
-    }
-
-    fn insert(&mut self, key: EntryKey, understood: Understood) {
-        // Nearly all come in their order.
-        if self.0.last().is_none_or(|(last, _)| *last < key) {
-            self.0.push((key, understood));
-            return;
-        }
-        match self.place(key) {
-            Ok(at) => self.0[at].1 = understood,
-            Err(at) => self.0.insert(at, (key, understood)),
-        }
     }
 }
 
@@ -115,24 +107,17 @@ impl Understood {
 
 #[cfg(test)]
 mod tests {
-    use super::Heard;
+    use super::{Heard, Message, Speaker};
     use crate::transcript::EntryKey;
 
     #[test]
-    fn what_is_heard_later_of_a_place_counts() {
+    fn what_was_heard_is_found_in_any_order() {
         let key = |offset: u64| EntryKey { file: 0, offset, part: 0, length: 1 };
-        let heard = |messages: &[(u64, &str)]| {
-            let mut heard = Heard::default();
-            for (at, text) in messages {
-                heard.prompt(key(*at), text);
-            }
-            heard
-        };
-        let both = heard(&[(5, "five"), (2, "two"), (5, "Five")]).and(heard(&[(1, "one"), (2, "Two")]));
+        let message = |(at, text): (u64, &str)| Message { key: key(at), speaker: Speaker::User, text: text.to_owned() };
+        let heard = Heard::of(&[(5, "five"), (1, "one"), (2, "two")].map(message), false);
         let mut next = 0;
-        let mut text = |at: u64| both.get(key(at), &mut next).map(|understood| understood.text.as_str());
-        // In their order, and in another one.
-        assert_eq!([1, 2, 3, 5].map(&mut text), [Some("one"), Some("Two"), None, Some("Five")]);
-        assert_eq!([5, 9, 1, 1].map(&mut text), [Some("Five"), None, Some("one"), Some("one")]);
+        let mut text = |at: u64| heard.get(key(at), &mut next).map(|understood| understood.text.as_str());
+        assert_eq!([1, 2, 3, 5].map(&mut text), [Some("one"), Some("two"), None, Some("five")]);
+        assert_eq!([5, 9, 1, 1].map(&mut text), [Some("five"), None, Some("one"), Some("one")]);
     }
 }

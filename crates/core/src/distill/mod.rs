@@ -53,7 +53,7 @@ pub use brief::{
     Brief, CommandRun, Decision, Drift, ErrorSeen, FailedApproach, FileChange, FileTouched, Item, Limit, TestState,
     Voice,
 };
-pub use heard::Heard;
+pub use heard::{Heard, MANY as MANY_MESSAGES, Message, Speaker};
 pub use replaced::with_replacements;
 pub use roots::Roots;
 pub use story::{Deed, Ended, Step, Story};
@@ -153,7 +153,6 @@ impl Work {
         let attempts = attempts::attempts(digest);
         let touches = changes::touches(digest);
         Self {
-            requests: task::requests(digest),
             failed: failures::failures(digest, &attempts),
             blockers: blockers::blockers(digest, &attempts),
             questions: questions::questions(digest, &touches),
@@ -162,6 +161,8 @@ impl Work {
             errors: attempts::errors(digest, &attempts),
             commits: commits::commits(digest),
             drift: drift::drift(digest, &touches),
+            // Last, since who is done with words helps with it.
+            requests: task::requests(digest),
         }
     }
 }

@@ -5,6 +5,10 @@ use super::heading::Section;
 use super::request::{self, Kind};
 use super::wording::spelt;
 use super::{Item, cues::Cue, vocabulary};
+use crate::parts::mapped;
+
+/// So many requests are worth a thread.
+const ENOUGH: usize = 128;
 
 /// The longest task, in characters.
 const LONG: usize = 1500;
@@ -138,7 +142,8 @@ fn summarised(digest: &Digest<'_>) -> Option<Task> {
 
 /// What the user asked for, in order, a line each.
 pub(super) fn requests(digest: &Digest<'_>) -> Vec<Item> {
-    let mut requests: Vec<Item> = requested(digest).map(|prompt| prompt.item_of(&prompt.text, 240)).collect();
+    let prompts: Vec<&Said<'_>> = requested(digest).collect();
+    let mut requests = mapped(&prompts, ENOUGH, |prompt| prompt.item_of(&prompt.text, 240));
     // A compaction may repeat the prompts that it keeps.
     super::progress::dedup(&mut requests);
     requests
