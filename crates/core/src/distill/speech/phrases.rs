@@ -231,10 +231,12 @@ pub(in crate::distill) const HEDGE: &str = "\
     ask first | depends on | have to ask | need to ask | will ask | inclined | leaning towards | leaning to | \
     before choosing | before deciding | before committing | \
     i keep hearing | keep hearing that | i'm told | i am told | i was told | dunno | sceptical | skeptical | \
-    don't know what | don't know why | don't know if | don't know whether | not applied | potential follow-up | \
+    don't know what | don't know why | don't know if | don't know whether | potential follow-up | \
     possible follow-up | wondering why | no idea | allegedly | supposedly | swears by | swear by | they say | \
     people say | someone said | i read that | i heard | heard that | don't get about | rumour | rumor | \
-    first understand why | to understand why | let me understand why";
+    first understand why | to understand why | let me understand why | nothing was agreed | nothing was decided | \
+    nothing was settled | nothing is agreed | nothing is decided | nothing is settled | nothing has been agreed | \
+    nothing has been decided | nothing has been settled | not been agreed | not yet agreed";
 
 pub(in crate::distill) const SOLVED: &str = "\
     fixed | resolved | unblocked | works now | now works | solved | no longer fails | no longer blocked | \
@@ -318,23 +320,22 @@ pub(in crate::distill) const FIRM: &str = "\
     fixed in stone | written in stone | etched in stone | no contest | hands down | a no-brainer | \
     and nothing less | and nothing weaker | nothing short of | done deliberating | done debating | \
     done discussing | done arguing | we have consensus | there is consensus | there's consensus | \
-    reached consensus | came to an agreement | we concluded | i concluded | was concluded | we're agreed | \
-    we are agreed | already agreed | already decided | already settled | already approved | has been agreed | \
-    was agreed | were agreed | user decision | user's decision | was your choice | per your choice | \
-    by your choice | your preference for | you insisted | user insisted | user insists | user decided | \
-    my choice of | our choice of | made that choice | made this choice | made the choice | the compromise we | \
-    compromise is | compromise: | reached a compromise | met in the middle | commits us to | committed us to | \
-    holding to | rolling with | forced my hand | forces my hand | forced our hand | tied my hands | \
-    filled the gap with | no opt-out | hereby | selected because | chosen because | picked because | \
-    adopted because | selected since | chosen since | picked since | put my objections aside | now mandatory | \
-    hard requirement | not a preference | house rule | invariant to preserve | effective immediately | \
-    effective today | with immediate effect | only thing that makes sense | only one that makes sense | only sane | \
-    only reasonable | only sensible | only viable | that's our way | that is our way | our way is | \
-    is what the project wants | is what we ship | is what we'll ship | is what i want | what i want is | \
-    is what we want | the rule for this repo | the rule in this repo | the rule in this project | \
-    by your decision | per your decision | followed your wish | per your wish | was your pick | per your pick | \
-    you explicitly required | you explicitly asked for | you explicitly wanted | you explicitly requested | \
-    is the way to do this | is the way to do it";
+    reached consensus | came to an agreement | we concluded | i concluded | we're agreed | we are agreed | \
+    already agreed | already decided | already settled | already approved | has been agreed | user decision | \
+    user's decision | was your choice | per your choice | by your choice | your preference for | you insisted | \
+    user insisted | user insists | user decided | my choice of | our choice of | made that choice | \
+    made this choice | made the choice | the compromise we | compromise is | compromise: | reached a compromise | \
+    met in the middle | commits us to | committed us to | holding to | rolling with | forced my hand | \
+    forces my hand | forced our hand | tied my hands | filled the gap with | no opt-out | hereby | \
+    selected because | chosen because | picked because | adopted because | selected since | chosen since | \
+    picked since | put my objections aside | not a preference | house rule | invariant to preserve | \
+    effective immediately | effective today | with immediate effect | only thing that makes sense | \
+    only one that makes sense | only sane | only reasonable | only sensible | only viable | that's our way | \
+    that is our way | our way is | is what the project wants | is what we ship | is what we'll ship | \
+    is what i want | what i want is | is what we want | the rule for this repo | the rule in this repo | \
+    the rule in this project | by your decision | per your decision | followed your wish | per your wish | \
+    was your pick | per your pick | you explicitly required | you explicitly asked for | you explicitly wanted | \
+    you explicitly requested | is the way to do this | is the way to do it";
 
 /// Put to whom it is said to: open where it ends a turn, thinking aloud before that.
 pub(in crate::distill) const ASKS: &str = "\

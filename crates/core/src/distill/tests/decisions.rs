@@ -13,6 +13,20 @@ fn by_agent(text: &str) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
+fn what_is_denied_is_not_settled() {
+    for text in [
+        "There is no hard requirement to use Redis here.",
+        "Nothing was agreed about the retention period.",
+        "I'm told we chose Redis, but nobody knows why.",
+    ] {
+        assert!(by_agent(text).is_empty(), "{text}");
+    }
+    for text in ["We decided that the patch is not applied by default.", "This commits us to one file per tenant."] {
+        assert_eq!(by_agent(text).len(), 1, "{text}");
+    }
+}
+
+#[test]
 fn users_settle_things_in_many_words() {
     for text in [
         "Let's use Postgres instead of SQLite because we need concurrent writers.",
