@@ -121,16 +121,16 @@ impl From<io::Error> for CommandError {
 impl From<AgentError> for CommandError {
     fn from(error: AgentError) -> Self {
         let hint = way_out(&error);
-        hint.into_iter().fold(Self::new(ErrorKind::Io, error), Self::hint)
+        Self::new(ErrorKind::Io, error).hint(hint)
     }
 }
 
 /// What somebody can do whose session cannot be read.
-fn way_out(error: &AgentError) -> Option<&'static str> {
+fn way_out(error: &AgentError) -> &'static str {
     match error {
-        AgentError::Io(_) | AgentError::NotASession { .. } | AgentError::Database { .. } => Some(READABLE),
-        AgentError::Moved { .. } => Some("run it again: the session is being written"),
-        AgentError::MissingBase { .. } | AgentError::CannotHold { .. } => None,
+        AgentError::Moved { .. } => "run it again: the session is being written",
+        AgentError::CannotHold { .. } => "hand it over in words: `carryover handoff --target AGENT`",
+        _ => READABLE,
     }
 }
 
@@ -151,7 +151,7 @@ impl From<SelectError> for CommandError {
             SelectError::Ambiguous { .. } => Some("name one by its id"),
             SelectError::SeveralAgents { .. } => Some("say whose it is with `--source AGENT`"),
             SelectError::NotRecognised(_) => Some(READABLE),
-            SelectError::Agent(error) => way_out(error),
+            SelectError::Agent(error) => Some(way_out(error)),
         };
         hint.into_iter().fold(Self::new(kind, error), Self::hint)
     }
@@ -168,6 +168,7 @@ impl From<ResumeError> for CommandError {
             ResumeError::CannotFit { .. } => Some("allow more with `--tokens N` if the target's model takes more"),
             ResumeError::NoProject(_) => Some("name a folder that exists with `--project`"),
             ResumeError::NoWriter(_) => Some("run `carryover detect` to see which agents can take sessions"),
+            ResumeError::Agent(error) => Some(way_out(error)),
             ResumeError::Empty => Some("if something was said in it, its format has changed: run `carryover doctor`"),
             _ => None,
         };

@@ -42,7 +42,7 @@ impl Listening {
             if self.messages.get(next).is_none_or(|message| message.key != step.key) {
                 next = self.messages.partition_point(|message| message.key < step.key);
             }
-            // Should two be of the same place, neither is left without words.
+            // A key is of one entry. Should two have the same, none of their words is lost.
             let mut same = self.messages[next..].iter_mut().take_while(|message| message.key == step.key);
             if let Some(message) = same.find(|message| !message.text.is_empty()) {
                 *text = std::mem::take(&mut message.text);

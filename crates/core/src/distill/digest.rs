@@ -11,15 +11,12 @@ use super::prose::Line;
 use super::role::{self, Role};
 use super::shell::Line as ShellLine;
 use super::testrun::{self, Report};
-use super::{Deed, Ended, Heard, Item, MANY, Roots, Step, Story, Voice, Workspace};
+use super::{Deed, ENOUGH, Ended, Heard, Item, MANY, Roots, Step, Story, Voice, Workspace};
 use super::{changes, commands, outcome, request};
 use crate::parts::{both, mapped};
 use crate::plain::{one_line, squeezed};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
-
-/// So many are worth a thread.
-const ENOUGH: usize = 128;
 
 /// The longest text of one finding, in characters; renderings clip further.
 const LONG: usize = 600;

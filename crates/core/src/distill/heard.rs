@@ -7,6 +7,7 @@ use super::prose::{self, Line};
 use super::request::{self, Kind};
 use super::{Deed, Voice, references, words};
 use crate::parts::mapped;
+use crate::plain::plain;
 use crate::redact::redact;
 use crate::transcript::EntryKey;
 
@@ -82,21 +83,22 @@ impl Understood {
     }
 
     fn prompt(text: &str) -> Self {
-        let references = references::in_text(text);
+        let references = references::in_text(&plain(&words::clipped(text)));
         let text = words::own(text);
         let (lines, kind) = request::understood(&text);
         Self { text, lines, kind, references }
     }
 
     fn reply(text: &str) -> Self {
-        let lines = prose::lines(&crate::plain::plain(&words::clipped(text)), Voice::Agent);
-        Self::by_agent(lines, references::in_text(text))
+        let text = words::clipped(text);
+        let text = plain(&text);
+        Self::by_agent(prose::lines(&text, Voice::Agent), references::in_text(&text))
     }
 
     fn summary(text: &str) -> Self {
         let text = words::clipped(text);
         // A summary comes with the harness's own words around it.
-        let lines = prose::lines(&words::without_notices(&crate::plain::plain(&text)), Voice::Agent);
+        let lines = prose::lines(&words::without_notices(&plain(&text)), Voice::Agent);
         Self::by_agent(lines, Vec::new())
     }
 

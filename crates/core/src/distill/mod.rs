@@ -61,6 +61,8 @@ pub use workspace::{Commit, FileNow, Git, Workspace};
 
 /// So many steps are worth another thread.
 const MANY: usize = 512;
+/// So many of them are worth one once it runs.
+const ENOUGH: usize = 128;
 
 /// Makes the brief of a session.
 pub fn distill(story: &Story, workspace: &Workspace, now: Timestamp) -> Brief {

@@ -7,13 +7,11 @@ use memchr::memmem::Finder;
 
 use super::digest::{Digest, short};
 use super::{Deed, Item, Step, Voice};
+use crate::plain::plain;
 use crate::transcript::Action;
 
 /// References that are told, the newest of them.
 const MANY: usize = 60;
-
-/// Words beyond this are not searched.
-const FAR: usize = 48 * 1024;
 
 pub(super) fn references(digest: &Digest<'_>) -> Vec<Item> {
     let mut found: Vec<Item> = Vec::new();
@@ -42,7 +40,7 @@ fn named<'a>(digest: &'a Digest<'_>) -> Vec<(usize, Cow<'a, [String]>)> {
     let said = digest.said.iter().filter(|said| !said.references.is_empty());
     let said = said.map(|said| (said.step, Cow::Borrowed(said.references.as_slice())));
     let fetched = digest.calls.iter().filter_map(|call| match call.action {
-        Action::Fetch { url } => Some((call.step, Cow::Owned(in_text(url)))),
+        Action::Fetch { url } => Some((call.step, Cow::Owned(in_text(&plain(url))))),
         _ => None,
     });
     let mut named: Vec<_> = said.chain(fetched).collect();
@@ -50,10 +48,9 @@ fn named<'a>(digest: &'a Digest<'_>) -> Vec<(usize, Cow<'a, [String]>)> {
     named
 }
 
-/// What a text names.
+/// What a text names, which is plain: an escape within a name would make another one of it.
 pub(super) fn in_text(text: &str) -> Vec<String> {
-    let bounded = &text[..text.floor_char_boundary(FAR)];
-    addresses(bounded).into_iter().chain(issues(bounded)).chain(documents(bounded)).collect()
+    addresses(text).into_iter().chain(issues(text)).chain(documents(text)).collect()
 }
 
 /// What stands between the scheme of an address and the rest of it.

@@ -4,11 +4,8 @@ use super::digest::{Digest, Said, short};
 use super::heading::Section;
 use super::request::{self, Kind};
 use super::wording::spelt;
-use super::{Item, cues::Cue, vocabulary};
+use super::{ENOUGH, Item, cues::Cue, vocabulary};
 use crate::parts::mapped;
-
-/// So many requests are worth a thread.
-const ENOUGH: usize = 128;
 
 /// The longest task, in characters.
 const LONG: usize = 1500;

@@ -138,6 +138,14 @@ fn references_are_named_once() {
 }
 
 #[test]
+fn references_are_named_without_escapes() {
+    let text = "Read \u{1b}]0;x\u{7}paper\u{1b}[31m.pdf and \u{9b}31mold.docx, \u{202e}acme/api#7";
+    for told in [telling().user(text), telling().user("Go").agent(text)] {
+        assert_eq!(texts(&told.brief().references), ["acme/api#7", "paper.pdf", "old.docx"]);
+    }
+}
+
+#[test]
 fn references_are_told_in_the_order_in_which_they_came() {
     let fetch = |url: &str| Deed::Call { tool: "Fetch".into(), action: Action::Fetch { url: url.into() }, ended: None };
     let brief = telling()
