@@ -140,7 +140,8 @@ fn references_are_named_once() {
 #[test]
 fn references_are_named_without_escapes() {
     let text = "Read \u{1b}]0;x\u{7}paper\u{1b}[31m.pdf and \u{9b}31mold.docx, \u{202e}acme/api#7";
-    for told in [telling().user(text), telling().user("Go").agent(text)] {
+    let fetched = Deed::Call { tool: "Fetch".into(), action: Action::Fetch { url: text.into() }, ended: None };
+    for told in [telling().user(text), telling().user("Go").agent(text), telling().user("Go").deed(fetched)] {
         assert_eq!(texts(&told.brief().references), ["acme/api#7", "paper.pdf", "old.docx"]);
     }
 }
