@@ -42,7 +42,7 @@ impl Listening {
             if self.messages.get(next).is_none_or(|message| message.key != step.key) {
                 next = self.messages.partition_point(|message| message.key < step.key);
             }
-            // A key is of one entry. Should two have the same, none of their words is lost.
+            // A key is of one entry; where two had the same, each gets words that have not been given yet.
             let mut same = self.messages[next..].iter_mut().take_while(|message| message.key == step.key);
             if let Some(message) = same.find(|message| !message.text.is_empty()) {
                 *text = std::mem::take(&mut message.text);
