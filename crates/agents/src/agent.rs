@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Call, Entry, EntryKey, Fact, Header, Outcome, Rejected, SessionId, TranscriptBuilder,
+    Action, Answer, Call, Entry, EntryKey, Fact, Header, Outcome, Rejected, SessionId, TranscriptBuilder,
 };
 
 use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
@@ -57,6 +57,12 @@ pub trait Agent: Send + Sync {
 
     /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
+
+    /// What the user answered to a call that put questions; `outcome` is the record of its outcome.
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        let _ = (call, outcome);
+        Vec::new()
+    }
 
     /// Takes off what this agent's own harness wraps around what a call gave back; the next agent wraps it anew.
     fn strip(&self, outcome: &mut Outcome) {

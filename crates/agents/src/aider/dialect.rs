@@ -63,7 +63,12 @@ fn asked(call: &Call, action: &Action, home: Home<'_>) -> String {
         Action::Fetch { url } => format!("I fetched {url}"),
         Action::Plan(steps) => format!("My plan:\n\n{}", plan(steps)),
         Action::Delegate { prompt, .. } => format!("I gave this to a helper:\n\n{}", fenced("", prompt)),
-        Action::Write { .. } | Action::Edit(_) | Action::Step(_) | Action::Other => other(call, home),
+        Action::Write { .. }
+        | Action::Edit(_)
+        | Action::Step(_)
+        | Action::Ask(_)
+        | Action::Propose { .. }
+        | Action::Other => other(call, home),
     }
 }
 

@@ -190,6 +190,8 @@ pub(super) fn spell(call: &Call, action: &Action, home: Home<'_>) -> Option<Spel
         | Action::Fetch { .. }
         | Action::Step(_)
         | Action::Delegate { .. }
+        | Action::Ask(_)
+        | Action::Propose { .. }
         | Action::Other => None,
     }
 }

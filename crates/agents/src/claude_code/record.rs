@@ -7,7 +7,7 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
-    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
+    Origin, Outcome, Part, Place, QueueChange, Reasoning, Rejected, SessionId, Status, TitleRank,
 };
 
 use super::boilerplate::{self, Came};
@@ -201,7 +201,7 @@ impl Reading<'_, '_> {
             "summary" => note(facts, title(TitleRank::Generated, record.summary.as_ref()), Note::Title),
             "permission-mode" => note(facts, self.permission(), Note::Mode),
             "mode" | "agent-name" => note(facts, None, Note::Mode),
-            "queue-operation" => note(facts, None, Note::Queued),
+            "queue-operation" => vec![(Origin::Harness, self.queue_change())],
             "last-prompt" => self.last_prompt(),
             kind => vec![(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))],
         }
@@ -210,6 +210,18 @@ impl Reading<'_, '_> {
     fn permission(&self) -> Option<Fact> {
         let mode = self.record.permission_mode.as_deref()?;
         Some(Fact::Permission(super::permission(mode)))
+    }
+
+    fn queue_change(&self) -> Body {
+        let content = || owned(self.record.content.as_ref());
+        match self.record.operation.as_deref() {
+            Some("enqueue") => Body::Note(Note::Queue(QueueChange::Added(content()))),
+            Some("dequeue") => Body::Note(Note::Queue(QueueChange::Taken)),
+            Some("remove") if self.record.content.is_some() => Body::Note(Note::Queue(QueueChange::Removed(content()))),
+            Some("remove") => Body::Note(Note::Queue(QueueChange::Taken)),
+            Some("popAll") => Body::Note(Note::Queue(QueueChange::Cleared)),
+            _ => Body::Opaque(Cow::Borrowed("queue-operation")),
+        }
     }
 
     /// The record that the client goes on from. The prompt in it names the session in the client's own list; the first

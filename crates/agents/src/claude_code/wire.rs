@@ -63,6 +63,11 @@ pub(super) struct WireRecord<'a> {
     pub leaf_uuid: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub summary: Option<Text<'a>>,
+    /// What happens to the queue of prompts, and the prompt.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub operation: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub content: Option<Text<'a>>,
 }
 
 #[derive(serde::Deserialize)]

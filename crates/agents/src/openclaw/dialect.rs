@@ -127,6 +127,8 @@ pub(super) fn spell(action: &Action, home: Home<'_>) -> Option<Spelt> {
         | Action::Plan(_)
         | Action::Step(_)
         | Action::Delegate { .. }
+        | Action::Ask(_)
+        | Action::Propose { .. }
         | Action::Other => None,
     }
 }

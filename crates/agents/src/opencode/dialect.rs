@@ -160,7 +160,13 @@ pub(super) fn spell(action: &Action, project: &str, old_project: Option<&str>) -
             spelt("glob", input)
         }
         Action::Plan(steps) => spelt("todowrite", todos(steps)),
-        Action::Grep { .. } | Action::Fetch { .. } | Action::Step(_) | Action::Delegate { .. } | Action::Other => None,
+        Action::Grep { .. }
+        | Action::Fetch { .. }
+        | Action::Step(_)
+        | Action::Delegate { .. }
+        | Action::Ask(_)
+        | Action::Propose { .. }
+        | Action::Other => None,
     }
 }
 

@@ -160,6 +160,8 @@ pub(super) fn spell(action: &Action, home: Home<'_>) -> Option<Spelt> {
         | Action::Glob { .. }
         | Action::Fetch { .. }
         | Action::Delegate { .. }
+        | Action::Ask(_)
+        | Action::Propose { .. }
         | Action::Other => None,
     }
 }

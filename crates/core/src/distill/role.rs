@@ -33,7 +33,9 @@ pub(super) fn of(action: &Action, line: Option<&Line<'_>>) -> Role {
         | Action::Plan(_)
         | Action::Step(_) => Role::Look,
         Action::Write { .. } | Action::Edit(_) => Role::Change,
-        Action::Fetch { .. } | Action::Delegate { .. } | Action::Other => Role::Do,
+        Action::Fetch { .. } | Action::Delegate { .. } | Action::Ask(_) | Action::Propose { .. } | Action::Other => {
+            Role::Do
+        }
         Action::Run { .. } => line.map_or(Role::Do, of_line),
     }
 }

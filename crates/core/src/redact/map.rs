@@ -12,7 +12,7 @@ use crate::distill::{
 };
 use crate::render::session::{ChangedFile, Conversation, ConversationMessage, Project, Task};
 use crate::render::{SessionJson, Uasf, UasfEvent, UasfSession};
-use crate::transcript::{Action, Change, Failure, Header, Hunk, PlanStep, StepChange};
+use crate::transcript::{Action, Change, Failure, Header, Hunk, PlanStep, Question, StepChange};
 
 impl Brief {
     /// The same brief with its secrets masked.
@@ -142,6 +142,7 @@ mask_fields!(Ended { text } keeps { key, at, status, exit_code });
 mask_fields!(Failure { message } keeps { kind, resets_at });
 mask_fields!(Hunk { context, old, new } keeps { everywhere });
 mask_fields!(PlanStep { text } keeps { state });
+mask_fields!(Question { text, options } keeps {});
 
 mask_fields!(SessionJson { project, conversation, files_changed, decisions, blockers, task } keeps {
     version, source, captured_at, session_id, session_started_at,
@@ -229,6 +230,8 @@ impl Mask for Action {
             }
             Self::Fetch { url } => url.mask(),
             Self::Plan(steps) => steps.mask(),
+            Self::Ask(questions) => questions.mask(),
+            Self::Propose { plan } => plan.mask(),
             Self::Step(change) => change.mask(),
             Self::Delegate { prompt, description } => {
                 prompt.mask();

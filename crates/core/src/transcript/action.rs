@@ -50,8 +50,29 @@ pub enum Action {
         prompt: String,
         description: Option<String>,
     },
+    /// Questions put to the user.
+    Ask(Vec<Question>),
+    /// A plan that is laid before the user to be approved.
+    Propose {
+        plan: String,
+    },
     /// Everything else, MCP tools among it.
     Other,
+}
+
+/// A question put to the user by a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    pub text: String,
+    /// What the user could choose from.
+    pub options: Vec<String>,
+}
+
+/// The user's answer to a question that a tool put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub question: String,
+    pub answer: String,
 }
 
 /// What happens to one file.
@@ -117,6 +138,8 @@ impl Action {
             Self::Fetch { .. } => "fetch",
             Self::Plan(_) | Self::Step(_) => "plan",
             Self::Delegate { .. } => "delegate",
+            Self::Ask(_) => "ask",
+            Self::Propose { .. } => "propose",
             Self::Other => "other",
         }
     }
@@ -131,6 +154,8 @@ impl Action {
             Self::Fetch { url } => url.into(),
             Self::Plan(steps) => format!("{} steps", steps.len()).into(),
             Self::Delegate { prompt, description } => description.as_deref().unwrap_or(prompt).into(),
+            Self::Ask(questions) => questions.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("; ").into(),
+            Self::Propose { plan } => plan.into(),
             // No agent can spell it in another's tools, so it goes by its tool's name and input as any other call does.
             Self::Step(_) | Self::Other => "".into(),
         }

@@ -117,8 +117,20 @@ pub enum Note {
     Usage,
     /// File states kept for rewinding.
     Snapshot,
-    /// A prompt that was queued while the agent worked.
-    Queued,
+    /// What happened to the prompts that the user typed while the agent worked.
+    Queue(QueueChange),
+}
+
+/// What happens to the prompts that wait for the agent. One that is taken is recorded as a prompt of its own.
+#[derive(Clone, PartialEq, Eq)]
+pub enum QueueChange {
+    Added(String),
+    /// The first that waits is taken.
+    Taken,
+    /// This one is taken or withdrawn.
+    Removed(String),
+    /// All are withdrawn.
+    Cleared,
 }
 
 impl Body {

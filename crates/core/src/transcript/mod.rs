@@ -7,8 +7,10 @@ mod entry;
 mod header;
 mod part;
 
-pub use action::{Action, Change, Hunk, PlanStep, StepChange, StepState};
-pub use body::{Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, Reasoning, Status};
+pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, StepChange, StepState};
+pub use body::{
+    Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, QueueChange, Reasoning, Status,
+};
 pub use builder::TranscriptBuilder;
 pub use entry::{Entry, EntryKey, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
