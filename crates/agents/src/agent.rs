@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Answer, Call, Entry, EntryKey, Fact, Header, Outcome, Rejected, SessionId, TranscriptBuilder,
+    Action, Answer, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, Rejected, SessionId, TranscriptBuilder,
 };
 
+use crate::formats::refusal;
 use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
 
 /// One coding agent: where it keeps sessions, how to read them, how to hand one back.
@@ -62,6 +63,11 @@ pub trait Agent: Send + Sync {
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
         let _ = (call, outcome);
         Vec::new()
+    }
+
+    /// Whether an outcome says that the user turned the call down, and in which words. Clients put it in a tool's place.
+    fn refusal(&self, outcome: &Outcome) -> Option<Refusal> {
+        refusal::in_common_words(outcome)
     }
 
     /// Takes off what this agent's own harness wraps around what a call gave back; the next agent wraps it anew.

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use carryover_core::tokens::Counter;
-
 use crate::{Env, Os};
 
 /// Where a store path starts.
@@ -73,8 +71,6 @@ pub struct Facts {
     pub default_window: u64,
     /// The tokens that a resume prompt may have where nobody says otherwise.
     pub resume_budget: u64,
-    /// How its model counts tokens, as far as that is known.
-    pub counter: Counter,
 }
 
 /// What a resume prompt may have where the agent that will read it is not known: the smallest windows in use, less what

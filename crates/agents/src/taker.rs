@@ -1,7 +1,5 @@
 //! Who takes a brief: every agent, and editors whose sessions are not read.
 
-use carryover_core::tokens::Counter;
-
 use crate::{AGENTS, Facts};
 
 /// How a brief reaches a taker in a project.
@@ -27,8 +25,6 @@ pub struct Taker {
     pub start: &'static [&'static str],
     /// The tokens that a resume prompt for it may have.
     pub budget: u64,
-    /// How its model counts them.
-    pub counter: Counter,
 }
 
 /// Front matter by which an editor's rule holds for every request.
@@ -48,7 +44,6 @@ pub const EDITORS: &[Taker] = &[
         takes: Takes::Own { file: ".cursor/rules/resumed-session.mdc", front_matter: ALWAYS },
         start: &[],
         budget: EDITOR_BUDGET,
-        counter: Counter::Padded,
     },
     Taker {
         id: "windsurf",
@@ -57,7 +52,6 @@ pub const EDITORS: &[Taker] = &[
         takes: Takes::Own { file: ".windsurf/rules/resumed-session.md", front_matter: ALWAYS_ON },
         start: &[],
         budget: EDITOR_BUDGET,
-        counter: Counter::Padded,
     },
     Taker {
         id: "copilot-vscode",
@@ -66,7 +60,6 @@ pub const EDITORS: &[Taker] = &[
         takes: Takes::Block { file: ".github/copilot-instructions.md", follows: false },
         start: &[],
         budget: EDITOR_BUDGET,
-        counter: Counter::Padded,
     },
 ];
 
@@ -93,7 +86,6 @@ impl Taker {
             takes,
             start: facts.start,
             budget: facts.resume_budget,
-            counter: facts.counter,
         }
     }
 

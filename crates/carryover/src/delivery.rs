@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use carryover_agents::{ResumeCommand, Taker};
-use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt_from};
-use carryover_core::tokens::Counter;
+use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt};
 use carryover_engine::context::Context;
 use carryover_engine::handoff::Distilled;
 use carryover_engine::{ignored, kept};
@@ -32,7 +31,6 @@ pub(crate) fn show_command(session: &str) -> String {
 pub(crate) struct Prompt {
     rendered: Rendered,
     budget: u64,
-    counter: Counter,
 }
 
 impl Prompt {
@@ -43,8 +41,9 @@ impl Prompt {
         taker: Option<&Taker>,
         tokens: Option<u64>,
     ) -> Result<Self, CommandError> {
-        let material = Material::of(&distilled.brief, &distilled.story, &distilled.workspace, agent_name);
-        Self::of(&material, &distilled.brief.session.0, taker, tokens, agent_name)
+        let Distilled { brief, history, workspace, quoting, .. } = distilled;
+        let material = Material::of(brief, history, workspace, agent_name, *quoting);
+        Self::of(&material, &brief.session.0, taker, tokens)
     }
 
     pub(crate) fn of(
@@ -52,21 +51,13 @@ impl Prompt {
         session: &str,
         taker: Option<&Taker>,
         tokens: Option<u64>,
-        agent_name: &str,
     ) -> Result<Self, CommandError> {
         let budget = tokens.or_else(|| taker.map(|taker| taker.budget)).unwrap_or(BUDGET);
-        let counter = taker.map_or(Counter::Padded, |taker| taker.counter);
         let show = show_command(session);
-        let options = ResumeOptions {
-            agent_name,
-            target_name: taker.map(|taker| taker.name),
-            budget,
-            counter,
-            show_command: &show,
-        };
-        let rendered = resume_prompt_from(material, &options)
+        let options = ResumeOptions { target_name: taker.map(|taker| taker.name), budget, show_command: &show };
+        let rendered = resume_prompt(material, &options)
             .map_err(|small| CommandError::new(ErrorKind::CannotFit, small).hint("allow more with `--tokens N`"))?;
-        Ok(Self { rendered, budget, counter })
+        Ok(Self { rendered, budget })
     }
 }
 
@@ -97,7 +88,6 @@ struct Delivered<'a> {
     copied: Option<&'static str>,
     tokens: u64,
     budget: u64,
-    counted: &'static str,
     dropped: Vec<LeftOut>,
     command: Option<Vec<String>>,
     cwd: String,
@@ -163,7 +153,7 @@ impl Delivery {
 
     fn document<'a>(&'a self, prompt: &'a Prompt, files: &[PathBuf], copied: Option<Copied>) -> Delivered<'a> {
         Delivered {
-            schema: "carryover.handoff/1",
+            schema: "carryover.handoff/2",
             source: &self.source,
             session_id: &self.session,
             target: self.taker.map(|taker| taker.id),
@@ -175,7 +165,6 @@ impl Delivery {
             }),
             tokens: prompt.rendered.tokens,
             budget: prompt.budget,
-            counted: prompt.counter.label(),
             dropped: prompt.rendered.dropped.iter().map(|Dropped { what, n }| LeftOut { what, count: *n }).collect(),
             command: self.command().map(|command| command.argv),
             cwd: self.project.display().to_string(),
@@ -206,7 +195,7 @@ impl Delivery {
         let (tokens, budget) = (prompt.rendered.tokens, prompt.budget);
         let bar = quantity::bar(tokens, budget);
         let (shown, of) = (quantity::tokens(tokens), quantity::tokens(budget));
-        ui.status(format_args!("  tokens      {bar} {shown} of {of} ({})", prompt.counter.label()))?;
+        ui.status(format_args!("  tokens      {bar} about {shown} of {of}"))?;
         for dropped in &prompt.rendered.dropped {
             ui.status(format_args!("  left out    {} {}", dropped.n, dropped.what))?;
         }

@@ -7,7 +7,6 @@ pub mod distill;
 pub mod fit;
 pub mod json;
 pub mod live;
-pub mod parts;
 pub mod plain;
 pub mod redact;
 pub mod render;

@@ -3,21 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use carryover_agents::AgentError;
-use carryover_core::distill::{Brief, Story, Workspace, distill_heard};
+use carryover_core::distill::{Brief, History, Quoting, Workspace, distill};
 
 use crate::context::Context;
 use crate::project::resolve;
 use crate::session::Listed;
-use crate::story::{self, Telling};
-use crate::workspace;
+use crate::{history, workspace};
 
 /// A session, distilled, and what it was distilled from.
 pub struct Distilled {
     /// Where the work goes on.
     pub project: PathBuf,
-    pub story: Story,
+    pub history: History,
     pub workspace: Workspace,
     pub brief: Brief,
+    pub quoting: Quoting,
     /// What the user should know besides.
     pub warnings: Vec<String>,
 }
@@ -34,25 +34,23 @@ pub struct Options<'a> {
 /// Reads a session and finds out what the next agent has to know.
 pub fn distilled(context: &Context, session: &Listed, options: Options<'_>) -> Result<Distilled, AgentError> {
     let mut warnings = Vec::new();
-    let Telling { mut story, heard } = story::telling(session, options.redact)?;
-    let project = project(context, session, &story, options.project, &mut warnings);
-    let mut workspace = workspace::look(context, &project, &story);
-    if options.redact {
-        story = story.redacted();
-        workspace = workspace.redacted();
-    }
-    let brief = distill_heard(&story, &heard, &workspace, context.env.now);
-    Ok(Distilled { project, story, workspace, brief, warnings })
+    let history = history::for_brief(session)?;
+    let project = project(context, session, &history, options.project, &mut warnings);
+    let quoting = if options.redact { Quoting::Masked } else { Quoting::AsIs };
+    let workspace = workspace::look(context, &project, &history);
+    let workspace = if options.redact { workspace.redacted() } else { workspace };
+    let brief = distill(&history, &workspace, quoting, context.env.now);
+    Ok(Distilled { project, history, workspace, brief, quoting, warnings })
 }
 
 fn project(
     context: &Context,
     session: &Listed,
-    story: &Story,
+    history: &History,
     given: Option<&Path>,
     warnings: &mut Vec<String>,
 ) -> PathBuf {
-    let own = story.header.project.as_deref().or(session.found.project.as_deref());
+    let own = history.header.project.as_deref().or(session.found.project.as_deref());
     match (given, own) {
         (Some(given), _) => resolve(given),
         (None, Some(own)) if own.is_dir() => resolve(own),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use carryover_agents::AGENTS;
-use carryover_core::distill::{FileNow, Roots, Story, Workspace};
+use carryover_core::distill::{FileNow, History, Roots, Workspace};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
@@ -23,14 +23,14 @@ const MAX_TEXT: u64 = 512 << 10;
 const MAX_MEMORY: u64 = 64 << 10;
 
 /// The facts of a project that a session's brief needs; what cannot be seen is left out.
-pub fn look(context: &Context, project: &Path, story: &Story) -> Workspace {
+pub fn look(context: &Context, project: &Path, history: &History) -> Workspace {
     Workspace {
         root: project.display().to_string(),
         name: name::of(project),
-        git: git::look(context, project, story.header.started_at),
+        git: git::look(context, project, history.header.started_at),
         tree: tree::of(project),
         memory: memory(project),
-        files: files(project, story),
+        files: files(project, history),
     }
 }
 
@@ -42,10 +42,10 @@ fn memory(project: &Path) -> Vec<(String, String)> {
     names.into_iter().filter_map(|name| Some((name.to_owned(), text(&project.join(name), MAX_MEMORY)?))).collect()
 }
 
-fn files(project: &Path, story: &Story) -> Vec<FileNow> {
-    let touched = story.touched();
+fn files(project: &Path, history: &History) -> Vec<FileNow> {
+    let touched = history.touched_files();
     let newest = touched.len().saturating_sub(MAX_FILES);
-    let roots = Roots::of(story, &project.display().to_string());
+    let roots = Roots::of(history, &project.display().to_string());
     touched[newest..].iter().map(|path| file_now(project, &roots, path)).collect()
 }
 

@@ -59,7 +59,6 @@ static FACTS: Facts = Facts {
     windows_as_of: "2026-11-15",
     default_window: 128_000,
     resume_budget: crate::UNKNOWN_RESUME_BUDGET,
-    counter: carryover_core::tokens::Counter::Padded,
 };
 
 impl Agent for Aider {

@@ -52,7 +52,6 @@ static FACTS: Facts = Facts {
     windows_as_of: "2026-11-15",
     default_window: 200_000,
     resume_budget: 120_000,
-    counter: carryover_core::tokens::Counter::Padded,
 };
 
 impl Agent for ClaudeCode {

@@ -58,7 +58,6 @@ static FACTS: Facts = Facts {
     windows_as_of: "2026-11-15",
     default_window: 258_400,
     resume_budget: 120_000,
-    counter: carryover_core::tokens::Counter::Exact,
 };
 
 impl Agent for Codex {

@@ -6,6 +6,7 @@ pub mod ids;
 pub mod jsonl;
 pub mod lanes;
 pub mod line;
+pub(crate) mod refusal;
 pub mod relocate;
 pub mod sqlite;
 pub mod text;

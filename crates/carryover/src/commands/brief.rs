@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use carryover_core::distill::{Brief, CommandRun, FileTouched, Item, TestState};
+use carryover_core::distill::{
+    ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, Failing, FileTouched, Item,
+    StateKind, TestResult, TestRun,
+};
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::EntryKey;
@@ -22,8 +25,8 @@ const WIDTH: usize = 160;
 
 /// Tell what a session was about
 ///
-/// Shows what is found in a session without a model: the task, what was done, decisions, failures, open questions, files,
-/// and what comes next. Behind each line stands whose words it is made of, when, and at which place in the session.
+/// Shows how a session stands and what it was about, in quotes and facts: the task, the agent's last words, the plan,
+/// decisions, failures, files. Behind each line stands whose words it is, when, and the entry that `show --entry` shows.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -62,7 +65,7 @@ pub(crate) fn cmd_brief(
         ui.warning(warning)?;
     }
     if ui.json() {
-        ui.write_json(&Document { schema: "carryover.brief/1", brief: &brief })?;
+        ui.write_json(&Document { schema: "carryover.brief/2", brief: &brief })?;
         return Ok(());
     }
     for (heading, lines) in sections(&brief) {
@@ -85,49 +88,101 @@ struct Line {
 
 fn sections(brief: &Brief) -> Vec<(&'static str, Vec<Line>)> {
     let items = |items: &[Item]| items.iter().map(of_item).collect::<Vec<_>>();
-    let with = |item: &Item, more: Option<&String>| Line {
-        text: more.map_or_else(|| item.text.clone(), |more| format!("{} ({more})", item.text)),
-        ..of_item(item)
-    };
+    let task = &brief.task;
     vec![
-        ("Task", brief.task.iter().map(of_item).collect()),
-        ("Done", items(&brief.done)),
-        ("In progress", items(&brief.in_progress)),
-        ("Remaining", items(&brief.remaining)),
-        ("Next", brief.next.iter().map(of_item).collect()),
-        ("Decisions", brief.decisions.iter().map(|one| with(&one.what, one.reason.as_ref())).collect()),
-        ("Failed approaches", brief.failed.iter().map(|one| with(&one.what, one.reason.as_ref())).collect()),
-        ("Blockers", items(&brief.blockers)),
+        ("State", state(brief)),
+        ("Task", task.request.iter().map(of_item).collect()),
+        ("The last prompt", task.follow_up.iter().map(of_item).collect()),
+        ("The work began with", task.began_with.iter().map(of_item).collect()),
+        ("The agent's last words", items(&brief.last_words)),
+        ("Plan: in progress", items(&brief.plan.in_progress)),
+        ("Plan: left", items(&brief.plan.left)),
+        ("Plan: done", items(&brief.plan.done)),
+        ("Decisions", brief.decisions.iter().map(of_decision).collect()),
+        ("Still failing", brief.failing.iter().map(of_failing).collect()),
+        ("Failed approaches", brief.failed.iter().map(of_approach).collect()),
         ("Open questions", items(&brief.questions)),
-        ("Action items", items(&brief.action_items)),
-        ("Said by the agent", items(&brief.remarks)),
+        ("From the agent's summary", items(&brief.summary)),
+        ("Tests", brief.tests.iter().map(of_test_run).collect()),
         ("Files", brief.files.iter().map(of_file).collect()),
+        ("TODO and FIXME added", items(&brief.todos)),
         ("Commands", brief.commands.iter().map(of_command).collect()),
-        (
-            "Errors",
-            brief.errors.iter().map(|one| with(&one.what, one.resolution.as_ref().map(|by| &by.text))).collect(),
-        ),
         ("References", items(&brief.references)),
-        ("Limit", brief.limit.iter().map(|limit| of_item(&limit.what)).collect()),
+        ("Next", brief.next.iter().map(of_item).collect()),
+        ("Commits", brief.commits.iter().map(of_commit).collect()),
         ("Changed since", items(&brief.drift.files)),
         ("Commits since", brief.drift.commits.iter().map(of_commit).collect()),
+        ("What the user said", items(&brief.requests)),
     ]
+}
+
+fn state(brief: &Brief) -> Vec<Line> {
+    let state = &brief.state;
+    let word = match state.kind {
+        StateKind::Empty => "nothing was said",
+        StateKind::Waiting => "the agent had finished its turn and waits for the user",
+        StateKind::MidTurn => "the agent was in the middle of a turn",
+        StateKind::Unanswered => "the last prompt got no answer",
+        StateKind::AskedUser => "the agent asked the user and got no answer",
+        StateKind::Interrupted => "the user interrupted the agent",
+        StateKind::Limit => "a limit stopped the agent",
+        StateKind::ServiceError => "an error of the service stopped the agent",
+    };
+    let until = state.until.map(|until| format!(", until {until}")).unwrap_or_default();
+    let mut lines = vec![Line { text: format!("{word}{until}"), source: source(None, state.at, &[]) }];
+    lines.extend(state.detail.iter().map(of_item));
+    lines.extend(
+        state.queued.iter().map(|queued| Line { text: format!("typed ahead: {}", queued.text), ..of_item(queued) }),
+    );
+    lines
 }
 
 fn of_item(item: &Item) -> Line {
     let voice = format!("{:?}", item.voice).to_lowercase();
-    Line { text: item.text.clone(), source: source(Some(&voice), item.at, &item.cites) }
+    Line { text: item.text.clone(), source: source(Some(&voice), item.at, &item.entries) }
+}
+
+fn of_decision(decision: &Decision) -> Line {
+    let word = match decision.kind {
+        DecisionKind::Answered => "answered",
+        DecisionKind::Approved => "approved",
+        DecisionKind::Refused => "turned down",
+        DecisionKind::Said => "said",
+    };
+    let asked = decision.question.as_ref().map(|asked| format!("{asked} → ")).unwrap_or_default();
+    Line { text: format!("{word}: {asked}{}", decision.what.text), ..of_item(&decision.what) }
+}
+
+fn of_failing(failing: &Failing) -> Line {
+    let code = failing.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
+    let text = format!("{} failed{code}: {}", failing.what.text, failing.output.join(" ⏎ "));
+    Line { text, ..of_item(&failing.what) }
+}
+
+fn of_approach(failed: &FailedApproach) -> Line {
+    let detail = failed.detail.as_deref().unwrap_or_default();
+    let text = match failed.kind {
+        ApproachKind::Failed => format!("{} (tried {} ways): {detail}", failed.what.text, failed.tries),
+        ApproachKind::TakenBack => format!("an edit of {} was taken back {detail}", failed.what.text),
+    };
+    Line { text, ..of_item(&failed.what) }
+}
+
+fn of_test_run(run: &TestRun) -> Line {
+    let result = format!("{:?}", run.result).to_lowercase();
+    let counts = run.counts.as_ref().map(|counts| format!(" ({counts})")).unwrap_or_default();
+    Line { text: format!("{} {result}{counts}", run.what.text), ..of_item(&run.what) }
 }
 
 fn of_file(file: &FileTouched) -> Line {
     let change = format!("{:?}", file.change).to_lowercase();
     let symbols = if file.symbols.is_empty() { String::new() } else { format!(": {}", file.symbols.join(", ")) };
     let tests = match file.tests {
-        Some(TestState::Passing) => ", tests pass",
-        Some(TestState::Failing) => ", tests fail",
+        Some(TestResult::Passed) => ", tests passed since",
+        Some(TestResult::Failed) => ", tests failed since",
         None => "",
     };
-    Line { text: format!("{} {change}{symbols}{tests}", file.path), source: source(None, file.at, &file.cites) }
+    Line { text: format!("{} {change}{symbols}{tests}", file.path), source: source(None, file.at, &file.entries) }
 }
 
 fn of_command(run: &CommandRun) -> Line {
@@ -135,16 +190,16 @@ fn of_command(run: &CommandRun) -> Line {
     let ended = if run.failed { format!("failed{code}") } else { "ok".to_owned() };
     let times = if run.runs > 1 { format!(", {} times", run.runs) } else { String::new() };
     let tests = run.tests.as_ref().map(|tests| format!(", {tests}")).unwrap_or_default();
-    Line { text: format!("{} → {ended}{tests}{times}", run.command), source: source(None, run.at, &run.cites) }
+    Line { text: format!("{} → {ended}{tests}{times}", run.command), source: source(None, run.at, &run.entries) }
 }
 
-fn of_commit(commit: &carryover_core::distill::Commit) -> Line {
+fn of_commit(commit: &Commit) -> Line {
     Line { text: format!("{} {}", commit.id, commit.subject), source: source(Some("git"), Some(commit.at), &[]) }
 }
 
-/// Whose words, when, and at which byte of the session's file.
-fn source(voice: Option<&str>, at: Option<Timestamp>, cites: &[EntryKey]) -> String {
+/// Whose words, when, and the entry that `show --entry` shows.
+fn source(voice: Option<&str>, at: Option<Timestamp>, entries: &[EntryKey]) -> String {
     let at = at.map(|at| at.to_string());
-    let place = cites.first().map(|key| format!("@{}", key.offset));
+    let place = entries.first().map(|key| format!("entry {}", key.reference()));
     [voice.map(str::to_owned), at, place].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

@@ -66,7 +66,7 @@ pub(crate) fn cmd_capture(
     let session = choice::select(ui, context, globals, &args.session, project.clone())?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let mut distilled = distilled(context, &session, options)?;
-    let captured = session_json(&distilled.brief, &distilled.story, &distilled.workspace);
+    let captured = session_json(&distilled.brief, &distilled.history, &distilled.workspace, distilled.quoting);
     let text = serde_json::to_vec_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
     let (agent, id) = (session.agent.facts().id, &session.found.id.0);
     distilled.warnings.extend(ignored::hide(context, &distilled.project, agent, id, false));

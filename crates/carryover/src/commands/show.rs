@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use carryover_core::render::uasf;
+use carryover_core::transcript::EntryRef;
 use carryover_engine::context::Context;
-use carryover_engine::{read, remember_messages, story};
+use carryover_engine::{history, read, remember_messages};
 use clap::{Args, ValueEnum};
 
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::surroundings::resolved;
 use crate::ui::Ui;
 use crate::view::{self, View};
@@ -37,6 +38,9 @@ pub(crate) struct ShowArgs {
     /// Everything, with what is no longer in the context and with long outputs whole
     #[arg(long)]
     full: bool,
+    /// One entry alone, whole: the places that `brief` names; may be given several times
+    #[arg(long, value_name = "REF", conflicts_with = "full")]
+    entry: Vec<EntryRef>,
     /// Write keys, tokens and passwords as they are into uasf, which is made to be passed on
     #[arg(long, hide_short_help = true)]
     no_redact: bool,
@@ -55,12 +59,12 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project)?;
     if args.format == Format::Uasf {
-        let story = story::whole_story(&session)?;
-        let story = if args.no_redact { story } else { story.redacted() };
-        ui.write_json(&uasf(&story))?;
+        let told = uasf(&history::whole(&session)?);
+        ui.write_json(&if args.no_redact { told } else { told.redacted() })?;
         return Ok(());
     }
-    let mut transcript = read::transcript(&session, args.full)?;
+    let is_whole = args.full || !args.entry.is_empty();
+    let mut transcript = read::transcript(&session, is_whole)?;
     // A listing's title is the one that the user knows it by.
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     // The count is exact now; that a listing cannot tell it next time is no reason to fail here.
@@ -74,7 +78,14 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
         ui.warning(format_args!("{count} records could not be read; `carryover doctor` tells where"))?;
     }
     let agent = session.agent;
-    let view = if args.full { View::full(agent, transcript) } else { View::live(agent, transcript)? };
+    let mut view = if is_whole { View::full(agent, transcript) } else { View::live(agent, transcript)? };
+    if !args.entry.is_empty() {
+        view.keep_entries(&args.entry);
+        if view.items.is_empty() {
+            return Err(CommandError::new(ErrorKind::NotFound, "there is no such entry in this session")
+                .hint("`carryover brief` and `carryover show --full --json` name the places of entries"));
+        }
+    }
     let format = if ui.json() { Format::Json } else { args.format };
     match format {
         Format::Json | Format::Uasf => ui.write_json(&view::document(&view))?,

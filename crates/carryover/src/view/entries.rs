@@ -18,7 +18,7 @@ const CHARACTERS: usize = 800;
 pub(super) fn speaker(view: &View, entry: &Entry) -> Option<String> {
     let name = match (&entry.body, entry.origin) {
         (Body::Prompt(_), Origin::User) => "You".to_owned(),
-        (Body::Prompt(_), Origin::Hook) => "Hook".to_owned(),
+        (Body::Prompt(_), Origin::Hook) => "Attached".to_owned(),
         (Body::Prompt(_), Origin::Harness) => format!("{} itself", view.agent.facts().name),
         (Body::Summary(parts), _) if parts.is_empty() => "Summary of what was before, sealed by its vendor".to_owned(),
         (Body::Summary(_), _) => "Summary of what was before".to_owned(),

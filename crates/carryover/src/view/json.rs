@@ -36,6 +36,8 @@ struct Row<'a> {
     origin: Origin,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     side: bool,
+    /// The name by which `--entry` shows it again.
+    entry: String,
     /// Where it stands in its source: a file of the session and a byte.
     position: Position,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -140,6 +142,7 @@ fn bare(entry: &Entry, live: bool) -> Row<'_> {
         at: entry.at.map(|at| at.to_string()),
         origin: entry.origin,
         side: entry.side,
+        entry: entry.key.reference().to_string(),
         position: Position { file: entry.key.file, offset: entry.key.offset },
         parts: entry.body.parts().iter().map(piece).collect(),
         text: None,

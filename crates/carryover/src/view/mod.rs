@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use carryover_agents::{Agent, AgentError};
 use carryover_core::live::{self, Alive};
 use carryover_core::tokens;
-use carryover_core::transcript::{Body, Call, Entry, Part, Transcript};
+use carryover_core::transcript::{Body, Call, Entry, EntryRef, Part, Transcript};
 
 pub(crate) use json::document;
 pub(crate) use markdown::markdown;
@@ -62,6 +62,13 @@ impl View {
             .collect();
         let items = (0..transcript.entries.len()).map(|index| Item::Entry { index, live: alive.contains(&index) });
         Self { agent, items: items.collect(), transcript, full: true }
+    }
+
+    /// Leaves out all but some entries.
+    pub(crate) fn keep_entries(&mut self, entries: &[EntryRef]) {
+        let Self { items, transcript, .. } = self;
+        let is_named = |index: usize| entries.iter().any(|entry| entry.names(transcript.entries[index].key));
+        items.retain(|item| matches!(item, Item::Entry { index, .. } if is_named(*index)));
     }
 
     /// The tokens of the live context, estimated.

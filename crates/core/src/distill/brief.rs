@@ -1,10 +1,10 @@
-//! What the distiller found. Every item says whose words it is made of and where they are recorded.
+//! What the distiller found. Every item is somebody's words, verbatim, or a fact of structure, and says where it is recorded.
 
 use serde::Serialize;
 
 use super::{Commit, Git};
 use crate::time::{Timestamp, text};
-use crate::transcript::{EntryKey, SessionId};
+use crate::transcript::{EntryKey, SessionId, as_references};
 
 /// Whose words an item is made of: only the user's and the agent's may become instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,24 +26,113 @@ pub struct Item {
     #[serde(serialize_with = "text::perhaps")]
     pub at: Option<Timestamp>,
     /// The entries that it comes from.
-    pub cites: Vec<EntryKey>,
+    #[serde(serialize_with = "as_references")]
+    pub entries: Vec<EntryKey>,
+}
+
+/// How the session stands, by structure alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StateKind {
+    /// Nothing was said.
+    Empty,
+    /// The agent had finished its turn and waits for the user.
+    Waiting,
+    /// The agent was in the middle of a turn.
+    MidTurn,
+    /// The last prompt got no answer.
+    Unanswered,
+    /// A question of a tool, or a plan that was laid before the user, has no answer.
+    AskedUser,
+    /// The user stopped the agent.
+    Interrupted,
+    /// A limit stopped it.
+    Limit,
+    /// An error of the service stopped it.
+    ServiceError,
+}
+
+/// How the session stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct State {
+    pub kind: StateKind,
+    #[serde(serialize_with = "text::perhaps")]
+    pub at: Option<Timestamp>,
+    /// When a limit ends.
+    #[serde(serialize_with = "text::perhaps")]
+    pub until: Option<Timestamp>,
+    /// What it stopped at: the call, the question, the service's words.
+    pub detail: Option<Item>,
+    /// What the user typed ahead and the agent never saw.
+    pub queued: Vec<Item>,
+}
+
+/// What the user asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Task {
+    /// The last request of substance.
+    pub request: Option<Item>,
+    /// A shorter prompt that came after it.
+    pub follow_up: Option<Item>,
+    /// What the agent had said before the shorter prompt, or before the request.
+    pub in_reply_to: Option<Item>,
+    /// The request with which the present context began, where that is another.
+    pub began_with: Option<Item>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DecisionKind {
+    /// The user answered a question of a tool.
+    Answered,
+    /// The user approved a plan.
+    Approved,
+    /// The user turned down a call.
+    Refused,
+    /// A sentence of the user's that ranks as standing.
+    Said,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
+    pub kind: DecisionKind,
+    /// What was asked; where a call was turned down, what the user said with it.
+    pub question: Option<String>,
     #[serde(flatten)]
     pub what: Item,
-    pub reason: Option<String>,
 }
 
-/// Something that was tried, failed and was given up.
+/// A command whose last run failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failing {
+    /// The command as it ran, or the call.
+    #[serde(flatten)]
+    pub what: Item,
+    pub exit_code: Option<i32>,
+    pub runs: usize,
+    /// The lines of the output that tell the error.
+    pub output: Vec<String>,
+}
+
+/// Something that was tried and did not work, or was taken back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedApproach {
     #[serde(flatten)]
     pub what: Item,
-    /// Why, in one line of the tool's own words.
-    pub reason: Option<String>,
+    pub kind: ApproachKind,
+    /// How often it was tried.
     pub tries: usize,
+    /// Of failures, a line of the last output; of edits, what took them back.
+    pub detail: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApproachKind {
+    /// The same aim was tried in several ways, and each failed.
+    Failed,
+    /// An edit was taken back.
+    TakenBack,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -55,12 +144,12 @@ pub enum FileChange {
     Read,
 }
 
-/// Whether tests that name a file passed when they last ran.
+/// How a run of tests ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum TestState {
-    Passing,
-    Failing,
+pub enum TestResult {
+    Passed,
+    Failed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -72,12 +161,28 @@ pub struct FileTouched {
     pub at: Option<Timestamp>,
     /// Functions and classes that were changed.
     pub symbols: Vec<String>,
-    pub tests: Option<TestState>,
-    pub cites: Vec<EntryKey>,
+    /// How the last run of tests ended that names the file and came after its last change.
+    pub tests: Option<TestResult>,
+    #[serde(serialize_with = "as_references")]
+    pub entries: Vec<EntryKey>,
+}
+
+/// The last run of tests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TestRun {
+    /// The command as it ran.
+    #[serde(flatten)]
+    pub what: Item,
+    pub result: TestResult,
+    /// What the runner counted: `12 passed, 1 failed`.
+    pub counts: Option<String>,
+    /// Whether files were changed after it.
+    pub edited_since: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandRun {
+    /// As it ran the last time.
     pub command: String,
     pub runs: usize,
     pub failures: usize,
@@ -88,24 +193,16 @@ pub struct CommandRun {
     pub tests: Option<String>,
     #[serde(serialize_with = "text::perhaps")]
     pub at: Option<Timestamp>,
-    pub cites: Vec<EntryKey>,
+    #[serde(serialize_with = "as_references")]
+    pub entries: Vec<EntryKey>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ErrorSeen {
-    #[serde(flatten)]
-    pub what: Item,
-    /// What made it go away, where something did.
-    pub resolution: Option<Item>,
-}
-
-/// The limit that ended the session, where one did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Limit {
-    #[serde(flatten)]
-    pub what: Item,
-    #[serde(serialize_with = "text::perhaps")]
-    pub resets_at: Option<Timestamp>,
+/// The plan as the agent's own tool left it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Plan {
+    pub done: Vec<Item>,
+    pub in_progress: Vec<Item>,
+    pub left: Vec<Item>,
 }
 
 /// What the session knows no longer.
@@ -137,26 +234,28 @@ pub struct Brief {
     pub messages: usize,
     /// Names of the tools that were used, most used first.
     pub tools: Vec<String>,
-    pub task: Option<Item>,
-    /// What the user asked for, in order, one line each.
+    pub state: State,
+    pub task: Task,
+    /// What the user said, in order.
     pub requests: Vec<Item>,
-    pub done: Vec<Item>,
-    pub in_progress: Vec<Item>,
-    pub remaining: Vec<Item>,
-    pub next: Option<Item>,
+    /// What the agent said last, in order.
+    pub last_words: Vec<Item>,
+    pub plan: Plan,
     pub decisions: Vec<Decision>,
+    /// In the order of the last failure.
+    pub failing: Vec<Failing>,
     pub failed: Vec<FailedApproach>,
-    pub blockers: Vec<Item>,
     pub questions: Vec<Item>,
+    /// The agent's own account, where the context was compacted: what it called pending or next.
+    pub summary: Vec<Item>,
     /// The most recently touched first.
     pub files: Vec<FileTouched>,
+    pub todos: Vec<Item>,
+    pub tests: Option<TestRun>,
     pub commands: Vec<CommandRun>,
-    pub errors: Vec<ErrorSeen>,
     pub references: Vec<Item>,
-    pub action_items: Vec<Item>,
-    /// What the agent explained, and said last, beside what is told of it elsewhere.
-    pub remarks: Vec<Item>,
-    pub limit: Option<Limit>,
+    /// The step of the plan that was in progress, or the prompt that got no answer.
+    pub next: Option<Item>,
     pub git: Option<Git>,
     /// Commits that were made during the session.
     pub commits: Vec<Commit>,

@@ -1,6 +1,6 @@
 //! The folders that paths are seen from.
 
-use super::Story;
+use super::History;
 
 /// Where the work goes on, and where the session was.
 ///
@@ -14,9 +14,9 @@ pub struct Roots {
 
 impl Roots {
     /// The roots of a session that goes on in a folder; where none is known, in its own.
-    pub fn of(story: &Story, given: &str) -> Self {
+    pub fn of(history: &History, given: &str) -> Self {
         let bare = |root: &str| root.trim_end_matches(['/', '\\']).to_owned();
-        let own = story.header.project.as_ref().map(|path| bare(&path.display().to_string()));
+        let own = history.header.project.as_ref().map(|path| bare(&path.display().to_string()));
         let given = bare(given);
         if given.is_empty() {
             return Self { given: own.unwrap_or_default(), own: None };
@@ -55,9 +55,9 @@ mod tests {
     use super::*;
 
     fn roots(own: &str, given: &str) -> Roots {
-        let mut story = Story::default();
-        story.header.project = Some(own.into());
-        Roots::of(&story, given)
+        let mut history = History::default();
+        history.header.project = Some(own.into());
+        Roots::of(&history, given)
     }
 
     #[test]
@@ -82,6 +82,6 @@ mod tests {
     #[test]
     fn without_a_given_folder_the_own_one_counts() {
         assert_eq!(roots("C:\\p", "").relative("C:\\p\\a.rs"), "a.rs");
-        assert_eq!(Roots::of(&Story::default(), "").relative("/a.rs"), "/a.rs");
+        assert_eq!(Roots::of(&History::default(), "").relative("/a.rs"), "/a.rs");
     }
 }

@@ -14,27 +14,20 @@ pub struct ConversationOptions<'a> {
 
 /// Renders the head of a resumed conversation.
 pub fn resumed_conversation(brief: &Brief, options: &ConversationOptions<'_>) -> String {
-    let title = brief.title.as_deref().or(brief.task.as_ref().map(|task| task.text.as_str())).unwrap_or("untitled");
+    let request = brief.task.request.as_ref();
+    let title = brief.title.as_deref().or(request.map(|request| request.text.as_str())).unwrap_or("untitled");
     let mut out = String::from("[RESUMED CONVERSATION]\nThis goes on with a conversation that was held before.\n\n");
     out += &format!("Conversation: {} / {}\n", plain_line(options.kind, 40), plain_line(title, 120));
     if let Some(at) = brief.updated_at {
         out += &format!("Last active: {} ({at})\n", ago(at, options.now));
     }
     out += &format!("Messages: {} {}\n", brief.messages, if brief.messages == 1 { "exchange" } else { "exchanges" });
-    if let Some(summary) = summary(brief) {
-        out += &format!("Summary: {summary}\n");
+    if let Some(request) = request {
+        out += &format!("Summary: the user asked {}\n", no_brackets(&item(request, 300)));
     }
     out +=
         "\nWhat was said before is at hand. Read it and answer as if there had been no break.\n[END RESUMED CONTEXT]\n";
     out
-}
-
-/// What it was about and what comes next.
-fn summary(brief: &Brief) -> Option<String> {
-    let task = brief.task.as_ref().map(|task| no_brackets(&item(task, 300)));
-    let next = brief.next.as_ref().map(|next| format!("next: {}", no_brackets(&item(next, 200))));
-    let parts: Vec<String> = task.into_iter().chain(next).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn plain_line(text: &str, width: usize) -> String {

@@ -1,16 +1,18 @@
-//! What a resume prompt is made of, wherever it comes from: a story with its brief, or a file that was written earlier.
+//! What a resume prompt is made of, wherever it comes from: a history with its brief, or a file that was written earlier.
 //!
-//! Lines in it are ready to be shown: on one line each, and quoted where their words are not the user's or the agent's.
+//! Lines in it are ready to be shown: on one line each, quoted, and labelled with who said them. Passages are as they were
+//! said, and messages are masked when they are shown.
 
 use std::borrow::Cow;
 
-use super::words::{clip, code, from_tool, item, line};
-use crate::distill::{Brief, Deed, Ended, FileChange, Item, Story, TestState, Workspace};
+use super::lines;
+use super::words::{at, code, flat, from_tool, item, quote};
+use crate::distill::{Brief, CallEvent, Event, FileChange, History, Item, Quoting, Workspace};
 use crate::time::Timestamp;
-use crate::transcript::{Action, Status};
+use crate::transcript::Status;
 
 /// Everything that a resume prompt may say.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Material<'a> {
     pub agent_name: String,
     pub session: String,
@@ -19,25 +21,35 @@ pub struct Material<'a> {
     pub project: Option<String>,
     pub project_name: Option<String>,
     pub branch: Option<String>,
-    pub goal: Option<String>,
-    pub in_progress: Vec<String>,
-    pub next: Option<String>,
-    pub remaining: Vec<String>,
-    pub done: Vec<String>,
+    pub quoting: Quoting,
+    pub state: Vec<String>,
+    pub task: Option<Passage>,
+    /// What belongs to the task beside its words: a shorter prompt after it, what that answers, the first request.
+    pub about_task: Vec<String>,
+    pub plan: Vec<String>,
     /// The newest first, as all that may be cut short.
     pub decisions: Vec<String>,
     pub problems: Vec<String>,
     pub questions: Vec<String>,
-    /// What the user said beside the task and the decisions.
+    /// The agent's own account of what was compacted.
+    pub summary: Vec<String>,
+    /// What the user said beside the task.
     pub said: Vec<String>,
-    /// What the agent explained, and said last.
-    pub remarks: Vec<String>,
     pub drift: Vec<String>,
     pub files: Vec<FileView<'a>>,
+    pub git: Vec<String>,
     pub context: Vec<ContextPart<'a>>,
     pub overview: Vec<String>,
     /// In the order in which they were said.
     pub messages: Vec<Message<'a>>,
+}
+
+/// Somebody's words on several lines.
+#[derive(Debug, Clone)]
+pub struct Passage {
+    /// Who said it and when, for the heading.
+    pub by: String,
+    pub text: String,
 }
 
 /// A file that the session changed.
@@ -78,6 +90,7 @@ pub enum Role {
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
     pub role: Role,
+    pub at: Option<Timestamp>,
     pub words: Words<'a>,
 }
 
@@ -85,153 +98,155 @@ pub struct Message<'a> {
 #[derive(Debug, Clone)]
 pub enum Words<'a> {
     Text(&'a str),
-    Call { tool: &'a str, action: &'a Action, ended: Option<&'a Ended> },
+    Call(&'a CallEvent),
     Result { tool: &'a str, text: &'a str },
 }
 
 impl Message<'_> {
     /// A call on one line.
-    pub(super) fn call_line(&self) -> String {
+    pub(super) fn call_line(&self, quoting: Quoting) -> String {
+        let mask = |text: &str| quoting.line(text, 400);
         match &self.words {
-            Words::Text(text) => line(text, 160),
-            Words::Result { tool, text } => format!("{}: {}", code(tool, 40), from_tool(text, 120)),
-            Words::Call { tool, action, ended } => {
-                let subject = action.subject();
-                let mut out = format!("{} {}", line(tool, 40), code(&clip(&subject, 400), 120));
-                match ended {
-                    None => out += ", no outcome",
-                    Some(ended) if ended.status == Status::Done => {}
-                    Some(ended) => {
-                        out += if ended.status == Status::Failed { ", failed" } else { ", interrupted" };
-                        if let Some(exit) = ended.exit_code {
-                            out += &format!(" ({exit})");
-                        }
-                        out += &format!("; {}", from_tool(last_line(&ended.text), 120));
-                    }
-                }
-                out
+            Words::Text(text) => quote(&mask(text), 160),
+            Words::Result { tool, text } => format!("{}: {}", code(tool, 40), from_tool(&mask(text), 120)),
+            Words::Call(call) => {
+                let subject = quoting.passage(&call.action.subject(), 400);
+                format!("{} {}{}", flat(&call.tool, 40), code(&subject, 160), call_end(call, quoting))
             }
         }
     }
 }
 
-/// The end of an output says how it went.
-fn last_line(text: &str) -> &str {
-    text.trim_end().lines().next_back().unwrap_or("")
+fn call_end(call: &CallEvent, quoting: Quoting) -> String {
+    let Some(end) = &call.end else { return ", no outcome".to_owned() };
+    let word = match end.status {
+        Status::Done => return String::new(),
+        Status::Failed => ", failed",
+        Status::Interrupted => ", interrupted",
+    };
+    let exit = end.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
+    let last = end.text.trim_end().lines().next_back().unwrap_or_default();
+    format!("{word}{exit}; {}", from_tool(&quoting.line(last, 200), 120))
 }
 
 impl<'a> Material<'a> {
-    /// What a brief, its story and the project give.
-    pub fn of(brief: &'a Brief, story: &'a Story, workspace: &'a Workspace, agent_name: &str) -> Self {
-        let lines = |items: &[Item]| items.iter().map(|one| item(one, 240)).collect::<Vec<_>>();
-        let newest = |items: &[Item]| items.iter().rev().map(|one| item(one, 240)).collect::<Vec<_>>();
-        let git = workspace.git.as_ref().or(brief.git.as_ref());
+    /// Material without anything in it yet.
+    pub(super) fn empty(agent_name: &str, session: &str, made_at: String, quoting: Quoting) -> Self {
         Self {
             agent_name: agent_name.to_owned(),
-            session: brief.session.0.clone(),
-            made_at: brief.made_at.to_string(),
+            session: session.to_owned(),
+            made_at,
+            project: None,
+            project_name: None,
+            branch: None,
+            quoting,
+            state: Vec::new(),
+            task: None,
+            about_task: Vec::new(),
+            plan: Vec::new(),
+            decisions: Vec::new(),
+            problems: Vec::new(),
+            questions: Vec::new(),
+            summary: Vec::new(),
+            said: Vec::new(),
+            drift: Vec::new(),
+            files: Vec::new(),
+            git: Vec::new(),
+            context: Vec::new(),
+            overview: Vec::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    /// What a brief, its history and the project give.
+    pub fn of(
+        brief: &'a Brief,
+        history: &'a History,
+        workspace: &'a Workspace,
+        agent_name: &str,
+        quoting: Quoting,
+    ) -> Self {
+        let git = workspace.git.as_ref().or(brief.git.as_ref());
+        let newest = |items: &[Item]| items.iter().rev().map(|one| item(one, 400)).collect::<Vec<_>>();
+        Self {
             project: brief.project.clone().or_else(|| Some(workspace.root.clone()).filter(|root| !root.is_empty())),
             project_name: workspace.name.clone(),
-            branch: git.and_then(|git| git.branch.clone()).or_else(|| story.header.branch.clone()),
-            goal: brief.task.as_ref().map(|task| item(task, 1_500)).or(brief.title.as_deref().map(|t| line(t, 300))),
-            in_progress: lines(&brief.in_progress),
-            next: brief.next.as_ref().map(|next| item(next, 600)),
-            remaining: lines(&brief.remaining),
-            done: newest(&brief.done),
-            decisions: decisions(brief),
+            branch: git.and_then(|git| git.branch.clone()).or_else(|| history.header.branch.clone()),
+            state: lines::state_lines(brief, 600),
+            task: task(brief),
+            about_task: about_task(brief),
+            plan: plan(brief),
+            decisions: brief.decisions.iter().map(|one| lines::decision(one, 400)).collect(),
             problems: problems(brief),
             questions: newest(&brief.questions),
+            summary: brief.summary.iter().map(|part| item(part, 1_200)).collect(),
             said: said(brief),
-            remarks: newest(&brief.remarks),
-            drift: drift(brief),
-            files: files(brief, story, workspace),
+            drift: lines::drift_lines(brief, 200),
+            files: files(brief, history, workspace),
+            git: lines::git_lines(brief, 12, 100),
             context: context(workspace),
             overview: overview(brief),
-            messages: messages(story),
+            messages: messages(history),
+            ..Self::empty(agent_name, &brief.session.0, brief.made_at.to_string(), quoting)
         }
     }
 }
 
-fn decisions(brief: &Brief) -> Vec<String> {
-    let one = |decision: &crate::distill::Decision| match &decision.reason {
-        Some(reason) => format!("{} (why: {})", item(&decision.what, 300), line(reason, 200)),
-        None => item(&decision.what, 300),
+fn task(brief: &Brief) -> Option<Passage> {
+    let request = brief.task.request.as_ref();
+    let said = request.map(|request| Passage { by: format!("the user{}", at(request.at)), text: request.text.clone() });
+    said.or_else(|| brief.title.as_ref().map(|title| Passage { by: "its title".to_owned(), text: title.clone() }))
+}
+
+fn about_task(brief: &Brief) -> Vec<String> {
+    let task = &brief.task;
+    let reply =
+        task.in_reply_to.as_ref().map(|reply| format!("The agent then said{}: {}", at(reply.at), item(reply, 600)));
+    let follow_up =
+        task.follow_up.as_ref().map(|said| format!("The user's last prompt{}: {}", at(said.at), item(said, 800)));
+    let began =
+        task.began_with.as_ref().map(|said| format!("The work began with{}: {}", at(said.at), item(said, 1_200)));
+    [reply, follow_up, began].into_iter().flatten().collect()
+}
+
+fn plan(brief: &Brief) -> Vec<String> {
+    let told = |word: &str, items: &[Item]| {
+        items.iter().map(|step| format!("{word}: {}", item(step, 240))).collect::<Vec<_>>()
     };
-    brief.decisions.iter().rev().map(one).collect()
+    let plan = &brief.plan;
+    [told("in progress", &plan.in_progress), told("left", &plan.left), told("done", &plan.done)].concat()
 }
 
 /// So many of the user's words are told beside the conversation.
-const SAID: usize = 60;
+const MAX_SAID: usize = 60;
 
-/// The user's words that are told nowhere else: no extractor knows all the ways in which people say what they want.
+/// The user's words that are told nowhere else, the latest first.
 fn said(brief: &Brief) -> Vec<String> {
-    let is_told = |said: &&Item| {
-        let told = |what: &Item, more: usize| {
-            what.cites.iter().any(|key| said.cites.contains(key)) && (what.text.len() + more) * 5 >= said.text.len() * 4
-        };
-        let reason = |decision: &crate::distill::Decision| decision.reason.as_ref().map_or(0, String::len);
-        brief.task.iter().any(|task| told(task, 0))
-            || brief.decisions.iter().any(|decision| told(&decision.what, reason(decision)))
-    };
-    brief.requests.iter().rev().filter(|said| !is_told(said)).take(SAID).map(|said| item(said, 240)).collect()
+    let task = &brief.task;
+    let told: Vec<&Item> = [&task.request, &task.follow_up, &task.began_with].into_iter().flatten().collect();
+    let others = brief.requests.iter().rev().filter(|said| !told.iter().any(|told| told.entries == said.entries));
+    others.take(MAX_SAID).map(|said| format!("the user{}: {}", at(said.at), item(said, 320))).collect()
 }
 
-/// What stands in the way first, then what was tried in vain, then what was overcome.
+/// What is still failing first, then what was tried in vain.
 fn problems(brief: &Brief) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some(limit) = &brief.limit {
-        let reset = limit.resets_at.map(|at| format!(" until {at}")).unwrap_or_default();
-        lines.push(format!("stopped at a limit{reset}: {}", item(&limit.what, 160)));
-    }
-    lines.extend(brief.blockers.iter().rev().map(|blocker| format!("unresolved: {}", item(blocker, 300))));
-    lines.extend(brief.failed.iter().rev().map(|failed| {
-        let reason = failed.reason.as_deref().map(|reason| format!("; {}", from_tool(reason, 200)));
-        let tries = if failed.tries > 1 { format!(" ({} tries)", failed.tries) } else { String::new() };
-        format!("tried and given up: {}{tries}{}", item(&failed.what, 200), reason.unwrap_or_default())
-    }));
-    lines.extend(brief.errors.iter().rev().map(|error| match &error.resolution {
-        Some(resolution) => format!("seen: {}; resolved by: {}", item(&error.what, 200), item(resolution, 160)),
-        None => format!("seen: {}", item(&error.what, 200)),
-    }));
+    let mut lines: Vec<String> =
+        brief.failing.iter().rev().map(|one| format!("still failing: {}", lines::failing(one, 400))).collect();
+    lines.extend(brief.tests.iter().map(|run| format!("tests: {}", lines::test_run(run, 200))));
+    lines.extend(brief.failed.iter().rev().map(|one| lines::approach(one, 240)));
     lines
 }
 
-fn drift(brief: &Brief) -> Vec<String> {
-    let mut lines: Vec<String> = brief.drift.files.iter().map(|changed| item(changed, 200)).collect();
-    lines.extend(brief.drift.commits.iter().map(|commit| {
-        let id: String = commit.id.chars().take(10).collect();
-        format!("commit {} at {}: {}", code(&id, 12), commit.at, code(&commit.subject, 120))
-    }));
-    lines
-}
-
-fn files<'a>(brief: &Brief, story: &'a Story, workspace: &Workspace) -> Vec<FileView<'a>> {
-    let mut pieces = super::resume::diff::pieces(story, &workspace.root);
+fn files<'a>(brief: &Brief, history: &'a History, workspace: &Workspace) -> Vec<FileView<'a>> {
+    let mut pieces = super::resume::diff::pieces(history, &workspace.root);
     let changed = brief.files.iter().filter(|file| file.change != FileChange::Read);
     changed
         .map(|file| {
-            let mut change = change_word(file.change).to_owned();
-            if let Some(at) = file.at {
-                change += &format!(" {at}");
-            }
-            match file.tests {
-                Some(TestState::Passing) => change += ", tests pass",
-                Some(TestState::Failing) => change += ", tests fail",
-                None => {}
-            }
             let text = pieces.remove(file.path.as_str()).map_or(DiffSource::None, DiffSource::Actions);
+            let change = lines::file_change(file, 120);
             FileView { path: file.path.clone(), change, language: language(&file.path), text }
         })
         .collect()
-}
-
-pub(super) fn change_word(change: FileChange) -> &'static str {
-    match change {
-        FileChange::Created => "created",
-        FileChange::Modified => "modified",
-        FileChange::Deleted => "deleted",
-        FileChange::Read => "read",
-    }
 }
 
 /// What the fence of a file is called, by the file's ending.
@@ -307,39 +322,26 @@ fn overview(brief: &Brief) -> Vec<String> {
     if !read.is_empty() {
         lines.push(format!("files that were only read: {}", code(&read.join(", "), 400)));
     }
-    if let Some(first) = brief.requests.first() {
-        lines.push(format!("first request: {}", item(first, 300)));
-    }
-    if let Some(last) = brief.requests.last().filter(|_| brief.requests.len() > 1) {
-        lines.push(format!("latest request: {}", item(last, 300)));
-    }
-    lines.extend(brief.commands.iter().rev().take(8).map(|run| {
-        let end = match (&run.tests, run.failed) {
-            (Some(tests), _) => format!(": {}", line(tests, 80)),
-            (None, true) => ": failed".to_owned(),
-            (None, false) => String::new(),
-        };
-        format!("ran {}{end}", code(&run.command, 120))
-    }));
-    lines.extend(brief.action_items.iter().take(8).map(|one| format!("to do: {}", item(one, 160))));
-    lines.extend(brief.references.iter().rev().take(8).map(|one| format!("see {}", item(one, 160))));
+    lines.extend(brief.commands.iter().rev().take(8).map(|run| format!("ran {}", lines::command(run, 160))));
+    lines.extend(brief.todos.iter().rev().take(8).map(|one| format!("added in a file: {}", item(one, 160))));
+    lines.extend(brief.references.iter().rev().take(8).map(|one| format!("named: {}", item(one, 160))));
     lines
 }
 
 /// Prompts, replies and summaries as they are, calls as what stands between them.
-fn messages(story: &Story) -> Vec<Message<'_>> {
-    story.steps.iter().filter_map(|step| of_deed(&step.deed)).collect()
+fn messages(history: &History) -> Vec<Message<'_>> {
+    history.steps.iter().filter_map(|step| of_event(&step.event, step.at)).collect()
 }
 
-fn of_deed(deed: &Deed) -> Option<Message<'_>> {
-    let (role, words) = match deed {
-        Deed::Prompt { text, .. } => (Role::User, Words::Text(text)),
-        Deed::Reply { text } => (Role::Agent, Words::Text(text)),
-        Deed::Summary { text } => (Role::Summary, Words::Text(text)),
-        Deed::Call { tool, action, ended } => (Role::Tool, Words::Call { tool, action, ended: ended.as_ref() }),
-        Deed::Failure(failure) => (Role::Tool, Words::Result { tool: "service", text: &failure.message }),
-        Deed::Attached { .. } | Deed::Reasoning { .. } => return None,
+fn of_event(event: &Event, at: Option<Timestamp>) -> Option<Message<'_>> {
+    let (role, words) = match event {
+        Event::Prompt { text, .. } => (Role::User, Words::Text(text)),
+        Event::Reply { text } => (Role::Agent, Words::Text(text)),
+        Event::Summary { text } => (Role::Summary, Words::Text(text)),
+        Event::Call(call) => (Role::Tool, Words::Call(call)),
+        Event::Failure(failure) => (Role::Tool, Words::Result { tool: "service", text: &failure.message }),
+        Event::Attached { .. } | Event::Reasoning { .. } => return None,
     };
-    let empty = matches!(words, Words::Text(text) if text.trim().is_empty());
-    (!empty).then_some(Message { role, words })
+    let is_empty = matches!(words, Words::Text(text) if text.trim().is_empty());
+    (!is_empty).then_some(Message { role, at, words })
 }

@@ -4,12 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::material::{ContextPart, DiffSource, FileView, Message, Role, Words, language};
+use super::lines;
+use super::material::{ContextPart, DiffSource, FileView, Material, Message, Passage, Role, Words, language};
 use super::resume::diff;
-use super::words::{code, line};
-use super::{Material, material};
-use crate::distill::{Brief, Deed, FileChange, Item, Story, Workspace};
-use crate::tokens;
+use super::words::{line, quote};
+use crate::distill::{Brief, Event, FileChange, FileTouched, History, Item, Quoting, Step, Workspace};
+use crate::time::Timestamp;
+use crate::tokens::estimate;
 
 /// A file's changes are kept up to so many characters.
 const DIFF_CHARS: usize = 20_000;
@@ -121,13 +122,11 @@ pub struct Task {
 }
 
 /// Captures a session in the portable format.
-pub fn session_json(brief: &Brief, story: &Story, workspace: &Workspace) -> SessionJson {
+pub fn session_json(brief: &Brief, history: &History, workspace: &Workspace, quoting: Quoting) -> SessionJson {
     let texts = |items: &[Item]| items.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
-    let errors = brief.errors.iter().map(|error| error.what.text.clone());
-    let failed = brief.failed.iter().map(|failed| match &failed.reason {
-        Some(reason) => format!("{}: {reason}", failed.what.text),
-        None => failed.what.text.clone(),
-    });
+    let failing = brief.failing.iter().map(|one| lines::failing(one, 600));
+    let failed = brief.failed.iter().map(|one| lines::approach(one, 400));
+    let failing: Vec<String> = failing.collect();
     SessionJson {
         version: FormatVersion::V1,
         source: brief.agent.to_owned(),
@@ -135,29 +134,23 @@ pub fn session_json(brief: &Brief, story: &Story, workspace: &Workspace) -> Sess
         session_id: brief.session.0.clone(),
         session_started_at: brief.started_at.map(|at| at.to_string()),
         project: project(brief, workspace),
-        conversation: conversation(story),
-        files_changed: files_changed(brief, story, workspace),
-        decisions: brief.decisions.iter().map(with_reason).collect(),
-        blockers: texts(&brief.blockers).into_iter().chain(failed).chain(errors).collect(),
+        conversation: conversation(history, quoting),
+        files_changed: files_changed(brief, history, workspace, quoting),
+        decisions: brief.decisions.iter().map(|one| lines::decision(one, 1_000)).collect(),
+        blockers: failing.iter().cloned().chain(failed).collect(),
         task: Task {
             description: task_text(brief),
-            completed: texts(&brief.done),
-            remaining: texts(&brief.remaining),
-            in_progress: brief.in_progress.first().or(brief.next.as_ref()).map(|item| item.text.clone()),
-            blockers: texts(&brief.blockers).into_iter().chain(texts(&brief.questions)).collect(),
+            completed: texts(&brief.plan.done),
+            remaining: texts(&brief.plan.left),
+            in_progress: brief.plan.in_progress.first().map(|item| item.text.clone()),
+            blockers: failing.into_iter().chain(texts(&brief.questions)).collect(),
         },
     }
 }
 
 fn task_text(brief: &Brief) -> String {
-    brief.task.as_ref().map(|task| task.text.clone()).or_else(|| brief.title.clone()).unwrap_or_default()
-}
-
-fn with_reason(decision: &crate::distill::Decision) -> String {
-    match &decision.reason {
-        Some(reason) => format!("{} (why: {reason})", decision.what.text),
-        None => decision.what.text.clone(),
-    }
+    let request = brief.task.request.as_ref().map(|request| request.text.clone());
+    request.or_else(|| brief.title.clone()).unwrap_or_default()
 }
 
 fn project(brief: &Brief, workspace: &Workspace) -> Project {
@@ -181,38 +174,39 @@ fn oneline(commit: &crate::distill::Commit) -> String {
     format!("{id} {}", commit.subject)
 }
 
-fn conversation(story: &Story) -> Conversation {
-    let messages: Vec<ConversationMessage> = story.steps.iter().filter_map(message).collect();
+fn conversation(history: &History, quoting: Quoting) -> Conversation {
+    let messages: Vec<ConversationMessage> = history.steps.iter().filter_map(|step| message(step, quoting)).collect();
     let spoken = |message: &&ConversationMessage| message.role != ConversationRole::Tool;
     Conversation {
         message_count: messages.iter().filter(spoken).count(),
-        estimated_tokens: tokens::of_bytes(messages.iter().map(|message| message.content.len()).sum()),
+        estimated_tokens: messages.iter().map(|message| estimate(&message.content)).sum(),
         summary: None,
         messages,
     }
 }
 
-fn message(step: &crate::distill::Step) -> Option<ConversationMessage> {
+fn message(step: &Step, quoting: Quoting) -> Option<ConversationMessage> {
     let timestamp = step.at.map(|at| at.to_string());
-    let (role, content, tool_name) = match &step.deed {
-        Deed::Prompt { text, .. } => (ConversationRole::User, text.clone(), None),
-        Deed::Reply { text } => (ConversationRole::Assistant, text.clone(), None),
-        Deed::Attached { text } | Deed::Summary { text } => (ConversationRole::System, text.clone(), None),
-        Deed::Failure(failure) => (ConversationRole::System, failure.message.clone(), None),
-        Deed::Call { tool, action, ended } => {
-            let output = ended.as_ref().map_or("", |ended| ended.text.as_str());
-            let subject = action.subject();
+    let mask = |text: &str| quoting.mask(text).into_owned();
+    let (role, content, tool_name) = match &step.event {
+        Event::Prompt { text, .. } => (ConversationRole::User, mask(text), None),
+        Event::Reply { text } => (ConversationRole::Assistant, mask(text), None),
+        Event::Attached { text } | Event::Summary { text } => (ConversationRole::System, mask(text), None),
+        Event::Failure(failure) => (ConversationRole::System, mask(&failure.message), None),
+        Event::Call(call) => {
+            let output = call.end.as_ref().map_or("", |end| end.text.as_str());
+            let subject = call.action.subject();
             let gap = if subject.is_empty() || output.is_empty() { "" } else { "\n" };
-            (ConversationRole::Tool, format!("{subject}{gap}{output}"), Some(tool.clone()))
+            (ConversationRole::Tool, mask(&format!("{subject}{gap}{output}")), Some(call.tool.clone()))
         }
-        Deed::Reasoning { .. } => return None,
+        Event::Reasoning { .. } => return None,
     };
     Some(ConversationMessage { role, content, tool_name, timestamp, token_count: None })
 }
 
-fn files_changed(brief: &Brief, story: &Story, workspace: &Workspace) -> Vec<ChangedFile> {
-    let mut pieces = diff::pieces(story, &workspace.root);
-    let mut file = |file: &crate::distill::FileTouched| {
+fn files_changed(brief: &Brief, history: &History, workspace: &Workspace, quoting: Quoting) -> Vec<ChangedFile> {
+    let mut pieces = diff::pieces(history, &workspace.root);
+    let mut file = |file: &FileTouched| {
         let change_type = match file.change {
             FileChange::Created => ChangeType::Created,
             FileChange::Modified => ChangeType::Modified,
@@ -220,7 +214,7 @@ fn files_changed(brief: &Brief, story: &Story, workspace: &Workspace) -> Vec<Cha
             FileChange::Read => return None,
         };
         let language = language(&file.path);
-        let diff = pieces.remove(&file.path).map(|pieces| diff::text(&pieces, language, DIFF_CHARS).0);
+        let diff = pieces.remove(&file.path).map(|pieces| diff::text(&pieces, language, DIFF_CHARS, quoting).0);
         let language = (!language.is_empty()).then(|| language.to_owned());
         Some(ChangedFile { path: file.path.clone(), change_type, diff, language })
     };
@@ -228,35 +222,35 @@ fn files_changed(brief: &Brief, story: &Story, workspace: &Workspace) -> Vec<Cha
 }
 
 impl SessionJson {
-    /// What a resume prompt is made of. Who said what is no longer known of most lines, so blockers are quoted.
-    pub fn material(&self, agent_name: &str) -> Material<'_> {
-        let lines = |texts: &[String], width| texts.iter().map(|text| line(text, width)).collect::<Vec<_>>();
-        let newest = |texts: &[String]| texts.iter().rev().map(|text| line(text, 300)).collect::<Vec<_>>();
-        let quoted = |texts: &[String]| texts.iter().rev().map(|text| code(text, 300)).collect::<Vec<_>>();
-        let only_task = |text: &&String| !self.blockers.contains(text);
+    /// What a resume prompt is made of. Who said a line is no longer known of most, so they are quoted as they are.
+    pub fn material(&self, agent_name: &str, quoting: Quoting) -> Material<'_> {
+        let mask = |text: &String| quoting.passage(text, 2_000);
+        let listed = |word: &str, texts: &[String]| {
+            texts.iter().map(|text| format!("{word}: {}", quote(&mask(text), 240))).collect::<Vec<_>>()
+        };
+        let lines = |texts: &[String]| texts.iter().map(|text| line(&mask(text), 600)).collect::<Vec<_>>();
+        let is_question = |text: &&String| !self.blockers.contains(text);
+        let questions: Vec<String> = self.task.blockers.iter().filter(is_question).cloned().collect();
+        let task = Some(quoting.passage(&self.task.description, 6_000)).filter(|task| !task.is_empty());
         Material {
-            agent_name: agent_name.to_owned(),
-            session: self.session_id.clone(),
-            made_at: line(&self.captured_at, 40),
             project: Some(self.project.path.clone()),
             project_name: self.project.name.clone(),
             branch: self.project.git_branch.clone(),
-            goal: Some(line(&self.task.description, 1_500)).filter(|goal| !goal.is_empty()),
-            in_progress: self.task.in_progress.iter().map(|text| line(text, 600)).collect(),
-            next: None,
-            remaining: lines(&self.task.remaining, 240),
-            done: newest(&self.task.completed),
-            decisions: newest(&self.decisions),
-            problems: quoted(&self.blockers),
-            questions: self.task.blockers.iter().filter(only_task).map(|text| code(text, 240)).collect(),
-            // They are in the conversation; which of them say something of their own is not known.
-            said: Vec::new(),
-            remarks: Vec::new(),
-            drift: Vec::new(),
+            task: task.map(|text| Passage { by: "as it was captured".to_owned(), text }),
+            plan: [
+                listed("in progress", self.task.in_progress.as_slice()),
+                listed("left", &self.task.remaining),
+                listed("done", &self.task.completed),
+            ]
+            .concat(),
+            decisions: lines(&self.decisions),
+            problems: lines(&self.blockers),
+            questions: questions.iter().map(|text| quote(&mask(text), 400)).collect(),
             files: self.files_changed.iter().map(ChangedFile::view).collect(),
             context: self.project.context(),
-            overview: self.conversation.overview(),
+            overview: self.conversation.overview(quoting),
             messages: self.conversation.messages.iter().map(ConversationMessage::message).collect(),
+            ..Material::empty(agent_name, &self.session_id, line(&self.captured_at, 40), quoting)
         }
     }
 }
@@ -272,7 +266,7 @@ impl ChangedFile {
         // A diff and a whole file look different at the first line.
         let is_diff = self.diff.as_deref().is_some_and(|diff| diff.starts_with(['@', '+', '-']));
         let language = if is_diff { "diff" } else { language(&self.path) };
-        FileView { path: self.path.clone(), change: material::change_word(change).to_owned(), language, text }
+        FileView { path: self.path.clone(), change: lines::change_word(change).to_owned(), language, text }
     }
 }
 
@@ -296,13 +290,14 @@ impl Project {
 }
 
 impl Conversation {
-    fn overview(&self) -> Vec<String> {
+    fn overview(&self, quoting: Quoting) -> Vec<String> {
+        let told = |text: &str, width: usize| quote(&quoting.passage(text, width), width);
         let mut lines = vec![format!("{} messages, about {} tokens", self.message_count, self.estimated_tokens)];
-        lines.extend(self.summary.iter().map(|summary| format!("summary: {}", line(summary, 600))));
+        lines.extend(self.summary.iter().map(|summary| format!("summary: {}", told(summary, 600))));
         let users = || self.messages.iter().filter(|message| message.role == ConversationRole::User);
-        lines.extend(users().next().map(|first| format!("first request: {}", line(&first.content, 300))));
+        lines.extend(users().next().map(|first| format!("first request: {}", told(&first.content, 300))));
         let last = users().next_back().filter(|_| users().count() > 1);
-        lines.extend(last.map(|last| format!("latest request: {}", line(&last.content, 300))));
+        lines.extend(last.map(|last| format!("latest request: {}", told(&last.content, 300))));
         lines
     }
 }
@@ -318,6 +313,6 @@ impl ConversationMessage {
                 (Role::Tool, Words::Result { tool: self.tool_name.as_deref().unwrap_or("tool"), text })
             }
         };
-        Message { role, words }
+        Message { role, at: self.timestamp.as_deref().and_then(Timestamp::parse), words }
     }
 }

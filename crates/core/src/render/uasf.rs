@@ -5,10 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Material;
-use super::material::{DiffSource, FileView, Message, Role, Words, language};
-use super::words::{clip, code, line};
-use crate::distill::{Deed, Ended, Story};
+use super::material::{DiffSource, FileView, Material, Message, Passage, Role, Words, language};
+use super::words::{code, quote};
+use crate::distill::{CallEnd, Event, History, Quoting};
 use crate::transcript::{Action, Change, Status};
 
 /// The version of the format that is written.
@@ -50,9 +49,9 @@ pub enum UasfEvent {
 }
 
 /// Writes a story as UASF.
-pub fn uasf(story: &Story) -> Uasf {
-    let header = &story.header;
-    let first = story.steps.iter().find_map(|step| step.at);
+pub fn uasf(history: &History) -> Uasf {
+    let header = &history.header;
+    let first = history.steps.iter().find_map(|step| step.at);
     let session = UasfSession {
         id: header.session.0.clone(),
         agent: header.agent.to_owned(),
@@ -63,27 +62,27 @@ pub fn uasf(story: &Story) -> Uasf {
         version: UASF_VERSION.to_owned(),
     };
     let mut events = Vec::new();
-    for step in &story.steps {
-        push_deed(&mut events, &step.deed);
+    for step in &history.steps {
+        push_event(&mut events, &step.event);
     }
     Uasf { session, events }
 }
 
-fn push_deed(events: &mut Vec<UasfEvent>, deed: &Deed) {
-    events.push(match deed {
-        Deed::Prompt { text, .. } | Deed::Attached { text } => UasfEvent::UserMessage { content: text.clone() },
-        Deed::Reply { text } | Deed::Summary { text } => UasfEvent::AssistantText { content: text.clone() },
-        Deed::Reasoning { text } => UasfEvent::Thinking { content: text.clone() },
-        Deed::Failure(failure) => UasfEvent::Error { message: failure.message.clone() },
-        Deed::Call { tool, action, ended } => return push_call(events, tool, action, ended.as_ref()),
+fn push_event(events: &mut Vec<UasfEvent>, event: &Event) {
+    events.push(match event {
+        Event::Prompt { text, .. } | Event::Attached { text } => UasfEvent::UserMessage { content: text.clone() },
+        Event::Reply { text } | Event::Summary { text } => UasfEvent::AssistantText { content: text.clone() },
+        Event::Reasoning { text } => UasfEvent::Thinking { content: text.clone() },
+        Event::Failure(failure) => UasfEvent::Error { message: failure.message.clone() },
+        Event::Call(call) => return push_call(events, &call.tool, &call.action, call.end.as_ref()),
     });
 }
 
-fn push_call(events: &mut Vec<UasfEvent>, tool: &str, action: &Action, ended: Option<&Ended>) {
-    let output = ended.map(|ended| ended.text.clone());
+fn push_call(events: &mut Vec<UasfEvent>, tool: &str, action: &Action, end: Option<&CallEnd>) {
+    let output = end.map(|end| end.text.clone());
     match action {
         Action::Run { command, .. } => {
-            let exit_code = ended.and_then(|ended| ended.exit_code);
+            let exit_code = end.and_then(|end| end.exit_code);
             events.push(UasfEvent::ShellCommand { command: command.clone(), output, exit_code });
             return;
         }
@@ -99,8 +98,8 @@ fn push_call(events: &mut Vec<UasfEvent>, tool: &str, action: &Action, ended: Op
             events.push(UasfEvent::CodeSearch { tool: tool.to_owned(), query, results: output });
         }
     }
-    if let Some(ended) = ended.filter(|ended| ended.status != Status::Done) {
-        events.push(UasfEvent::Error { message: ended.text.clone() });
+    if let Some(end) = end.filter(|end| end.status != Status::Done) {
+        events.push(UasfEvent::Error { message: end.text.clone() });
     }
 }
 
@@ -124,24 +123,21 @@ fn push_change(events: &mut Vec<UasfEvent>, change: &Change) {
 }
 
 impl Uasf {
-    /// What a resume prompt is made of: nothing is distilled in this format, so the first and the last request stand for
-    /// the task.
-    pub fn material(&self, agent_name: &str, made_at: &str) -> Material<'_> {
+    /// What a resume prompt is made of: nothing is distilled in this format, so the last request stands for the task.
+    pub fn material(&self, agent_name: &str, made_at: &str, quoting: Quoting) -> Material<'_> {
         let requests: Vec<&str> = self.events.iter().filter_map(UasfEvent::request).collect();
-        let last = requests.last().filter(|_| requests.len() > 1);
+        let task =
+            requests.last().map(|text| Passage { by: "the user".to_owned(), text: quoting.passage(text, 6_000) });
         Material {
-            agent_name: agent_name.to_owned(),
-            session: self.session.id.clone(),
-            made_at: made_at.to_owned(),
             project: Some(self.session.cwd.clone()).filter(|cwd| !cwd.is_empty()),
             branch: self.session.git_branch.clone(),
-            goal: requests.first().map(|text| line(text, 1_500)),
-            next: last.map(|text| format!("the latest request: {}", line(text, 600))),
-            problems: self.events.iter().rev().filter_map(UasfEvent::problem).take(20).collect(),
+            task,
+            said: requests.iter().rev().skip(1).map(|text| quote(&quoting.passage(text, 600), 320)).collect(),
+            problems: self.events.iter().rev().filter_map(|event| event.problem(quoting)).take(20).collect(),
             files: self.files(),
             overview: vec![format!("{} events, model {}", self.events.len(), code(&self.session.model, 60))],
             messages: self.events.iter().filter_map(UasfEvent::message).collect(),
-            ..Material::default()
+            ..Material::empty(agent_name, &self.session.id, made_at.to_owned(), quoting)
         }
     }
 
@@ -180,11 +176,11 @@ impl UasfEvent {
         }
     }
 
-    fn problem(&self) -> Option<String> {
+    fn problem(&self, quoting: Quoting) -> Option<String> {
         match self {
-            Self::Error { message } => Some(code(message, 240)),
+            Self::Error { message } => Some(code(&quoting.passage(message, 400), 240)),
             Self::ShellCommand { command, exit_code: Some(exit), .. } if *exit != 0 => {
-                Some(format!("{} ended with {exit}", code(&clip(command, 400), 160)))
+                Some(format!("{} ended with {exit}", code(&quoting.passage(command, 400), 160)))
             }
             _ => None,
         }
@@ -202,6 +198,6 @@ impl UasfEvent {
             Self::Error { message } => (Role::Tool, Words::Result { tool: "error", text: message }),
             Self::Thinking { .. } | Self::FileSnapshot { .. } => return None,
         };
-        Some(Message { role, words })
+        Some(Message { role, at: None, words })
     }
 }

@@ -2,11 +2,29 @@
 
 use crate::distill::{Item, Voice};
 use crate::plain::plain;
-use crate::tokens::Counter;
+use crate::time::Timestamp;
+use crate::tokens::estimate_within;
 
-/// One line of somebody's words, at most `width` characters: no controls, no comments, no markers, no heading.
+/// What stands for the end of a line where several are told on one.
+const LINE_END: &str = " ⏎ ";
+
+/// A text on one line, at most `width` characters: as it was written, but for a mark where a line ends.
+pub(super) fn flat(text: &str, width: usize) -> String {
+    // What is far longer is cut before it is cleaned.
+    let enough = text.floor_char_boundary(width.saturating_mul(8).saturating_add(256));
+    let text = inert(&plain(&text[..enough]));
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    clip(&lines.join(LINE_END).replace('\t', " "), width)
+}
+
+/// Somebody's words on one line, between quotation marks.
+pub(super) fn quote(text: &str, width: usize) -> String {
+    format!("\"{}\"", flat(text, width))
+}
+
+/// One line of ours: no controls, no comments, no markers, no heading.
 pub(super) fn line(text: &str, width: usize) -> String {
-    let text = inert(&one_line(text, width));
+    let text = flat(text, width);
     match text.chars().next() {
         // What would make the line a heading, a quotation, a list, a table or a fence.
         Some('#' | '>' | '-' | '+' | '*' | '=' | '|' | '`' | '~' | '<' | '[') => format!("\\{text}"),
@@ -16,7 +34,7 @@ pub(super) fn line(text: &str, width: usize) -> String {
 
 /// One line as inline code: the delimiter is longer than every run of backticks inside.
 pub(super) fn code(text: &str, width: usize) -> String {
-    let text = inert(&one_line(text, width));
+    let text = flat(text, width);
     let ticks = "`".repeat(longest_run(&text, '`') + 1);
     if text.is_empty() || text.starts_with('`') || text.ends_with('`') {
         return format!("{ticks} {text} {ticks}");
@@ -24,10 +42,10 @@ pub(super) fn code(text: &str, width: usize) -> String {
     format!("{ticks}{text}{ticks}")
 }
 
-/// An item on one line: the user's and the agent's words as they are, everything else quoted and labelled.
+/// An item on one line: the user's and the agent's words between quotation marks, everything else labelled as what it is.
 pub(super) fn item(item: &Item, width: usize) -> String {
     match item.voice {
-        Voice::User | Voice::Agent => line(&item.text, width),
+        Voice::User | Voice::Agent => quote(&item.text, width),
         Voice::Tool => from_tool(&item.text, width),
         Voice::Workspace => format!("seen in the project: {}", code(&item.text, width)),
     }
@@ -48,6 +66,17 @@ pub(super) fn path(text: &str, width: usize) -> String {
     code(&format!("…{tail}"), width)
 }
 
+/// A time to the minute, as people say it.
+pub(super) fn when(at: Timestamp) -> String {
+    let text = at.to_string();
+    format!("{}Z", text.get(..16).unwrap_or(&text))
+}
+
+/// The same behind words that it belongs to, where it is known.
+pub(super) fn at(at: Option<Timestamp>) -> String {
+    at.map(|at| format!(", {}", when(at))).unwrap_or_default()
+}
+
 /// A fenced block; the fence is longer than every run of backticks inside.
 pub(super) fn fenced(text: &str, language: &str) -> String {
     let text = inert(&plain(text));
@@ -58,14 +87,15 @@ pub(super) fn fenced(text: &str, language: &str) -> String {
 
 /// Several lines as a quotation: whatever they hold, no line begins at the margin.
 pub(super) fn quoted(text: &str) -> String {
-    let text = inert(&plain(text));
-    let mut out = String::with_capacity(text.len() + 16);
-    for line in text.trim_end().lines() {
-        out.push_str(if line.is_empty() { ">" } else { "> " });
-        out.push_str(line);
-        out.push('\n');
-    }
+    let mut out = quoted_lines(text).join("\n");
+    out.push('\n');
     out
+}
+
+/// The lines of a quotation.
+pub(super) fn quoted_lines(text: &str) -> Vec<String> {
+    let text = inert(&plain(text));
+    text.trim_end().lines().map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") }).collect()
 }
 
 /// Comments, and with them our own markers, are opened up: they would hide text or end a block.
@@ -92,31 +122,18 @@ pub(super) fn clip_lines(text: &str, width: usize) -> String {
     format!("{}{gap}[… {left} more {}]\n", &text[..cut], if left == 1 { "line" } else { "lines" })
 }
 
-/// The longest beginning that has at most `limit` tokens, found without counting much more than that.
-pub(super) fn clip_tokens(text: &str, limit: u64, counter: Counter) -> String {
-    // A token of prose has about four bytes and hardly ever more than sixteen.
-    let bytes = usize::try_from(limit.saturating_mul(16)).unwrap_or(usize::MAX);
-    let head = &text[..text.floor_char_boundary(bytes)];
-    if head.len() == text.len() && counter.count_within(text, limit).is_some() {
+/// The longest beginning that has at most `limit` tokens.
+pub(super) fn clip_tokens(text: &str, limit: u64) -> String {
+    if estimate_within(text, limit).is_some() {
         return text.to_owned();
     }
-    let (mut low, mut high) = (0, head.len());
+    let (mut low, mut high) = (0, text.len());
     while high - low > 8 {
         let middle = low + (high - low) / 2;
-        let cut = format!("{}…", &head[..head.floor_char_boundary(middle)]);
-        if counter.count_within(&cut, limit).is_some() { low = middle } else { high = middle }
+        let cut = format!("{}…", &text[..text.floor_char_boundary(middle)]);
+        if estimate_within(&cut, limit).is_some() { low = middle } else { high = middle }
     }
-    format!("{}…", head[..head.floor_char_boundary(low)].trim_end())
-}
-
-/// Words with single spaces between them; looks at no more of a long text than it needs.
-fn one_line(text: &str, width: usize) -> String {
-    // Escapes and white space go, so more than `width` characters are looked at; what is cut off may be an escape.
-    let enough = text.floor_char_boundary(width.saturating_mul(8).saturating_add(256));
-    let words = crate::plain::one_line(&text[..enough], usize::MAX);
-    let words = if enough < text.len() && words.chars().count() <= width { words + "…" } else { clip(&words, width) };
-    // Prose has four characters to a token; scripts with several tokens to a character are cut shorter.
-    clip_tokens(&words, width as u64 * 3 / 5 + 4, Counter::Exact)
+    format!("{}…", text[..text.floor_char_boundary(low)].trim_end())
 }
 
 fn longest_run(text: &str, of: char) -> usize {
@@ -131,6 +148,7 @@ fn longest_run(text: &str, of: char) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::estimate;
 
     #[test]
     fn code_survives_backticks() {
@@ -145,9 +163,14 @@ mod tests {
 
     #[test]
     fn a_line_is_never_a_heading_a_fence_or_a_comment() {
-        assert_eq!(line("## Task\n\n```\nx", 99), "\\## Task ``` x");
+        assert_eq!(line("## Task\n\n```\nx", 99), "\\## Task ⏎ ``` ⏎ x");
         assert_eq!(line("a <!--CARRYOVER:END--> b", 99), "a <! --CARRYOVER:END-- > b");
         assert!(!line("<!-<!---->", 99).contains("<!--"));
+    }
+
+    #[test]
+    fn a_command_stays_as_it_ran() {
+        assert_eq!(code("cd a; make  x | tail -3\nls", 99), "`cd a; make  x | tail -3 ⏎ ls`");
     }
 
     #[test]
@@ -160,8 +183,7 @@ mod tests {
     #[test]
     fn token_cuts_hold() {
         for text in ["word ".repeat(4000), "日本語".repeat(2000), "x".repeat(9000), "🎉\u{200d}".repeat(500)] {
-            let cut = clip_tokens(&text, 50, Counter::Exact);
-            let count = Counter::Exact.count(&cut);
+            let count = estimate(&clip_tokens(&text, 50));
             assert!(count <= 50, "{count}");
         }
     }

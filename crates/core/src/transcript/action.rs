@@ -125,6 +125,13 @@ pub enum StepChange {
     },
 }
 
+/// The user turned a call down.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refusal {
+    /// What the user said with it, where the client asks for that.
+    pub words: Option<String>,
+}
+
 impl Action {
     /// The word for it in reports and JSON.
     pub fn kind(&self) -> &'static str {

@@ -1,8 +1,10 @@
 //! One thing that happened in a session.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::Body;
 use crate::time::Timestamp;
@@ -21,10 +23,60 @@ pub struct EntryKey {
 }
 
 impl EntryKey {
+    /// The short name by which people and programs ask for the entry again.
+    pub fn reference(self) -> EntryRef {
+        EntryRef { file: self.file, offset: self.offset, part: self.part }
+    }
+
     /// The record as a whole: the same for all entries that one record makes.
     pub fn record(self) -> (u16, u64) {
         (self.file, self.offset)
     }
+}
+
+/// An entry by its place, in few letters: `3f9a`, `3f9a.2` for the third thing in its record, `1-3f9a` in the session's
+/// second file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntryRef {
+    file: u16,
+    offset: u64,
+    part: u16,
+}
+
+impl EntryRef {
+    /// Whether it is the place of this entry.
+    pub fn names(self, key: EntryKey) -> bool {
+        self == key.reference()
+    }
+}
+
+impl fmt::Display for EntryRef {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file > 0 {
+            write!(out, "{}-", self.file)?;
+        }
+        write!(out, "{:x}", self.offset)?;
+        if self.part > 0 { write!(out, ".{}", self.part) } else { Ok(()) }
+    }
+}
+
+impl FromStr for EntryRef {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WRONG: &str = "a place is written as `brief` shows it: 3f9a, 3f9a.2 or 1-3f9a";
+        let (file, rest) = text.split_once('-').map_or((Ok(0), text), |(file, rest)| (file.parse(), rest));
+        let (offset, part) = rest.split_once('.').map_or((rest, Ok(0)), |(offset, part)| (offset, part.parse()));
+        match (file, u64::from_str_radix(offset, 16), part) {
+            (Ok(file), Ok(offset), Ok(part)) => Ok(Self { file, offset, part }),
+            _ => Err(WRONG),
+        }
+    }
+}
+
+/// Writes keys as references, for JSON that is read by others.
+pub(crate) fn as_references<S: Serializer>(keys: &[EntryKey], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(keys.iter().map(|key| key.reference().to_string()))
 }
 
 /// The name of a record in a tree of records, hashed: clients do not insist on real UUIDs.
@@ -102,5 +154,24 @@ impl Entry {
             _ => false,
         };
         spoken && !self.side
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_read_as_they_are_written() {
+        for (file, offset, part, text) in
+            [(0, 0x3f9a, 0, "3f9a"), (0, 0, 2, "0.2"), (1, u64::MAX, 0, "1-ffffffffffffffff")]
+        {
+            let key = EntryKey { file, offset, part, length: 7 };
+            assert_eq!(key.reference().to_string(), text);
+            assert!(text.parse::<EntryRef>().is_ok_and(|read| read.names(key)));
+        }
+        for wrong in ["", "x", "1-", "3f.", "-1", "@3f9a"] {
+            assert!(wrong.parse::<EntryRef>().is_err(), "{wrong}");
+        }
     }
 }

@@ -7,12 +7,13 @@ mod entry;
 mod header;
 mod part;
 
-pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, StepChange, StepState};
+pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, Refusal, StepChange, StepState};
 pub use body::{
     Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, QueueChange, Reasoning, Status,
 };
 pub use builder::TranscriptBuilder;
-pub use entry::{Entry, EntryKey, Node, NodeId, Origin};
+pub(crate) use entry::as_references;
+pub use entry::{Entry, EntryKey, EntryRef, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
 pub use part::{Blob, Part, Place, into_text, text_in, text_of};
 

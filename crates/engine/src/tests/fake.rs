@@ -41,7 +41,6 @@ const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule])
         windows_as_of: "2026-01-01",
         default_window: 100_000,
         resume_budget: 32_000,
-        counter: carryover_core::tokens::Counter::Padded,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use carryover_core::distill::Quoting;
 use carryover_core::render::{SessionJson, Uasf};
 use carryover_engine::context::Context;
 
@@ -26,12 +27,13 @@ pub(super) fn go_on(ui: &mut Ui, context: &Context, args: &ResumeArgs, file: &Pa
     let (source, session) = captured.names();
     let name = carryover_agents::by_name(source).map_or(source, |agent| agent.facts().name).to_owned();
     let made_at = context.env.now.to_string();
+    let quoting = if args.no_redact { Quoting::AsIs } else { Quoting::Masked };
     let material = match &captured {
-        Captured::Portable(session) => session.material(&name),
-        Captured::Uasf(session) => session.material(&name, &made_at),
+        Captured::Portable(session) => session.material(&name, quoting),
+        Captured::Uasf(session) => session.material(&name, &made_at, quoting),
     };
     let target = args.target.or_else(|| configured(context));
-    let prompt = Prompt::of(&material, session, target.as_ref(), args.tokens, &name)?;
+    let prompt = Prompt::of(&material, session, target.as_ref(), args.tokens)?;
     let project = args.project.as_deref().map_or_else(|| context.cwd.clone(), resolved);
     let delivery = Delivery {
         source: source.to_owned(),

@@ -2,6 +2,7 @@
 
 use carryover_agents::{ResumeCommand, Taker, Takes};
 use carryover_core::render::{ContextOptions, context_block};
+use carryover_core::tokens::estimate;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{Distilled, Options, distilled};
 use carryover_engine::leave::{LeaveError, Leaving, LeftBrief, leave};
@@ -12,6 +13,7 @@ use super::ResumeArgs;
 use crate::delivery::{Delivery, Prompt, show_command};
 use crate::error::{CommandError, ErrorKind};
 use crate::launch::{launch, tell_command};
+use crate::quantity;
 use crate::session_row::from_home;
 use crate::surroundings::resolved;
 use crate::ui::{DIM, GOOD, Ui};
@@ -99,7 +101,7 @@ pub(super) fn as_context(
             target: target.id,
             files,
             characters: text.chars().count(),
-            tokens: target.counter.count(&text),
+            tokens: estimate(&text),
             command: command.map(|command| command.argv),
             cwd: distilled.project.display().to_string(),
             undo_id: left.undo_id.as_deref(),
@@ -125,8 +127,7 @@ fn tell(
     for file in left.file.iter().chain(&left.payload) {
         ui.status(format_args!("  in          {DIM}{}{DIM:#}", from_home(context, file)))?;
     }
-    let tokens = target.counter.count(text);
-    ui.status(format_args!("  tokens      {tokens} ({})", target.counter.label()))?;
+    ui.status(format_args!("  tokens      about {}", quantity::tokens(estimate(text))))?;
     for warning in warnings {
         ui.warning(warning)?;
     }

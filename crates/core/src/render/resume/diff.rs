@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::words::clip_lines;
-use crate::distill::{Deed, Roots, Story};
+use crate::distill::{Event, History, Quoting, Roots};
 use crate::transcript::{Action, Change, Hunk, Status};
 
 /// One step in the life of a file.
@@ -17,15 +17,15 @@ pub enum Piece<'a> {
 }
 
 /// What happened to every file, in order, by its path as briefs name it. Calls that failed changed nothing.
-pub(crate) fn pieces<'a>(story: &'a Story, root: &str) -> BTreeMap<String, Vec<Piece<'a>>> {
-    let roots = &Roots::of(story, root);
+pub(crate) fn pieces<'a>(history: &'a History, root: &str) -> BTreeMap<String, Vec<Piece<'a>>> {
+    let roots = &Roots::of(history, root);
     let mut found: BTreeMap<String, Vec<Piece<'a>>> = BTreeMap::new();
-    for step in &story.steps {
-        let Deed::Call { action, ended, .. } = &step.deed else { continue };
-        if ended.as_ref().is_some_and(|ended| ended.status != Status::Done) {
+    for step in &history.steps {
+        let Event::Call(call) = &step.event else { continue };
+        if call.end.as_ref().is_some_and(|end| end.status != Status::Done) {
             continue;
         }
-        match action {
+        match &call.action {
             Action::Write { path, content } => add(&mut found, roots, path, Piece::Whole(content)),
             Action::Edit(changes) => {
                 for change in changes {
@@ -65,9 +65,14 @@ fn add<'a>(found: &mut BTreeMap<String, Vec<Piece<'a>>>, roots: &Roots, path: &s
 }
 
 /// The text of a file's changes within `width` characters, the newest kept, and what its fence is called.
-pub(crate) fn text(pieces: &[Piece<'_>], language: &'static str, width: usize) -> (String, &'static str) {
+pub(crate) fn text(
+    pieces: &[Piece<'_>],
+    language: &'static str,
+    width: usize,
+    quoting: Quoting,
+) -> (String, &'static str) {
     if let [Piece::Whole(content)] = pieces {
-        return (clip_lines(content, width), language);
+        return (clip_lines(&quoting.mask(bounded(content, width)), width), language);
     }
     let mut newest = Vec::new();
     let mut room = width;
@@ -76,12 +81,17 @@ pub(crate) fn text(pieces: &[Piece<'_>], language: &'static str, width: usize) -
             newest.push("[… earlier changes left out]\n".to_owned());
             break;
         }
-        let text = clip_lines(&of_piece(piece, width), room);
+        let text = clip_lines(&quoting.mask(&of_piece(piece, width)), room);
         room = room.saturating_sub(text.chars().count());
         newest.push(text);
     }
     newest.reverse();
     (newest.concat(), "diff")
+}
+
+/// What is masked is longer than what is shown, so that no secret is cut in two; what is far longer is not looked at.
+fn bounded(content: &str, width: usize) -> &str {
+    &content[..content.floor_char_boundary(width.saturating_mul(4) + 16 * 1024)]
 }
 
 fn of_piece(piece: &Piece<'_>, width: usize) -> String {

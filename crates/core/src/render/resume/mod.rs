@@ -1,7 +1,7 @@
 //! `RESUME.md`: a session packed into a token budget.
 //!
-//! Seven layers, from what the next agent cannot do without to what is good to have. The budget is kept by counting,
-//! and what did not fit is named at the end.
+//! The last exchange and the user's words come first, then what structure tells, then files and the project: what lies on
+//! the disk can be looked up, what was said cannot. The budget is kept by estimate, and what did not fit is named at the end.
 
 pub(super) mod diff;
 mod layers;
@@ -11,20 +11,15 @@ mod taken;
 use thiserror::Error;
 
 use super::Material;
-use crate::distill::{Brief, Story, Workspace};
-use crate::tokens::Counter;
 
 pub use taken::{TakenOver, taken_over};
 
 #[derive(Debug, Clone, Copy)]
 pub struct ResumeOptions<'a> {
-    /// What people call the agent that the session comes from.
-    pub agent_name: &'a str,
-    /// What they call the one that will read it, where it is known.
+    /// What people call the agent that will read it, where it is known.
     pub target_name: Option<&'a str>,
     /// The most tokens.
     pub budget: u64,
-    pub counter: Counter,
     /// The command that shows the whole session.
     pub show_command: &'a str,
 }
@@ -33,7 +28,7 @@ pub struct ResumeOptions<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     pub text: String,
-    /// By the counter of the options.
+    /// Estimated.
     pub tokens: u64,
     /// What did not fit.
     pub dropped: Vec<Dropped>,
@@ -56,16 +51,6 @@ pub struct TooSmall {
 }
 
 /// Renders a session as `RESUME.md`.
-pub fn resume_prompt(
-    brief: &Brief,
-    story: &Story,
-    workspace: &Workspace,
-    options: &ResumeOptions<'_>,
-) -> Result<Rendered, TooSmall> {
-    resume_prompt_from(&Material::of(brief, story, workspace, options.agent_name), options)
-}
-
-/// Renders as `RESUME.md` what was captured earlier.
-pub fn resume_prompt_from(material: &Material<'_>, options: &ResumeOptions<'_>) -> Result<Rendered, TooSmall> {
+pub fn resume_prompt(material: &Material<'_>, options: &ResumeOptions<'_>) -> Result<Rendered, TooSmall> {
     pack::pack(material, options)
 }

@@ -1,36 +1,32 @@
-//! Packing: the layers in the order of their priority, as far as the budget goes.
+//! Packing: section by section in the order of their need, as far as the budget goes.
 //!
-//! Layers: 1 task, 2 changed files, 3 decisions and blockers, 4 the project, 5 the session at a glance and what the agent
-//! explained, 6 the last messages, 7 the earlier ones. Files leave room for the third layer: a diff can be looked up, a decision cannot.
+//! Half of the budget is kept for the conversation, where there is one: the rest of it takes what is left.
 
 use super::super::Material;
 use super::super::words::code;
-use super::layers::{self, DIFF_CHARS, FILES, LISTINGS, RECENT};
+use super::layers::{self, DIFF_CHARS, LAST_EXCHANGE, LISTINGS, MAX_DIFFS, RECENT, RECENT_CHARS};
 use super::{Dropped, Rendered, ResumeOptions, TooSmall};
-use crate::tokens::Counter;
+use crate::distill::Quoting;
+use crate::tokens::{estimate, estimate_within};
 
-/// Two texts that are put together may make a token more than both have.
-const JOINT: u64 = 2;
 /// Less room than this is not worth cutting something to size for.
-const WORTH: u64 = 200;
+const WORTH_CUTTING: u64 = 200;
 
 pub(super) fn pack(material: &Material<'_>, options: &ResumeOptions<'_>) -> Result<Rendered, TooSmall> {
-    let counter = options.counter;
-    let budget = counter.exact(options.budget);
-    let mut room = budget;
+    let mut room = options.budget;
     // The sum of the parts is nearly the whole; where it is not, the next try has less room.
     for _ in 0..8 {
         let Some(draft) = Draft::within(material, options, room) else { break };
         let text = draft.text(options);
-        let count = Counter::Exact.count(&text);
-        if count <= budget {
-            return Ok(Rendered { text, tokens: counter.padded(count), dropped: draft.dropped });
+        let tokens = estimate(&text);
+        if tokens <= options.budget {
+            return Ok(Rendered { text, tokens, dropped: draft.dropped });
         }
-        room = room.saturating_sub(count - budget + 8);
+        room = room.saturating_sub(tokens - options.budget + 8);
     }
     let draft = Draft::least(material, options);
     let text = draft.text(options);
-    let tokens = counter.padded(Counter::Exact.count(&text));
+    let tokens = estimate(&text);
     if tokens > options.budget {
         return Err(TooSmall { least: tokens });
     }
@@ -43,10 +39,17 @@ struct Room(u64);
 impl Room {
     /// Whether a text fits; then it is paid for.
     fn take(&mut self, text: &str) -> bool {
-        let count = self.0.checked_sub(JOINT).and_then(|most| Counter::Exact.count_within(text, most));
-        let Some(count) = count else { return false };
-        self.0 -= count + JOINT;
+        let Some(count) = estimate_within(text, self.0) else { return false };
+        self.0 -= count;
         true
+    }
+
+    /// A part of the room, for a section that must not take all; what it does not use is given back.
+    fn lend(&mut self, most: u64, spend: impl FnOnce(&mut Self)) {
+        let lent = most.min(self.0);
+        let mut part = Self(lent);
+        spend(&mut part);
+        self.0 -= lent - part.0;
     }
 }
 
@@ -54,12 +57,14 @@ impl Room {
 #[derive(Default)]
 struct Draft {
     head: String,
+    state: String,
     task: String,
-    listings: String,
+    listings: [String; LISTINGS],
+    said: String,
     files: String,
+    diffs: String,
     context: String,
     overview: String,
-    remarks: String,
     earlier: String,
     recent: String,
     foot: String,
@@ -70,68 +75,61 @@ impl Draft {
     /// As much as goes into some tokens; none where not even the frame does.
     fn within(material: &Material<'_>, options: &ResumeOptions<'_>, tokens: u64) -> Option<Self> {
         let mut room = Room(tokens);
-        let mut draft = Self { head: layers::head(material, options, false), ..Self::default() };
-        draft.foot = layers::foot(material, false);
-        let frame = room.take(&draft.head) && room.take(&draft.foot) && room.take(&longest_left_out(options));
-        if !frame {
+        let (head, state, foot) = (layers::head(material, options, false), layers::state(material), layers::foot());
+        let is_room = [&head, &foot, &state, &longest_left_out(options)].into_iter().all(|frame| room.take(frame));
+        if !is_room {
             return None;
         }
-        draft.task = layers::goal(material, (room.0 / 2).min(800));
+        let mut draft = Self { head, state, foot, ..Self::default() };
+        draft.task = layers::task(material, (room.0 / 4).min(1_500));
         if !room.take(&draft.task) {
             return None;
         }
-        draft.add_task(material, &mut room);
-        let listed = Counter::Exact.count_within(&all_listings(material), room.0 * 2 / 5).unwrap_or(room.0 * 2 / 5);
-        let mut files = Room(room.0 - listed);
-        draft.add_files(material, &mut files);
-        room.0 = files.0 + listed;
-        draft.add_listings(material, &mut room);
+        let share = room.0 / 8;
+        room.lend(share, |room| draft.add_about_task(material, room));
+        room.lend(share * 2, |room| draft.add_listings(material, room));
+        let mut conversation = Conversation::of(material);
+        room.lend(room.0 * 3 / 4, |room| conversation.take(room));
+        room.lend(share, |room| draft.add_said(material, room));
+        room.lend(share, |room| draft.add_files(material, room));
         draft.add_context(material, &mut room);
+        draft.add_diffs(material, &mut room);
         draft.add_overview(material, &mut room);
-        draft.add_remarks(material, &mut room);
-        draft.add_messages(material, &mut room);
+        conversation.take(&mut room);
+        conversation.finish(&mut draft);
         Some(draft)
     }
 
-    /// The smallest prompt there is: the frame and the goal.
+    /// The smallest prompt there is: the frame and the task.
     fn least(material: &Material<'_>, options: &ResumeOptions<'_>) -> Self {
-        let mut draft = Self {
-            head: layers::head(material, options, true),
-            task: layers::goal(material, 50),
-            foot: layers::foot(material, true),
-            ..Self::default()
-        };
-        let listings = layers::listings(material);
-        draft.drop("steps of the plan", layers::task_units(material).len());
-        for listing in &listings {
+        let (head, foot) = (layers::head(material, options, true), layers::foot());
+        let mut draft = Self { head, task: layers::task(material, 50), foot, ..Self::default() };
+        for listing in &layers::listings(material) {
             draft.drop(listing.what, listing.items.len());
         }
+        draft.drop("words of the user", material.said.len() + material.about_task.len());
         draft.drop("changed files", material.files.len());
         draft.drop("parts of the project's context", material.context.len());
         draft.drop("lines of the overview", material.overview.len());
-        draft.drop("words of the agent", material.remarks.len());
         draft.drop("messages", layers::turns(&material.messages).count());
         draft
     }
 
     fn text(&self, options: &ResumeOptions<'_>) -> String {
-        let parts = [
-            &self.head,
-            &self.task,
-            &self.listings,
+        let parts = [&self.head, &self.state, &self.task].into_iter().chain(&self.listings).chain([
+            &self.said,
             &self.files,
+            &self.diffs,
             &self.context,
             &self.overview,
-            &self.remarks,
             &self.earlier,
             &self.recent,
-            &self.foot,
-        ];
-        let mut out: String = parts.into_iter().map(String::as_str).collect();
+        ]);
+        let mut out: String = parts.map(String::as_str).collect();
         if !self.dropped.is_empty() {
             out += &left_out(&self.dropped, options);
         }
-        out
+        out + &self.foot
     }
 
     fn drop(&mut self, what: &'static str, n: usize) {
@@ -140,81 +138,69 @@ impl Draft {
         }
     }
 
-    fn add_task(&mut self, material: &Material<'_>, room: &mut Room) {
-        let units = layers::task_units(material);
-        // A long plan must not take the place of everything else.
-        let mut part = Room(room.0 / 2);
-        let before = part.0;
-        let taken = units.iter().take_while(|unit| part.take(unit)).count();
-        self.task.extend(units.iter().take(taken).map(String::as_str));
-        room.0 -= before - part.0;
-        let all = material.in_progress.len() + usize::from(material.next.is_some());
-        self.drop("steps of the plan", all + material.remaining.len() + material.done.len() - taken);
-    }
-
-    /// Every file by name first, then as many changes as there is room for, the newest first.
-    fn add_files(&mut self, material: &Material<'_>, room: &mut Room) {
-        const HEADING: &str = "\n## Files changed\n\nThe latest first.\n\n";
-        let names: Vec<String> = material.files.iter().take(FILES).map(layers::file_line).collect();
-        if names.is_empty() || !room.take(HEADING) {
-            self.drop("changed files", material.files.len());
-            return;
-        }
-        let shown = names.iter().take_while(|name| room.take(name)).count();
-        self.drop("changed files", material.files.len() - shown);
-        let mut diffs = String::new();
-        let mut bare = String::new();
-        let mut without = 0;
-        for (file, name) in material.files.iter().zip(&names).take(shown) {
-            let Some(unit) = layers::file_unit(file, DIFF_CHARS) else {
-                bare += name;
-                continue;
-            };
-            if room.take(&unit) {
-                diffs += &unit;
-                continue;
-            }
-            // Two characters a token are the least that code has.
-            let chars = usize::try_from(room.0.saturating_mul(2)).unwrap_or(usize::MAX);
-            match layers::file_unit(file, chars.min(DIFF_CHARS)).filter(|_| room.0 > WORTH) {
-                Some(shorter) if room.take(&shorter) => diffs += &shorter,
-                _ => {
-                    without += 1;
-                    bare += name;
-                }
-            }
-        }
-        // A file whose changes are shown is named there.
-        let heading = if bare.is_empty() { HEADING.trim_end_matches('\n') } else { HEADING };
-        let gap = if bare.is_empty() { "\n" } else { "" };
-        self.files = format!("{heading}{gap}{bare}{diffs}");
-        self.drop("diffs of changed files", without);
+    fn add_about_task(&mut self, material: &Material<'_>, room: &mut Room) {
+        let units = layers::about_task(material);
+        let taken: Vec<&String> = units.iter().filter(|unit| room.take(unit)).collect();
+        self.task.extend(taken.iter().map(|unit| unit.as_str()));
+        self.drop("words about the task", units.len() - taken.len());
     }
 
     /// In turn from each list, so that none is left out for another.
     fn add_listings(&mut self, material: &Material<'_>, room: &mut Room) {
         let listings = layers::listings(material);
         let mut taken = [0; LISTINGS];
-        let mut full = [false; LISTINGS];
         let longest = listings.iter().map(|listing| listing.items.len()).max().unwrap_or(0);
         for index in 0..longest {
             for (at, listing) in listings.iter().enumerate() {
-                let Some(item) = listing.items.get(index).filter(|_| !full[at]) else { continue };
+                let Some(item) = listing.items.get(index).filter(|_| taken[at] == index) else { continue };
                 let heading = if index == 0 { listing.heading } else { "" };
-                if room.take(&listing_line(heading, item, index, listing.numbered)) {
-                    taken[at] += 1;
-                } else {
-                    full[at] = true;
-                }
+                taken[at] += usize::from(room.take(&list_line(heading, item)));
             }
         }
-        for (listing, taken) in listings.iter().zip(taken) {
-            for (index, item) in listing.items.iter().take(taken).enumerate() {
-                let heading = if index == 0 { listing.heading } else { "" };
-                self.listings += &listing_line(heading, item, index, listing.numbered);
+        for (at, listing) in listings.iter().enumerate() {
+            for (index, item) in listing.items.iter().take(taken[at]).enumerate() {
+                self.listings[at] += &list_line(if index == 0 { listing.heading } else { "" }, item);
             }
-            self.drop(listing.what, listing.items.len() - taken);
+            self.drop(listing.what, listing.items.len() - taken[at]);
         }
+    }
+
+    fn add_said(&mut self, material: &Material<'_>, room: &mut Room) {
+        const HEADING: &str = "\n## What the user said before, the latest first\n\n";
+        let left;
+        (self.said, left) = list(HEADING, &material.said, room);
+        self.drop("words of the user", left);
+    }
+
+    fn add_files(&mut self, material: &Material<'_>, room: &mut Room) {
+        const HEADING: &str = "\n## Files changed, the latest first\n\n";
+        let mut taken = 0;
+        for file in &material.files {
+            let unit = format!("{}{}", if taken == 0 { HEADING } else { "" }, layers::file_line(file));
+            if !room.take(&unit) {
+                break;
+            }
+            self.files += &unit;
+            taken += 1;
+        }
+        self.drop("changed files", material.files.len() - taken);
+    }
+
+    /// As many changes as there is room for, the newest first: what lies on the disk can be looked up.
+    fn add_diffs(&mut self, material: &Material<'_>, room: &mut Room) {
+        const HEADING: &str = "\n## What was changed in them\n";
+        let mut without = 0;
+        for file in material.files.iter().take(MAX_DIFFS) {
+            let heading = if self.diffs.is_empty() { HEADING } else { "" };
+            // Two characters a token are the least that code has.
+            let chars = usize::try_from(room.0.saturating_mul(2)).unwrap_or(usize::MAX).min(DIFF_CHARS);
+            let unit = (room.0 > WORTH_CUTTING).then(|| layers::file_unit(file, chars, material.quoting)).flatten();
+            match unit.map(|unit| format!("{heading}{unit}")).filter(|unit| room.take(unit)) {
+                Some(unit) => self.diffs += &unit,
+                None => without += 1,
+            }
+        }
+        self.drop("diffs of changed files", without);
     }
 
     fn add_context(&mut self, material: &Material<'_>, room: &mut Room) {
@@ -231,92 +217,84 @@ impl Draft {
     fn add_overview(&mut self, material: &Material<'_>, room: &mut Room) {
         const HEADING: &str = "\n## The session at a glance\n\n";
         let left;
-        (self.overview, left) = items(HEADING, &material.overview, room);
+        (self.overview, left) = list(HEADING, &material.overview, room);
         self.drop("lines of the overview", left);
-    }
-
-    /// What the conversation may have no room for.
-    fn add_remarks(&mut self, material: &Material<'_>, room: &mut Room) {
-        const HEADING: &str =
-            "\n## What the agent said on the way\n\nWhat it explained, and what it said last; the latest first.\n\n";
-        let mut part = Room(room.0 / 3);
-        let before = part.0;
-        let left;
-        (self.remarks, left) = items(HEADING, &material.remarks, &mut part);
-        room.0 -= before - part.0;
-        self.drop("words of the agent", left);
-    }
-
-    /// The newest first until there is no more room; what is not taken is not even made.
-    fn add_messages(&mut self, material: &Material<'_>, room: &mut Room) {
-        let mut turns = layers::turns(&material.messages).peekable();
-        let heading = "\n## Recent conversation (the last 20 messages at most)\n";
-        let mut recent = Vec::new();
-        if turns.peek().is_some() && room.take(heading) {
-            recent = taken(&mut turns, RECENT, room, layers::Turn::at_length);
-        }
-        let heading_earlier = "\n## Earlier conversation\n";
-        let mut earlier = Vec::new();
-        if recent.len() == RECENT && turns.peek().is_some() && room.take(heading_earlier) {
-            earlier = taken(&mut turns, usize::MAX, room, layers::Turn::in_short);
-        }
-        if !recent.is_empty() {
-            self.recent.push_str(heading);
-            self.recent.extend(recent.into_iter().rev());
-        }
-        if !earlier.is_empty() {
-            self.earlier.push_str(heading_earlier);
-            self.earlier.extend(earlier.into_iter().rev());
-        }
-        self.drop("messages", turns.count());
     }
 }
 
-/// Turns as long as they fit; the first that does not stays in the iterator.
-fn taken<'m, 'a: 'm>(
-    turns: &mut std::iter::Peekable<impl Iterator<Item = layers::Turn<'m, 'a>>>,
-    most: usize,
-    room: &mut Room,
-    text: impl Fn(&layers::Turn<'m, 'a>) -> String,
-) -> Vec<String> {
-    let mut units = Vec::new();
-    while units.len() < most
-        && let Some(turn) = turns.peek()
-    {
-        let unit = text(turn);
-        if !room.take(&unit) {
-            break;
-        }
-        units.push(unit);
-        turns.next();
+/// The conversation, from its end backwards; what is not taken is not even made.
+struct Conversation<'m, 'a> {
+    material: &'m Material<'a>,
+    turns: std::iter::Peekable<Box<dyn Iterator<Item = layers::Turn<'m, 'a>> + 'm>>,
+    n_turns: usize,
+    /// The newest first.
+    taken: Vec<String>,
+}
+
+/// What the headings may need.
+const HEADINGS: &str = "\n## Recent conversation (last 99999 of 99999 messages)\n\n## Earlier conversation\n";
+
+impl<'m, 'a> Conversation<'m, 'a> {
+    fn of(material: &'m Material<'a>) -> Self {
+        let turns: Box<dyn Iterator<Item = layers::Turn<'m, 'a>> + 'm> = Box::new(layers::turns(&material.messages));
+        let n_turns = layers::turns(&material.messages).count();
+        Self { material, turns: turns.peekable(), n_turns, taken: Vec::new() }
     }
-    units
+
+    /// Takes messages as long as they fit.
+    fn take(&mut self, room: &mut Room) {
+        if self.taken.is_empty() && (self.n_turns == 0 || !room.take(HEADINGS)) {
+            return;
+        }
+        while let Some(turn) = self.turns.peek() {
+            let unit = render_turn(turn, self.taken.len(), room.0, self.material.quoting);
+            if !room.take(&unit) {
+                return;
+            }
+            self.taken.push(unit);
+            self.turns.next();
+        }
+    }
+
+    fn finish(self, draft: &mut Draft) {
+        let Self { n_turns, taken, .. } = self;
+        draft.drop("messages", n_turns - taken.len());
+        let (recent, earlier) = taken.split_at(taken.len().min(RECENT));
+        if !recent.is_empty() {
+            draft.recent = format!("\n## Recent conversation (last {} of {n_turns} messages)\n", recent.len());
+            draft.recent.extend(recent.iter().rev().map(String::as_str));
+        }
+        if !earlier.is_empty() {
+            draft.earlier = "\n## Earlier conversation\n".to_owned();
+            draft.earlier.extend(earlier.iter().rev().map(String::as_str));
+        }
+    }
+}
+
+/// The last exchange is told as whole as half of the room allows, the recent messages at length, the others in short.
+fn render_turn(turn: &layers::Turn<'_, '_>, n_taken: usize, room: u64, quoting: Quoting) -> String {
+    match n_taken {
+        n if n < LAST_EXCHANGE => {
+            let chars = usize::try_from(room.saturating_mul(3) / 2).unwrap_or(usize::MAX);
+            turn.at_length(chars.clamp(RECENT_CHARS, 12_000), quoting)
+        }
+        n if n < RECENT => turn.at_length(RECENT_CHARS, quoting),
+        _ => turn.in_short(quoting),
+    }
 }
 
 /// A list below its heading, and how many items there was no room for.
-fn items(heading: &str, texts: &[String], room: &mut Room) -> (String, usize) {
+fn list(heading: &str, texts: &[String], room: &mut Room) -> (String, usize) {
     let (mut list, mut left) = (String::new(), 0);
     for text in texts {
-        let unit = listing_line(if list.is_empty() { heading } else { "" }, text, 0, false);
+        let unit = list_line(if list.is_empty() { heading } else { "" }, text);
         if room.take(&unit) { list += &unit } else { left += 1 }
     }
     (list, left)
 }
 
-fn listing_line(heading: &str, item: &str, index: usize, numbered: bool) -> String {
-    if numbered { format!("{heading}{}. {item}\n", index + 1) } else { format!("{heading}- {item}\n") }
-}
-
-fn all_listings(material: &Material<'_>) -> String {
-    let listings = layers::listings(material);
-    let filled = listings.iter().filter(|listing| !listing.items.is_empty());
-    let mut out = String::new();
-    for listing in filled {
-        out += listing.heading;
-        // The joints are paid for as well.
-        out += &listing.items.join("\n1. . . ");
-    }
-    out
+fn list_line(heading: &str, item: &str) -> String {
+    format!("{heading}- {item}\n")
 }
 
 /// What was left out, and how to see it.
@@ -327,20 +305,22 @@ fn left_out(dropped: &[Dropped], options: &ResumeOptions<'_>) -> String {
 
 /// What the list of what was left out may need.
 fn longest_left_out(options: &ResumeOptions<'_>) -> String {
-    const KINDS: [&str; 12] = [
+    const KINDS: [&str; 14] = [
+        "failures",
         "steps of the plan",
+        "decisions",
+        "open questions",
+        "parts of a summary",
+        "lines about git",
+        "changes since the session ended",
+        "words about the task",
+        "words of the user",
         "changed files",
         "diffs of changed files",
-        "decisions",
-        "errors and blockers",
-        "open questions",
-        "words of the user",
-        "changes since the session ended",
         "parts of the project's context",
         "lines of the overview",
-        "words of the agent",
         "messages",
     ];
-    let dropped: Vec<Dropped> = KINDS.iter().map(|what| Dropped { what, n: 9_999_999 }).collect();
+    let dropped: Vec<Dropped> = KINDS.iter().map(|what| Dropped { what, n: 99_999 }).collect();
     left_out(&dropped, options)
 }

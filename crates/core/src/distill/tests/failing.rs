@@ -1,0 +1,75 @@
+use super::*;
+
+fn failing(tale: &Tale) -> Vec<String> {
+    tale.brief().failing.into_iter().map(|one| one.what.text).collect()
+}
+
+#[test]
+fn a_check_fails_until_it_passes() {
+    let failed =
+        || tale().user("please make all of the tests pass").run("cargo test", 101, "error: no\ntest a ... FAILED");
+    assert_eq!(failing(&failed()), ["cargo test"]);
+    assert!(failing(&failed().edit("a.rs", "a", "b").run("cd x && cargo test 2>&1 | tail -3", 0, "ok")).is_empty());
+    assert_eq!(failing(&failed().run("ls", 0, "a")), ["cargo test"]);
+}
+
+#[test]
+fn the_lines_that_tell_the_error_are_quoted() {
+    let output = "running\nValueError: no such column: plan\nmake: *** [all] Error 1";
+    let brief = tale().user("please make the whole thing work").run("make; echo $? | cat", 2, output).brief();
+    let one = &brief.failing[0];
+    assert_eq!((one.what.text.as_str(), one.exit_code), ("make; echo $? | cat", Some(2)));
+    assert!(one.output.contains(&"ValueError: no such column: plan".to_owned()));
+}
+
+#[test]
+fn failures_of_earlier_work_are_history() {
+    let tale = tale()
+        .user("please make the first thing work")
+        .run("make first", 2, "Error: x")
+        .agent("It does not work.")
+        .user("leave that, do the second thing now")
+        .agent("Done.")
+        .user("and now please the third thing, too")
+        .agent("Done.");
+    assert!(failing(&tale).is_empty());
+}
+
+#[test]
+fn a_command_that_is_no_check_is_in_the_way_only_at_the_end() {
+    let failed = || tale().user("please deploy it to the server").run("scp a host:", 1, "Permission denied");
+    assert_eq!(failing(&failed()), ["scp a host:"]);
+    assert!(failing(&failed().run("rsync a host:", 0, "")).is_empty());
+}
+
+#[test]
+fn ways_to_one_end_that_all_failed_are_an_approach() {
+    let tale = tale()
+        .user("install it")
+        .run("pip install torch", 1, "ERROR: no matching distribution")
+        .run("pip install torch==1.0", 1, "ERROR: no matching distribution")
+        .run("conda create -n x", 0, "done");
+    let brief = tale.brief();
+    let told: Vec<_> = brief.failed.iter().map(|one| (one.kind, one.what.text.as_str(), one.tries)).collect();
+    assert_eq!(told, [(ApproachKind::Failed, "pip install torch==1.0", 2)]);
+    assert!(brief.failing.is_empty());
+}
+
+#[test]
+fn an_edit_that_was_taken_back_is_an_approach() {
+    let turned = tale().user("go").edit("a.rs", "one", "two").edit("a.rs", "two", "one").brief();
+    assert_eq!(turned.failed[0].kind, ApproachKind::TakenBack);
+    let restored = tale().user("go").edit("/home/me/shop/a.rs", "one", "two").run("git restore a.rs", 0, "").brief();
+    assert_eq!(restored.failed[0].detail.as_deref(), Some("git restore a.rs"));
+    assert!(tale().user("go").edit("a.rs", "one", "two").edit("a.rs", "two", "three").brief().failed.is_empty());
+}
+
+#[test]
+fn tests_passed_or_failed_and_files_may_have_changed_since() {
+    let output = "test result: ok. 12 passed; 0 failed; 0 ignored";
+    let brief = tale().user("go").run("cargo test", 0, output).edit("a.rs", "a", "b").brief();
+    let tests = brief.tests.unwrap();
+    assert_eq!((tests.result, tests.edited_since), (TestResult::Passed, true));
+    assert_eq!(tests.counts.as_deref(), Some("12 passed, 0 failed"));
+    assert_eq!(tale().user("go").edit("a.rs", "a", "b").brief().tests, None);
+}

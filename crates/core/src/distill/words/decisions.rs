@@ -1,0 +1,103 @@
+//! What was decided: answers and approvals, which structure tells, then the user's own sentences that rank as standing.
+
+use super::ranking::rank;
+use super::sentences::sentences;
+use super::{Event, Item, Said, Step, Voice, Words};
+use crate::distill::{CallEvent, Decision, DecisionKind};
+use crate::transcript::{Action, Status};
+
+/// The longest quotations, in characters.
+const ANSWER_CHARS: usize = 1_000;
+const PLAN_CHARS: usize = 3_000;
+const SENTENCE_CHARS: usize = 400;
+/// Decisions of each kind that are told, the newest of them.
+const MAX_ANSWERS: usize = 60;
+const MAX_SENTENCES: usize = 60;
+
+/// Answers, approvals and refusals, the newest first; then sentences, those that rank highest first.
+pub(super) fn decisions(words: &Words<'_>) -> Vec<Decision> {
+    let mut found: Vec<Decision> = words.history.steps.iter().flat_map(|step| in_step(words, step)).collect();
+    found.reverse();
+    found.truncate(MAX_ANSWERS);
+    found.extend(standing_sentences(words));
+    found
+}
+
+fn in_step(words: &Words<'_>, step: &Step) -> Vec<Decision> {
+    let Event::Call(call) = &step.event else { return Vec::new() };
+    match &call.action {
+        Action::Ask(_) => answers(words, step, call),
+        // Where a client asks what is wrong with a plan, the answer is the refusal.
+        Action::Propose { plan } if call.refusal.is_none() && call.answers.is_empty() => {
+            approval(words, step, call, plan).into_iter().collect()
+        }
+        Action::Propose { .. } => vec![refusal(words, step, call)],
+        _ if call.refusal.is_some() => vec![refusal(words, step, call)],
+        _ => Vec::new(),
+    }
+}
+
+fn answers(words: &Words<'_>, step: &Step, call: &CallEvent) -> Vec<Decision> {
+    let (key, at) = call.end.as_ref().map_or((step.key, step.at), |end| (end.key, end.at.or(step.at)));
+    let told = call.answers.iter().filter(|answer| !answer.answer.trim().is_empty()).map(|answer| {
+        let mut what = words.quoting.item(&answer.answer, ANSWER_CHARS, Voice::User, at, key);
+        what.entries.insert(0, step.key);
+        let question = Some(words.quoting.passage(&answer.question, ANSWER_CHARS));
+        Decision { kind: DecisionKind::Answered, question, what }
+    });
+    told.collect()
+}
+
+/// A plan that the user approved: its words are the agent's.
+fn approval(words: &Words<'_>, step: &Step, call: &CallEvent, plan: &str) -> Option<Decision> {
+    let end = call.end.as_ref().filter(|end| end.status == Status::Done)?;
+    let mut what = words.quoting.item(plan, PLAN_CHARS, Voice::Agent, end.at.or(step.at), step.key);
+    what.entries.push(end.key);
+    Some(Decision { kind: DecisionKind::Approved, question: None, what })
+}
+
+/// A call that the user turned down.
+fn refusal(words: &Words<'_>, step: &Step, call: &CallEvent) -> Decision {
+    let subject = call.action.subject();
+    let text = match &call.action {
+        Action::Run { command, .. } => command.clone(),
+        _ => format!("{} {subject}", call.tool).trim_end().to_owned(),
+    };
+    let mut what = words.quoting.item(&text, SENTENCE_CHARS, Voice::Agent, step.at, step.key);
+    what.entries.extend(call.end.as_ref().map(|end| end.key));
+    let said = call.refusal.as_ref().and_then(|refusal| refusal.words.as_deref());
+    let said = said.or_else(|| call.answers.first().map(|said| said.answer.as_str()));
+    let said = said.map(|said| words.quoting.passage(said, ANSWER_CHARS));
+    Decision { kind: DecisionKind::Refused, question: said, what }
+}
+
+/// The user's sentences that say how things are to be, by rank and then the newest first.
+fn standing_sentences(words: &Words<'_>) -> Vec<Decision> {
+    let from = words.context_from();
+    let mut ranked: Vec<(u32, usize, Item)> = Vec::new();
+    for prompt in words.prompts.iter().filter(|prompt| prompt.step >= from) {
+        ranked.extend(ranked_sentences(words, prompt));
+    }
+    ranked.sort_by_key(|(rank, step, _)| std::cmp::Reverse((*rank, *step)));
+    let mut told: Vec<Item> = Vec::new();
+    for (_, _, item) in ranked {
+        if told.len() < MAX_SENTENCES && !told.iter().any(|known| known.text == item.text) {
+            told.push(item);
+        }
+    }
+    told.into_iter().map(|what| Decision { kind: DecisionKind::Said, question: None, what }).collect()
+}
+
+fn ranked_sentences(words: &Words<'_>, prompt: &Said<'_>) -> Vec<(u32, usize, Item)> {
+    // A prompt of many pages is a document that somebody pasted.
+    let bounded = &prompt.text[..prompt.text.floor_char_boundary(16 * 1024)];
+    let mut found = Vec::new();
+    for sentence in sentences(bounded) {
+        let weight = rank(sentence);
+        if weight > 0 && sentence.chars().count() <= SENTENCE_CHARS {
+            let item = words.quoting.item(sentence, SENTENCE_CHARS, Voice::User, prompt.at, prompt.key);
+            found.push((weight, prompt.step, item));
+        }
+    }
+    found
+}

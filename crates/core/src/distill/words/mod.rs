@@ -1,0 +1,125 @@
+//! What was said, and by whom: prompts of substance, last words, answers, and how quotations rank where room is short.
+
+mod decisions;
+mod questions;
+mod ranking;
+mod references;
+mod requests;
+mod sentences;
+mod substance;
+mod summary;
+
+use super::{Event, History, Item, Plan, Quoting, State, StateKind, Step, Task, Voice};
+use crate::time::Timestamp;
+use crate::transcript::EntryKey;
+
+use super::work::Work;
+
+/// The words of a session.
+pub(super) struct Words<'a> {
+    history: &'a History,
+    quoting: Quoting,
+    /// The user's, in order.
+    prompts: Vec<Said<'a>>,
+    /// The agent's, in order.
+    replies: Vec<Said<'a>>,
+}
+
+/// A message.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    step: usize,
+    key: EntryKey,
+    at: Option<Timestamp>,
+    voice: Voice,
+    text: &'a str,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(history: &'a History, quoting: Quoting) -> Self {
+        let mut words = Self { history, quoting, prompts: Vec::new(), replies: Vec::new() };
+        for (index, Step { key, at, event }) in history.steps.iter().enumerate() {
+            let (list, voice, text) = match event {
+                Event::Prompt { text, .. } => (&mut words.prompts, Voice::User, text),
+                Event::Reply { text } => (&mut words.replies, Voice::Agent, text),
+                _ => continue,
+            };
+            if !text.trim().is_empty() {
+                list.push(Said { step: index, key: *key, at: *at, voice, text });
+            }
+        }
+        words
+    }
+
+    /// Prompts and replies, as a reader of the conversation would count them.
+    pub(super) fn n_messages(&self) -> usize {
+        self.prompts.len() + self.replies.len()
+    }
+
+    /// What the user typed ahead and the agent never saw.
+    pub(super) fn queued(&self) -> Vec<Item> {
+        let queued = self.history.queued.iter().filter(|queued| !queued.text.trim().is_empty());
+        queued.map(|queued| self.quoting.item(&queued.text, 1_200, Voice::User, queued.at, queued.key)).collect()
+    }
+
+    /// The plan's step in progress, or the prompt that got no answer. Where structure has none, none is made up.
+    pub(super) fn next_action(&self, state: &State, plan: &Plan) -> Option<Item> {
+        if let Some(queued) = state.queued.first() {
+            return Some(queued.clone());
+        }
+        match state.kind {
+            StateKind::Unanswered => state.detail.clone(),
+            _ => plan.in_progress.first().cloned(),
+        }
+    }
+
+    fn item(&self, said: &Said<'_>, width: usize) -> Item {
+        self.quoting.item(said.text, width, said.voice, said.at, said.key)
+    }
+
+    /// Where the context began anew for the last time, by a clearing or a compaction without a summary.
+    fn context_from(&self) -> usize {
+        let from = self.history.live_from;
+        let has_summary = self
+            .history
+            .steps
+            .get(from..)
+            .is_some_and(|steps| steps.iter().take(3).any(|step| matches!(step.event, Event::Summary { .. })));
+        if has_summary { 0 } else { from }
+    }
+}
+
+impl Words<'_> {
+    pub(super) fn task(&self) -> Task {
+        requests::task(self)
+    }
+
+    pub(super) fn requests(&self) -> Vec<Item> {
+        requests::all(self)
+    }
+
+    /// The step with which the present work began: the request of substance before the last one.
+    pub(super) fn present_from(&self) -> usize {
+        requests::present_from(self)
+    }
+
+    pub(super) fn last_words(&self) -> Vec<Item> {
+        requests::last_words(self)
+    }
+
+    pub(super) fn decisions(&self) -> Vec<super::Decision> {
+        decisions::decisions(self)
+    }
+
+    pub(super) fn open_questions(&self, state: &State) -> Vec<Item> {
+        questions::open(self, state)
+    }
+
+    pub(super) fn summary(&self) -> Vec<Item> {
+        summary::account(self)
+    }
+
+    pub(super) fn references(&self, work: &Work<'_>) -> Vec<Item> {
+        references::references(self, work)
+    }
+}

@@ -1,0 +1,77 @@
+//! What the user asked for, and what the agent said last: both verbatim.
+
+use super::substance::has_substance;
+use super::{Event, Item, Said, Task, Words};
+
+/// The longest quotations, in characters.
+const REQUEST_CHARS: usize = 6_000;
+const REPLY_CHARS: usize = 6_000;
+const EARLIER_CHARS: usize = 1_200;
+/// Requests that are told: the first, and the newest.
+const MAX_REQUESTS: usize = 200;
+/// Last words that are shorter than this are told with those before them.
+const ENOUGH_CHARS: usize = 400;
+/// The most messages of last words.
+const MAX_LAST_WORDS: usize = 4;
+
+pub(super) fn task(words: &Words<'_>) -> Task {
+    let from = words.context_from();
+    let present: Vec<&Said<'_>> = words.prompts.iter().filter(|prompt| prompt.step >= from).collect();
+    let Some(last) = present.last() else { return Task::default() };
+    let request = present.iter().rev().find(|prompt| has_substance(prompt.text)).unwrap_or(last);
+    let follow_up = (request.step != last.step).then_some(last);
+    let began = present.iter().find(|prompt| has_substance(prompt.text)).filter(|first| first.step < request.step);
+    Task {
+        request: Some(words.item(request, REQUEST_CHARS)),
+        in_reply_to: follow_up.and_then(|last| reply_before(words, last)),
+        follow_up: follow_up.map(|last| words.item(last, EARLIER_CHARS)),
+        began_with: began.map(|first| words.item(first, REQUEST_CHARS)),
+    }
+}
+
+/// The agent's words that a prompt answers: those between the prompt before it and itself.
+fn reply_before(words: &Words<'_>, prompt: &Said<'_>) -> Option<Item> {
+    let before = words.prompts.iter().rev().find(|other| other.step < prompt.step).map_or(0, |other| other.step);
+    let reply = words.replies.iter().rev().find(|reply| (before..prompt.step).contains(&reply.step))?;
+    Some(words.item(reply, 2_000))
+}
+
+/// Everything that the user said, in order; where that is much, the first and the newest.
+pub(super) fn all(words: &Words<'_>) -> Vec<Item> {
+    let prompts = &words.prompts;
+    let newest = prompts.len().saturating_sub(MAX_REQUESTS - 1).max(1).min(prompts.len());
+    let told = prompts.iter().take(1).chain(&prompts[newest..]);
+    told.map(|prompt| words.item(prompt, EARLIER_CHARS)).collect()
+}
+
+/// The step of the request of substance before the last one, since which work counts as present.
+pub(super) fn present_from(words: &Words<'_>) -> usize {
+    let from = words.context_from();
+    let requests = words.prompts.iter().rev().filter(|prompt| prompt.step >= from && has_substance(prompt.text));
+    requests.take(2).last().map_or(from, |request| request.step)
+}
+
+/// What the agent said last, in order: one message, or some where the last is only a word on the way.
+pub(super) fn last_words(words: &Words<'_>) -> Vec<Item> {
+    let from = last_turn_from(words);
+    let (mut said, mut n_chars) = (Vec::new(), 0);
+    for reply in words.replies.iter().rev() {
+        // Words of the last turn; where it has none, the last words there are.
+        if reply.step < from && n_chars > 0 {
+            break;
+        }
+        said.push(words.item(reply, REPLY_CHARS));
+        n_chars += reply.text.chars().count();
+        if n_chars >= ENOUGH_CHARS || said.len() == MAX_LAST_WORDS {
+            break;
+        }
+    }
+    said.reverse();
+    said
+}
+
+/// Where the last turn begins: with its prompt, or with the context.
+fn last_turn_from(words: &Words<'_>) -> usize {
+    let prompts = words.history.steps.iter().rposition(|step| matches!(step.event, Event::Prompt { .. }));
+    prompts.unwrap_or(0).max(words.context_from())
+}

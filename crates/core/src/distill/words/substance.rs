@@ -1,0 +1,39 @@
+//! Whether a prompt says something by itself, or only says yes to what was said before.
+
+/// So many words make a request; scripts without spaces are counted by letters.
+const ENOUGH_WORDS: usize = 6;
+const ENOUGH_LETTERS: usize = 8;
+
+/// Whether a prompt can stand alone. Length alone decides, in any language: a short prompt is told with what it answers.
+pub(super) fn has_substance(text: &str) -> bool {
+    let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).take(ENOUGH_WORDS);
+    let letters = text.chars().filter(|letter| is_spaceless(*letter)).take(ENOUGH_LETTERS).count();
+    words.count() >= ENOUGH_WORDS || letters >= ENOUGH_LETTERS || names_something(text)
+}
+
+/// Letters of scripts that put no space between words.
+fn is_spaceless(letter: char) -> bool {
+    matches!(u32::from(letter), 0x0e00..=0x0eff | 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff)
+}
+
+/// An address, or a command with something behind it: short, and yet whole.
+fn names_something(text: &str) -> bool {
+    text.contains("://") || text.trim_start().starts_with('/') && text.split_whitespace().count() > 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_substance;
+
+    #[test]
+    fn short_prompts_need_what_they_answer() {
+        for short in ["ok", "yes, do it all", "go on", "ja, bitte", "1", "好的", "/compact", "looks good to me!"] {
+            assert!(!has_substance(short), "{short}");
+        }
+        for whole in
+            ["please fix the bug in the parser", "修复解析器中的错误并添加测试用例", "see https://host/issue/3"]
+        {
+            assert!(has_substance(whole), "{whole}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A call with what became of it: what it is for, whether it failed, and what its tests came to.
+
+use super::outcome;
+use super::role::{self, Role};
+use super::shell::CommandLine;
+use super::testrun::{self, Report};
+use crate::distill::{CallEnd, CallEvent, Item, Quoting, Step, Voice};
+use crate::time::Timestamp;
+use crate::transcript::{Action, Change, EntryKey};
+
+/// The longest command that is quoted, in characters.
+const COMMAND_CHARS: usize = 600;
+
+pub(in crate::distill) struct Call<'a> {
+    pub(in crate::distill) step: usize,
+    pub(in crate::distill) key: EntryKey,
+    pub(in crate::distill) at: Option<Timestamp>,
+    pub(in crate::distill) tool: &'a str,
+    pub(in crate::distill) action: &'a Action,
+    pub(super) end: Option<&'a CallEnd>,
+    pub(super) failed: bool,
+    /// The user turned it down.
+    pub(super) is_refused: bool,
+    pub(super) role: Role,
+    /// The commands that it runs, where it does.
+    pub(super) line: Option<CommandLine<'a>>,
+    /// What it came to, where it ran tests and said so.
+    pub(super) report: Option<Report>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(index: usize, step: &'a Step, call: &'a CallEvent) -> Self {
+        let line = match &call.action {
+            Action::Run { command, .. } => Some(CommandLine::parse(command)),
+            _ => None,
+        };
+        let end = call.end.as_ref();
+        let role = role::of_action(&call.action, line.as_ref());
+        let output = end.filter(|_| role == Role::Check).map(|end| end.text.as_str());
+        let report = output.and_then(|output| testrun::read_report(line.as_ref()?, output));
+        let failed = end.is_some_and(|end| outcome::has_failed(&call.action, line.as_ref(), end, report.as_ref()));
+        Self {
+            step: index,
+            key: step.key,
+            at: step.at,
+            tool: &call.tool,
+            action: &call.action,
+            end,
+            failed,
+            is_refused: call.refusal.is_some(),
+            role,
+            line,
+            report,
+        }
+    }
+
+    pub(super) fn entries(&self) -> Vec<EntryKey> {
+        std::iter::once(self.key).chain(self.end.map(|end| end.key)).collect()
+    }
+
+    /// When it was over.
+    pub(super) fn over_at(&self) -> Option<Timestamp> {
+        self.end.and_then(|end| end.at).or(self.at)
+    }
+
+    pub(super) fn succeeded(&self) -> bool {
+        self.end.is_some() && !self.failed
+    }
+
+    /// What it is to do, the same for a thing that is tried again.
+    pub(super) fn aim(&self) -> String {
+        match self.action {
+            Action::Write { path, .. } => format!("change {path}"),
+            Action::Edit(changes) => format!("change {}", changed_paths(changes).join(" ")),
+            Action::Run { .. } => format!("run {}", self.line.as_ref().map(CommandLine::essence).unwrap_or_default()),
+            Action::Other | Action::Step(_) => format!("other {}", self.tool),
+            action => format!("{} {}", action.kind(), action.subject()),
+        }
+    }
+
+    /// The files that it changes.
+    pub(super) fn changes(&self) -> Vec<&'a str> {
+        match self.action {
+            Action::Write { path, .. } => vec![path],
+            Action::Edit(changes) => changed_paths(changes),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The command as it ran, or the tool with what it was about.
+    pub(super) fn item(&self, quoting: Quoting) -> Item {
+        let text = match self.action {
+            Action::Run { command, .. } => quoting.passage(command, COMMAND_CHARS),
+            action => quoting.passage(format!("{} {}", self.tool, action.subject()).trim(), COMMAND_CHARS),
+        };
+        Item { text, voice: Voice::Agent, at: self.over_at(), entries: self.entries() }
+    }
+}
+
+fn changed_paths(changes: &[Change]) -> Vec<&str> {
+    changes.iter().map(Change::path).collect()
+}

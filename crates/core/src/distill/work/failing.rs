@@ -1,0 +1,207 @@
+//! Commands whose last run failed, and approaches that were tried in vain or taken back: by structure only.
+
+use std::collections::BTreeMap;
+
+use super::Work;
+use super::call::Call;
+use super::outcome::{error_lines, told_exit_code};
+use super::role::{self, Role};
+use crate::distill::{ApproachKind, FailedApproach, Failing, Item, Voice};
+use crate::transcript::{Action, Change, Hunk, Status};
+
+/// What is told at the most, the newest of it.
+const MAX_FAILING: usize = 12;
+const MAX_APPROACHES: usize = 20;
+/// Lines of an output that are quoted.
+const ERROR_LINES: usize = 4;
+/// Edits of one file that are compared for one that was taken back.
+const MAX_EDITS: usize = 400;
+
+/// Checks whose last run failed and nothing passed since, in the present work; other commands only at the very end.
+pub(super) fn failing(work: &Work<'_>, present_from: usize) -> Vec<Failing> {
+    let mut newest: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (index, call) in work.calls.iter().enumerate() {
+        if call.failed && is_telling(call) && call.step >= present_from {
+            let runs = newest.entry(call.aim()).or_default();
+            *runs = (index, runs.1 + 1);
+        }
+    }
+    let mut found: Vec<(usize, usize)> =
+        newest.into_values().filter(|(index, _)| is_unresolved(work, *index)).collect();
+    found.sort_unstable();
+    let extra = found.len().saturating_sub(MAX_FAILING);
+    found.drain(..extra);
+    found.into_iter().map(|(index, runs)| of_call(work, &work.calls[index], runs)).collect()
+}
+
+fn of_call(work: &Work<'_>, call: &Call<'_>, runs: usize) -> Failing {
+    let output = call.end.map_or("", |end| end.text.as_str());
+    Failing {
+        what: call.item(work.quoting),
+        exit_code: call.end.and_then(|end| end.exit_code.or_else(|| told_exit_code(&end.text))),
+        runs,
+        output: error_lines(output, ERROR_LINES, work.quoting),
+    }
+}
+
+/// Failures of the harness, of a mere look, or by the user's own hand tell nothing of the work.
+fn is_telling(call: &Call<'_>) -> bool {
+    let Some(end) = call.end else { return false };
+    let is_work = matches!(call.action, Action::Run { .. } | Action::Write { .. } | Action::Edit(_));
+    is_work
+        && call.role != Role::Look
+        && end.status != Status::Interrupted
+        && !call.is_refused
+        && !is_unknown_tool(&end.text)
+}
+
+fn is_unknown_tool(output: &str) -> bool {
+    let head = output[..output.floor_char_boundary(400)].to_ascii_lowercase();
+    ["no such tool", "unknown tool", "tool not found", "unsupported call", "is not available in this session"]
+        .iter()
+        .any(|notice| head.contains(notice))
+}
+
+/// Whether nothing after a failure resolved it. What is no check is in the way only where no work came after it.
+fn is_unresolved(work: &Work<'_>, index: usize) -> bool {
+    let call = &work.calls[index];
+    let later = &work.calls[index + 1..];
+    let aim = call.aim();
+    let mut passed = later.iter().filter(|later| later.succeeded());
+    match (call.role, &call.line) {
+        (Role::Check, Some(line)) => {
+            let (family, targets) = role::family(line);
+            let kind = role::check_kind(line);
+            // As much or more that passes is the proof; so is another program for the same kind of check.
+            !passed.any(|later| {
+                later.line.as_ref().is_some_and(|line| {
+                    later.role == Role::Check && {
+                        let (other, on) = role::family(line);
+                        if other == family {
+                            on.iter().all(|target| targets.contains(target))
+                        } else {
+                            role::check_kind(line) == kind
+                        }
+                    }
+                })
+            })
+        }
+        _ => !passed.any(|later| later.role != Role::Look || later.aim() == aim),
+    }
+}
+
+/// What was tried in several ways and failed each time, and edits that were taken back; in order.
+pub(super) fn failed_approaches(work: &Work<'_>) -> Vec<FailedApproach> {
+    let mut found = tried_in_vain(work);
+    found.extend(taken_back(work));
+    found.sort_by_key(|(index, _)| *index);
+    let extra = found.len().saturating_sub(MAX_APPROACHES);
+    found.drain(..extra);
+    found.into_iter().map(|(_, approach)| approach).collect()
+}
+
+/// Commands of one program and subcommand that failed in two or more ways, and in none worked.
+fn tried_in_vain(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
+    let mut families: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, call) in work.calls.iter().enumerate() {
+        if let (Role::Do, Some(family)) = (call.role, family_of(call)) {
+            families.entry(family).or_default().push(index);
+        }
+    }
+    let mut found = Vec::new();
+    for tries in families.values() {
+        let calls: Vec<&Call<'_>> = tries.iter().map(|index| &work.calls[*index]).collect();
+        let mut ways: Vec<String> = calls.iter().map(|call| call.aim()).collect();
+        ways.sort_unstable();
+        ways.dedup();
+        if ways.len() < 2 || !calls.iter().all(|call| call.failed && is_telling(call)) {
+            continue;
+        }
+        let (Some(index), Some(last)) = (tries.last(), calls.last()) else { continue };
+        let output = last.end.map_or("", |end| end.text.as_str());
+        let mut what = last.item(work.quoting);
+        what.entries = calls.iter().rev().take(6).rev().map(|call| call.key).collect();
+        let detail = error_lines(output, 1, work.quoting).pop();
+        found.push((*index, FailedApproach { what, kind: ApproachKind::Failed, tries: calls.len(), detail }));
+    }
+    found
+}
+
+/// The last program of a command with its first argument, by which ways to one end are known.
+fn family_of(call: &Call<'_>) -> Option<String> {
+    let command = call.line.as_ref()?.commands().last()?;
+    let first = command.arguments().find(|word| !word.starts_with('-'))?;
+    Some(format!("{} {first}", command.name()))
+}
+
+/// Edits that a later one turned round, or that git was told to forget.
+fn taken_back(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
+    let mut edits: BTreeMap<&str, Vec<(usize, &Hunk)>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (index, call) in work.calls.iter().enumerate().filter(|(_, call)| call.succeeded()) {
+        for (path, hunk) in hunks_of(call) {
+            let known = edits.entry(path).or_default();
+            let turned =
+                known.iter().rposition(|(_, old)| old.old == hunk.new && old.new == hunk.old && old.old != old.new);
+            match turned {
+                Some(at) => {
+                    let (first, _) = known.remove(at);
+                    found.push((index, taken_back_by(work, first, path, call)));
+                }
+                None if known.len() < MAX_EDITS => known.push((index, hunk)),
+                None => {}
+            }
+        }
+        for path in restored(call, work) {
+            if let Some((first, _)) = edits.remove(path.as_str()).and_then(|known| known.last().copied()) {
+                found.push((index, taken_back_by(work, first, &path, call)));
+            }
+        }
+    }
+    found
+}
+
+fn hunks_of<'a>(call: &Call<'a>) -> Vec<(&'a str, &'a Hunk)> {
+    let Action::Edit(changes) = call.action else { return Vec::new() };
+    let updates = changes.iter().filter_map(|change| match change {
+        Change::Update { path, hunks, .. } => Some((path.as_str(), hunks)),
+        _ => None,
+    });
+    updates.flat_map(|(path, hunks)| hunks.iter().map(move |hunk| (path, hunk))).collect()
+}
+
+/// The files that `git restore` or `git checkout --` put back, as earlier edits named them.
+fn restored(call: &Call<'_>, work: &Work<'_>) -> Vec<String> {
+    let mut paths: Vec<&str> = Vec::new();
+    for command in call.line.iter().flat_map(|line| line.commands()).filter(|command| command.name() == "git") {
+        let words: Vec<&str> = command.arguments().collect();
+        match words.as_slice() {
+            ["restore", rest @ ..] => paths.extend(rest.iter().copied().filter(|word| !word.starts_with('-'))),
+            ["checkout", rest @ ..] => {
+                let behind = rest.iter().copied().skip_while(|word| *word != "--").skip(1);
+                paths.extend(behind);
+            }
+            _ => {}
+        }
+    }
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let edited = work.calls.iter().flat_map(Call::changes);
+    let names = |edited: &&str| paths.iter().any(|path| work.roots.relative(edited) == work.roots.relative(path));
+    let mut named: Vec<String> = edited.filter(names).map(str::to_owned).collect();
+    named.sort_unstable();
+    named.dedup();
+    named
+}
+
+fn taken_back_by(work: &Work<'_>, first: usize, path: &str, by: &Call<'_>) -> FailedApproach {
+    let edit = &work.calls[first];
+    let text = work.quoting.line(work.roots.relative(path), 200);
+    let what = Item { text, voice: Voice::Agent, at: edit.over_at(), entries: vec![edit.key, by.key] };
+    let detail = match by.action {
+        Action::Run { command, .. } => Some(work.quoting.passage(command, 200)),
+        _ => None,
+    };
+    FailedApproach { what, kind: ApproachKind::TakenBack, tries: 1, detail }
+}

@@ -1,0 +1,157 @@
+//! The files that the session touched: what became of each, in which functions, and whether its tests pass.
+
+use std::collections::BTreeMap;
+
+use super::Work;
+use super::call::Call;
+use super::changes::What;
+use super::symbols::Symbols;
+use super::testrun;
+use crate::distill::{FileChange, FileTouched, TestResult};
+use crate::transcript::{Action, EntryKey};
+
+/// Files that are told: those that were changed, and those that were read.
+const MAX_CHANGED: usize = 200;
+const MAX_READ: usize = 60;
+/// Places that are named for one file.
+const MAX_ENTRIES: usize = 6;
+
+struct FileState {
+    change: FileChange,
+    call: usize,
+    /// In which order it was last changed, or else read.
+    order: usize,
+    entries: Vec<EntryKey>,
+}
+
+/// The most recently touched first.
+pub(super) fn files(work: &Work<'_>) -> Vec<FileTouched> {
+    let mut states: Vec<(&str, FileState)> = states(work).into_iter().collect();
+    // What was made and is gone again has left nothing.
+    states.retain(|(_, state)| state.change != FileChange::Deleted || !state.entries.is_empty());
+    states.sort_by_key(|(_, state)| std::cmp::Reverse(state.order));
+    let (mut changed, mut read) = (0, 0);
+    states.retain(|(_, state)| {
+        let (count, most) =
+            if state.change == FileChange::Read { (&mut read, MAX_READ) } else { (&mut changed, MAX_CHANGED) };
+        *count += 1;
+        *count <= most
+    });
+    let mut symbols = Symbols::of(work);
+    let told = states.into_iter().map(|(path, state)| {
+        let is_changed = matches!(state.change, FileChange::Created | FileChange::Modified);
+        FileTouched {
+            path: work.quoting.mask(path).into_owned(),
+            change: in_git(work, path, state.change),
+            at: work.calls[state.call].over_at(),
+            symbols: if is_changed { symbols.touched(path) } else { Vec::new() },
+            tests: is_changed.then(|| tests_since(work, path, state.call)).flatten(),
+            entries: state.entries,
+        }
+    });
+    told.collect()
+}
+
+/// What became of each file.
+fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
+    let mut states: BTreeMap<&str, FileState> = BTreeMap::new();
+    for (order, touch) in work.touches.iter().enumerate() {
+        let call = &work.calls[touch.call];
+        let before = states.get(touch.path.as_str()).map(|state| state.change);
+        let change = after(before, &touch.what, call.end.map_or("", |end| end.text.as_str()));
+        let state = states.entry(&touch.path).or_insert_with(|| FileState {
+            change,
+            call: touch.call,
+            order,
+            entries: Vec::new(),
+        });
+        // To have read a file again is no news once it was changed.
+        if matches!(touch.what, What::Read) && state.change != FileChange::Read {
+            continue;
+        }
+        let is_undone = before == Some(FileChange::Created) && change == FileChange::Deleted;
+        (state.change, state.call, state.order) = (change, touch.call, order);
+        state.entries.push(call.key);
+        let extra = if is_undone { state.entries.len() } else { state.entries.len().saturating_sub(MAX_ENTRIES) };
+        state.entries.drain(..extra);
+    }
+    states
+}
+
+/// How the newest run of tests ended that names the file and came after its last change.
+fn tests_since(work: &Work<'_>, path: &str, changed: usize) -> Option<TestResult> {
+    let name = path.rsplit('/').next()?;
+    let stem = Some(stem(name)).filter(|stem| stem.len() > 2)?;
+    let is_run = |call: &&Call<'_>| call.line.as_ref().is_some_and(testrun::is_run) && call.end.is_some();
+    let mut runs = work.calls[changed + 1..].iter().rev().filter(is_run);
+    runs.find_map(|call| {
+        let (Action::Run { command, .. }, Some(end)) = (call.action, call.end) else { return None };
+        let is_named = names(command, stem) || end.text.lines().any(|line| names(line, stem));
+        let result = if call.failed { TestResult::Failed } else { TestResult::Passed };
+        // A run that failed elsewhere says nothing of this file.
+        (is_named && (!call.failed || names_failure(call, stem))).then_some(result)
+    })
+}
+
+/// Whether what failed in a run is the file's.
+fn names_failure(call: &Call<'_>, stem: &str) -> bool {
+    let (Action::Run { command, .. }, Some(end)) = (call.action, call.end) else { return false };
+    let fails = |line: &str| ["FAIL", "✗", "✕", "panicked", "Error"].iter().any(|mark| line.contains(mark));
+    names(command, stem) || end.text.lines().any(|line| names(line, stem) && fails(line))
+}
+
+/// What a file has become by one more change.
+fn after(before: Option<FileChange>, what: &What<'_>, outcome: &str) -> FileChange {
+    let was_new = before == Some(FileChange::Created);
+    match what {
+        What::Read => before.unwrap_or(FileChange::Read),
+        What::Delete => FileChange::Deleted,
+        What::Add(_) => FileChange::Created,
+        What::Whole(_) | What::Made => match before {
+            None if says_overwritten(outcome) => FileChange::Modified,
+            None | Some(FileChange::Created | FileChange::Deleted) => FileChange::Created,
+            Some(FileChange::Read | FileChange::Modified) => FileChange::Modified,
+        },
+        What::Hunks(_) | What::Altered if was_new => FileChange::Created,
+        What::Hunks(_) | What::Altered => FileChange::Modified,
+    }
+}
+
+fn says_overwritten(outcome: &str) -> bool {
+    let head = outcome[..outcome.floor_char_boundary(300)].to_ascii_lowercase();
+    ["has been updated", "overwr", "updated successfully", "file updated", "modified"]
+        .iter()
+        .any(|word| head.contains(word))
+}
+
+/// Git knows better whether a file is new.
+fn in_git(work: &Work<'_>, path: &str, change: FileChange) -> FileChange {
+    let Some(git) = &work.workspace.git else { return change };
+    let status = git.status.iter().find(|line| line.get(3..).is_some_and(|named| named.trim_matches('"') == path));
+    match (status.and_then(|line| line.get(..2)), change) {
+        (Some(" M" | "M " | "MM"), FileChange::Created) => FileChange::Modified,
+        (Some("??" | "A " | "AM"), FileChange::Modified) => FileChange::Created,
+        _ => change,
+    }
+}
+
+/// The name without its ending and without what makes it a test's.
+fn stem(name: &str) -> &str {
+    let stem = name.split('.').next().unwrap_or(name);
+    let stem = stem.strip_prefix("test_").unwrap_or(stem);
+    let stem = stem
+        .strip_suffix("_test")
+        .or_else(|| stem.strip_suffix("_tests"))
+        .or_else(|| stem.strip_suffix("Test"))
+        .unwrap_or(stem);
+    if matches!(stem, "mod" | "lib" | "main" | "index" | "tests" | "test" | "__init__") { "" } else { stem }
+}
+
+/// Whether a text has a name, alone or as a part of an identifier.
+fn names(text: &str, stem: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), stem).any(|at| {
+        let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        !letter(at.checked_sub(1).and_then(|before| text.as_bytes().get(before)))
+            && !letter(text.as_bytes().get(at + stem.len()))
+    })
+}

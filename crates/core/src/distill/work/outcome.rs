@@ -1,0 +1,228 @@
+//! Whether a call failed, and in which lines its output says why.
+
+use super::shell::CommandLine;
+use super::testrun::Report;
+use crate::distill::{CallEnd, Quoting};
+use crate::plain::plain;
+use crate::transcript::{Action, Status};
+
+/// How many bytes of an output's ends are looked at.
+const END_BYTES: usize = 6 * 1024;
+/// Where a crash would be told.
+const CRASH_BYTES: usize = 1_500;
+/// The longest line that is quoted, in characters.
+const LINE_CHARS: usize = 240;
+
+/// Whether a call failed, also where its agent does not say so.
+pub(super) fn has_failed(
+    action: &Action,
+    line: Option<&CommandLine<'_>>,
+    end: &CallEnd,
+    report: Option<&Report>,
+) -> bool {
+    let Action::Run { command, .. } = action else { return end.status != Status::Done };
+    let code = end.exit_code.or_else(|| told_exit_code(&end.text));
+    match code {
+        Some(0) => {}
+        Some(1) if line.is_some_and(|line| says_no_with_one(line, &end.text)) => return false,
+        Some(_) => return true,
+        None if end.status != Status::Done => return true,
+        None => {}
+    }
+    // A pipe hides the exit code of what it cuts short.
+    if let Some(report) = report {
+        return report.failed > 0;
+    }
+    (code.is_none() || command.contains('|')) && ends_in_crash(&end.text)
+}
+
+/// What an exit code is told with.
+const CODES: [&str; 5] =
+    ["exit code", "exited with code", "process exited with code", "exit status", "command exited with code"];
+
+/// The exit code, where an agent tells it in words only: in the first line or the last.
+pub(super) fn told_exit_code(text: &str) -> Option<i32> {
+    let first = text.lines().next().unwrap_or_default();
+    let last = tail(text, 200).trim_end_matches('\n').lines().next_back().unwrap_or_default();
+    code_in(first).or_else(|| code_in(last))
+}
+
+fn code_in(line: &str) -> Option<i32> {
+    let line = line.trim_start().trim_start_matches(['<', '>', '[', ']', '(', ')']);
+    let rest = CODES.iter().find_map(|start| {
+        let (head, rest) = line.split_at_checked(start.len())?;
+        head.eq_ignore_ascii_case(start).then_some(rest)
+    })?;
+    rest.trim_start_matches([':', ' ', '=']).split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
+}
+
+/// So many bytes at the end of a text.
+fn tail(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
+}
+
+/// Exit code 1 of programs that say "no" with it.
+fn says_no_with_one(line: &CommandLine<'_>, output: &str) -> bool {
+    let Some(last) = line.commands().last() else { return false };
+    match last.name() {
+        "grep" | "rg" | "egrep" | "fgrep" | "diff" | "cmp" | "test" | "[" | "which" | "pgrep" | "ag" => true,
+        "git" => last.arguments().next().is_some_and(|sub| matches!(sub, "diff" | "grep")),
+        "ls" | "cat" | "find" => output.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// What the last lines of a crash begin with.
+const CRASHES: [&str; 6] =
+    ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "];
+
+/// Whether the last lines of an output are the end of a crash.
+fn ends_in_crash(text: &str) -> bool {
+    let mut lines = tail(text, CRASH_BYTES).lines().map(str::trim);
+    lines.any(|line| CRASHES.iter().any(|start| line.starts_with(start)) || line.ends_with("command not found"))
+}
+
+/// The lines of an output that tell the error, as they stand and in their order; the last line where none tells more.
+pub(super) fn error_lines(text: &str, most: usize, quoting: Quoting) -> Vec<String> {
+    let text = ends(text);
+    let text = plain(&text);
+    let masked = quoting.mask(&text);
+    let lines: Vec<&str> = masked.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut ranked: Vec<(u32, usize)> =
+        lines.iter().enumerate().map(|(at, line)| (weight(line), at)).filter(|(weight, _)| *weight > 0).collect();
+    // What a trace ends with is its cause, so the last of equals comes first.
+    ranked.sort_by_key(|(weight, at)| std::cmp::Reverse((*weight, *at)));
+    let mut places: Vec<usize> = ranked.into_iter().take(most).map(|(_, at)| at).collect();
+    places.sort_unstable();
+    let said = |line: &&&str| line.chars().any(char::is_alphabetic) && code_in(line).is_none();
+    if places.is_empty() {
+        return lines.iter().rev().find(said).map(|line| clip(line)).into_iter().collect();
+    }
+    let mut found: Vec<String> = places.into_iter().map(|at| clip(lines[at])).collect();
+    found.dedup();
+    found
+}
+
+fn ends(text: &str) -> String {
+    if text.len() <= END_BYTES * 2 {
+        return text.to_owned();
+    }
+    format!("{}\n{}", &text[..text.floor_char_boundary(END_BYTES)], tail(text, END_BYTES))
+}
+
+fn clip(line: &str) -> String {
+    match line.char_indices().nth(LINE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// Words that tell a cause, which rank behind what is marked as an error.
+const CAUSES: &[&str] = &[
+    "assertion",
+    "cannot find",
+    "can't find",
+    "not found",
+    "no such file",
+    "permission denied",
+    "undefined reference",
+    "unresolved",
+    "connection refused",
+    "timed out",
+    "timeout",
+    "not permitted",
+    "already exists",
+    "is not defined",
+    "does not exist",
+    "could not resolve",
+    "conflict",
+    "unsupported",
+    "incompatible",
+    "no module named",
+    "unexpected token",
+    "unknown option",
+    "unrecognized",
+    "invalid",
+];
+
+/// What follows from an error that is told elsewhere.
+const FOLLOWS: &[&str] = &[
+    "could not compile",
+    "test failed",
+    "aborting due to",
+    "process completed",
+    "0 errors",
+    "0 failed",
+    "no errors",
+    "for more information",
+    "rust_backtrace",
+    "rustc --explain",
+    "a complete log of this run",
+    "note: ",
+    "warning:",
+];
+
+/// How well a line says why something failed.
+fn weight(line: &str) -> u32 {
+    let lower = line.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
+    if has(FOLLOWS) || is_frame(&lower) {
+        0
+    } else if is_exception(line) || starts(&["e   "]) && has(&["error", "assert"]) {
+        5
+    } else if starts(&["error[", "error:", "error ts", "fatal:", "fatal error", "panic:", "caused by:"])
+        || has(&[" panicked at", ": error:", ": error ts", "error: "])
+    {
+        4
+    } else if has(CAUSES) || starts(&["failed ", "failed:", "--- fail"]) {
+        3
+    } else if has(&["error", "exception", "failure", "failed", "cannot", "unable", "denied", "refused", "mismatch"]) {
+        2
+    } else {
+        0
+    }
+}
+
+/// A line of a stack trace names a place, not a cause.
+fn is_frame(lower: &str) -> bool {
+    lower.starts_with("at ") || lower.starts_with("file \"") || lower.starts_with("--> ") || lower.starts_with("from /")
+}
+
+/// `SomethingError: message`, as runtimes print it.
+fn is_exception(line: &str) -> bool {
+    let Some((name, rest)) = line.split_once(':') else { return false };
+    let last = name.rsplit(['.', ' ', ':']).next().unwrap_or_default();
+    let is_name = last.starts_with(|c: char| c.is_uppercase())
+        && (last.ends_with("Error") || last.ends_with("Exception") || last.ends_with("Failure"));
+    is_name && name.len() < 90 && !rest.trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_told_by_the_first_line_or_the_last() {
+        for (text, code) in [
+            ("Exit code 2\nx", Some(2)),
+            ("x\n[exit status: 1]\n", Some(1)),
+            ("x\n <Process exited with code -9>\r\n", Some(-9)),
+            ("Command exited with code 3", Some(3)),
+            ("x\nexited with code=4", Some(4)),
+            ("exit code\n5", None),
+            ("no exit code 6", None),
+        ] {
+            assert_eq!(told_exit_code(text), code, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_lines_that_tell_the_error_are_quoted_in_their_order() {
+        let text = "compiling\nerror[E0308]: mismatched types\n --> src/a.rs:3\nerror: could not compile `a`\n";
+        assert_eq!(error_lines(text, 3, Quoting::AsIs), ["error[E0308]: mismatched types"]);
+        let text = "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: no\n";
+        assert_eq!(error_lines(text, 1, Quoting::AsIs), ["ValueError: no"]);
+        assert_eq!(error_lines("it went\nall wrong\n", 3, Quoting::AsIs), ["all wrong"]);
+    }
+}

@@ -1,0 +1,161 @@
+//! The lines in which every rendering tells what a brief holds: quotes, and facts in fixed words.
+
+use super::words::{at, code, flat, from_tool, item, path, quote, when};
+use crate::distill::{
+    ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, Failing, FileChange, FileTouched,
+    Item, StateKind, TestResult, TestRun,
+};
+
+/// How the session stands, the most needed first.
+pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
+    let state = &brief.state;
+    let time = at(state.at);
+    let about = state.detail.as_ref().map(|detail| format!(": {}", item(detail, width))).unwrap_or_default();
+    let call = state.detail.as_ref().map(|detail| last_call(detail, width)).unwrap_or_default();
+    let said = match state.kind {
+        StateKind::Empty => "Nothing was said in this session.".to_owned(),
+        StateKind::Waiting => format!("The agent had finished its turn and waits for the user{time}."),
+        StateKind::MidTurn => format!("The agent was in the middle of a turn{time}.{call}"),
+        StateKind::Unanswered => format!("The user's last prompt got no answer{time}{about}"),
+        StateKind::AskedUser => format!("The agent asked the user and got no answer{time}{about}"),
+        StateKind::Interrupted => format!("The user interrupted the agent{time}.{call}"),
+        StateKind::Limit => {
+            let until = state.until.map(|until| format!(", until {}", when(until))).unwrap_or_default();
+            format!("A limit stopped the agent{time}{until}{about}")
+        }
+        StateKind::ServiceError => format!("An error of the service stopped the agent{time}{about}"),
+    };
+    let mut lines = vec![said];
+    lines.extend(state.queued.iter().map(|queued| {
+        format!("The user had typed ahead, and the agent never saw it{}: {}", at(queued.at), item(queued, width))
+    }));
+    lines.extend(plan_is_done(brief));
+    lines
+}
+
+/// The call at which the session stands; whether it came back is told by whether it has a second place.
+fn last_call(call: &Item, width: usize) -> String {
+    let end = if call.entries.len() > 1 { "of which the output is recorded" } else { "which has no outcome" };
+    format!(" The last call, {end}: {}", code(&call.text, width))
+}
+
+fn plan_is_done(brief: &Brief) -> Option<String> {
+    let plan = &brief.plan;
+    let is_done = !plan.done.is_empty() && plan.in_progress.is_empty() && plan.left.is_empty();
+    is_done.then(|| format!("All {} steps of the agent's plan are marked done.", plan.done.len()))
+}
+
+pub(super) fn decision(decision: &Decision, width: usize) -> String {
+    let (what, time) = (&decision.what, at(decision.what.at));
+    let asked = decision.question.as_deref().map(|asked| quote(asked, width)).unwrap_or_default();
+    match decision.kind {
+        DecisionKind::Answered => format!("asked {asked}, the user answered{time}: {}", quote(&what.text, width)),
+        DecisionKind::Approved => format!("the user approved this plan{time}: {}", quote(&what.text, width * 2)),
+        DecisionKind::Refused if asked.is_empty() => {
+            format!("the user turned this down{time}: {}", code(&what.text, width))
+        }
+        DecisionKind::Refused => {
+            format!("the user turned this down{time}: {}, and said {asked}", code(&what.text, width))
+        }
+        DecisionKind::Said => format!("the user{time}: {}", quote(&what.text, width)),
+    }
+}
+
+pub(super) fn failing(failing: &Failing, width: usize) -> String {
+    let code_told = failing.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
+    let times = if failing.runs > 1 { format!(", {} times", failing.runs) } else { String::new() };
+    let output = failing.output.join("\n");
+    let why = if output.is_empty() { String::new() } else { format!("; {}", from_tool(&output, width)) };
+    format!("{} failed{code_told}{times}{}{why}", code(&failing.what.text, width), at(failing.what.at))
+}
+
+pub(super) fn approach(failed: &FailedApproach, width: usize) -> String {
+    let (what, time) = (code(&failed.what.text, width), at(failed.what.at));
+    match (failed.kind, &failed.detail) {
+        (ApproachKind::Failed, Some(detail)) => {
+            format!("tried {} ways, the last {what}{time}; {}", failed.tries, from_tool(detail, width))
+        }
+        (ApproachKind::Failed, None) => format!("tried {} ways, the last {what}{time}", failed.tries),
+        (ApproachKind::TakenBack, Some(by)) => format!("an edit of {what}{time}, taken back by {}", code(by, width)),
+        (ApproachKind::TakenBack, None) => format!("an edit of {what}{time}, taken back by a later edit"),
+    }
+}
+
+pub(super) fn change_word(change: FileChange) -> &'static str {
+    match change {
+        FileChange::Created => "created",
+        FileChange::Modified => "modified",
+        FileChange::Deleted => "deleted",
+        FileChange::Read => "read",
+    }
+}
+
+/// What became of a file, without its path.
+pub(super) fn file_change(file: &FileTouched, width: usize) -> String {
+    let symbols: Vec<&str> = file.symbols.iter().take(6).map(String::as_str).collect();
+    let within = if symbols.is_empty() { String::new() } else { format!(", in {}", code(&symbols.join(", "), width)) };
+    let tests = match file.tests {
+        Some(TestResult::Passed) => ", tests that name it passed since",
+        Some(TestResult::Failed) => ", tests that name it failed since",
+        None => "",
+    };
+    format!("{}{}{within}{tests}", change_word(file.change), at(file.at))
+}
+
+pub(super) fn file(file: &FileTouched, width: usize) -> String {
+    format!("{} {}", path(&file.path, width), file_change(file, width))
+}
+
+pub(super) fn test_run(run: &TestRun, width: usize) -> String {
+    let result = match run.result {
+        TestResult::Passed => "passed",
+        TestResult::Failed => "failed",
+    };
+    let counts = run.counts.as_ref().map(|counts| format!(" ({})", flat(counts, 120))).unwrap_or_default();
+    let since = if run.edited_since { "; files were changed after it" } else { "" };
+    format!("the last run, {}, {result}{counts}{}{since}", code(&run.what.text, width), at(run.what.at))
+}
+
+pub(super) fn command(run: &CommandRun, width: usize) -> String {
+    let end = match (&run.tests, run.failed, run.exit_code) {
+        (Some(tests), _, _) => format!(": {}", flat(tests, 80)),
+        (None, true, Some(code)) => format!(": failed with exit code {code}"),
+        (None, true, None) => ": failed".to_owned(),
+        (None, false, _) => String::new(),
+    };
+    format!("{}{end}", code(&run.command, width))
+}
+
+pub(super) fn commit(commit: &Commit, width: usize) -> String {
+    let id: String = commit.id.chars().take(10).collect();
+    format!("{} {} ({})", code(&id, 12), quote(&commit.subject, width), when(commit.at))
+}
+
+/// The repository as it is now, in few lines.
+pub(super) fn git_lines(brief: &Brief, n_commits: usize, width: usize) -> Vec<String> {
+    let made = brief.commits.iter().take(n_commits).map(|made| made_here(made, width));
+    let Some(git) = &brief.git else { return made.collect() };
+    let branch = git.branch.as_deref().map(|branch| format!("branch {}", code(branch, width)));
+    let head = git.head.as_ref().map(|head| format!("HEAD {}", commit(head, width)));
+    let mut lines: Vec<String> = [branch, head].into_iter().flatten().collect();
+    let stat = git.diff_stat.last().map(|stat| stat.trim()).filter(|stat| !stat.is_empty());
+    let uncommitted = match (git.status.len(), stat) {
+        (0, _) => "nothing uncommitted".to_owned(),
+        (n, Some(stat)) => format!("uncommitted paths: {n} ({})", flat(stat, 80)),
+        (n, None) => format!("uncommitted paths: {n}"),
+    };
+    lines.push(uncommitted);
+    let mut lines = vec![lines.join("; ")];
+    lines.extend(made);
+    lines
+}
+
+fn made_here(made: &Commit, width: usize) -> String {
+    format!("committed during the session: {}", commit(made, width))
+}
+
+pub(super) fn drift_lines(brief: &Brief, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = brief.drift.files.iter().map(|changed| item(changed, width)).collect();
+    lines.extend(brief.drift.commits.iter().map(|after| format!("committed since: {}", commit(after, width))));
+    lines
+}
