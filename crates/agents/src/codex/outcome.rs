@@ -15,16 +15,46 @@ pub(super) struct Ending {
 /// How the outputs begin by which Codex refuses or fails a call without running it.
 const FAILED: &[&str] = &[
     "apply_patch verification failed",
+    "apply_patch handler received",
+    "Invalid patch",
+    "Invalid Context",
+    "Failed to find expected lines",
+    "Failed to find context",
     "unsupported call",
     "unsupported custom tool call",
-    "failed to parse function arguments",
+    "failed to parse ",
+    "failed in sandbox",
+    "failed to read ",
+    "failed to create goal",
+    "failed to update goal",
+    "retry failed",
     "exec_command failed",
     "write_stdin failed",
     "execution error",
+    "command timed out after ",
     "patch rejected",
+    "command rejected",
     "exec command rejected",
+    "rejected by ",
+    "approval policy is ",
+    "tool call error",
+    "tool call failed",
+    "user rejected MCP tool call",
+    "user cancelled MCP tool call",
+    "collab tool failed",
+    "collab spawn failed",
+    "agent with id ",
+    "resources/",
+    "unable to locate image",
+    "unable to read image",
+    "unable to process image",
+    "request_user_input is unavailable",
+    "request_user_input can only",
     "Script failed",
 ];
+
+/// What a question gives back that the user did not answer.
+const CANCELLED: &str = "request_user_input was cancelled before receiving a response";
 
 /// The output of a command in the versions up to 0.98: text and exit code in one JSON string.
 #[derive(Deserialize)]
@@ -79,7 +109,10 @@ fn is_aborted(text: &str) -> bool {
         Some((time, rest)) if time.starts_with("Wall time: ") => rest,
         _ => text,
     };
-    matches!(told.trim_end(), "aborted by user" | "aborted")
+    let told = told.trim_end();
+    // Tools that are no commands say how long they had been at it.
+    let timed = told.strip_prefix("aborted by user after ").and_then(|time| time.strip_suffix('s'));
+    matches!(told, "aborted by user" | "aborted" | CANCELLED) || timed.is_some_and(|time| time.parse::<f64>().is_ok())
 }
 
 fn exit_code(text: &str) -> Option<i32> {
@@ -147,6 +180,8 @@ mod tests {
         assert_eq!(status("unsupported call: update_plan"), Status::Failed);
         assert_eq!(status("Wall time: 3.9 seconds\naborted by user"), Status::Interrupted);
         assert_eq!(status("aborted"), Status::Interrupted);
+        assert_eq!(status("aborted by user after 2.5s"), Status::Interrupted);
+        assert_eq!(status("request_user_input was cancelled before receiving a response"), Status::Interrupted);
         assert_eq!(status("the build was aborted by user request"), Status::Done);
         assert_eq!(status("it printed\nExit code: 1\n"), Status::Done);
     }

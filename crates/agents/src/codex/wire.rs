@@ -114,6 +114,19 @@ pub(super) struct WireContent<'a> {
     pub(super) filename: Option<Text<'a>>,
 }
 
+impl WireContent<'_> {
+    /// The same with another text, or with none; what it borrows stays where it is.
+    pub(super) fn with_text<'s>(&'s self, text: Option<&'s str>) -> WireContent<'s> {
+        let borrow = |text: &'s Option<Text<'_>>| text.as_deref().map(|text| Text(Cow::Borrowed(text)));
+        WireContent {
+            text: text.map(|text| Text(Cow::Borrowed(text))),
+            image_url: borrow(&self.image_url),
+            file_data: borrow(&self.file_data),
+            filename: borrow(&self.filename),
+        }
+    }
+}
+
 /// A list of parts; a plain string counts as one text, nothing as none.
 #[derive(Debug, Default)]
 pub(super) struct WireContents<'a>(pub(super) Vec<WireContent<'a>>);
