@@ -157,7 +157,8 @@ fn here_document(text: &str) -> Option<(&str, &str, &str)> {
         }
         end += one.len();
     }
-    None
+    // A shell takes the end of the script for the mark, and models leave it out.
+    Some((body, line, ""))
 }
 
 /// A text in quotes, as the shell would hand it over.
@@ -203,6 +204,7 @@ mod tests {
             assert_eq!(words(&["bash", "-lc", &script]).changes(None), Some(added("a.rs")));
             assert_eq!(words(&["/usr/bin/zsh", "-c", &script]).changes(None), Some(added("a.rs")));
         }
+        assert_eq!(changes_of(&format!("apply_patch << 'EOF'\n{PATCH}")), Some(added("a.rs")));
         assert_eq!(changes_of(&format!("apply_patch << \"PATCH\"\n{PATCH}\nPATCH")), Some(added("a.rs")));
         assert_eq!(changes_of(&format!("cat <<'EOF' | apply_patch\n{PATCH}\nEOF\n")), Some(added("a.rs")));
         let escaped = PATCH.replace('"', "\\\"");
@@ -234,7 +236,6 @@ mod tests {
             "grep -rn apply_patch src".to_owned(),
             "apply_patch".to_owned(),
             "apply_patch <<'EOF'\nno patch\nEOF".to_owned(),
-            format!("apply_patch <<'EOF'\n{PATCH}\n"),
         ] {
             assert_eq!(changes_of(&script), None, "{script}");
         }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use carryover_core::transcript::{Action, Answer, Call, PlanStep, Question, StepState};
+use carryover_core::transcript::{Action, Answer, Call, CallForm, PlanStep, Question, StepState};
 use serde::Deserialize;
 
+use super::code;
 use super::command::WireWords;
 use super::patch;
 use super::wire::WireItem;
@@ -92,6 +93,7 @@ pub(super) fn action(call: &Call) -> Action {
     let meaning = match name {
         "exec_command" | "shell" | "shell_command" | "local_shell" => run(call),
         "exec" if call.tool == "container.exec" => run(call),
+        "exec" if call.form == CallForm::Freeform => call.input.read::<String>().and_then(|text| code::meaning(&text)),
         "apply_patch" | "applypatch" => patch_of(call).and_then(|text| patch::parse(&text)).map(Action::Edit),
         "view_image" => call.input.read().map(|WirePath { path }| Action::View { path }),
         "update_plan" => plan(call),
@@ -167,7 +169,7 @@ fn plan(call: &Call) -> Option<Action> {
 #[cfg(test)]
 mod tests {
     use carryover_core::json::Json;
-    use carryover_core::transcript::{CallForm, CallId, Change};
+    use carryover_core::transcript::{CallId, Change};
 
     use super::*;
 

@@ -254,11 +254,7 @@ fn tool_name(item: &WireItem<'_>) -> String {
 fn outcome(item: &WireItem<'_>, ground: &Ground<'_>) -> Body {
     let id = item.call_id.as_deref().unwrap_or_default();
     let parts = parts(&item.output.0, ground);
-    let first = parts.iter().find_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Blob(_) => None,
-    });
-    let ending = Ending::of(first.unwrap_or_default());
+    let ending = Ending::of_parts(&parts);
     let (status, exit_code) = (ending.status, ending.exit_code);
     Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
 }

@@ -34,7 +34,10 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("Review the current code changes (staged, unstaged, and untracked files) and provide prioritized findings.", ""),
     ("Review the code changes against the base branch '", "Provide prioritized, actionable findings."),
     ("Review the code changes introduced by commit ", "Provide prioritized, actionable findings."),
-    ("A previous agent produced the plan below to accomplish the user's task. Implement the plan in a fresh context.", ""),
+    (
+        "A previous agent produced the plan below to accomplish the user's task. Implement the plan in a fresh context.",
+        "",
+    ),
 ];
 
 /// Warnings of former clients, which the next client has no use for.
@@ -73,9 +76,31 @@ pub(super) fn typed(text: &str) -> Vec<Piece<'_>> {
     if let Some(plan) = text.strip_prefix(APPROVAL) {
         return vec![(USER, APPROVAL), (HOOK, plan.trim())];
     }
+    if let Some(pieces) = with_arguments(text) {
+        return pieces;
+    }
     let trimmed = text.trim();
-    let is_template = TEMPLATES.iter().any(|(start, end)| trimmed.starts_with(start) && trimmed.ends_with(end));
+    let is_template = is_saved_prompt(trimmed)
+        || TEMPLATES.iter().any(|(start, end)| trimmed.starts_with(start) && trimmed.ends_with(end));
     vec![(if is_template { HOOK } else { USER }, text)]
+}
+
+/// A saved prompt is sent with the head of its file, where it has one, and in the first versions with its placeholder.
+fn is_saved_prompt(text: &str) -> bool {
+    let head = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---"));
+    head.is_some_and(|(head, body)| {
+        head.trim_start().starts_with("description:")
+            || (head.contains("\ndescription:") && body.contains("$ARGUMENTS"))
+    })
+}
+
+/// The words behind a saved prompt's name, where the prompt puts them into a block of their own.
+fn with_arguments(text: &str) -> Option<Vec<Piece<'_>>> {
+    let behind = text.trim_start().strip_prefix("## User Input\n\n```text\n")?;
+    let at = behind.find("\n```\n\nYou **MUST** consider the user input")?;
+    let (typed, prompt) = (behind[..at].trim(), behind[at..].trim_start_matches(['\n', '`']));
+    let is_typed = !matches!(typed, "" | "$ARGUMENTS");
+    Some(is_typed.then_some((USER, typed)).into_iter().chain([(HOOK, prompt)]).collect())
 }
 
 /// Whose words a text is that the client labels as none of the user's.
@@ -191,11 +216,8 @@ mod tests {
     #[test]
     fn what_is_typed_beside_a_block_stays_the_users() {
         let both = "<environment_context>x</environment_context>\n\n<skill>s</skill>\nfix it";
-        let expected = [
-            (USER, "fix it"),
-            (HARNESS, "<environment_context>x</environment_context>"),
-            (HOOK, "<skill>s</skill>"),
-        ];
+        let expected =
+            [(USER, "fix it"), (HARNESS, "<environment_context>x</environment_context>"), (HOOK, "<skill>s</skill>")];
         assert_eq!(pieces(both), expected);
     }
 
@@ -224,6 +246,12 @@ mod tests {
         let review = "Review the code changes introduced by commit 1a2b. Provide prioritized, actionable findings.";
         assert_eq!(pieces(review), [(HOOK, review)]);
         assert_eq!(pieces("PLEASE IMPLEMENT THIS PLAN:\n# Plan"), [(USER, APPROVAL), (HOOK, "# Plan")]);
+        let saved = "---\ndescription: Plan the work.\n---\n\nUser input:\n\n$ARGUMENTS\n\nPlan.";
+        assert_eq!(pieces(saved), [(HOOK, saved)]);
+        let filled =
+            "\n## User Input\n\n```text\na clock\n```\n\nYou **MUST** consider the user input before it.\nPlan.";
+        let prompt = "You **MUST** consider the user input before it.\nPlan.";
+        assert_eq!(pieces(filled), [(USER, "a clock"), (HOOK, prompt)]);
         let own = "Review the code changes introduced by commit 1a2b, please";
         assert_eq!(pieces(own), [(USER, own)]);
     }

@@ -199,6 +199,11 @@ pub(super) struct WireEvent<'a> {
     pub(super) error: Option<WireError<'a>>,
     #[serde(default)]
     pub(super) rate_limits: Option<WireLimits>,
+    /// Of an event that is itself an error.
+    #[serde(borrow, default)]
+    pub(super) message: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(super) codex_error_info: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -223,6 +228,9 @@ pub(super) struct WireLimit {
     pub(super) used_percent: Option<f64>,
     #[serde(default)]
     pub(super) resets_at: Option<i64>,
+    /// What 0.44 and its neighbours tell instead.
+    #[serde(default)]
+    pub(super) resets_in_seconds: Option<i64>,
 }
 
 /// The settings of one turn.
