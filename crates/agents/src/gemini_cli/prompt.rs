@@ -33,8 +33,9 @@ impl Prompt {
         self.file(&text[at..]);
     }
 
+    /// An image that was named is shown with the words: it was pasted or chosen, and has no other.
     pub(super) fn blob(&mut self, blob: Blob) {
-        self.files.as_mut().unwrap_or(&mut self.spoken).push(Part::Blob(blob));
+        self.spoken.push(Part::Blob(blob));
     }
 
     /// A text among the files; the last one may be followed by more words.
