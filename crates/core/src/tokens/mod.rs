@@ -3,6 +3,10 @@
 //! The estimate is four bytes a token, the measure that the agents themselves use for what they have not sent yet, and
 //! is said to be one wherever it is shown. The count is made with a published vocabulary.
 
+mod estimate;
+
+pub use estimate::{estimate, estimate_within};
+
 /// What one image costs in a context, roughly, whatever its size in bytes.
 pub const IMAGE: u64 = 1_500;
 
