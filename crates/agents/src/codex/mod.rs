@@ -12,7 +12,7 @@ mod log;
 mod meta;
 mod native;
 mod outcome;
-mod patch;
+pub(crate) mod patch;
 mod peek;
 mod read;
 mod record;

@@ -28,7 +28,7 @@ const ENVIRONMENT: &str = "*** Environment ID:";
 const END_OF_FILE: &str = "*** End of File";
 
 /// Reads a patch; `None` where it is not one, or holds what we do not know.
-pub(super) fn parse(text: &str) -> Option<Vec<Change>> {
+pub(crate) fn parse(text: &str) -> Option<Vec<Change>> {
     let begin = text.find(BEGIN)?;
     let mut lines = text[begin + BEGIN.len()..].lines().skip(1).peekable();
     let mut changes = Vec::new();
