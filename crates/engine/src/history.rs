@@ -207,7 +207,7 @@ impl Telling<'_> {
             Body::Reasoning(reasoning) => Some(Event::Reasoning { text: reasoning.text }),
             Body::Summary(parts) => Some(Event::Summary { text: into_text(parts) }),
             Body::Failure(failure) => Some(Event::Failure(*failure)),
-            Body::Call(call) => Some(self.begin_call(*call)),
+            Body::Call(call) => Some(self.begin_call(*call, origin == Origin::Harness)),
             Body::Outcome(outcome) => {
                 self.end_call(*outcome, key, at);
                 None
@@ -220,14 +220,21 @@ impl Telling<'_> {
         }
     }
 
-    fn begin_call(&mut self, call: Call) -> Event {
+    fn begin_call(&mut self, call: Call, by_client: bool) -> Event {
         let step = self.history.steps.len();
         self.waiting.entry(call.id.clone()).or_default().push_back(step);
         let action = with_replacements(self.agent.action(&call, None), &call.input);
         if matches!(action, Action::Step(StepChange::Add { .. }) | Action::Ask(_) | Action::Propose { .. }) {
             self.wanting.insert(step, call.clone());
         }
-        Event::Call(Box::new(CallEvent { tool: call.tool, action, end: None, answers: Vec::new(), refusal: None }))
+        Event::Call(Box::new(CallEvent {
+            tool: call.tool,
+            action,
+            end: None,
+            answers: Vec::new(),
+            refusal: None,
+            by_client,
+        }))
     }
 
     fn end_call(&mut self, outcome: Outcome, key: EntryKey, at: Option<Timestamp>) {

@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Figure>> {
     let session = corpus::big_session(&folder, BIG)?;
     let mut figures = Vec::new();
     figures.extend(reading(&binaries, &session)?);
-    figures.push(distilling(&binaries, &session)?);
+    figures.extend(handing_over(&binaries, &folder, &session)?);
     figures.extend(resuming(&binaries, &folder, &session)?);
     figures.extend(listing(&binaries, &folder)?);
     let home = stores::home(root, &folder)?;
@@ -106,12 +106,15 @@ fn reading(binaries: &Binaries, session: &Path) -> Result<Vec<Figure>> {
     ])
 }
 
-/// A brief against the reading that it needs: the whole session, also what its compactions took away.
-fn distilling(binaries: &Binaries, session: &Path) -> Result<Figure> {
-    let brief = || child::run(&binaries.xtask, &["bench-child", "brief"], session);
-    let story = || child::run(&binaries.xtask, &["bench-child", "story"], session);
-    let (brief, story) = rivals(5, brief, story)?;
-    Ok(Figure::ratio("brief of it", brief.elapsed, story.elapsed, 1.2, "reading all of it"))
+/// A handoff from end to end, with all that a process does besides, against the reading alone.
+fn handing_over(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {
+    let handoff = || child::handoff(&binaries.carryover, folder, session);
+    let read = || child::run(&binaries.xtask, &["bench-child", "read"], session);
+    let (handoff, read) = rivals(5, handoff, read)?;
+    Ok(vec![
+        Figure::ratio("hand it over", handoff.elapsed, read.elapsed, 1.5, "reading it"),
+        Figure::bytes("handoff: peak of memory", handoff.peak, 60 << 20, "60 MB"),
+    ])
 }
 
 fn resuming(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {

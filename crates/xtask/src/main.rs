@@ -4,7 +4,6 @@ mod bench;
 mod conformance;
 mod docs;
 mod lint;
-mod recall;
 mod test;
 
 use std::error::Error;
@@ -18,8 +17,7 @@ cargo xtask docs [--check]    write the generated pages, or fail where they diff
 cargo xtask lint              check the structure of the code
 cargo xtask conformance       prove pairs of agents with the real clients: each agent twice a source and twice a target,
                               with --full every pair, which writes the page (--check compares with it)
-cargo xtask bench             measure, as ratios against a raw scan
-cargo xtask bench --recall    count what of a session reaches the next agent (--seed N [--misses])";
+cargo xtask bench             measure, as ratios against a raw scan";
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {
@@ -45,9 +43,6 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("lint", []) => lint::run(&root),
         ("conformance", _) => Ok(conformance::command(rest, &root)?),
         ("bench", []) => measure(&root),
-        ("bench", ["--recall"]) => recall::run(1, false),
-        ("bench", ["--recall", "--seed", seed, "--misses"]) => recall::run(seed.parse()?, true),
-        ("bench", ["--recall", "--seed", seed]) => recall::run(seed.parse()?, false),
         // The bench starts itself again, so that each measurement has a process of its own.
         ("bench-child", [what, path]) => bench::child(what, Path::new(path)),
         ("bench-child", [what]) => bench::child(what, Path::new("")),

@@ -5,13 +5,14 @@
 //! client's: they tell what happened, and are no part of the context.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Body, Call, CallForm, CallId, Change, Hunk, Outcome, Part, Status};
+use carryover_core::transcript::{Action, Body, Call, CallForm, CallId, Change, Outcome, Part, Status};
 use serde::{Deserialize, Serialize};
 
+use super::edits::{WireChange, WireHunk};
 use crate::formats::git::{Changed, Repository};
 
 /// What such a call is called.
-const TOOL: &str = "commit";
+pub(super) const TOOL: &str = "commit";
 /// Lines around a change, by which its place is found again.
 const AROUND: usize = 3;
 
@@ -23,24 +24,10 @@ struct WireCommit {
     changes: Vec<WireChange>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum WireChange {
-    Added { path: String, content: String },
-    Changed { path: String, hunks: Vec<WireHunk> },
-    Deleted { path: String },
-}
-
-#[derive(Serialize, Deserialize)]
-struct WireHunk {
-    old: String,
-    new: String,
-}
-
 /// The call and its outcome, where the client said that it committed and the commit is still there.
-pub(super) fn bodies(said: &str, repository: Option<&Repository>) -> Option<[Body; 2]> {
+pub(super) fn bodies(said: &str, repository: &Repository) -> Option<[Body; 2]> {
     let (commit, message) = said.strip_prefix("Commit ")?.split_once(' ')?;
-    let changes = repository?.changes(commit)?.iter().map(change).collect();
+    let changes = repository.changes(commit)?.iter().map(change).collect();
     let input = WireCommit { commit: commit.to_owned(), message: message.to_owned(), changes };
     let input = Json::from_value(&serde_json::to_value(input).ok()?);
     let id = CallId(format!("commit-{commit}").into());
@@ -82,14 +69,6 @@ fn hunks(old: &str, new: &str) -> Vec<WireHunk> {
 
 /// What such a call means.
 pub(super) fn action(call: &Call) -> Action {
-    let Some(commit) = call.input.read::<WireCommit>().filter(|_| call.tool == TOOL) else { return Action::Other };
-    let hunk = |WireHunk { old, new }| Hunk { context: None, old, new, everywhere: false };
-    let change = |change| match change {
-        WireChange::Added { path, content } => Change::Add { path, content },
-        WireChange::Deleted { path } => Change::Delete { path },
-        WireChange::Changed { path, hunks } => {
-            Change::Update { path, moved_to: None, hunks: hunks.into_iter().map(hunk).collect() }
-        }
-    };
-    Action::Edit(commit.changes.into_iter().map(change).collect())
+    let Some(commit) = call.input.read::<WireCommit>() else { return Action::Other };
+    Action::Edit(commit.changes.into_iter().map(Change::from).collect())
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Origin, Part, Rejected, text_of};
 
-use super::{record, wire};
+use super::{record, turn, wire};
 use crate::Sink;
 use crate::formats::jsonl;
 use crate::formats::line::Line;
@@ -35,7 +35,8 @@ const FILES: [&str; 4] = [
 /// Whether a message of the user's that is no prompt stands in the history all the same, or is none of the chat's.
 fn is_known(text: &str) -> bool {
     let marks = FILES.iter().chain([&wire::SUMMARY, &wire::HOOK]);
-    wire::is_command(text) || marks.into_iter().any(|mark| text.starts_with(mark))
+    let handed = turn::is_watched(text) || text.starts_with(turn::HELP);
+    handed || wire::is_command(text) || marks.into_iter().any(|mark| text.starts_with(mark))
 }
 
 /// The log beside a history.

@@ -8,13 +8,19 @@ mod clock;
 mod commits;
 mod dialect;
 mod discover;
+mod edits;
 mod log;
 mod read;
 mod record;
+mod shell;
 mod stretch;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
+mod turn;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod voice_tests;
 mod wire;
 mod write;
 #[cfg(test)]
@@ -98,7 +104,12 @@ impl Agent for Aider {
 
     /// The model has no tools here: it writes its edits into its replies, and the client carries them out.
     fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
-        commits::action(call)
+        match call.tool.as_str() {
+            commits::TOOL => commits::action(call),
+            edits::TOOL => edits::action(call),
+            shell::TOOL => shell::action(call),
+            _ => Action::Other,
+        }
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {

@@ -8,15 +8,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Entry, EntryKey, Fact, Header, TitleRank};
+use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Rejected, TitleRank};
 
 use super::chats::{self, Chat, Past};
 use super::log::{self, Heard, Joined};
-use super::record::{self, Around};
 use super::stretch::Stretches;
 use super::wire::{self, WireLine};
 use super::{FACTS, clock};
-use crate::formats::git::Repository;
 use crate::formats::jsonl;
 use crate::{AgentError, Bookmark, Sink, Source};
 
@@ -101,7 +99,7 @@ impl Chats<'_> {
             }
         }
         // The verdict of a sink that wants no more is of no use at the end.
-        let _ = stretches.close();
+        let _ = stretches.finish();
         Ok(())
     }
 }
@@ -151,9 +149,39 @@ pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, Agent
     let Some(path) = header.files.get(usize::from(key.file)) else { return Ok(Vec::new()) };
     let chats = chats::chats(path)?;
     let Some(chat) = chats.iter().rev().find(|chat| chat.offset <= key.offset) else { return Ok(Vec::new()) };
-    let repository = path.parent().and_then(Repository::at);
-    let around = Around { chat, going_on: false, after_summary: false, repository: repository.as_ref() };
-    Ok(record::entries(&text, EntryKey { part: 0, ..key }, around))
+    // What a stretch means depends on those before it.
+    let mut found = Found { record: key.record(), entries: Vec::new() };
+    Chats { path, live: &[chat], lines: None }.hand_over(&mut found)?;
+    Ok(found.entries)
+}
+
+/// The entries of one record.
+struct Found {
+    record: (u16, u64),
+    entries: Vec<Entry>,
+}
+
+impl Sink for Found {
+    fn learn(&mut self, _fact: Fact) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+        let record = entry.key.record();
+        if record > self.record {
+            return ControlFlow::Break(());
+        }
+        self.entries.extend(Some(entry).filter(|_| record == self.record));
+        ControlFlow::Continue(())
+    }
+
+    fn retract(&mut self, _from: EntryKey) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// The text of one stretch.

@@ -1,7 +1,7 @@
 //! What Claude Code's tools mean, and how a meaning is spelt in them.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, StepChange, StepState};
+use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, Question, StepChange, StepState};
 use serde_json::{Value, json};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
@@ -24,6 +24,21 @@ struct WireInput {
     #[serde(rename = "taskId")]
     task_id: Option<String>,
     status: Option<String>,
+    notebook_path: Option<String>,
+    questions: Option<Vec<WireQuestion>>,
+    plan: Option<String>,
+}
+
+#[derive(serde::Deserialize)]
+struct WireQuestion {
+    question: String,
+    #[serde(default)]
+    options: Vec<WireOption>,
+}
+
+#[derive(serde::Deserialize)]
+struct WireOption {
+    label: String,
 }
 
 #[derive(serde::Deserialize)]
@@ -68,6 +83,18 @@ struct WireNamed {
     id: String,
 }
 
+/// The part of an outcome's record that holds the plan which was approved.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireApproved {
+    tool_use_result: WirePlan,
+}
+
+#[derive(serde::Deserialize)]
+struct WirePlan {
+    plan: String,
+}
+
 /// What a call means.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
@@ -76,6 +103,11 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "Read" => input.file_path.map(|path| read(path, input.offset, input.limit)),
         "Write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "Edit" | "MultiEdit" => input.file_path.map(|path| edit(path, outcome)),
+        "NotebookEdit" => input.notebook_path.map(|path| edit(path, None)),
+        "AskUserQuestion" => {
+            input.questions.map(|questions| Action::Ask(questions.into_iter().map(question).collect()))
+        }
+        "ExitPlanMode" | "exit_plan_mode" => Some(Action::Propose { plan: proposed(input.plan, outcome) }),
         "Grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "Glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "WebFetch" => input.url.map(|url| Action::Fetch { url }),
@@ -126,6 +158,17 @@ fn hunk(wire: &WireHunk) -> Hunk {
         }
     }
     hunk
+}
+
+fn question(wire: WireQuestion) -> Question {
+    Question { text: wire.question, options: wire.options.into_iter().map(|option| option.label).collect() }
+}
+
+/// The plan as it was approved, for the user may have changed it; else as it was laid before the user. Where the agent
+/// keeps it in a file of its own, the call does not tell it, and a refusal does not either.
+fn proposed(plan: Option<String>, outcome: Option<&str>) -> String {
+    let approved = outcome.and_then(|record| serde_json::from_str::<WireApproved>(record).ok());
+    approved.map(|approved| approved.tool_use_result.plan).or(plan).unwrap_or_default()
 }
 
 fn step(todo: WireTodo) -> PlanStep {
@@ -330,6 +373,40 @@ mod tests {
         assert_eq!(update(&json!({ "taskId": "7", "status": "paused" })), changed(None, None));
         assert_eq!(update(&json!({ "taskId": "7", "status": "deleted" })), StepChange::Drop { id: "7".to_owned() });
         assert_eq!(action(&call("TaskUpdate", &json!({ "status": "completed" })), None), Action::Other);
+    }
+
+    #[test]
+    fn a_cell_of_a_notebook_is_edited_in_its_file() {
+        let edit = call("NotebookEdit", &json!({ "notebook_path": "/p/a.ipynb", "new_source": "x = 1" }));
+        let changed = Change::Update { path: "/p/a.ipynb".to_owned(), moved_to: None, hunks: Vec::new() };
+        assert_eq!(action(&edit, None), Action::Edit(vec![changed]));
+    }
+
+    #[test]
+    fn questions_are_known_with_what_could_be_chosen() {
+        let ask = call(
+            "AskUserQuestion",
+            &json!({ "questions": [
+                { "question": "Which colour?", "header": "Colour", "multiSelect": false,
+                  "options": [{ "label": "Red", "description": "warm" }, { "label": "Blue", "description": "cold" }] },
+            ] }),
+        );
+        let options = vec!["Red".to_owned(), "Blue".to_owned()];
+        assert_eq!(action(&ask, None), Action::Ask(vec![Question { text: "Which colour?".to_owned(), options }]));
+    }
+
+    #[test]
+    fn a_plan_is_known_from_the_call_or_from_its_approval() {
+        let proposed = |input: &Value, outcome| match action(&call("ExitPlanMode", input), outcome) {
+            Action::Propose { plan } => plan,
+            other => panic!("{other:?}"),
+        };
+        let approved = r#"{"toolUseResult":{"plan":"1. mend it well","isAgent":false,"filePath":"/h/plans/a.md"}}"#;
+        let refused = r#"{"toolUseResult":"User rejected tool use"}"#;
+        assert_eq!(proposed(&json!({ "plan": "1. mend it" }), Some(refused)), "1. mend it");
+        assert_eq!(proposed(&json!({ "plan": "1. mend it" }), Some(approved)), "1. mend it well");
+        assert_eq!(proposed(&json!({}), Some(approved)), "1. mend it well");
+        assert_eq!(proposed(&json!({}), Some(refused)), "");
     }
 
     #[test]

@@ -3,11 +3,19 @@
 //! A session is one file of records that name their parent; the last leaf decides the branch. What the client writes
 //! and what makes it load a foreign session is in `README.md` beside this file.
 
+mod answers;
+mod attachment;
 mod blocks;
 mod boilerplate;
+mod command;
 mod dialect;
 mod discover;
+mod heard;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod heard_tests;
 mod past;
+mod queue;
 mod read;
 mod record;
 mod slug;
@@ -22,7 +30,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome, Permission};
+use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome, Permission};
 
 use crate::formats::jsonl;
 use crate::{
@@ -102,6 +110,10 @@ impl Agent for ClaudeCode {
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        answers::answers(call, outcome)
     }
 
     fn strip(&self, outcome: &mut Outcome) {

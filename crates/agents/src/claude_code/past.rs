@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, EntryKey, Node, NodeId, Origin};
 
+use super::attachment;
 use super::record::{self, Parsed, SYNTHETIC, Said};
 use super::wire::WirePastRecord;
 use crate::formats::line::Line;
@@ -81,6 +82,5 @@ fn heard(past: &WirePastRecord<'_>) -> Option<Kinds> {
 /// The client's own context; files and prompts that came as attachments are left to a whole reading.
 fn attached(past: &WirePastRecord<'_>) -> Option<Kinds> {
     let kind = &*past.attachment.as_ref()?.kind;
-    let own = !matches!(kind, "file" | "queued_command" | "hook_additional_context" | "hook_success");
-    own.then(|| vec![(Origin::Harness, Cow::Owned(format!("attachment/{kind}")))])
+    (!attachment::may_be_sent(kind)).then(|| vec![(Origin::Harness, Cow::Owned(format!("attachment/{kind}")))])
 }

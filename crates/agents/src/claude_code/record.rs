@@ -7,13 +7,13 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
-    Origin, Outcome, Part, Place, QueueChange, Reasoning, Rejected, SessionId, Status, TitleRank,
+    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
 };
 
 use super::boilerplate::{self, Came};
-use super::wire::{
-    WireAttachment, WireBlock, WireCompaction, WireContent, WireErrorParams, WireMentioned, WireRecord, WireSource,
-};
+use super::heard::Heard;
+use super::queue;
+use super::wire::{WireBlock, WireCompaction, WireContent, WireErrorParams, WireRecord, WireSource, is_from_elsewhere};
 use crate::Version;
 use crate::formats::line::Line;
 use crate::formats::text::Text;
@@ -131,7 +131,7 @@ impl Parsed {
 }
 
 /// A record in the course of being read.
-struct Reading<'r, 'a> {
+pub(super) struct Reading<'r, 'a> {
     line: &'a [u8],
     key: EntryKey,
     record: &'r WireRecord<'a>,
@@ -179,7 +179,9 @@ impl Reading<'_, '_> {
 
     fn node(&self) -> Option<Node> {
         let id = NodeId::of(self.record.uuid.as_deref()?);
-        let parent = self.record.parent_uuid.as_deref().map(NodeId::of);
+        let parent = self.record.parent_uuid.as_deref().filter(|_| !self.names_wrong_parent());
+        // A parent that is nowhere is the record before.
+        let parent = parent.map(NodeId::of).or(self.record.parent_uuid.as_ref().map(|_| NodeId::of("")));
         let group = match &*self.record.kind {
             "assistant" => self.record.message.as_ref().and_then(|message| message.id.as_deref()).map(NodeId::of),
             _ => None,
@@ -187,21 +189,32 @@ impl Reading<'_, '_> {
         Some(Node { id, parent, group })
     }
 
+    /// 1.0 hangs all commands that the user ran in the client on one and the same record, whatever was said in between.
+    fn names_wrong_parent(&self) -> bool {
+        let Some(WireContent::Text(text)) = self.record.message.as_ref().map(|message| &message.content) else {
+            return false;
+        };
+        let runs_locally = text.starts_with("<bash-input>") || text.starts_with("<command-name>");
+        runs_locally && self.version().is_some_and(|version| version < Version(2, 0, 0))
+    }
+
+    fn version(&self) -> Option<Version> {
+        self.record.version.as_deref().and_then(Version::find)
+    }
+
     fn bodies(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
         let record = self.record;
         match &*record.kind {
             "user" => self.user(facts),
             "assistant" => self.assistant(),
-            "attachment" => {
-                record.attachment.as_ref().map(|attachment| self.attachment(attachment)).unwrap_or_default()
-            }
+            "attachment" => record.attachment.as_ref().map(|attachment| self.attached(attachment)).unwrap_or_default(),
             "system" => vec![(Origin::Harness, self.system())],
             "custom-title" => note(facts, title(TitleRank::Given, record.custom_title.as_ref()), Note::Title),
             "ai-title" => note(facts, title(TitleRank::Generated, record.ai_title.as_ref()), Note::Title),
             "summary" => note(facts, title(TitleRank::Generated, record.summary.as_ref()), Note::Title),
             "permission-mode" => note(facts, self.permission(), Note::Mode),
             "mode" | "agent-name" => note(facts, None, Note::Mode),
-            "queue-operation" => vec![(Origin::Harness, self.queue_change())],
+            "queue-operation" => vec![(Origin::Harness, queue::change(record))],
             "last-prompt" => self.last_prompt(),
             kind => vec![(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))],
         }
@@ -210,18 +223,6 @@ impl Reading<'_, '_> {
     fn permission(&self) -> Option<Fact> {
         let mode = self.record.permission_mode.as_deref()?;
         Some(Fact::Permission(super::permission(mode)))
-    }
-
-    fn queue_change(&self) -> Body {
-        let content = || owned(self.record.content.as_ref());
-        match self.record.operation.as_deref() {
-            Some("enqueue") => Body::Note(Note::Queue(QueueChange::Added(content()))),
-            Some("dequeue") => Body::Note(Note::Queue(QueueChange::Taken)),
-            Some("remove") if self.record.content.is_some() => Body::Note(Note::Queue(QueueChange::Removed(content()))),
-            Some("remove") => Body::Note(Note::Queue(QueueChange::Taken)),
-            Some("popAll") => Body::Note(Note::Queue(QueueChange::Cleared)),
-            _ => Body::Opaque(Cow::Borrowed("queue-operation")),
-        }
     }
 
     /// The record that the client goes on from. The prompt in it names the session in the client's own list; the first
@@ -245,45 +246,38 @@ impl Reading<'_, '_> {
         if self.record.is_compact_summary == Some(true) {
             return vec![(Origin::Agent, Body::Summary(self.parts(&message.content)))];
         }
-        let mut bodies = Vec::new();
-        let mut spoken: Vec<Part> = Vec::new();
-        match &message.content {
-            WireContent::Text(text) => self.spoken(text, &mut spoken, &mut bodies),
-            WireContent::Blocks(blocks) => {
-                for block in blocks {
-                    match &*block.kind {
-                        "text" => self.spoken(block.text.as_deref().unwrap_or_default(), &mut spoken, &mut bodies),
-                        "tool_result" => bodies.push((Origin::Agent, self.outcome(block))),
-                        _ => spoken.extend(self.part(block)),
-                    }
-                }
-            }
-        }
-        if !spoken.is_empty() {
-            if self.record.is_meta != Some(true) && self.record.is_sidechain != Some(true) {
-                facts.extend(first_prompt(&spoken));
-            }
-            bodies.push((Origin::User, Body::Prompt(spoken)));
+        let bodies = self.heard(&message.content, self.came());
+        if self.record.is_meta != Some(true) && self.record.is_sidechain != Some(true) {
+            facts.extend(bodies.iter().find_map(first_prompt));
         }
         bodies
     }
 
-    fn came(&self) -> Came {
-        match (self.record.is_meta, self.record.prompt_source.as_deref()) {
-            (Some(true), _) => Came::Hidden,
-            (_, Some("typed" | "sdk")) => Came::Typed,
-            _ => Came::Unknown,
+    /// Sorts what stands in the user's place by who said it.
+    pub(super) fn heard(&self, content: &WireContent<'_>, came: Came) -> Vec<(Origin, Body)> {
+        let mut heard = Heard::new(came);
+        match content {
+            WireContent::Text(text) => heard.text(text),
+            WireContent::Blocks(blocks) => {
+                for block in blocks {
+                    match &*block.kind {
+                        "text" => heard.text(block.text.as_deref().unwrap_or_default()),
+                        "tool_result" => heard.outcome(self.outcome(block)),
+                        _ => heard.parts(self.part(block)),
+                    }
+                }
+            }
         }
+        heard.finish()
     }
 
-    /// Sorts what stands in the user's place: the user's words, or the client's own.
-    fn spoken(&self, text: &str, spoken: &mut Vec<Part>, bodies: &mut Vec<(Origin, Body)>) {
-        match boilerplate::sort(text, self.came()) {
-            boilerplate::Sorted::User(words) => spoken.push(Part::Text(words.into_owned())),
-            boilerplate::Sorted::Hook(words) => bodies.push((Origin::Hook, Body::Prompt(vec![Part::Text(words)]))),
-            boilerplate::Sorted::Harness => {
-                bodies.push((Origin::Harness, Body::Prompt(vec![Part::Text(text.to_owned())])));
-            }
+    fn came(&self) -> Came {
+        let record = self.record;
+        match record.prompt_source.as_deref() {
+            _ if record.is_meta == Some(true) => Came::Hidden,
+            _ if is_from_elsewhere(record.origin) => Came::Brought,
+            Some("typed" | "sdk") => Came::Typed,
+            _ => Came::Unknown,
         }
     }
 
@@ -327,40 +321,10 @@ impl Reading<'_, '_> {
 
     /// 1.0 and 2.0 append reminders to what tools say; later clients do not, so what looks like one is the tool's.
     fn appends_reminders(&self) -> bool {
-        let version = self.record.version.as_deref().and_then(Version::find);
-        version.is_some_and(|version| version < Version(2, 1, 100))
+        self.version().is_some_and(|version| version < Version(2, 1, 100))
     }
 
-    fn attachment(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {
-        let found = match &*attachment.kind {
-            "file" => self.mentioned(attachment).map(|body| (Origin::Hook, body)),
-            "queued_command" => {
-                let parts = attachment.prompt.as_ref().map(|prompt| self.parts(prompt)).unwrap_or_default();
-                (!parts.is_empty()).then_some((Origin::User, Body::Prompt(parts)))
-            }
-            "hook_additional_context" | "hook_success" => hook_text(attachment).map(|body| (Origin::Hook, body)),
-            _ => None,
-        };
-        let kept = || (Origin::Harness, Body::Opaque(Cow::Owned(format!("attachment/{}", &*attachment.kind))));
-        vec![found.unwrap_or_else(kept)]
-    }
-
-    /// A file that the user named with `@`, or that the client brings back after a compaction: it sends the content,
-    /// and no other client would.
-    fn mentioned(&self, attachment: &WireAttachment<'_>) -> Option<Body> {
-        let mentioned: WireMentioned<'_> = serde_json::from_str(attachment.content?.get()).ok()?;
-        let file = mentioned.file?;
-        let name = attachment.filename.as_deref().unwrap_or("a file").to_owned();
-        if let Some(data) = &file.base64 {
-            let media_type = file.media_type.as_deref().unwrap_or("image/png").to_owned();
-            let blob = Blob { media_type, name: Some(name), place: self.place(data) };
-            return Some(Body::Prompt(vec![Part::Blob(blob)]));
-        }
-        let content = file.content?;
-        Some(Body::Prompt(vec![Part::Text(format!("[file {name}]\n{}", &*content))]))
-    }
-
-    fn parts(&self, content: &WireContent<'_>) -> Vec<Part> {
+    pub(super) fn parts(&self, content: &WireContent<'_>) -> Vec<Part> {
         match content {
             WireContent::Text(text) => vec![Part::Text(text.to_string())],
             WireContent::Blocks(blocks) => blocks.iter().filter_map(|block| self.part(block)).collect(),
@@ -387,7 +351,7 @@ impl Reading<'_, '_> {
     }
 
     /// Base64 stands in the line as it is, so its place is enough.
-    fn place(&self, data: &Text<'_>) -> Place {
+    pub(super) fn place(&self, data: &Text<'_>) -> Place {
         match data.place_in(self.line) {
             Some(start) => Place::Encoded {
                 file: self.key.file,
@@ -452,7 +416,9 @@ fn title(rank: TitleRank, text: Option<&Text<'_>>) -> Option<Fact> {
     (!text.is_empty()).then_some(Fact::Title(rank, text))
 }
 
-fn first_prompt(parts: &[Part]) -> Option<Fact> {
+/// The title that a prompt of the user's gives.
+fn first_prompt((origin, body): &(Origin, Body)) -> Option<Fact> {
+    let parts = Some(body.parts()).filter(|_| *origin == Origin::User)?;
     let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
     // Long prompts are named by their beginning, and that needs no look at the rest.
     let beginning = &text[..text.floor_char_boundary(2_000)];
@@ -467,18 +433,6 @@ fn compacted(metadata: Option<&WireCompaction<'_>>) -> Compacted {
         anchor: segment.and_then(|segment| segment.anchor.as_deref()).map(NodeId::of),
         keeps_prompts: false,
     }
-}
-
-/// What a hook told the model. Hooks at the start of a session speak again wherever it goes on.
-fn hook_text(attachment: &WireAttachment<'_>) -> Option<Body> {
-    if !matches!(attachment.hook_event.as_deref(), Some("UserPromptSubmit" | "PostToolUse" | "PreToolUse")) {
-        return None;
-    }
-    let raw = attachment.content?.get();
-    let texts: Vec<String> =
-        serde_json::from_str(raw).or_else(|_| serde_json::from_str(raw).map(|one| vec![one])).ok()?;
-    let parts: Vec<Part> = texts.into_iter().filter(|text| !text.is_empty()).map(Part::Text).collect();
-    (!parts.is_empty()).then_some(Body::Prompt(parts))
 }
 
 /// The exit code that a failed command's outcome begins with.

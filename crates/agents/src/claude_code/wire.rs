@@ -49,6 +49,9 @@ pub(super) struct WireRecord<'a> {
     /// `typed` or `sdk` where somebody gave the prompt.
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub prompt_source: Option<Text<'a>>,
+    /// Who gave the prompt; see `is_from_elsewhere`.
+    #[serde(borrow, default)]
+    pub origin: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub message: Option<WireMessage<'a>>,
     #[serde(borrow, default)]
@@ -184,9 +187,35 @@ pub(super) struct WireAttachment<'a> {
     pub content: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub hook_event: Option<Text<'a>>,
-    /// What the user typed while the agent worked.
+    #[serde(borrow, default)]
+    pub blocking_error: Option<&'a RawValue>,
+    /// What waited while the agent worked.
     #[serde(borrow, default)]
     pub prompt: Option<WireContent<'a>>,
+    /// `prompt` where the user typed it.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub command_mode: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub origin: Option<&'a RawValue>,
+    #[serde(default)]
+    pub is_meta: Option<bool>,
+    /// The path of a folder that was mentioned.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub path: Option<Text<'a>>,
+    /// The part of a file that was changed.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub snippet: Option<Text<'a>>,
+}
+
+/// Whether the client says that somebody else than the user gave a prompt: a task that ended, another agent.
+pub(super) fn is_from_elsewhere(origin: Option<&RawValue>) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Origin<'a> {
+        #[serde(borrow)]
+        kind: Text<'a>,
+    }
+    let origin = origin.and_then(|raw| serde_json::from_str::<Origin<'_>>(raw.get()).ok());
+    origin.is_some_and(|origin| &*origin.kind != "human")
 }
 
 /// The content of a `file` attachment.

@@ -212,8 +212,13 @@ impl<'a> Page<'a> {
     }
 
     fn hook(&mut self, parts: &[Part], index: usize) {
-        let text = format!("<user-prompt-submit-hook>\n{}\n</user-prompt-submit-hook>", text_of(parts));
-        let mut value = self.user(&json!(text));
+        let (texts, files): (Vec<Part>, Vec<Part>) =
+            parts.iter().cloned().partition(|part| matches!(part, Part::Text(_)));
+        let text = format!("<user-prompt-submit-hook>\n{}\n</user-prompt-submit-hook>", text_of(&texts));
+        let told = (!texts.is_empty()).then_some(Part::Text(text));
+        let parts: Vec<Part> = told.into_iter().chain(files).collect();
+        let content = blocks::content(&parts, &mut self.losses);
+        let mut value = self.user(&content);
         value["isMeta"] = json!(true);
         self.push(value, vec![index], false);
     }

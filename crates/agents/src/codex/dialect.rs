@@ -1,9 +1,14 @@
 //! What Codex's own tools mean.
 
-use carryover_core::transcript::{Action, Call, PlanStep, StepState};
+use std::collections::BTreeMap;
+
+use carryover_core::transcript::{Action, Answer, Call, CallForm, PlanStep, Question, StepState};
 use serde::Deserialize;
 
+use super::code;
+use super::command::WireWords;
 use super::patch;
+use super::wire::WireItem;
 
 /// The input of a command, in all spellings: a string or words, under two names.
 #[derive(Deserialize)]
@@ -12,13 +17,6 @@ struct WireCommand {
     command: Option<WireWords>,
     #[serde(alias = "working_directory", default)]
     workdir: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WireWords {
-    Line(String),
-    Words(Vec<String>),
 }
 
 #[derive(Deserialize)]
@@ -45,6 +43,43 @@ struct WireStep {
 }
 
 #[derive(Deserialize)]
+struct WireQuestions {
+    questions: Vec<WireQuestion>,
+}
+
+#[derive(Deserialize)]
+struct WireQuestion {
+    #[serde(default)]
+    id: String,
+    question: String,
+    #[serde(default)]
+    options: Option<Vec<WireOption>>,
+}
+
+#[derive(Deserialize)]
+struct WireOption {
+    label: String,
+}
+
+/// The record of an outcome.
+#[derive(Deserialize)]
+struct WireAnswered<'a> {
+    #[serde(borrow, default)]
+    payload: Option<WireItem<'a>>,
+}
+
+#[derive(Deserialize)]
+struct WireAnswers {
+    answers: BTreeMap<String, WireGiven>,
+}
+
+#[derive(Deserialize)]
+struct WireGiven {
+    #[serde(default)]
+    answers: Vec<String>,
+}
+
+#[derive(Deserialize)]
 struct WireSpawn {
     #[serde(alias = "prompt", alias = "task")]
     message: String,
@@ -58,9 +93,11 @@ pub(super) fn action(call: &Call) -> Action {
     let meaning = match name {
         "exec_command" | "shell" | "shell_command" | "local_shell" => run(call),
         "exec" if call.tool == "container.exec" => run(call),
-        "apply_patch" => patch_of(call).and_then(|text| patch::parse(&text)).map(Action::Edit),
+        "exec" if call.form == CallForm::Freeform => call.input.read::<String>().and_then(|text| code::meaning(&text)),
+        "apply_patch" | "applypatch" => patch_of(call).and_then(|text| patch::parse(&text)).map(Action::Edit),
         "view_image" => call.input.read().map(|WirePath { path }| Action::View { path }),
         "update_plan" => plan(call),
+        "request_user_input" => ask(call),
         "spawn_agent" => call
             .input
             .read()
@@ -72,37 +109,43 @@ pub(super) fn action(call: &Call) -> Action {
 
 fn run(call: &Call) -> Option<Action> {
     let input: WireCommand = call.input.read()?;
-    let command = match input.command? {
-        WireWords::Line(line) => line,
-        WireWords::Words(words) => unwrap_shell(&words),
-    };
-    // Models without the tool for it call it as a program.
-    let patches = command.trim_start().starts_with("apply_patch") || command.contains("&& apply_patch");
-    if patches && let Some(changes) = patch::parse(&command) {
-        return Some(Action::Edit(changes));
+    let words = input.command?;
+    match words.changes(input.workdir.as_deref()) {
+        Some(changes) => Some(Action::Edit(changes)),
+        None => Some(Action::Run { command: words.line(), workdir: input.workdir }),
     }
-    Some(Action::Run { command, workdir: input.workdir })
 }
 
-/// `["bash", "-lc", "…"]` is the command alone; other words are joined, quoted where they need it.
-fn unwrap_shell(words: &[String]) -> String {
-    if let [shell, flag, command] = words {
-        let shell = shell.rsplit(['/', '\\']).next().unwrap_or(shell);
-        let is_shell = matches!(shell, "bash" | "sh" | "zsh" | "pwsh" | "powershell" | "powershell.exe" | "cmd.exe");
-        let is_flag = matches!(flag.as_str(), "-lc" | "-c" | "-Command" | "/c");
-        if is_shell && is_flag {
-            return command.clone();
+fn ask(call: &Call) -> Option<Action> {
+    let input: WireQuestions = call.input.read()?;
+    let question = |question: WireQuestion| Question {
+        text: question.question,
+        options: question.options.unwrap_or_default().into_iter().map(|option| option.label).collect(),
+    };
+    Some(Action::Ask(input.questions.into_iter().map(question).collect()))
+}
+
+/// What was answered, in the order of the questions: the record tells it by their ids.
+pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
+    let Some(questions) = call.input.read::<WireQuestions>() else { return Vec::new() };
+    let Some(mut given) = given_answers(record) else { return Vec::new() };
+    let mut answers = Vec::new();
+    for question in questions.questions {
+        let Some(given) = given.remove(&question.id) else { continue };
+        // What was typed beside a choice is marked, and is as much of an answer as the choice.
+        let words = given.answers.iter().map(|answer| answer.strip_prefix("user_note: ").unwrap_or(answer));
+        let words: Vec<&str> = words.filter(|answer| !answer.trim().is_empty()).collect();
+        if !words.is_empty() {
+            answers.push(Answer { question: question.question, answer: words.join("; ") });
         }
     }
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    answers
 }
 
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+fn given_answers(record: &str) -> Option<BTreeMap<String, WireGiven>> {
+    let line: WireAnswered<'_> = serde_json::from_str(record).ok()?;
+    let output = line.payload?.output.0.into_iter().find_map(|content| content.text)?;
+    serde_json::from_str::<WireAnswers>(&output).ok().map(|answers| answers.answers)
 }
 
 /// The patch of a call: free text, or an argument.
@@ -126,18 +169,17 @@ fn plan(call: &Call) -> Option<Action> {
 #[cfg(test)]
 mod tests {
     use carryover_core::json::Json;
-    use carryover_core::transcript::{CallForm, CallId, Change};
+    use carryover_core::transcript::{CallId, Change};
 
     use super::*;
 
+    fn call(tool: &str, input: &str) -> Call {
+        let input = Json::parse(input).unwrap();
+        Call { id: CallId("c".into()), tool: tool.to_owned(), input, form: CallForm::Function }
+    }
+
     fn meaning(tool: &str, input: &str) -> Action {
-        let call = Call {
-            id: CallId("c".into()),
-            tool: tool.to_owned(),
-            input: Json::parse(input).unwrap(),
-            form: CallForm::Function,
-        };
-        action(&call)
+        action(&call(tool, input))
     }
 
     fn run(command: &str, workdir: Option<&str>) -> Action {
@@ -164,7 +206,36 @@ mod tests {
         assert_eq!(meaning("apply_patch", &serde_json::json!({ "input": patch }).to_string()), added);
         let heredoc = format!("apply_patch <<'EOF'\n{patch}EOF\n");
         assert_eq!(meaning("shell", &serde_json::json!({ "command": ["bash", "-lc", heredoc] }).to_string()), added);
+        assert_eq!(meaning("shell", &serde_json::json!({ "command": ["apply_patch", patch] }).to_string()), added);
+        assert_eq!(meaning("local_shell", &serde_json::json!({ "command": ["applypatch", patch] }).to_string()), added);
+        for tool in ["exec_command", "shell_command", "container.exec"] {
+            let there = serde_json::json!({ "cmd": format!("cd src && {heredoc}"), "workdir": "/r" }).to_string();
+            let added = Action::Edit(vec![Change::Add { path: "/r/src/a".to_owned(), content: "x\n".to_owned() }]);
+            assert_eq!(meaning(tool, &there), added);
+        }
         assert_eq!(meaning("apply_patch", r#""not a patch""#), Action::Other);
+    }
+
+    #[test]
+    fn questions_are_asked_and_answered_by_their_ids() {
+        let input = r#"{"questions":[
+            {"id":"db","header":"DB","question":"Which one?","options":[{"label":"A","description":"a"},{"label":"B"}]},
+            {"id":"name","header":"Name","question":"Called what?"},
+            {"id":"skip","header":"S","question":"Skipped?","options":null}]}"#;
+        let question = |text: &str, options: &[&str]| Question {
+            text: text.to_owned(),
+            options: options.iter().map(|option| (*option).to_owned()).collect(),
+        };
+        let questions =
+            vec![question("Which one?", &["A", "B"]), question("Called what?", &[]), question("Skipped?", &[])];
+        assert_eq!(meaning("request_user_input", input), Action::Ask(questions));
+        let output = r#"{"answers":{"name":{"answers":["user_note: toolbox"]},"db":{"answers":["B","user_note: the new one"]},"skip":{"answers":[]}}}"#;
+        let item = serde_json::json!({ "type": "function_call_output", "call_id": "c", "output": output });
+        let record = serde_json::json!({ "timestamp": "", "type": "response_item", "payload": item }).to_string();
+        let answer = |question: &str, answer: &str| Answer { question: question.to_owned(), answer: answer.to_owned() };
+        let expected = [answer("Which one?", "B; the new one"), answer("Called what?", "toolbox")];
+        assert_eq!(answers(&call("request_user_input", input), &record), expected);
+        assert_eq!(answers(&call("request_user_input", input), "{}"), []);
     }
 
     #[test]

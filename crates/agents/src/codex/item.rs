@@ -10,6 +10,7 @@ use carryover_core::transcript::{
 use serde_json::value::RawValue;
 
 use super::outcome::Ending;
+use super::voice::{self, Piece, Voice};
 use super::wire::{WireContent, WireContents, WireItem};
 
 /// Where a record's bytes are, for blobs that are left where they stand.
@@ -38,13 +39,6 @@ impl Ground<'_> {
 
 /// One thing that an item says.
 pub(super) type Said = (Origin, Body);
-
-/// What a part of a user's message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Voice {
-    Spoken(Origin),
-    Summary,
-}
 
 /// What an item says; a message that mixes voices says several things.
 pub(super) fn read(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
@@ -95,11 +89,11 @@ fn message(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
     if !matches!(role, "user" | "developer" | "system") {
         return vec![(Origin::Harness, opaque("message"))];
     }
-    let voices: Vec<Voice> = (0..item.content.0.len()).map(|index| voice(item, index, role == "user")).collect();
+    let (voices, contents): (Vec<Voice>, Vec<WireContent<'_>>) = heard(item, role == "user").into_iter().unzip();
     let mut said = Vec::new();
     let mut begin = 0;
     for run in voices.chunk_by(|a, b| a == b) {
-        let parts = parts(&item.content.0[begin..begin + run.len()], ground);
+        let parts = parts(&contents[begin..begin + run.len()], ground);
         begin += run.len();
         match run.first() {
             _ if parts.is_empty() => {}
@@ -120,8 +114,20 @@ fn agent_message(item: &WireItem<'_>, ground: &Ground<'_>) -> Said {
     if parts.is_empty() { (Origin::Harness, opaque("agent_message")) } else { (Origin::Agent, Body::Prompt(parts)) }
 }
 
+/// The parts of a message and who speaks in each; a text in which several do is taken apart.
+fn heard<'i>(item: &'i WireItem<'_>, of_user: bool) -> Vec<(Voice, WireContent<'i>)> {
+    let mut heard = Vec::with_capacity(item.content.0.len());
+    for (index, content) in item.content.0.iter().enumerate() {
+        let text = content.text.as_deref().unwrap_or_default();
+        for (voice, piece) in voices(item, index, text, of_user) {
+            heard.push((voice, content.with_text(content.text.is_some().then_some(piece))));
+        }
+    }
+    heard
+}
+
 /// Who speaks in one part of a message. 0.166 labels the parts; before that, only their text tells.
-fn voice(item: &WireItem<'_>, index: usize, of_user: bool) -> Voice {
+fn voices<'t>(item: &WireItem<'_>, index: usize, text: &'t str, of_user: bool) -> Vec<Piece<'t>> {
     let passthrough = item.passthrough.as_ref();
     let provenance = passthrough
         .and_then(|passthrough| passthrough.content_item_metadata.as_ref())
@@ -130,55 +136,23 @@ fn voice(item: &WireItem<'_>, index: usize, of_user: bool) -> Voice {
     let by_hook = provenance
         .is_some_and(|from| from.hook == Some(true) || from.kind.as_ref().is_some_and(|kind| &**kind == "hook"));
     if by_hook {
-        return Voice::Spoken(Origin::Hook);
+        return vec![(Voice::Spoken(Origin::Hook), text)];
     }
     if !of_user {
-        return Voice::Spoken(Origin::Harness);
+        return vec![(Voice::Spoken(Origin::Harness), text)];
     }
     let kind = passthrough
         .and_then(|passthrough| passthrough.content_item_kinds.as_ref())
         .and_then(|kinds| kinds.get(index))
         .map(|text| &**text);
     match kind {
-        Some("compaction.summary") => Voice::Summary,
-        Some(kind) if kind.starts_with("user.") => Voice::Spoken(Origin::User),
-        Some("unknown") | None => voice_of(item.content.0[index].text.as_deref().unwrap_or_default()),
-        Some(kind) if kind.starts_with("hook") => Voice::Spoken(Origin::Hook),
-        Some(_) => Voice::Spoken(Origin::Harness),
+        Some("compaction.summary") => vec![(Voice::Summary, text)],
+        Some(kind) if kind.starts_with("user.") => voice::typed(text),
+        Some("unknown") | None => voice::pieces(text),
+        Some(kind) if kind.starts_with("hook") => vec![(Voice::Spoken(Origin::Hook), text)],
+        Some(_) => vec![(voice::of_client(text), text)],
     }
 }
-
-/// Who speaks, judged by how the text begins.
-fn voice_of(text: &str) -> Voice {
-    const HARNESS: &[&str] = &[
-        "# AGENTS.md instructions",
-        "<INSTRUCTIONS>",
-        "<apps_instructions>",
-        "<collaboration_mode>",
-        "<environment_context>",
-        "<model_switch>",
-        "<permissions instructions>",
-        "<plugins_instructions>",
-        "<skill>",
-        "<skills_instructions>",
-        "<subagent_notification>",
-        "<turn_aborted>",
-        "<user_instructions>",
-    ];
-    let text = text.trim_start();
-    if text.starts_with(SUMMARY_PREFIX) {
-        Voice::Summary
-    } else if text.starts_with("<hook_prompt") {
-        Voice::Spoken(Origin::Hook)
-    } else if HARNESS.iter().any(|start| text.starts_with(start)) {
-        Voice::Spoken(Origin::Harness)
-    } else {
-        Voice::Spoken(Origin::User)
-    }
-}
-
-/// How a compaction's summary begins in every version that labels it by nothing else.
-const SUMMARY_PREFIX: &str = "Another language model started to solve this problem";
 
 fn parts(contents: &[WireContent<'_>], ground: &Ground<'_>) -> Vec<Part> {
     let mut parts = Vec::with_capacity(contents.len());
@@ -280,11 +254,7 @@ fn tool_name(item: &WireItem<'_>) -> String {
 fn outcome(item: &WireItem<'_>, ground: &Ground<'_>) -> Body {
     let id = item.call_id.as_deref().unwrap_or_default();
     let parts = parts(&item.output.0, ground);
-    let first = parts.iter().find_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Blob(_) => None,
-    });
-    let ending = Ending::of(first.unwrap_or_default());
+    let ending = Ending::of_parts(&parts);
     let (status, exit_code) = (ending.status, ending.exit_code);
     Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
 }

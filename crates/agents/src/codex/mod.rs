@@ -1,6 +1,8 @@
 //! Codex CLI: one rollout file a session, read from the bare lines of 0.20 to the paginated ones of 0.166.
 
 mod base;
+mod code;
+mod command;
 mod config;
 mod dialect;
 mod discover;
@@ -10,7 +12,7 @@ mod log;
 mod meta;
 mod native;
 mod outcome;
-mod patch;
+pub(crate) mod patch;
 mod peek;
 mod read;
 mod record;
@@ -18,6 +20,7 @@ mod rollout;
 mod script;
 mod speech;
 mod titles;
+mod voice;
 mod wire;
 mod write;
 
@@ -27,7 +30,7 @@ mod tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::jsonl;
 use crate::{
@@ -96,6 +99,10 @@ impl Agent for Codex {
 
     fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
         dialect::action(call)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        dialect::answers(call, outcome)
     }
 
     fn strip(&self, outcome: &mut Outcome) {

@@ -15,16 +15,49 @@ pub(super) struct Ending {
 /// How the outputs begin by which Codex refuses or fails a call without running it.
 const FAILED: &[&str] = &[
     "apply_patch verification failed",
+    "apply_patch handler received",
+    // The first versions say so of a patch that does not fit; what a command prints never stands bare.
+    "error: ",
     "unsupported call",
     "unsupported custom tool call",
-    "failed to parse function arguments",
+    "failed to parse ",
+    "failed in sandbox",
+    "failed to read ",
+    "failed to create goal",
+    "failed to update goal",
+    "retry failed",
     "exec_command failed",
     "write_stdin failed",
     "execution error",
+    "command timed out after ",
     "patch rejected",
+    "command rejected",
     "exec command rejected",
+    "rejected by ",
+    "approval policy is ",
+    "tool call error",
+    "tool call failed",
+    "user rejected MCP tool call",
+    "user cancelled MCP tool call",
+    "collab tool failed",
+    "collab spawn failed",
+    "agent with id ",
+    "resources/list failed",
+    "resources/read failed",
+    "resources/templates/list failed",
+    "unable to locate image",
+    "unable to read image",
+    "unable to process image",
+    "request_user_input is unavailable",
+    "request_user_input can only",
     "Script failed",
 ];
+
+/// How the first versions tell of a command that ended badly and may have been kept from something.
+const SANDBOXED: &str = "failed in sandbox";
+
+/// What a question gives back that the user did not answer.
+const CANCELLED: &str = "request_user_input was cancelled before receiving a response";
 
 /// The output of a command in the versions up to 0.98: text and exit code in one JSON string.
 #[derive(Deserialize)]
@@ -39,7 +72,32 @@ struct WireWrappedMetadata {
     exit_code: Option<i32>,
 }
 
+/// What a script of code mode shows of a command that it ran.
+#[derive(Deserialize)]
+struct WireRan {
+    #[serde(default)]
+    exit_code: Option<i32>,
+    output: String,
+}
+
 impl Ending {
+    /// The first text tells; of a script's only command, the second does.
+    pub(super) fn of_parts(parts: &[Part]) -> Self {
+        let mut texts = parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Blob(_) => None,
+        });
+        let first = texts.next().unwrap_or_default();
+        let ending = Self::of(first);
+        match (texts.next().and_then(ran), texts.next()) {
+            (Some(WireRan { exit_code: Some(code), .. }), None) if first.starts_with("Script completed") => {
+                let status = if code == 0 { ending.status } else { Status::Failed };
+                Self { status, exit_code: Some(code) }
+            }
+            _ => ending,
+        }
+    }
+
     pub(super) fn of(text: &str) -> Self {
         if is_aborted(text) {
             return Self { status: Status::Interrupted, exit_code: None };
@@ -72,6 +130,11 @@ pub(super) fn strip(outcome: &mut Outcome) {
             parts.remove(0);
         }
     }
+    if let [Part::Text(only)] = parts.as_mut_slice()
+        && let Some(ran) = ran(only)
+    {
+        *only = ran.output;
+    }
 }
 
 fn is_aborted(text: &str) -> bool {
@@ -79,12 +142,19 @@ fn is_aborted(text: &str) -> bool {
         Some((time, rest)) if time.starts_with("Wall time: ") => rest,
         _ => text,
     };
-    matches!(told.trim_end(), "aborted by user" | "aborted")
+    let told = told.trim_end();
+    // Tools that are no commands say how long they had been at it.
+    let timed = told.strip_prefix("aborted by user after ").and_then(|time| time.strip_suffix('s'));
+    matches!(told, "aborted by user" | "aborted" | CANCELLED) || timed.is_some_and(|time| time.parse::<f64>().is_ok())
 }
 
 fn exit_code(text: &str) -> Option<i32> {
     if let Some(wrapped) = unwrapped(text) {
         return wrapped.metadata.exit_code;
+    }
+    if text.starts_with(SANDBOXED) {
+        let code = text.split_once("exit code: ")?.1.split(',').next()?;
+        return code.trim().parse().ok();
     }
     let (header, _) = header(text)?;
     header.lines().find_map(|line| {
@@ -95,6 +165,10 @@ fn exit_code(text: &str) -> Option<i32> {
 
 fn unwrapped(text: &str) -> Option<WireWrapped> {
     text.starts_with(r#"{"output":"#).then(|| serde_json::from_str(text).ok())?
+}
+
+fn ran(text: &str) -> Option<WireRan> {
+    text.starts_with(r#"{"chunk_id":"#).then(|| serde_json::from_str(text).ok())?
 }
 
 /// The lines before the output and the output, where the text begins with lines of Codex's own.
@@ -111,8 +185,8 @@ fn header(text: &str) -> Option<(&str, &str)> {
         "Script completed",
         "Script failed",
     ];
-    let mut end = 0;
-    for line in text.split_inclusive('\n') {
+    let mut end = echo_of(text);
+    for line in text[end..].split_inclusive('\n') {
         if line.trim_end() == "Output:" {
             // Without any line of its own before it, "Output:" is the tool's word.
             return (end > 0).then(|| (&text[..end], &text[end + line.len()..]));
@@ -123,6 +197,12 @@ fn header(text: &str) -> Option<(&str, &str)> {
         end += line.len();
     }
     None
+}
+
+/// How much of the text repeats the command, which may have several lines; some builds begin with it.
+fn echo_of(text: &str) -> usize {
+    let echoed = text.starts_with("Command: ").then(|| text.find("\nChunk ID: ")).flatten();
+    echoed.map_or(0, |end| end + 1)
 }
 
 #[cfg(test)]
@@ -138,6 +218,9 @@ mod tests {
         assert_eq!(Ending::of(EXEC), failed(3));
         assert_eq!(Ending::of("Exit code: 0\nWall time: 0 seconds\nOutput:\nSC-OUT\n"), done);
         assert_eq!(Ending::of(r#"{"output":"x\n","metadata":{"exit_code":2,"duration_seconds":0.0}}"#), failed(2));
+        assert_eq!(Ending::of(&format!("Command: /bin/zsh -lc \"a\nb\"\n{EXEC}")), failed(3));
+        let sandboxed = "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: , stderr: no";
+        assert_eq!(Ending::of(sandboxed), failed(2));
         assert_eq!(Ending::of("Plan updated"), Ending { status: Status::Done, exit_code: None });
     }
 
@@ -145,15 +228,39 @@ mod tests {
     fn refusals_and_interruptions_are_told_apart() {
         let status = |text| Ending::of(text).status;
         assert_eq!(status("unsupported call: update_plan"), Status::Failed);
+        assert_eq!(status("error: Failed to find expected lines in /r/a.rs:\nx"), Status::Failed);
+        assert_eq!(status("error: invalid hunk at line 2, Update file hunk for path 'a' is empty"), Status::Failed);
+        assert_eq!(status("failed in sandbox MacosSeatbelt with execution error: x"), Status::Failed);
+        assert_eq!(status("patch rejected by user"), Status::Failed);
+        assert_eq!(status(r#"{"output":"error: bad patch\n","metadata":{"exit_code":1}}"#), Status::Failed);
         assert_eq!(status("Wall time: 3.9 seconds\naborted by user"), Status::Interrupted);
         assert_eq!(status("aborted"), Status::Interrupted);
+        assert_eq!(status("aborted by user after 2.5s"), Status::Interrupted);
+        assert_eq!(status("request_user_input was cancelled before receiving a response"), Status::Interrupted);
         assert_eq!(status("the build was aborted by user request"), Status::Done);
         assert_eq!(status("it printed\nExit code: 1\n"), Status::Done);
     }
 
     #[test]
+    fn a_scripts_only_command_tells_its_exit_code() {
+        let text = |text: &str| Part::Text(text.to_owned());
+        let header = text("Script completed\nWall time 0.1 seconds\nOutput:\n");
+        let ran = text(r#"{"chunk_id":"4","wall_time_seconds":0.1,"exit_code":2,"output":"x\n"}"#);
+        let failed = Ending { status: Status::Failed, exit_code: Some(2) };
+        assert_eq!(Ending::of_parts(&[header.clone(), ran.clone()]), failed);
+        let done = Ending { status: Status::Done, exit_code: None };
+        assert_eq!(Ending::of_parts(&[header.clone(), ran.clone(), ran.clone()]), done);
+        let parts = vec![header, ran];
+        let call = carryover_core::transcript::CallId("c".into());
+        let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(2), parts };
+        strip(&mut outcome);
+        assert_eq!(outcome.parts, [text("x\n")]);
+    }
+
+    #[test]
     fn the_header_is_taken_off() {
         assert_eq!(plain_output(EXEC), "EC-OUT\n");
+        assert_eq!(plain_output(&format!("Command: /bin/sh -c 'a\nb'\n{EXEC}")), "EC-OUT\n");
         assert_eq!(plain_output(r#"{"output":"x\n","metadata":{"exit_code":0}}"#), "x\n");
         assert_eq!(plain_output("Output:\nmine"), "Output:\nmine");
         assert_eq!(plain_output("plain\nOutput:\nmine"), "plain\nOutput:\nmine");

@@ -23,10 +23,12 @@ const ADD: &str = "*** Add File: ";
 const DELETE: &str = "*** Delete File: ";
 const UPDATE: &str = "*** Update File: ";
 const MOVE: &str = "*** Move to: ";
+/// Where it applies, if there are several such places; it changes nothing about what is changed.
+const ENVIRONMENT: &str = "*** Environment ID:";
 const END_OF_FILE: &str = "*** End of File";
 
 /// Reads a patch; `None` where it is not one, or holds what we do not know.
-pub(super) fn parse(text: &str) -> Option<Vec<Change>> {
+pub(crate) fn parse(text: &str) -> Option<Vec<Change>> {
     let begin = text.find(BEGIN)?;
     let mut lines = text[begin + BEGIN.len()..].lines().skip(1).peekable();
     let mut changes = Vec::new();
@@ -52,11 +54,34 @@ pub(super) fn parse(text: &str) -> Option<Vec<Change>> {
             let body = take_while(&|line| !line.starts_with("*** ") || line.trim_end() == END_OF_FILE);
             let moved_to = moved_to.map(str::to_owned);
             changes.push(Change::Update { path: path.trim().to_owned(), moved_to, hunks: hunks(&body)? });
-        } else if !line.trim().is_empty() {
+        } else if !line.trim().is_empty() && !line.starts_with(ENVIRONMENT) {
             return None;
         }
     }
     None
+}
+
+/// The changes with their paths as seen from outside the folder in which the patch applies.
+pub(super) fn placed(mut changes: Vec<Change>, folder: Option<&str>) -> Vec<Change> {
+    for change in &mut changes {
+        match change {
+            Change::Update { path, moved_to, .. } => {
+                *path = join(folder, path);
+                *moved_to = moved_to.take().map(|moved_to| join(folder, &moved_to));
+            }
+            Change::Add { path, .. } | Change::Delete { path } => *path = join(folder, path),
+        }
+    }
+    changes
+}
+
+/// A path inside a folder; one from the root on stays as it is.
+pub(super) fn join(folder: Option<&str>, path: &str) -> String {
+    let is_absolute = path.starts_with(['/', '\\', '~']) || path.get(1..2) == Some(":");
+    match folder.map(|folder| folder.trim_end_matches('/')).filter(|folder| !matches!(*folder, "" | ".")) {
+        Some(folder) if !is_absolute => format!("{folder}/{}", path.strip_prefix("./").unwrap_or(path)),
+        _ => path.to_owned(),
+    }
 }
 
 /// A hunk begins with `@@`; the first may go without.

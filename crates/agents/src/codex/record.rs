@@ -170,7 +170,10 @@ impl Parsed {
         let body = match &*event_of.kind {
             "thread_rolled_back" => Body::Rewound { turns: event_of.num_turns.unwrap_or(0) },
             "turn_aborted" => interrupted(event_of),
-            "token_count" => usage(event_of.rate_limits.as_ref()),
+            "token_count" => usage(event_of.rate_limits.as_ref(), at),
+            "error" => {
+                failed(&WireError { message: event_of.message.clone(), codex_error_info: event_of.codex_error_info })
+            }
             "task_complete" => match &event_of.error {
                 Some(error) => failed(error),
                 None => event("task_complete"),
@@ -258,7 +261,7 @@ impl Parsed {
 /// Whether an event is more than display; looked for in the bytes, because most are not.
 fn tells_more(kind: &str, bytes: &[u8]) -> bool {
     match kind {
-        "thread_rolled_back" | "turn_aborted" => true,
+        "thread_rolled_back" | "turn_aborted" | "error" => true,
         "task_complete" => memmem::find(bytes, br#""error""#).is_some(),
         "token_count" => memmem::find(bytes, b"100").is_some() && memmem::find(bytes, b"used_percent").is_some(),
         _ => false,
@@ -324,7 +327,8 @@ fn interrupted(event: &WireEvent<'_>) -> Body {
 
 fn failed(error: &WireError<'_>) -> Body {
     let info = error.codex_error_info.map_or("", |info| info.get());
-    let kind = if info.contains("usage_limit_exceeded") || info.contains("429") {
+    let message = error.message.as_deref().unwrap_or_default();
+    let kind = if info.contains("usage_limit_exceeded") || info.contains("429") || tells_a_limit(message) {
         FailureKind::RateLimit
     } else if info.contains("context_window_exceeded") {
         FailureKind::ContextTooLong
@@ -335,16 +339,26 @@ fn failed(error: &WireError<'_>) -> Body {
     } else {
         FailureKind::Other
     };
-    failure(kind, error.message.as_deref().unwrap_or_default(), None)
+    failure(kind, message, None)
+}
+
+/// Former versions tell an error in words alone.
+fn tells_a_limit(message: &str) -> bool {
+    ["hit your usage limit", "usage limit has been reached", "429 Too Many Requests", "Rate limit reached"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 /// A limit that is used up ends the turn; the versions before 0.148 say it nowhere else.
-fn usage(limits: Option<&WireLimits>) -> Body {
+fn usage(limits: Option<&WireLimits>, at: Option<Timestamp>) -> Body {
     let windows = limits.into_iter().flat_map(|limits| [&limits.primary, &limits.secondary]).flatten();
     let full = windows.filter(|limit| limit.used_percent.is_some_and(|used| used >= 100.0));
-    match full.max_by_key(|limit| limit.resets_at) {
+    match full.max_by_key(|limit| (limit.resets_at, limit.resets_in_seconds)) {
         Some(limit) => {
-            let resets_at = limit.resets_at.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
+            let seconds = |seconds: i64| seconds.saturating_mul(1000);
+            let fixed = limit.resets_at.map(|at| Timestamp::from_millis(seconds(at)));
+            let after = at.zip(limit.resets_in_seconds).map(|(at, wait)| at.plus_millis(seconds(wait)));
+            let resets_at = fixed.or(after);
             failure(FailureKind::RateLimit, "the usage limit is reached", resets_at)
         }
         None => Body::Note(Note::Usage),

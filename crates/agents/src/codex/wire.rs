@@ -114,6 +114,19 @@ pub(super) struct WireContent<'a> {
     pub(super) filename: Option<Text<'a>>,
 }
 
+impl WireContent<'_> {
+    /// The same with another text, or with none; what it borrows stays where it is.
+    pub(super) fn with_text<'s>(&'s self, text: Option<&'s str>) -> WireContent<'s> {
+        let borrow = |text: &'s Option<Text<'_>>| text.as_deref().map(|text| Text(Cow::Borrowed(text)));
+        WireContent {
+            text: text.map(|text| Text(Cow::Borrowed(text))),
+            image_url: borrow(&self.image_url),
+            file_data: borrow(&self.file_data),
+            filename: borrow(&self.filename),
+        }
+    }
+}
+
 /// A list of parts; a plain string counts as one text, nothing as none.
 #[derive(Debug, Default)]
 pub(super) struct WireContents<'a>(pub(super) Vec<WireContent<'a>>);
@@ -186,6 +199,11 @@ pub(super) struct WireEvent<'a> {
     pub(super) error: Option<WireError<'a>>,
     #[serde(default)]
     pub(super) rate_limits: Option<WireLimits>,
+    /// Of an event that is itself an error.
+    #[serde(borrow, default)]
+    pub(super) message: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(super) codex_error_info: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -210,6 +228,9 @@ pub(super) struct WireLimit {
     pub(super) used_percent: Option<f64>,
     #[serde(default)]
     pub(super) resets_at: Option<i64>,
+    /// What 0.44 and its neighbours tell instead.
+    #[serde(default)]
+    pub(super) resets_in_seconds: Option<i64>,
 }
 
 /// The settings of one turn.

@@ -2,10 +2,11 @@
 
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Action, Call, Change, Hunk};
+use carryover_core::transcript::{Action, Answer, Call, Change, Hunk, Question};
 use serde_json::{Value, json};
 
 use super::wire::{WireComplete, WireEvent};
+use crate::codex::patch;
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -22,6 +23,10 @@ struct WireInput {
     url: Option<String>,
     prompt: Option<String>,
     description: Option<String>,
+    #[serde(alias = "message")]
+    question: Option<String>,
+    choices: Option<Vec<String>>,
+    summary: Option<String>,
 }
 
 /// What a call means.
@@ -33,6 +38,14 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "view" => input.path.map(|path| view(path, input.view_range.as_deref())),
         "create" => input.path.zip(input.file_text).map(|(path, content)| Action::Write { path, content }),
         "edit" => input.path.map(|path| edit(path, outcome)),
+        "str_replace_editor" => edited(input, outcome),
+        "apply_patch" => call.input.read::<String>().and_then(|text| patch::parse(&text)).map(Action::Edit),
+        "ask_user" => {
+            let options = input.choices.unwrap_or_default();
+            input.question.map(|text| Action::Ask(vec![Question { text, options }]))
+        }
+        // The plan is in a file of the session's; the call has what is told of it.
+        "exit_plan_mode" => input.summary.map(|plan| Action::Propose { plan }),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: place, glob: input.glob }),
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: place }),
         "web_fetch" => input.url.map(|url| Action::Fetch { url }),
@@ -40,6 +53,35 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         _ => None,
     };
     meaning.unwrap_or(Action::Other)
+}
+
+/// What the one tool for files of the first versions does.
+fn edited(input: WireInput, outcome: Option<&str>) -> Option<Action> {
+    let path = input.path?;
+    match input.command.as_deref()? {
+        "view" => Some(view(path, input.view_range.as_deref())),
+        "create" => input.file_text.map(|content| Action::Write { path, content }),
+        "str_replace" | "insert" => Some(edit(path, outcome)),
+        _ => None,
+    }
+}
+
+/// What the user answered; where nobody is there to answer, the client says so in the user's place.
+pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
+    const WORDS: &[&str] = &["User responded: ", "User selected: ", "User answered: "];
+    const ABSENT: &str = "The user is not available to respond";
+    let Action::Ask(questions) = action(call, None) else { return Vec::new() };
+    let Some(told) = result_of(record) else { return Vec::new() };
+    let answer = WORDS.iter().find_map(|words| told.strip_prefix(words)).map(str::trim);
+    let answer = answer.filter(|answer| !answer.is_empty() && !answer.starts_with(ABSENT));
+    let asked = questions.into_iter().zip(answer);
+    asked.map(|(question, answer)| Answer { question: question.text, answer: answer.to_owned() }).collect()
+}
+
+fn result_of(record: &str) -> Option<String> {
+    let event: WireEvent<'_> = serde_json::from_str(record).ok()?;
+    let complete: WireComplete<'_> = serde_json::from_str(event.data?.get()).ok()?;
+    Some(complete.result?.content.to_string())
 }
 
 fn view(path: String, range: Option<&[i64]>) -> Action {
@@ -201,6 +243,37 @@ mod tests {
         let Change::Update { hunks, .. } = &changes[0] else { panic!("no update") };
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n\n");
+    }
+
+    #[test]
+    fn changes_by_every_tool_are_edits() {
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n";
+        let added = Action::Edit(vec![Change::Add { path: "a".into(), content: "x\n".into() }]);
+        assert_eq!(action(&call("apply_patch", &json!(patch)), None), added);
+        let editor = |input: Value| action(&call("str_replace_editor", &input), None);
+        let created = editor(json!({ "command": "create", "path": "/a", "file_text": "x" }));
+        assert_eq!(created, Action::Write { path: "/a".into(), content: "x".into() });
+        let replaced = editor(json!({ "command": "str_replace", "path": "/a", "old_str": "x", "new_str": "y" }));
+        assert_eq!(replaced.subject(), "/a");
+        assert_eq!(replaced.kind(), "edit");
+    }
+
+    #[test]
+    fn questions_are_answered_by_the_user_alone() {
+        let ask = call("ask_user", &json!({ "question": "Which?", "choices": ["A", "B"] }));
+        let question = Question { text: "Which?".into(), options: vec!["A".into(), "B".into()] };
+        assert_eq!(action(&ask, None), Action::Ask(vec![question]));
+        let told = |content: &str| {
+            let data = json!({ "toolCallId": "c", "success": true, "result": { "content": content } });
+            answers(&ask, &json!({ "type": "tool.execution_complete", "data": data }).to_string())
+        };
+        assert_eq!(
+            told("User responded: the small one"),
+            [Answer { question: "Which?".into(), answer: "the small one".into() }]
+        );
+        assert_eq!(told("User responded: The user is not available to respond and will review your work later."), []);
+        let plan = call("exit_plan_mode", &json!({ "summary": "1. Look." }));
+        assert_eq!(action(&plan, None), Action::Propose { plan: "1. Look.".into() });
     }
 
     #[test]

@@ -11,10 +11,12 @@ use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Closing, Entry, EntryKey, Fact, Origin, Outcome, Part, Place, Rejected,
-    SessionId, Status,
+    SessionId, Status, text_of,
 };
 use serde_json::value::RawValue;
 
+use super::outcome::told_code;
+use super::prompt;
 use super::read::INTERRUPTED;
 use super::record::first_prompt;
 use crate::formats::text::{Text, text_or_none};
@@ -223,7 +225,9 @@ fn bodies(message: WireChat) -> Vec<(Origin, Body)> {
         }
         "tool" => {
             let call = CallId(message.tool_call_id.unwrap_or_default().into());
-            let outcome = Outcome { call, status: Status::Done, exit_code: None, parts };
+            let exit_code = told_code(&text_of(&parts));
+            let status = if exit_code.is_none_or(|code| code == 0) { Status::Done } else { Status::Failed };
+            let outcome = Outcome { call, status, exit_code, parts };
             bodies.push((Origin::Agent, Body::Outcome(Box::new(outcome))));
         }
         _ => {}
@@ -260,10 +264,10 @@ fn part(part: WirePart) -> Option<Part> {
     Some(Part::Blob(Blob { media_type: media_type.to_owned(), name: None, place: Place::Inline(data.into()) }))
 }
 
-/// What the client reminds its model of stands behind the user's words.
+/// What the client reminds its model of stands around the user's words.
 fn without_reminder(part: Part) -> Option<Part> {
     let Part::Text(text) = part else { return Some(part) };
-    let words = text.rfind("<reminder>").map_or(text.as_str(), |at| &text[..at]).trim();
+    let words = prompt::take_apart(&text).0.trim();
     (!words.is_empty()).then(|| Part::Text(words.to_owned()))
 }
 

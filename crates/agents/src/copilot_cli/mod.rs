@@ -9,6 +9,7 @@ mod discover;
 mod events;
 mod history;
 mod outcome;
+mod prompt;
 mod read;
 mod record;
 #[cfg(test)]
@@ -23,7 +24,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::{
     Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
@@ -98,6 +99,10 @@ impl Agent for CopilotCli {
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        dialect::answers(call, outcome)
     }
 
     fn strip(&self, outcome: &mut Outcome) {

@@ -9,7 +9,9 @@ use super::wire::WireComplete;
 const STOPPED: &[&str] = &["aborted", "cancelled", "denied", "interrupted", "rejected"];
 
 pub(super) fn read(complete: &WireComplete<'_>, ground: &Ground<'_>) -> Outcome {
-    let exit_code = complete.shell_execution.as_ref().and_then(|shell| shell.exit_code);
+    let told = complete.result.as_ref().and_then(|result| told_code(&result.content));
+    let exit_code = complete.shell_execution.as_ref().and_then(|shell| shell.exit_code).or(told);
+    let refused = complete.result.as_ref().is_some_and(|result| is_refusal(&result.content));
     let mut parts = Vec::new();
     if let Some(result) = &complete.result {
         parts.push(Part::Text(result.content.to_string()));
@@ -21,10 +23,27 @@ pub(super) fn read(complete: &WireComplete<'_>, ground: &Ground<'_>) -> Outcome 
     let status = match code {
         Some(code) if STOPPED.contains(&code) => Status::Interrupted,
         // A command that ends with an error is a success to this client.
-        _ if complete.success && exit_code.is_none_or(|code| code == 0) => Status::Done,
+        _ if complete.success && !refused && exit_code.is_none_or(|code| code == 0) => Status::Done,
         _ => Status::Failed,
     };
     Outcome { call: CallId((&*complete.tool_call_id).into()), status, exit_code, parts }
+}
+
+/// The exit code in the last line of what a shell printed; the versions before 1.0.102 tell it nowhere else.
+pub(super) fn told_code(text: &str) -> Option<i32> {
+    let line = text.rsplit('\n').next()?.strip_prefix('<')?.strip_suffix('>')?;
+    let code = match line.strip_prefix("exited with exit code ") {
+        Some(code) => code,
+        None => line.strip_prefix("shellId: ")?.split_once(" completed with exit code ")?.1,
+    };
+    code.parse().ok()
+}
+
+/// A plan that the user did not approve is a success to this client.
+fn is_refusal(text: &str) -> bool {
+    ["Plan not approved", "Plan rejected", "User rejected the plan", "The user rejected the plan"]
+        .iter()
+        .any(|start| text.starts_with(start))
 }
 
 /// The line behind what a shell printed.
@@ -36,8 +55,7 @@ pub(super) fn ending(shell: usize, code: i32) -> String {
 pub(super) fn strip(outcome: &mut Outcome) {
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.first_mut()) {
         let line = text.rsplit('\n').next().unwrap_or_default();
-        let told = line.starts_with("<shellId: ") && line.ends_with(&format!(" completed with exit code {code}>"));
-        if told {
+        if told_code(line) == Some(code) {
             text.truncate(text.len() - line.len());
             if text.ends_with('\n') {
                 text.pop();
@@ -49,6 +67,14 @@ pub(super) fn strip(outcome: &mut Outcome) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_exit_code_is_told_in_the_last_line() {
+        assert_eq!(told_code("[]\n<exited with exit code 255>"), Some(255));
+        assert_eq!(told_code("<shellId: 3 completed with exit code 0>"), Some(0));
+        assert_eq!(told_code("<exited with exit code 1>\nand more"), None);
+        assert_eq!(told_code("<shellId: 3 is running>"), None);
+    }
 
     #[test]
     fn the_line_behind_a_shells_output_comes_off() {
@@ -66,6 +92,7 @@ mod tests {
         check("a\nb\n<shellId: 0 completed with exit code 3>", Some(3), "a\nb");
         check("<shellId: 12 completed with exit code 0>", Some(0), "");
         check("a\n<shellId: 0 completed with exit code 3>", None, "a\n<shellId: 0 completed with exit code 3>");
+        check("a\n<exited with exit code 1>", Some(1), "a");
         check("a", Some(0), "a");
     }
 }

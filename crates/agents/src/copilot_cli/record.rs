@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use super::assets::{self, Ground};
 use super::outcome;
+use super::prompt;
 use super::wire::{
     WireAssistant, WireAttachment, WireCompaction, WireComplete, WireError, WireEvent, WireNotice, WireSession,
     WireSetting, WireUser,
@@ -173,7 +174,9 @@ impl<'r, 'a> Reading<'r, 'a> {
             }
             "system.notification" => {
                 let notice: WireNotice<'_> = self.data()?;
-                vec![(Origin::Harness, Body::Prompt(vec![Part::Text(notice.content.to_string())]))]
+                let (words, live) = prompt::take_apart(&notice.content);
+                let words = live.into_iter().chain(Some(words)).filter(|words| !words.is_empty());
+                words.map(|words| (Origin::Hook, Body::Prompt(vec![text(words)]))).collect()
             }
             "session.start" | "session.resume" | "session.context_changed" | "session.model_change" => {
                 let session: WireSession<'_> = self.data()?;
@@ -195,27 +198,34 @@ impl<'r, 'a> Reading<'r, 'a> {
         })
     }
 
+    /// The typed words come first: a turn begins with them.
     fn user(&mut self) -> serde_json::Result<Bodies> {
         let user: WireUser<'_> = self.data()?;
         let origin = origin(&user);
-        let mut bodies = Vec::new();
-        let mut parts = Vec::new();
-        if let Some(words) = reminder(&user.content) {
-            bodies.push((Origin::Hook, Body::Prompt(vec![Part::Text(words.to_owned())])));
-        } else if !user.content.is_empty() {
-            parts.push(Part::Text(user.content.to_string()));
+        // The same notice has an event of its own.
+        if origin == Origin::Harness && user.content.trim_start().starts_with("<system_notification>") {
+            return Ok(vec![(origin, Body::Prompt(vec![text(&user.content)]))]);
         }
-        parts.extend(user.attachments.iter().filter_map(|attachment| self.attached(attachment)));
+        let (typed, around) = prompt::take_apart(&user.content);
+        let mut live: Vec<String> = around.into_iter().map(str::to_owned).collect();
+        if let Some(sent) = user.transformed_content.as_deref() {
+            live.extend(prompt::sent_around(sent, &user.content));
+        }
+        let mut parts: Vec<Part> = Some(typed).filter(|typed| !typed.is_empty()).map(text).into_iter().collect();
+        for attachment in &user.attachments {
+            match self.attached(attachment) {
+                Some(Part::Text(file)) => live.push(file),
+                image => parts.extend(image),
+            }
+        }
+        let mut bodies = Vec::new();
         if !parts.is_empty() {
             if origin == Origin::User && !self.side {
                 self.facts.extend(first_prompt(&parts));
             }
             bodies.push((origin, Body::Prompt(parts)));
         }
-        let added = user.transformed_content.as_deref().and_then(|sent| behind(sent, &user.content));
-        for words in added.map(reminders).unwrap_or_default() {
-            bodies.push((Origin::Hook, Body::Prompt(vec![Part::Text(words)])));
-        }
+        bodies.extend(live.iter().map(|words| (Origin::Hook, Body::Prompt(vec![text(words)]))));
         if bodies.is_empty() {
             bodies.push(opaque("user.message"));
         }
@@ -300,39 +310,22 @@ fn note(note: Note) -> Bodies {
     vec![(Origin::Harness, Body::Note(note))]
 }
 
+/// How the sources of messages begin that a command, a sub-agent or a schedule puts in the user's place.
+const NOT_TYPED: &[&str] = &["skill-", "command-", "agent-", "schedule-"];
+
 /// Who speaks in the user's place. A skill is the user's own text, but not typed by the user.
 fn origin(user: &WireUser<'_>) -> Origin {
     match user.source.as_deref() {
         _ if user.is_autopilot_continuation => Origin::Harness,
         Some("system" | "jit-instruction") => Origin::Harness,
-        Some(source) if source.starts_with("skill-") => Origin::Hook,
+        Some("autopilot") => Origin::Harness,
+        Some(source) if NOT_TYPED.iter().any(|start| source.starts_with(start)) => Origin::Hook,
         _ => Origin::User,
     }
 }
 
-const OPEN: &str = "<system_reminder>";
-const CLOSE: &str = "</system_reminder>";
-
-/// The words of a message that is nothing but a reminder.
-fn reminder(content: &str) -> Option<&str> {
-    let words = content.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
-    (!words.contains(OPEN)).then_some(words.trim())
-}
-
-/// What was sent behind the user's words.
-fn behind<'t>(sent: &'t str, content: &str) -> Option<&'t str> {
-    let start = sent.find(content)? + content.len();
-    Some(&sent[start..])
-}
-
-/// The words that hooks added to a prompt.
-fn reminders(mut rest: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    while let Some((words, after)) = rest.split_once(OPEN).and_then(|(_, inside)| inside.split_once(CLOSE)) {
-        found.push(words.trim().to_owned());
-        rest = after;
-    }
-    found
+fn text(words: &str) -> Part {
+    Part::Text(words.to_owned())
 }
 
 fn session_facts(session: &WireSession<'_>) -> Vec<Fact> {

@@ -257,3 +257,39 @@ fn a_session_is_listed_by_its_table() {
     let header = builder.finish().header;
     assert_eq!((header.title.as_deref(), header.title_rank), (Some("Mine: #1"), TitleRank::Given));
 }
+
+#[test]
+fn only_what_was_typed_is_the_users() {
+    let event = |kind: &str, data: serde_json::Value| {
+        json!({ "type": kind, "data": data, "id": "e", "timestamp": "2026-03-21T13:03:04.346Z" }).to_string()
+    };
+    let sent = "<agent_instructions>\nPlan first.\n</agent_instructions>\n<current_datetime>t</current_datetime>\n\nlook at @a.md\n\n<reminder>\nno tables\n</reminder>";
+    let attachment = json!({ "type": "file", "path": "/p/a.md", "displayName": "@a.md" });
+    let nudge = "<current_datetime>t</current_datetime>\n\nYou have not yet marked the task as complete.";
+    let notice = "<system_notification>\nTask 1 is done.\n</system_notification>";
+    let lines = [
+        event("session.start", json!({ "sessionId": "s", "copilotVersion": "1.0.10" })),
+        event(
+            "user.message",
+            json!({ "content": "look at @a.md", "transformedContent": sent, "attachments": [attachment] }),
+        ),
+        event("user.message", json!({ "content": "", "transformedContent": nudge, "attachments": [] })),
+        event("system.notification", json!({ "content": notice })),
+        event("user.message", json!({ "content": notice, "source": "system" })),
+        event("user.message", json!({ "content": "Sort the list.", "source": "skill-tidy" })),
+        event("user.message", json!({ "content": "what is <reminder>x</reminder>?" })),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events.jsonl");
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let transcript = read(&path);
+    assert_eq!(transcript.header.title.as_deref(), Some("look at @a.md"));
+    insta::assert_snapshot!(live_context(&transcript), @r"
+    user prompt: look at @a.md
+    hook prompt: Plan first.
+    hook prompt: [attached /p/a.md]
+    hook prompt: Task 1 is done.
+    hook prompt: Sort the list.
+    user prompt: what is <reminder>x</reminder>?
+    ");
+}

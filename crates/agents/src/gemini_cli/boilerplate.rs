@@ -21,6 +21,19 @@ const OWN_WORDS: &[&str] = &[
     "System: Please continue.",
 ];
 
+/// How it begins what it tells its model of this session: what happened besides, and the templates of its commands.
+const TOLD: &[&str] = &[
+    "Background execution update:\n<background_output>",
+    "I ran the following shell command:\n```sh\n",
+    "System: Potential loop detected.",
+    "[System: You previously ",
+    "<system_note>",
+    "You are an AI agent that brings the power of Gemini directly into the terminal. Your task is to analyze",
+];
+
+/// With these the client hands over what the user typed while the agent worked, and what to make of it.
+const HINTS: &[&str] = &["User steering update:\n<user_input>\n", "User hints:\n<user_input>\n"];
+
 /// What the client says in the model's place.
 const OWN_REPLIES: &[&str] = &[
     "[The previous response was interrupted before it completed.]",
@@ -46,6 +59,14 @@ pub(super) fn sort(text: &str) -> Sorted<'_> {
         let behind = rest[end + "</hook_context>".len()..].trim_start();
         // A hook at the start of a session speaks again wherever it goes on; its words stand before the first prompt.
         return if behind.is_empty() { Sorted::Hook(rest[..end].trim()) } else { Sorted::Harness(Some(behind)) };
+    }
+    if let Some(behind) = HINTS.iter().find_map(|start| trimmed.strip_prefix(start))
+        && let Some((words, _)) = behind.split_once("\n</user_input>\n")
+    {
+        return Sorted::Harness(Some(words));
+    }
+    if TOLD.iter().any(|start| trimmed.starts_with(start)) {
+        return Sorted::Hook(text.trim());
     }
     if OWN_WORDS.iter().any(|words| trimmed.starts_with(words)) {
         return Sorted::Harness(None);
@@ -78,14 +99,35 @@ pub(super) fn workspace(text: &str) -> Option<&str> {
 /// How a call ended, by what is told of it.
 pub(super) fn ending(tool: &str, text: &str, failed: bool) -> (Status, Option<i32>) {
     let cancelled = || memchr::memmem::find(text.as_bytes(), b"Command was cancelled by user before").is_some();
-    if text.starts_with("[Operation Cancelled]") || cancelled() {
+    if text.starts_with("[Operation Cancelled]") || cancelled() || is_dismissed(tool, text) {
         return (Status::Interrupted, None);
     }
-    let exit_code = if tool == "run_shell_command" { Shell::of(text).and_then(|shell| shell.exit_code) } else { None };
+    if tool == "exit_plan_mode" && !text.contains(APPROVED) {
+        return (Status::Failed, None);
+    }
+    let exit_code = if tool == "run_shell_command" { exit_code(text) } else { None };
     match exit_code {
         Some(code) if code != 0 => (Status::Failed, exit_code),
         _ if failed => (Status::Failed, exit_code),
         _ => (Status::Done, exit_code),
+    }
+}
+
+/// The exit code of a command; what was too long to be shown whole begins with a line on that.
+fn exit_code(text: &str) -> Option<i32> {
+    let cut = text.starts_with("Output too large. ").then(|| text.find("\nOutput: ")).flatten();
+    Shell::of(cut.map_or(text, |at| &text[at + 1..]))?.exit_code
+}
+
+/// What a plan that the user approved is answered with.
+const APPROVED: &str = "The approved implementation plan is stored at: ";
+
+/// Whether the user closed a question, or a plan, without a word.
+fn is_dismissed(tool: &str, text: &str) -> bool {
+    match tool {
+        "ask_user" => text.starts_with("User dismissed ask_user dialog"),
+        "exit_plan_mode" => text.starts_with("User cancelled the plan approval dialog"),
+        _ => false,
     }
 }
 
@@ -154,12 +196,33 @@ mod tests {
     }
 
     #[test]
+    fn what_happened_besides_is_told_and_not_said() {
+        let ran =
+            "I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n```\na\n```";
+        assert_eq!(sort(ran), Sorted::Hook(ran));
+        let hint = "User steering update:\n<user_input>\nleave the tests\n</user_input>\nInternal instruction: x";
+        assert_eq!(sort(hint), Sorted::Harness(Some("leave the tests")));
+    }
+
+    #[test]
+    fn a_plan_is_approved_or_not() {
+        let ended = |text: &str| ending("exit_plan_mode", text, false).0;
+        assert_eq!(ended("Go.\n\nThe approved implementation plan is stored at: /p/a.md\nRead it."), Status::Done);
+        assert_eq!(ended("Plan rejected. User feedback: shorter\n\nThe plan is stored at: /p/a.md"), Status::Failed);
+        assert_eq!(ended("User cancelled the plan approval dialog. The plan was not"), Status::Interrupted);
+        let dismissed = "User dismissed ask_user dialog without answering.";
+        assert_eq!(ending("ask_user", dismissed, false), (Status::Interrupted, None));
+    }
+
+    #[test]
     fn a_shell_outcome_is_taken_apart() {
         let text = "<untrusted_context>\nOutput: a\nb\nExit Code: 3\nBackground PIDs: 7\nProcess Group PGID: 12\n</untrusted_context>";
         assert_eq!(ending("run_shell_command", text, false), (Status::Failed, Some(3)));
         assert_eq!(Shell::of(text).unwrap().output, "a\nb\nBackground PIDs: 7");
         assert_eq!(Shell::of("Output: (empty)\nProcess Group PGID: 1").unwrap().output, "");
         assert!(Shell::of("Output: of a program\nand more").is_none());
+        let cut = "Output too large. Showing first 8 and last 9 characters. For full output see: /t\nOutput: a\nExit Code: 3\nProcess Group PGID: 1";
+        assert_eq!(ending("run_shell_command", cut, false), (Status::Failed, Some(3)));
         assert_eq!(ending("read_file", "Output: x\nExit Code: 3", false), (Status::Done, None));
     }
 

@@ -1,7 +1,7 @@
 //! What Gemini CLI's tools mean, and how a meaning is spelt in them.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, StepState};
+use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, Question, StepState};
 use serde_json::{Value, json};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
@@ -27,6 +27,21 @@ struct WireInput {
     task: Option<String>,
     agent_name: Option<String>,
     todos: Option<Vec<WireTodo>>,
+    questions: Option<Vec<WireQuestion>>,
+    #[serde(alias = "plan_path")]
+    plan_filename: Option<String>,
+}
+
+#[derive(serde::Deserialize)]
+struct WireQuestion {
+    question: String,
+    #[serde(default)]
+    options: Option<Vec<WireOption>>,
+}
+
+#[derive(serde::Deserialize)]
+struct WireOption {
+    label: String,
 }
 
 #[derive(serde::Deserialize)]
@@ -67,6 +82,9 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         }
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: folder }),
         "write_todos" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
+        "ask_user" => input.questions.map(|questions| Action::Ask(questions.into_iter().map(question).collect())),
+        // The plan is in a file that was written before.
+        "exit_plan_mode" => input.plan_filename.map(|plan| Action::Propose { plan }),
         "invoke_agent" | "codebase_investigator" => {
             let description = input.agent_name;
             input.prompt.or(input.task).map(|prompt| Action::Delegate { prompt, description })
@@ -119,6 +137,11 @@ fn hunks(diff: &str) -> Vec<Hunk> {
         }
     }
     hunks
+}
+
+fn question(asked: WireQuestion) -> Question {
+    let options = asked.options.unwrap_or_default().into_iter().map(|option| option.label).collect();
+    Question { text: asked.question, options }
 }
 
 fn step(todo: WireTodo) -> PlanStep {

@@ -3,6 +3,7 @@
 //! A session is a log that is replayed: messages are added, replaced, taken back, or set anew as a whole. What the
 //! client writes and what makes it load a foreign session is in `README.md` beside this file.
 
+mod answer;
 mod boilerplate;
 mod dialect;
 mod discover;
@@ -10,6 +11,7 @@ mod failure;
 mod message;
 mod native;
 mod project;
+mod prompt;
 mod read;
 mod record;
 mod replay;
@@ -25,7 +27,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::{
     Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
@@ -93,6 +95,10 @@ impl Agent for GeminiCli {
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        answer::answers(call, outcome)
     }
 
     fn strip(&self, outcome: &mut Outcome) {

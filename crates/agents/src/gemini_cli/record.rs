@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 
 use super::boilerplate::{self, Sorted};
 use super::failure;
+use super::prompt::Prompt;
 use super::wire::{WireBlob, WireContent, WirePart, WireRecord, WireResponse, WireSession, WireToolCall};
 use crate::formats::line::Line;
 use crate::formats::text::Text;
@@ -234,31 +235,35 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// Outcomes first, then what the user said, then what hooks added.
+    /// Outcomes first, then what the user said, then what was brought along.
     fn user(&mut self, content: WireContent<'_>) {
-        let (mut spoken, mut added) = (Vec::new(), Vec::new());
+        let mut prompt = Prompt::default();
         let mut outcomes: Vec<Outcome> = Vec::new();
-        for mut part in content.0 {
-            if let Some(text) = part.text.take() {
-                self.spoken(text, &mut spoken, &mut added);
+        for part in content.0 {
+            if let Some(text) = &part.text {
+                if matches!(boilerplate::sort(text), Sorted::Harness(_)) {
+                    self.facts.extend(boilerplate::workspace(text).map(|path| Fact::Project(path.into())));
+                }
+                prompt.text(text);
             } else if let Some(response) = outcome(&part, "", None, self) {
                 outcomes.push(response);
             } else if let Some(blob) = self.blob(&part) {
                 // An image right behind an outcome is what the call gave back.
-                match outcomes.last_mut().filter(|_| spoken.is_empty()) {
+                match outcomes.last_mut().filter(|_| prompt.spoken.is_empty()) {
                     Some(outcome) => outcome.parts.push(Part::Blob(blob)),
-                    None => spoken.push(Part::Blob(blob)),
+                    None => prompt.blob(blob),
                 }
             } else {
-                added.push((Origin::Harness, opaque("part")));
+                prompt.added.push((Origin::Harness, opaque("part")));
             }
         }
+        prompt.finish(&self.parts(&self.record.display_content));
         self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
-        if !spoken.is_empty() {
-            self.title(&spoken);
-            self.bodies.push((Origin::User, Body::Prompt(spoken)));
+        if !prompt.spoken.is_empty() {
+            self.title(&prompt.spoken);
+            self.bodies.push((Origin::User, Body::Prompt(prompt.spoken)));
         }
-        self.bodies.append(&mut added);
+        self.bodies.append(&mut prompt.added);
     }
 
     /// The first prompt names the session; the others need not be looked at.
@@ -272,21 +277,6 @@ impl Reading<'_, '_> {
         });
         self.told.title = first.is_some();
         self.facts.extend(first);
-    }
-
-    fn spoken(&mut self, text: Text<'_>, spoken: &mut Vec<Part>, added: &mut Vec<(Origin, Body)>) {
-        let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
-        match boilerplate::sort(&text) {
-            Sorted::User(words) if words.len() == text.len() => spoken.push(Part::Text(text.0.into_owned())),
-            Sorted::User(words) => spoken.push(Part::Text(words.to_owned())),
-            Sorted::Hook("") => {}
-            Sorted::Hook(words) => added.push((Origin::Hook, prompt(words))),
-            Sorted::Harness(words) => {
-                self.facts.extend(boilerplate::workspace(&text).map(|path| Fact::Project(path.into())));
-                added.push((Origin::Harness, prompt(&text)));
-                spoken.extend(words.map(|words| Part::Text(words.to_owned())));
-            }
-        }
     }
 
     fn gemini(&mut self, content: WireContent<'_>) {
@@ -427,7 +417,9 @@ fn outcome(
             let mut parts: Vec<Part> = text.map(Part::Text).into_iter().collect();
             parts.extend(response.parts.as_ref().map(|more| reading.parts(more)).unwrap_or_default());
             let id = response.id.as_deref().filter(|id| !id.is_empty()).unwrap_or(own_id);
-            (id, response.name.as_deref().unwrap_or_default(), parts, failed)
+            // What went wrong may be told in the place of an output, and only be marked on the screen.
+            let marked = id == own_id && shown.is_some_and(|call| call.status.as_deref() == Some("error"));
+            (id, response.name.as_deref().unwrap_or_default(), parts, failed || marked)
         }
         (None, Some(text), Some(call)) => {
             let failed = call.status.as_deref() == Some("error");

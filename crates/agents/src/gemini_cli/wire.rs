@@ -23,6 +23,9 @@ pub(super) struct WireRecord<'a> {
     pub timestamp: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub content: WireContent<'a>,
+    /// What was typed, where something else was sent.
+    #[serde(borrow, default)]
+    pub display_content: WireContent<'a>,
     #[serde(borrow, default)]
     pub thoughts: Option<Vec<WireThought<'a>>>,
     #[serde(borrow, default)]

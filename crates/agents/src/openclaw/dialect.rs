@@ -1,6 +1,6 @@
 //! What the client's tools mean, and how a meaning is spelt in them.
 
-use carryover_core::transcript::{Action, Call, Change, Hunk};
+use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, StepState};
 use serde_json::{Value, json};
 
 use super::wire::WireDetails;
@@ -22,6 +22,16 @@ struct WireInput {
     url: Option<String>,
     task: Option<String>,
     label: Option<String>,
+    /// A patch.
+    input: Option<String>,
+    plan: Option<Vec<WireStep>>,
+}
+
+#[derive(serde::Deserialize)]
+struct WireStep {
+    step: String,
+    #[serde(default)]
+    status: String,
 }
 
 /// The part of an outcome's record that tells a change in whole lines.
@@ -45,6 +55,8 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "view_image" => input.path.map(|path| Action::View { path }),
         "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "edit" => input.path.map(|path| edit(path, outcome)),
+        "apply_patch" => input.input.map(|text| patched(&text)).filter(|changes| !changes.is_empty()).map(Action::Edit),
+        "update_plan" => input.plan.map(|steps| Action::Plan(steps.into_iter().map(step).collect())),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "web_fetch" => input.url.map(|url| Action::Fetch { url }),
@@ -61,6 +73,29 @@ fn read(path: String, offset: Option<u64>, limit: Option<u64>) -> Action {
         return Action::View { path };
     }
     Action::Read { path, offset, limit }
+}
+
+/// Which files a patch is about.
+fn patched(text: &str) -> Vec<Change> {
+    let change = |line: &str| {
+        let (what, path) = line.strip_prefix("*** ")?.split_once(" File: ")?;
+        let path = path.trim().to_owned();
+        match what {
+            "Add" | "Update" => Some(Change::Update { path, moved_to: None, hunks: Vec::new() }),
+            "Delete" => Some(Change::Delete { path }),
+            _ => None,
+        }
+    };
+    text.lines().filter_map(change).collect()
+}
+
+fn step(step: WireStep) -> PlanStep {
+    let state = match step.status.as_str() {
+        "completed" => StepState::Done,
+        "in_progress" => StepState::InProgress,
+        _ => StepState::Pending,
+    };
+    PlanStep { text: step.step, state }
 }
 
 /// The call names parts of lines; only its outcome tells the lines as a whole. Without it, no hunks are known.
@@ -197,6 +232,18 @@ mod tests {
         let spelt = spell(&Action::Edit(changes), HOME).unwrap();
         assert_eq!(spelt.tool, "edit");
         assert_eq!(spelt.input["edits"][0]["oldText"], "def add(a, b):\n    return a - b");
+    }
+
+    #[test]
+    fn patches_and_plans_are_known() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Delete File: b.rs\n*** End Patch";
+        let Action::Edit(changes) = action(&call("apply_patch", &json!({ "input": patch })), None) else {
+            panic!("no edit")
+        };
+        assert_eq!(changes.iter().map(Change::path).collect::<Vec<_>>(), ["a.rs", "b.rs"]);
+        let plan = call("update_plan", &json!({ "plan": [{ "step": "read", "status": "completed" }] }));
+        let steps = vec![PlanStep { text: "read".into(), state: StepState::Done }];
+        assert_eq!(action(&plan, None), Action::Plan(steps));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod raw;
 mod read;
 mod record;
 mod rows;
+mod speech;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::branch::{Fate, Link};
 use super::outcome;
 use super::raw::Raw;
+use super::speech;
 use super::wire::{WireDetails, WireLink, WireMirrored, WireProvenance, lenient};
 use crate::formats::text::Text;
 use crate::formats::tree::bodies::{self, Bodies, note, opaque, spoken, title, unknown};
@@ -174,11 +175,13 @@ impl<'a, W: Words<'a>> Reading<'a, W> {
         match &*message.role {
             "user" => {
                 let parts = parts(content);
-                let origin = sender(&message);
-                if origin == Origin::User && !self.is_named {
-                    facts.extend(bodies::first_prompt(&parts));
-                }
-                spoken(origin, parts, "message/user")
+                let said = match sender(&message) {
+                    Origin::User => speech::prompted(parts),
+                    origin => spoken(origin, parts, "message/user"),
+                };
+                let typed = said.iter().find(|(origin, _)| *origin == Origin::User);
+                facts.extend(typed.filter(|_| !self.is_named).and_then(|(_, body)| bodies::first_prompt(body.parts())));
+                said
             }
             "assistant" if self.is_copy(&message) => vec![opaque("message/delivered")],
             "assistant" => {

@@ -1,7 +1,7 @@
 //! What the client's tools mean, and how a meaning is spelt in them.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Call, Change, Outcome, Part, PlanStep, StepState};
+use carryover_core::transcript::{Action, Answer, Call, Change, Outcome, Part, PlanStep, Question, StepState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -27,6 +27,19 @@ struct WireInput {
     description: Option<String>,
     todos: Option<Vec<WireTodo>>,
     patch_text: Option<String>,
+    questions: Option<Vec<WireQuestion>>,
+}
+
+#[derive(Deserialize)]
+struct WireQuestion {
+    question: String,
+    #[serde(default)]
+    options: Vec<WireOption>,
+}
+
+#[derive(Deserialize)]
+struct WireOption {
+    label: String,
 }
 
 #[derive(Deserialize)]
@@ -49,6 +62,10 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "webfetch" => input.url.map(|url| Action::Fetch { url }),
         "todowrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
+        "multiedit" => input.file_path.map(|path| edit(call, path, None, None)),
+        "question" => input.questions.map(|questions| Action::Ask(questions.into_iter().map(question).collect())),
+        // The plan is in a file of its own; the call itself says nothing.
+        "plan_exit" => Some(Action::Propose { plan: String::new() }),
         "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
         _ => None,
     };
@@ -78,6 +95,21 @@ fn noted(record: &str, call: &str) -> Option<WireNoted> {
         let part: WirePart<'_> = lenient(Some(part))?;
         part.call.is_some_and(|id| &*id == call).then(|| lenient(part.state?.metadata))?
     })
+}
+
+fn question(asked: WireQuestion) -> Question {
+    Question { text: asked.question, options: asked.options.into_iter().map(|option| option.label).collect() }
+}
+
+/// What the user answered, each question in its place; one may have several choices, or none.
+pub(super) fn answers(call: &Call, outcome: &str) -> Vec<Answer> {
+    let input: WireInput = call.input.read().unwrap_or_default();
+    let questions = input.questions.filter(|_| call.tool == "question").unwrap_or_default();
+    let given = noted(outcome, &call.id.0).map(|noted| noted.answers).unwrap_or_default();
+    let answer = |(asked, given): (WireQuestion, Vec<String>)| {
+        (!given.is_empty()).then(|| Answer { question: asked.question, answer: given.join(", ") })
+    };
+    questions.into_iter().zip(given).filter_map(answer).collect()
 }
 
 /// Which files a patch is about.

@@ -19,10 +19,26 @@ pub(super) fn of(raw: &RawValue, time: WireTime) -> Failure {
         (_, Some(402)) => FailureKind::Billing,
         (_, Some(429)) => FailureKind::RateLimit,
         (_, Some(500..)) => FailureKind::Server,
-        _ => FailureKind::Other,
+        _ => by_words(data.message.as_deref().unwrap_or_default()),
     };
     let message = data.message.clone().unwrap_or_else(|| error.name.to_string());
     Failure { kind, message, resets_at: resets_at(&data, time) }
+}
+
+/// Some providers answer without a status, or with another one.
+fn by_words(message: &str) -> FailureKind {
+    let lower = message.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    match () {
+        () if says(&["rate limit", "rate_limit", "usage limit", "usage_limit", "too many requests"]) => {
+            FailureKind::RateLimit
+        }
+        () if says(&["insufficient credits", "insufficient balance", "insufficient_quota", "credit balance"]) => {
+            FailureKind::Billing
+        }
+        () if says(&["context length", "maximum context", "context window"]) => FailureKind::ContextTooLong,
+        () => FailureKind::Other,
+    }
 }
 
 /// Whether the user stopped it.

@@ -353,7 +353,7 @@ pub(super) struct Exported {
 impl Exported {
     /// Reads it; `None` where it is no such file.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let export: WireExport<'_> = serde_json::from_str(text).ok()?;
+        let export: WireExport<'_> = serde_json::from_str(without_status(text)).ok()?;
         let session = Session::of(export.info);
         let message = |(index, message): (usize, &WireExported<'_>)| {
             let part = |(at, part): (usize, &&RawValue)| named(part, &format!("{index}.{at}"));
@@ -363,6 +363,12 @@ impl Exported {
         let messages = export.messages.iter().enumerate().map(message).collect();
         Some(Self { session, messages })
     }
+}
+
+/// An export without the line that the client says before it, which older ones did not keep apart.
+pub(super) fn without_status(text: &str) -> &str {
+    let status = text.strip_prefix("Exporting session: ").and_then(|rest| rest.split_once('\n'));
+    status.map_or(text, |(_, export)| export)
 }
 
 fn named(raw: &RawValue, otherwise: &str) -> Named {

@@ -4,6 +4,7 @@
 //! of them by a compaction: what the model sees is decided at every turn. What the client writes, and what makes it load
 //! a foreign session, is in `README.md` beside this file.
 
+mod commands;
 mod dialect;
 mod diff;
 mod discover;
@@ -29,7 +30,7 @@ mod write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::sqlite;
 use crate::{
@@ -92,6 +93,7 @@ impl Agent for OpenCode {
         if folders::Folders::of(path).is_some() && text.contains("\"ses_") {
             return Some(source);
         }
+        let text = kept::without_status(&text);
         let beginning: String = text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
         (beginning.starts_with("{\"info\":{") && text.contains("\"ses_")).then_some(source)
     }
@@ -122,6 +124,10 @@ impl Agent for OpenCode {
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        dialect::answers(call, outcome)
     }
 
     fn strip(&self, outcome: &mut Outcome) {

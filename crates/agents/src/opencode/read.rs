@@ -8,7 +8,7 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of};
 
 use super::folders::Folders;
-use super::kept::{Exported, Head, Kept, Message, Rows, Session, Weight};
+use super::kept::{self, Exported, Head, Kept, Message, Rows, Session, Weight};
 use super::pile::{Parser, Pile};
 use super::record::{self, Parsed};
 use super::thread::{self, Fate};
@@ -130,7 +130,8 @@ fn inside(source: &Source) -> (PathBuf, Option<String>) {
 
 fn is_file_of_its_own(path: &Path) -> Result<bool, AgentError> {
     let head = crate::formats::jsonl::head(path, 1024)?;
-    Ok(!sqlite::is_database(&head) && head.trim_ascii_start().starts_with(b"{"))
+    let text = String::from_utf8_lossy(&head);
+    Ok(!sqlite::is_database(&head) && kept::without_status(&text).trim_start().starts_with('{'))
 }
 
 /// Hands a session over.

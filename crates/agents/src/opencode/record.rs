@@ -12,12 +12,12 @@ use carryover_core::transcript::{
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 
-use super::failure;
 use super::kept::Message;
 use super::pile::{self, Parser};
-use super::speech::{self, CALLED_READ, Said};
+use super::speech::{self, CALLED_READ, EXECUTED, Said};
 use super::thread::{Fate, Reverted};
 use super::wire::{WireEnding, WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
+use super::{commands, failure};
 use crate::formats::ids;
 use crate::formats::tree::words::{PassedOver, Words};
 
@@ -122,6 +122,11 @@ impl<'a> Page<'a> {
                     let marks: WireMarks = lenient(part.metadata).unwrap_or_default();
                     match speech::sort(text, part.synthetic == Some(true), &marks) {
                         Said::User(words) => said.push(Part::Text(words.into_owned())),
+                        Said::Command(typed) => {
+                            let (before, after) = commands::around(text, typed);
+                            brought.push(Part::Text([before, after].concat()));
+                            said.extend((!typed.is_empty()).then(|| Part::Text(typed.to_owned())));
+                        }
                         Said::Brought(words) => brought.push(Part::Text(words.to_owned())),
                         Said::Summary(words) => summary.push(Part::Text(words.to_owned())),
                         Said::Harness => {
@@ -141,6 +146,10 @@ impl<'a> Page<'a> {
                     // The client puts the text of such files beside them.
                     None => others.push("file/told"),
                 },
+                ("subtask", _) => {
+                    brought.push(Part::Text(EXECUTED.to_owned()));
+                    others.push("subtask/asked");
+                }
                 ("compaction", _) => others.push("compaction/asked"),
                 (kind, _) => others.push(known(kind)),
             }
@@ -307,8 +316,8 @@ fn outcome<'m, W: Words<'m>>(call: CallId, state: WireState<'m, W>) -> Option<Ou
             Some(Outcome { call, status, exit_code: noted.exit, parts: vec![Part::Text(CLEARED.to_owned())] })
         }
         "completed" => {
-            let status = if noted.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
             let mut parts = text(state.output);
+            let status = if noted.exit.unwrap_or(0) == 0 { cut_short(&parts) } else { Status::Failed };
             parts.extend(state.attachments.iter().filter_map(blob).map(Part::Blob));
             Some(Outcome { call, status, exit_code: noted.exit, parts })
         }
@@ -319,6 +328,17 @@ fn outcome<'m, W: Words<'m>>(call: CallId, state: WireState<'m, W>) -> Option<Ou
         }
         "error" => Some(Outcome { call, status: Status::Failed, exit_code: noted.exit, parts: text(state.error) }),
         _ => None,
+    }
+}
+
+/// How a command ended that gave back no code: the client tells behind its output if it was stopped, and by whom.
+fn cut_short(parts: &[Part]) -> Status {
+    let [Part::Text(text)] = parts else { return Status::Done };
+    let told = text.strip_suffix("\n</shell_metadata>").and_then(|text| text.rsplit_once("\n<shell_metadata>\n"));
+    match told {
+        Some((_, told)) if told.contains("User aborted the command") => Status::Interrupted,
+        Some((_, told)) if told.contains("terminated command after exceeding timeout") => Status::Failed,
+        _ => Status::Done,
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::commands;
 use super::wire::WireMarks;
 
 /// Whose words a text is.
 pub(super) enum Said<'a> {
     User(Cow<'a, str>),
+    /// A text of the client's, for a command, with what the user typed behind its name.
+    Command(&'a str),
     /// A file or a resource that the user named.
     Brought(&'a str),
     /// A summary of ours.
@@ -22,14 +25,14 @@ pub(super) const BROUGHT: &str = "brought";
 /// The beginnings of what the client says by itself.
 const HARNESS: &[&str] = &[
     "<system-reminder>",
-    "The following tool was executed by the user",
-    "Summarize the task tool output above and continue with your task.",
-    " Use the above message and context to generate a prompt and call the task tool",
     "Continue if you have next steps",
     // The image itself stands beside this.
     "Image read successfully",
     "PDF read successfully",
 ];
+
+/// What the client tells the model, in the user's place, of a task that a command gave to a sub-agent.
+pub(super) const EXECUTED: &str = "The following tool was executed by the user";
 
 /// How the client tells of a file that the user named, before its text.
 pub(super) const CALLED_READ: &str = "Called the Read tool with the following input:";
@@ -44,7 +47,7 @@ pub(super) fn sort<'a>(text: &'a str, synthetic: bool, marks: &WireMarks) -> Sai
         return Said::Harness;
     }
     if !synthetic {
-        return Said::User(unquoted(text));
+        return commands::typed(text).map_or_else(|| Said::User(unquoted(text)), Said::Command);
     }
     if HARNESS.iter().any(|beginning| text.starts_with(beginning)) { Said::Harness } else { Said::Brought(text) }
 }

@@ -118,6 +118,8 @@ pub(super) struct WireEnding {
 pub(super) struct WireNoted {
     pub output: Option<String>,
     pub diff: Option<String>,
+    /// To the questions of a call, each with what was chosen.
+    pub answers: Vec<Vec<String>>,
 }
 
 /// What is noted about a text.

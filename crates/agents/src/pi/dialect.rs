@@ -3,6 +3,7 @@
 use carryover_core::transcript::{Action, Call, Change, Hunk};
 use serde_json::{Value, json};
 
+use super::questions;
 use crate::formats::tree::blocks::{Home, Spelt};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
@@ -17,6 +18,8 @@ struct WireInput {
     content: Option<String>,
     pattern: Option<String>,
     glob: Option<String>,
+    agent: Option<String>,
+    task: Option<String>,
 }
 
 /// The part of an outcome's record that tells the change in whole lines.
@@ -45,7 +48,8 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "edit" => input.path.map(|path| edit(path, outcome)),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
-        _ => None,
+        "subagent" => input.task.map(|prompt| Action::Delegate { prompt, description: input.agent }),
+        _ => questions::asked(call),
     };
     meaning.unwrap_or(Action::Other)
 }

@@ -8,6 +8,7 @@ mod discover;
 mod edits;
 mod numbered;
 mod outcome;
+mod questions;
 mod read;
 mod record;
 mod settings;
@@ -22,7 +23,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
 
 use settings::Settings;
 
@@ -133,6 +134,10 @@ impl Agent for Pi {
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        questions::answers(call, outcome)
     }
 
     fn strip(&self, outcome: &mut Outcome) {

@@ -14,6 +14,7 @@ use super::outcome;
 use crate::formats::line::Line;
 use crate::formats::text::Text;
 use crate::formats::tree::bodies::{self, Bodies, note, opaque, spoken, unknown};
+use crate::formats::tree::brought;
 use crate::formats::tree::wire::{Content, Message, Record};
 use crate::formats::tree::words::{PassedOver, Words};
 
@@ -57,8 +58,8 @@ pub(super) fn parse(told: &mut Told, line: Line<'_>, file: u16, edits: &Edits) -
 /// that kind, and most of such a record is text that nobody will see.
 pub(super) fn pass_over(told: &mut Told, line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> {
     let mut parsed = match bodies::deserialize::<Record<'_, PassedOver>>(line.bytes) {
-        // What names the session is wanted, and what is wrong with a line is told by who reads it whole.
-        Ok(record) if told.title || !is_prompt(&record) => {
+        // What a prompt brings along is told by its words, and what is wrong with a line by who reads it whole.
+        Ok(record) if !is_prompt(&record) => {
             Reading { line: line.bytes, key: key(line, file), record, told }.parsed(edits)
         }
         _ => parse(told, line, file, edits)?,
@@ -177,7 +178,7 @@ impl<'a, W: Words<'a>> Reading<'_, 'a, W> {
             "user" => {
                 let parts = self.parts(content);
                 facts.extend(self.title(&parts));
-                spoken(Origin::User, parts, "message/user")
+                brought::prompted(parts, "message/user")
             }
             "assistant" => {
                 facts.extend(message.model.as_deref().and_then(|model| self.model(model)));

@@ -218,3 +218,27 @@ fn truncation_at_every_byte_loses_no_earlier_entry() {
         }
     }
 }
+
+#[test]
+fn what_the_user_typed_is_told_from_what_came_with_it() {
+    let skill = r#"<skill name=\"tidy\" location=\"/s/SKILL.md\">\nReferences are relative to /s.\n\nTidy.\n</skill>"#;
+    let lines = [
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#.to_owned(),
+        r#"{"type":"message","id":"a","parentId":null,"message":{"role":"bashExecution","command":"ls","output":"x","exitCode":0,"truncated":true,"fullOutputPath":"/t/o"}}"#.to_owned(),
+        format!(r#"{{"type":"message","id":"b","parentId":"a","message":{{"role":"user","content":[{{"type":"text","text":"{skill}\n\nonly src"}}]}}}}"#),
+        r#"{"type":"message","id":"c","parentId":"b","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"Codex error: {\"error\":{\"type\":\"usage_limit_reached\",\"resets_at\":1778532730}}"}}"#.to_owned(),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let transcript = read(&path);
+    insta::assert_snapshot!(live_context(&transcript), @r#"
+    hook prompt: Ran `ls` ``` x ``` [Output truncated. Full output: /t/o]
+    hook prompt: <skill name="tidy" location="/s/SKILL.md"> References are relative to /s. Tidy. </skill>
+    user prompt: only src
+    "#);
+    assert_eq!(transcript.header.title.as_deref(), Some("only src"));
+    let Some(Body::Failure(failure)) = transcript.entries.last().map(|entry| &entry.body) else { panic!("no failure") };
+    assert_eq!(failure.kind, FailureKind::RateLimit);
+    assert_eq!(failure.resets_at.unwrap().to_string(), "2026-05-11T20:52:10.000Z");
+}

@@ -1,7 +1,7 @@
 //! What Qwen Code's tools mean, and how a meaning is spelt in them.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, StepState};
+use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, Question, StepState};
 use serde_json::{Value, json};
 
 use crate::Version;
@@ -27,6 +27,28 @@ struct WireInput {
     prompt: Option<String>,
     description: Option<String>,
     todos: Option<Vec<WireTodo>>,
+    notebook_path: Option<String>,
+    plan: Option<String>,
+}
+
+/// Questions; some models write them as text, and are refused.
+#[derive(serde::Deserialize)]
+pub(super) struct WireQuestions {
+    pub questions: Vec<WireQuestion>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct WireQuestion {
+    pub question: String,
+    #[serde(default)]
+    pub header: String,
+    #[serde(default)]
+    options: Vec<WireOption>,
+}
+
+#[derive(serde::Deserialize)]
+struct WireOption {
+    label: String,
 }
 
 #[derive(serde::Deserialize)]
@@ -70,6 +92,9 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "web_fetch" => input.url.map(|url| Action::Fetch { url }),
         "todo_write" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
+        "notebook_edit" => input.notebook_path.map(|path| edit(path, outcome)),
+        "ask_user_question" => ask(call),
+        "exit_plan_mode" => input.plan.map(|plan| Action::Propose { plan }),
         "agent" | "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
         _ => None,
     };
@@ -113,6 +138,15 @@ fn hunks(diff: &str) -> Vec<Hunk> {
         }
     }
     hunks
+}
+
+fn ask(call: &Call) -> Option<Action> {
+    let asked: WireQuestions = call.input.read()?;
+    let question = |asked: WireQuestion| Question {
+        text: asked.question,
+        options: asked.options.into_iter().map(|option| option.label).collect(),
+    };
+    Some(Action::Ask(asked.questions.into_iter().map(question).collect()))
 }
 
 fn step(todo: WireTodo) -> PlanStep {

@@ -3,10 +3,12 @@
 //! A session is one file of records that name their parent; the last record is the leaf. What the client writes and
 //! what makes it load a foreign session is in `README.md` beside this file.
 
+mod answer;
 mod dialect;
 mod discover;
 mod outcome;
 mod parts;
+mod prompt;
 mod read;
 mod record;
 #[cfg(test)]
@@ -20,7 +22,7 @@ mod write_tests;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::jsonl;
 use crate::{
@@ -121,6 +123,10 @@ impl Agent for QwenCode {
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        answer::answers(call, outcome)
     }
 
     fn strip(&self, outcome: &mut Outcome) {

@@ -10,6 +10,27 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
     text.lines().rev().take(4).find_map(|line| line.strip_prefix(EXIT_CODE)?.trim().parse().ok())
 }
 
+/// Whether the user did not answer.
+pub(super) fn is_declined(tool: &str, parts: &[Part]) -> bool {
+    tool == "ask_user_question" && begins(parts, "User declined to answer")
+}
+
+/// Whether a question was not put, or a plan not approved; the client calls both a success.
+pub(super) fn is_refused(tool: &str, parts: &[Part]) -> bool {
+    match tool {
+        "ask_user_question" => !begins(parts, ANSWERED),
+        "exit_plan_mode" => !begins(parts, "User approved"),
+        _ => false,
+    }
+}
+
+/// Behind this stand the answers of the user, each with the heading of its question.
+pub(super) const ANSWERED: &str = "User has provided the following answers:";
+
+fn begins(parts: &[Part], start: &str) -> bool {
+    matches!(parts.first(), Some(Part::Text(text)) if text.starts_with(start))
+}
+
 /// Takes off the command, the folder and the exit code around an outcome.
 pub(super) fn strip(outcome: &mut Outcome) {
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.first_mut()) {
@@ -53,6 +74,16 @@ mod tests {
         let mut outcome = Outcome { call: CallId("c".into()), status: Status::Failed, exit_code: Some(3), parts };
         strip(&mut outcome);
         assert_eq!(outcome.parts, [Part::Text(bared.to_owned())]);
+    }
+
+    #[test]
+    fn the_users_consent_is_told_from_its_absence() {
+        let said = |text: &str| [Part::Text(text.to_owned())];
+        assert!(!is_refused("exit_plan_mode", &said("User approved. You can now start coding.")));
+        assert!(is_refused("exit_plan_mode", &said("Plan execution was not approved. Remaining in plan mode.")));
+        assert!(!is_refused("ask_user_question", &said("User has provided the following answers:\n\n**A**: b")));
+        assert!(is_declined("ask_user_question", &said("User declined to answer the questions.")));
+        assert!(!is_refused("read_file", &said("x")));
     }
 
     #[test]

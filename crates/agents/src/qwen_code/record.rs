@@ -11,8 +11,10 @@ use carryover_core::transcript::{
 };
 
 use super::outcome;
+use super::prompt::{self, Prompt, is_boilerplate};
 use super::wire::{
-    WireCompaction, WireContent, WireData, WireOutput, WirePart, WireRecord, WireResponse, WireTelemetry, WireTitle,
+    WireCommand, WireCompaction, WireContent, WireData, WireOutput, WirePart, WireRecord, WireResponse, WireTelemetry,
+    WireTitle,
 };
 use crate::formats::line::Line;
 use crate::formats::text::Text;
@@ -28,9 +30,6 @@ pub(super) struct Parsed {
     /// The session that a sub-agent's record belongs to.
     pub agent_of: Option<SessionId>,
 }
-
-/// How the client begins what it sends of its own; it is never the user's words.
-const BOILERPLATE: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
 
 /// How the names of system records begin that are no links of the chain.
 const BESIDE: &[&str] = &["session_artifact_", "session_sources_snapshot", "managed_session_"];
@@ -168,26 +167,27 @@ impl<'a> Reading<'_, 'a> {
         bodies
     }
 
-    /// The parts of a message that goes to the model.
+    /// The parts of a message that goes to the model: outcomes, what was said, and what was brought along.
     fn heard(&self, message: &WireContent<'_>, origin: Origin) -> Bodies {
         let mut bodies = Vec::new();
-        let mut spoken = Vec::new();
+        let mut prompt = Prompt::default();
         for part in &message.parts {
             if let Some(response) = &part.function_response {
                 bodies.push((Origin::Agent, self.outcome(response)));
                 continue;
             }
             match self.part(part) {
-                Some(Part::Text(text)) if is_boilerplate(&text) => {
-                    bodies.push((Origin::Harness, Body::Prompt(vec![Part::Text(text)])));
-                }
-                Some(part) => spoken.push(part),
+                Some(part) => prompt.part(part),
                 None => bodies.push(unknown("part".to_owned())),
             }
         }
-        if !spoken.is_empty() {
-            bodies.push((origin, Body::Prompt(spoken)));
+        prompt.close();
+        let begins_with_harness = prompt.added.iter().take_while(|(origin, _)| *origin == Origin::Harness).count();
+        bodies.extend(prompt.added.drain(..begins_with_harness));
+        if !prompt.spoken.is_empty() {
+            bodies.push((origin, Body::Prompt(prompt.spoken)));
         }
+        bodies.append(&mut prompt.added);
         bodies
     }
 
@@ -229,6 +229,8 @@ impl<'a> Reading<'_, 'a> {
         let told = self.record.tool_call_result.as_ref().and_then(|result| result.status.as_deref());
         let status = match told {
             Some("cancelled") => Status::Interrupted,
+            _ if outcome::is_declined(&response.name, &parts) => Status::Interrupted,
+            _ if outcome::is_refused(&response.name, &parts) => Status::Failed,
             _ if raw.failed || told == Some("error") || exit_code.is_some_and(|code| code != 0) => Status::Failed,
             _ => Status::Done,
         };
@@ -283,11 +285,22 @@ impl<'a> Reading<'_, 'a> {
             }
             Some("session_model") => vec![(Origin::Harness, Body::Note(Note::Mode))],
             Some("at_command") => vec![opaque("system/at_command")],
-            Some("slash_command") => vec![opaque("system/slash_command")],
+            Some("slash_command") => self.command(facts),
             Some("rewind") => vec![opaque("system/rewind")],
             Some(subtype) => vec![(Origin::Harness, Body::Opaque(Cow::Owned(format!("system/{subtype}"))))],
             None => vec![opaque("system")],
         }
+    }
+
+    /// A command of the user's own: what was typed stands here, and its template in the message that follows.
+    fn command(&self, facts: &mut Vec<Fact>) -> Bodies {
+        let command = self.payload::<WireCommand>().filter(|command| command.phase == "invocation");
+        let typed =
+            command.as_ref().and_then(|command| prompt::typed_command(&command.raw_command, command.sent_to_model));
+        let Some(typed) = typed else { return vec![opaque("system/slash_command")] };
+        let parts = vec![Part::Text(typed.to_owned())];
+        facts.extend(first_prompt(&parts));
+        vec![(Origin::User, Body::Prompt(parts))]
     }
 
     /// The context begins anew with what the record holds: a summary, the client's own assent to it in the model's
@@ -388,10 +401,6 @@ impl RawText {
 
 fn harness(bodies: Bodies) -> Bodies {
     bodies.into_iter().map(|(_, body)| (Origin::Harness, body)).collect()
-}
-
-fn is_boilerplate(text: &str) -> bool {
-    BOILERPLATE.iter().any(|beginning| text.trim_start().starts_with(beginning))
 }
 
 fn starts_boilerplate(part: &WirePart<'_>) -> bool {

@@ -150,3 +150,35 @@ fn truncation_at_every_byte_loses_no_earlier_entry() {
         }
     }
 }
+
+#[test]
+fn a_command_of_the_users_own_is_typed_and_its_template_is_not() {
+    let line = |uuid: &str, parent: Option<&str>, rest: serde_json::Value| {
+        let mut record = serde_json::json!({
+            "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": "2025-12-17T13:50:32.543Z", "cwd": "/r",
+            "version": "0.5.0",
+        });
+        record.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        record.to_string()
+    };
+    let command = |phase: &str| {
+        let payload = serde_json::json!({ "phase": phase, "rawCommand": "/plan.it a clock", "outputHistoryItems": [] });
+        serde_json::json!({ "type": "system", "subtype": "slash_command", "systemPayload": payload })
+    };
+    let template = "---\ndescription: Plan the work.\n---\n\nPlan this: a clock";
+    let message = serde_json::json!({ "role": "user", "parts": [{ "text": template }] });
+    let lines = [
+        line("a", None, command("invocation")),
+        line("b", Some("a"), command("result")),
+        line("c", Some("b"), serde_json::json!({ "type": "user", "message": message })),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let transcript = read(&path);
+    assert_eq!(transcript.header.title.as_deref(), Some("/plan.it a clock"));
+    insta::assert_snapshot!(live_context(&transcript), @r"
+    user prompt: /plan.it a clock
+    hook prompt: --- description: Plan the work. --- Plan this: a clock
+    ");
+}

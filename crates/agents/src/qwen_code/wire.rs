@@ -140,6 +140,18 @@ pub(super) struct WireCompaction<'a> {
     pub compressed_history: Vec<WireContent<'a>>,
 }
 
+/// A command that was typed.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireCommand {
+    #[serde(default)]
+    pub phase: String,
+    #[serde(default)]
+    pub raw_command: String,
+    #[serde(default)]
+    pub sent_to_model: Option<bool>,
+}
+
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WireTitle {

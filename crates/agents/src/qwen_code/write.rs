@@ -134,7 +134,9 @@ impl<'a> Page<'a> {
     fn native(&self, raw: &str) -> Option<Value> {
         let value: Value = serde_json::from_str(raw).ok()?;
         let begins = self.lines.is_empty() && self.open.parts.is_empty();
-        (begins || value["type"] != "system").then_some(value)
+        // What was typed as a command stands in a record that the client does not send.
+        let is_typed = value["subtype"] == "slash_command";
+        (begins || is_typed || value["type"] != "system").then_some(value)
     }
 
     /// A record of this client's own: everything stays but what ties it to its old file.

@@ -16,10 +16,7 @@ pub(super) fn end_of(history: &History, words: &Words<'_>, quoting: Quoting) -> 
 }
 
 fn state_of(history: &History, quoting: Quoting) -> State {
-    // What was attached or only thought is no sign of an end.
-    let mut telling = history.steps.iter().rev().filter(|step| {
-        !matches!(step.event, Event::Attached { .. } | Event::Reasoning { .. }) && !is_blank(&step.event)
-    });
+    let mut telling = history.steps.iter().rev().filter(|step| !is_beside(&step.event));
     let Some(last) = telling.next() else { return plain_state(StateKind::Empty, None) };
     if let Some(state) = stopped(history, last, quoting) {
         return state;
@@ -39,8 +36,11 @@ fn plain_state<'s>(kind: StateKind, last: impl Into<Option<&'s Step>>) -> State 
     State { kind, at: last.into().and_then(|step| step.at), until: None, detail: None, queued: Vec::new() }
 }
 
-fn is_blank(event: &Event) -> bool {
+/// What was attached, only thought, or done by the client itself is no sign of how the session stands.
+fn is_beside(event: &Event) -> bool {
     match event {
+        Event::Attached { .. } | Event::Reasoning { .. } => true,
+        Event::Call(call) => call.by_client,
         Event::Reply { text } => text.trim().is_empty(),
         Event::Prompt { text, images } => text.trim().is_empty() && *images == 0,
         _ => false,

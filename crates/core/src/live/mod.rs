@@ -42,7 +42,10 @@ pub fn history(transcript: &Transcript) -> Vec<usize> {
     let entries = &transcript.entries;
     let branching = entries.iter().any(|entry| entry.node.is_some());
     let mut order = if branching { tree::history(entries) } else { line::history(entries) };
-    let is_told = |entry: &Entry| matches!(entry.body, Body::Failure(_) | Body::Compacted(_)) && !entry.side;
+    // Some clients do work of their own for the agent, of which its model is told nothing.
+    let is_done =
+        |body: &Body| matches!(body, Body::Failure(_) | Body::Compacted(_) | Body::Call(_) | Body::Outcome(_));
+    let is_told = |entry: &Entry| is_done(&entry.body) && !entry.side;
     order.retain(|index| is_context(&entries[*index]) || is_told(&entries[*index]));
     order
 }

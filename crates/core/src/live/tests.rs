@@ -123,6 +123,73 @@ fn parallel_calls_come_together_and_turns_stay_apart() {
 }
 
 #[test]
+fn a_call_that_hangs_on_what_an_earlier_one_wrote_while_it_ran_is_of_the_same_message() {
+    let progress = |n| entry(n, Origin::Harness, Body::Opaque("progress".into()));
+    let entries = vec![
+        hang(prompt(1, "a"), "a", None, None),
+        hang(call(2, "x"), "cx", Some("a"), Some("m1")),
+        hang(progress(3), "p1", Some("cx"), None),
+        hang(call(4, "y"), "cy", Some("p1"), Some("m1")),
+        hang(outcome(5, "y", "y"), "oy", Some("cy"), None),
+        hang(progress(6), "p2", Some("oy"), None),
+        hang(call(7, "z"), "cz", Some("p2"), Some("m1")),
+        hang(outcome(8, "z", "z"), "oz", Some("cz"), None),
+        hang(outcome(9, "x", "x"), "ox", Some("cx"), None),
+        hang(reply(10, "a"), "ra", Some("ox"), Some("m2")),
+    ];
+    assert_eq!(live(entries, Closing::Drop), [1, 2, 4, 7, 5, 8, 9, 10]);
+}
+
+#[test]
+fn what_hooks_said_beside_parallel_calls_is_live_and_comes_after_the_outcomes() {
+    let hook = |n| entry(n, Origin::Hook, Body::Prompt(text("hook")));
+    let entries = vec![
+        hang(prompt(1, "a"), "a", None, None),
+        hang(call(2, "x"), "cx", Some("a"), Some("m1")),
+        hang(call(3, "y"), "cy", Some("cx"), Some("m1")),
+        hang(hook(4), "before y", Some("cy"), None),
+        hang(outcome(5, "y", "y"), "oy", Some("cy"), None),
+        hang(hook(6), "after y", Some("oy"), None),
+        hang(outcome(7, "x", "x"), "ox", Some("cx"), None),
+        hang(hook(8), "after x", Some("ox"), None),
+        hang(reply(9, "a"), "ra", Some("after x"), Some("m2")),
+        hang(hook(10), "abandoned", Some("ra"), None),
+        hang(prompt(11, "b"), "b", Some("ra"), None),
+    ];
+    assert_eq!(live(entries, Closing::Drop), [1, 2, 3, 5, 7, 4, 6, 8, 9, 11]);
+}
+
+#[test]
+fn what_was_said_after_an_abandoned_call_stays_out() {
+    let entries = vec![
+        hang(prompt(1, "a"), "a", None, None),
+        hang(call(2, "x"), "cx", Some("a"), Some("m1")),
+        hang(outcome(3, "x", "x"), "ox", Some("cx"), None),
+        hang(reply(4, "abandoned"), "r1", Some("ox"), Some("m2")),
+        hang(prompt(5, "abandoned"), "b", Some("r1"), None),
+        hang(reply(6, "abandoned"), "r2", Some("b"), Some("m1")),
+        hang(prompt(7, "c"), "c", Some("ox"), None),
+    ];
+    assert_eq!(live(entries, Closing::Drop), [1, 2, 3, 7]);
+}
+
+#[test]
+fn the_end_of_a_session_that_was_written_twice_counts_once() {
+    let entries = vec![
+        hang(prompt(1, "a"), "a", None, None),
+        hang(call(2, "x"), "cx", Some("a"), Some("m1")),
+        hang(outcome(3, "x", "x"), "ox", Some("cx"), None),
+        hang(reply(4, "a"), "ra", Some("ox"), Some("m2")),
+        hang(prompt(5, "a"), "a2", None, None),
+        hang(call(6, "x"), "cx2", Some("a2"), Some("m1")),
+        hang(outcome(7, "x", "x"), "ox2", Some("cx2"), None),
+        hang(reply(8, "a"), "ra2", Some("ox2"), Some("m2")),
+        hang(prompt(9, "b"), "b", Some("ra2"), None),
+    ];
+    assert_eq!(live(entries, Closing::Drop), [5, 6, 7, 8, 9]);
+}
+
+#[test]
 fn a_compaction_keeps_the_segment_that_it_names() {
     let compacted = Compacted {
         kept: Some((NodeId::of("b"), NodeId::of("rb"))),

@@ -168,19 +168,36 @@ impl<'a> Forest<'a> {
     /// Adds what belongs to the path's messages but stands beside it: parallel calls hang their outcomes on
     /// themselves, so a walk through the parents meets only the last.
     ///
-    /// Only what hangs on the path itself: some clients write the end of a session a second time, under new names but
+    /// Only what descends from the path: some clients write the end of a session a second time, under new names but
     /// as the same messages, and the first writing is no longer part of it.
     fn add_siblings(&self, path: &mut BTreeSet<usize>) {
-        let group_of = |index: usize| self.entries[index].node.and_then(|node| node.group);
-        let mut hanging: Vec<usize> = path.iter().copied().filter(|index| group_of(*index).is_some()).collect();
-        while let Some(index) = hanging.pop() {
-            let group = group_of(index);
-            for child in self.entries[index].node.and_then(|node| self.children.get(&node.id)).into_iter().flatten() {
-                let same_message = group.is_some() && group_of(*child) == group;
-                let belongs = same_message || self.parts(*child).any(|part| self.is_outcome(part));
-                if belongs && path.insert(*child) && same_message {
-                    hanging.push(*child);
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let members: Vec<usize> = path.iter().copied().filter(|index| self.group_of(*index).is_some()).collect();
+        for member in members {
+            self.add_rest_of_message(member, path, &mut seen);
+        }
+    }
+
+    /// Adds the records below a member of a message that are of the same message, and what came beside its calls: their
+    /// outcomes, and the words of hooks.
+    ///
+    /// A call may hang on what was written while an earlier one ran (its outcome, a hook's words, how far it got): all
+    /// that is passed through, up to the next message or prompt.
+    fn add_rest_of_message(&self, member: usize, path: &mut BTreeSet<usize>, seen: &mut BTreeSet<usize>) {
+        let group = self.group_of(member);
+        let mut waiting = vec![(member, false)];
+        while let Some((record, beside_path)) = waiting.pop() {
+            if !seen.insert(record) {
+                continue;
+            }
+            let has_call = self.group_of(record) == group && self.parts(record).any(|part| self.is_call(part));
+            for child in self.children_of(record) {
+                let of = self.group_of(child);
+                if self.begins_turn(child) || (of.is_some() && of != group) {
+                    continue;
                 }
+                let is_new = (of == group || has_call || beside_path) && path.insert(child);
+                waiting.push((child, of.is_none() && is_new));
             }
         }
     }
@@ -190,30 +207,84 @@ impl<'a> Forest<'a> {
     ///
     /// Never across a prompt: what names several messages alike would bring whole turns together.
     fn gather_groups(&self, order: &[usize]) -> Vec<usize> {
-        let is_prompt = |index: &usize| match &self.entries[*index].body {
-            Body::Prompt(_) => self.entries[*index].origin == Origin::User,
-            Body::Opaque(kind) => kind == "prompt" && self.entries[*index].origin == Origin::User,
-            _ => false,
-        };
-        order.chunk_by(|_, next| !is_prompt(next)).flat_map(|turn| self.gather_groups_of(turn)).collect()
+        let turns = order.chunk_by(|_, next| !self.is_users_prompt(*next));
+        turns.flat_map(|turn| self.gather_groups_of(turn)).collect()
     }
 
     fn gather_groups_of(&self, order: &[usize]) -> Vec<usize> {
-        let group_of = |index: usize| self.entries[index].node.and_then(|node| node.group);
         let mut members: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for index in order {
-            if let Some(group) = group_of(*index) {
+            if let Some(group) = self.group_of(*index) {
                 members.entry(group).or_default().push(*index);
             }
         }
         let mut gathered = Vec::with_capacity(order.len());
         for index in order {
-            match group_of(*index) {
+            match self.group_of(*index) {
                 Some(group) => gathered.extend(members.remove(&group).unwrap_or_default()),
                 None => gathered.push(*index),
             }
         }
-        gathered
+        self.put_outcomes_first(&gathered)
+    }
+
+    /// Puts what was said while calls ran behind their outcomes, where the client sends it: no API takes anything
+    /// between a call and its outcome.
+    fn put_outcomes_first(&self, order: &[usize]) -> Vec<usize> {
+        let mut sorted = Vec::with_capacity(order.len());
+        let mut waiting: Vec<usize> = Vec::new();
+        let mut n_open = 0_usize;
+        for index in order {
+            if self.group_of(*index).is_some() {
+                sorted.append(&mut waiting);
+                n_open += usize::from(self.is_call(*index));
+            } else if self.is_outcome(*index) {
+                n_open = n_open.saturating_sub(1);
+            } else if n_open > 0 {
+                waiting.push(*index);
+                continue;
+            }
+            sorted.push(*index);
+            if n_open == 0 {
+                sorted.append(&mut waiting);
+            }
+        }
+        sorted.append(&mut waiting);
+        sorted
+    }
+
+    /// The message that a record is part of.
+    fn group_of(&self, index: usize) -> Option<NodeId> {
+        self.entries[index].node.and_then(|node| node.group)
+    }
+
+    fn children_of(&self, index: usize) -> impl Iterator<Item = usize> {
+        let node = self.entries[index].node;
+        node.and_then(|node| self.children.get(&node.id)).into_iter().flatten().copied()
+    }
+
+    /// Whether nothing below a record can belong to a message above it.
+    fn begins_turn(&self, record: usize) -> bool {
+        self.parts(record).any(|part| {
+            self.is_users_prompt(part) || matches!(self.entries[part].body, Body::Compacted(_) | Body::Summary(_))
+        })
+    }
+
+    fn is_users_prompt(&self, index: usize) -> bool {
+        let is_prompt = match &self.entries[index].body {
+            Body::Prompt(_) => true,
+            Body::Opaque(kind) => kind == "prompt",
+            _ => false,
+        };
+        is_prompt && self.entries[index].origin == Origin::User
+    }
+
+    fn is_call(&self, index: usize) -> bool {
+        match &self.entries[index].body {
+            Body::Call(_) => true,
+            Body::Opaque(kind) => kind == "call",
+            _ => false,
+        }
     }
 
     fn is_outcome(&self, index: usize) -> bool {

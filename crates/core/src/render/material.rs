@@ -330,7 +330,8 @@ fn overview(brief: &Brief) -> Vec<String> {
 
 /// Prompts, replies and summaries as they are, calls as what stands between them.
 fn messages(history: &History) -> Vec<Message<'_>> {
-    history.steps.iter().filter_map(|step| of_event(&step.event, step.at)).collect()
+    let steps = history.steps.iter().skip(history.context_from());
+    steps.filter_map(|step| of_event(&step.event, step.at)).collect()
 }
 
 fn of_event(event: &Event, at: Option<Timestamp>) -> Option<Message<'_>> {

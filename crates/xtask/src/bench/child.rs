@@ -9,10 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{Bookmark, Source, Store};
-use carryover_core::distill::{Workspace, distill_heard};
-use carryover_core::time::Timestamp;
 use carryover_core::transcript::TranscriptBuilder;
-use carryover_engine::story::Telling;
 use serde::de::IgnoredAny;
 
 use super::{Result, readers};
@@ -42,8 +39,18 @@ pub(super) fn run(program: &Path, args: &[&str], path: &Path) -> Result<Measured
     Ok(Measured { elapsed: Duration::from_micros(micros), cpu: Duration::from_micros(cpu), peak, text, read })
 }
 
-/// Resumes with the real binary in a home of its own, without any client installed.
+/// Resumes with the real binary.
 pub(super) fn resume(program: &Path, folder: &Path, session: &Path) -> Result<Measured> {
+    carry(program, folder, session, &["resume", "--target", "codex"])
+}
+
+/// Hands over with the real binary.
+pub(super) fn handoff(program: &Path, folder: &Path, session: &Path) -> Result<Measured> {
+    carry(program, folder, session, &["handoff", "--no-copy"])
+}
+
+/// Runs a command of the real binary in a home of its own, without any client installed.
+fn carry(program: &Path, folder: &Path, session: &Path, command: &[&str]) -> Result<Measured> {
     let home = folder.join("home");
     if home.exists() {
         fs_err::remove_dir_all(&home)?;
@@ -51,7 +58,8 @@ pub(super) fn resume(program: &Path, folder: &Path, session: &Path) -> Result<Me
     fs_err::create_dir_all(&home)?;
     let start = Instant::now();
     let mut child = Command::new(program)
-        .args(["resume", "--target", "codex", "--source", "claude-code", "--json", "--project"])
+        .args(command)
+        .args(["--source", "claude-code", "--json", "--project"])
         .arg(&home)
         .arg(session)
         .env_clear()
@@ -72,7 +80,7 @@ pub(super) fn resume(program: &Path, folder: &Path, session: &Path) -> Result<Me
     if !status.success() {
         let mut said = String::new();
         std::io::Read::read_to_string(&mut child.stderr.take().ok_or("no stderr")?, &mut said)?;
-        return Err(format!("resume failed: {said}").into());
+        return Err(format!("{command:?} failed: {said}").into());
     }
     Ok(Measured { elapsed, peak, ..Measured::default() })
 }
@@ -88,12 +96,6 @@ pub(super) fn main(what: &str, path: &Path) -> Result<()> {
         "nothing" => return Ok(()),
         "skip" => skip(path)?,
         "read" => read(path)?,
-        "story" => told(path, None)?.story.steps.len() as u64,
-        "brief" => {
-            let now = Timestamp::from_millis(1_794_700_000_000);
-            let Telling { story, heard } = told(path, Some(false))?;
-            black_box(distill_heard(&story, &heard, &Workspace::default(), now)).messages as u64
-        }
         "list" => list(path)?,
         _ => match what.split_once(':') {
             Some((what @ ("read" | "floor"), agent)) => {
@@ -132,13 +134,6 @@ fn read(path: &Path) -> Result<u64> {
     agent.read(&source, &Bookmark::Start, &mut builder)?;
     let transcript = black_box(builder.finish());
     Ok(transcript.entries.iter().map(|entry| entry.body.text_len() as u64).sum())
-}
-
-/// Reads a session whole, as the distiller needs it; its words are understood on the way where that is asked for.
-fn told(path: &Path, hears: Option<bool>) -> Result<Telling> {
-    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
-    let source = Source { path: path.to_path_buf(), key: None };
-    Ok(carryover_engine::story::of_source(agent, &source, hears)?)
 }
 
 fn list(home: &Path) -> Result<u64> {

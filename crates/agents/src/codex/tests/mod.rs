@@ -3,6 +3,7 @@
 
 mod reading;
 mod reverting;
+mod speaking;
 mod writing;
 
 use std::fmt::Write as _;

@@ -10,6 +10,7 @@ use carryover_core::transcript::{
     Reasoning, TitleRank,
 };
 
+use super::brought;
 use super::wire::{Block, Content, Message};
 use super::words::Words;
 use crate::formats::text::Text;
@@ -70,7 +71,7 @@ pub fn assistant<'a, M, W: Words<'a>>(
     if let Some("error" | "aborted") = stopped {
         let text = message.error_message.as_deref().unwrap_or_default().to_owned();
         let kind = if stopped == Some("aborted") { FailureKind::Interrupted } else { failure_kind(&text) };
-        let failure = Failure { kind, message: text, resets_at: None };
+        let failure = Failure { kind, resets_at: resets_at(&text), message: text };
         return vec![(Origin::Harness, Body::Failure(Box::new(failure)))];
     }
     let said: Bodies = match content {
@@ -111,7 +112,8 @@ pub fn spoken(origin: Origin, parts: Vec<Part>, kind: &'static str) -> Bodies {
     if parts.is_empty() { vec![opaque(kind)] } else { vec![(origin, Body::Prompt(parts))] }
 }
 
-/// A command that the user ran: the client tells the model of it as of something the user said.
+/// A command that the user ran: the client tells the model of it in the user's place. They typed the command, and no
+/// words.
 pub fn ran<W>(message: &Message<'_, W>) -> Bodies {
     let command = message.command.as_deref().unwrap_or_default();
     let output = message.output.as_deref().unwrap_or_default();
@@ -121,7 +123,9 @@ pub fn ran<W>(message: &Message<'_, W>) -> Bodies {
         Some(code) if code != 0 => format!("\n\nCommand exited with code {code}"),
         _ => String::new(),
     };
-    vec![(Origin::User, Body::Prompt(vec![Part::Text(format!("Ran `{command}`\n{output}{ending}"))]))]
+    let path = message.full_output_path.as_deref().filter(|_| message.truncated == Some(true));
+    let rest = path.map(|path| format!("\n\n[Output truncated. Full output: {path}]")).unwrap_or_default();
+    vec![(Origin::Hook, Body::Prompt(vec![Part::Text(format!("Ran `{command}`\n{output}{ending}{rest}"))]))]
 }
 
 /// What the model is told of a branch that was left; it stands in the midst of a context and replaces nothing.
@@ -152,9 +156,17 @@ pub fn title(rank: TitleRank, text: Option<&str>) -> Option<Fact> {
 
 /// The title that a prompt of the user's gives to a session that has no other.
 pub fn first_prompt(parts: &[Part]) -> Option<Fact> {
-    let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
+    let text = brought::words(parts)?;
     // Long prompts are named by their beginning, and that needs no look at the rest.
     title(TitleRank::FirstPrompt, Some(&text[..text.floor_char_boundary(2_000)]))
+}
+
+/// When a limit ends, where the API's answer is in the message: seconds since the epoch.
+fn resets_at(text: &str) -> Option<Timestamp> {
+    let (_, rest) = text.split_once("\"resets_at\":")?;
+    let rest = rest.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest[..digits].parse::<i64>().ok()?.checked_mul(1000).map(Timestamp::from_millis)
 }
 
 /// What kind of error a message ended in; only the API's words are kept, which begin with the status.
@@ -165,10 +177,14 @@ fn failure_kind(text: &str) -> FailureKind {
         Some(429) => FailureKind::RateLimit,
         Some(401 | 403) => FailureKind::Authentication,
         Some(402) => FailureKind::Billing,
+        _ if says(&["credit balance", "insufficient_quota", "insufficient credits"]) => FailureKind::Billing,
         Some(500..=599) => FailureKind::Server,
-        _ if says(&["rate limit", "rate_limit", "usage limit", "too many requests"]) => FailureKind::RateLimit,
+        _ if says(&["rate limit", "rate_limit", "usage limit", "usage_limit", "too many requests"]) => {
+            FailureKind::RateLimit
+        }
         _ if says(&["context length", "context window", "too long", "maximum context"]) => FailureKind::ContextTooLong,
         _ if says(&["overloaded", "server error", "server_error"]) => FailureKind::Server,
+        _ if says(&["timed out", "connection error", "fetch failed", "terminated"]) => FailureKind::Server,
         _ => FailureKind::Other,
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod blocks;
 pub mod bodies;
+pub mod brought;
 pub mod owner;
 pub mod wire;
 pub mod words;

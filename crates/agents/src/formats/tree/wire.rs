@@ -89,6 +89,11 @@ pub struct Message<'a, W> {
     pub exit_code: Option<i32>,
     #[serde(default)]
     pub cancelled: Option<bool>,
+    /// Where all of its output is, if it was too long.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub full_output_path: Option<Text<'a>>,
+    #[serde(default)]
+    pub truncated: Option<bool>,
     #[serde(default)]
     pub exclude_from_context: Option<bool>,
 }

@@ -1,6 +1,7 @@
 //! Sessions that real clients wrote, read and written back.
 
 mod reading;
+mod speaking;
 mod writing;
 
 use std::fmt::Write as _;

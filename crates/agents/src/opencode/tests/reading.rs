@@ -86,7 +86,8 @@ fn what_the_user_stopped_is_sent_with_what_came_of_it() {
     hook prompt "Called the Read tool with the following input: {\"filePath\":\"/home/dv/oc/repo/src/calc.py\"}" "<path>/home/dv/oc/repo/src/cal
     agent reply "third answer"
     agent call call_fake_10_1 bash {"command":"sleep 60","description":"x"}
-    agent outcome call_fake_10_1 Done None "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
+    agent outcome call_fake_10_1 Interrupted None "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
+    hook prompt "The following tool was executed by the user"
     agent call 01M7ER023NWNN3GNP5H225SXTJ bash {"command":"echo by-hand"}
     agent outcome 01M7ER023NWNN3GNP5H225SXTJ Done None "by-hand\n"
     "#);

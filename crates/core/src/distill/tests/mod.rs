@@ -62,7 +62,8 @@ impl Tale {
             exit_code,
             text: text.to_owned(),
         });
-        let call = CallEvent { tool: tool.to_owned(), action, end, answers: Vec::new(), refusal: None };
+        let call =
+            CallEvent { tool: tool.to_owned(), action, end, answers: Vec::new(), refusal: None, by_client: false };
         self.event(Event::Call(Box::new(call)))
     }
 

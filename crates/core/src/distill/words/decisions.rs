@@ -16,7 +16,8 @@ const MAX_SENTENCES: usize = 60;
 
 /// Answers, approvals and refusals, the newest first; then sentences, those that rank highest first.
 pub(super) fn decisions(words: &Words<'_>) -> Vec<Decision> {
-    let mut found: Vec<Decision> = words.history.steps.iter().flat_map(|step| in_step(words, step)).collect();
+    let steps = words.history.steps.iter().skip(words.history.context_from());
+    let mut found: Vec<Decision> = steps.flat_map(|step| in_step(words, step)).collect();
     found.reverse();
     found.truncate(MAX_ANSWERS);
     found.extend(standing_sentences(words));
@@ -73,9 +74,8 @@ fn refusal(words: &Words<'_>, step: &Step, call: &CallEvent) -> Decision {
 
 /// The user's sentences that say how things are to be, by rank and then the newest first.
 fn standing_sentences(words: &Words<'_>) -> Vec<Decision> {
-    let from = words.context_from();
     let mut ranked: Vec<(u32, usize, Item)> = Vec::new();
-    for prompt in words.prompts.iter().filter(|prompt| prompt.step >= from) {
+    for prompt in &words.prompts {
         ranked.extend(ranked_sentences(words, prompt));
     }
     ranked.sort_by_key(|(rank, step, _)| std::cmp::Reverse((*rank, *step)));

@@ -38,7 +38,7 @@ struct Said<'a> {
 impl<'a> Words<'a> {
     pub(super) fn of(history: &'a History, quoting: Quoting) -> Self {
         let mut words = Self { history, quoting, prompts: Vec::new(), replies: Vec::new() };
-        for (index, Step { key, at, event }) in history.steps.iter().enumerate() {
+        for (index, Step { key, at, event }) in history.steps.iter().enumerate().skip(history.context_from()) {
             let (list, voice, text) = match event {
                 Event::Prompt { text, .. } => (&mut words.prompts, Voice::User, text),
                 Event::Reply { text } => (&mut words.replies, Voice::Agent, text),
@@ -75,17 +75,6 @@ impl<'a> Words<'a> {
 
     fn item(&self, said: &Said<'_>, width: usize) -> Item {
         self.quoting.item(said.text, width, said.voice, said.at, said.key)
-    }
-
-    /// Where the context began anew for the last time, by a clearing or a compaction without a summary.
-    fn context_from(&self) -> usize {
-        let from = self.history.live_from;
-        let has_summary = self
-            .history
-            .steps
-            .get(from..)
-            .is_some_and(|steps| steps.iter().take(3).any(|step| matches!(step.event, Event::Summary { .. })));
-        if has_summary { 0 } else { from }
     }
 }
 

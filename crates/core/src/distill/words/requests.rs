@@ -1,5 +1,7 @@
 //! What the user asked for, and what the agent said last: both verbatim.
 
+use std::collections::BTreeSet;
+
 use super::substance::has_substance;
 use super::{Event, Item, Said, Task, Words};
 
@@ -15,8 +17,7 @@ const ENOUGH_CHARS: usize = 400;
 const MAX_LAST_WORDS: usize = 4;
 
 pub(super) fn task(words: &Words<'_>) -> Task {
-    let from = words.context_from();
-    let present: Vec<&Said<'_>> = words.prompts.iter().filter(|prompt| prompt.step >= from).collect();
+    let present = &words.prompts;
     let Some(last) = present.last() else { return Task::default() };
     let request = present.iter().rev().find(|prompt| has_substance(prompt.text)).unwrap_or(last);
     let follow_up = (request.step != last.step).then_some(last);
@@ -38,7 +39,10 @@ fn reply_before(words: &Words<'_>, prompt: &Said<'_>) -> Option<Item> {
 
 /// Everything that the user said, in order; where that is much, the first and the newest.
 pub(super) fn all(words: &Words<'_>) -> Vec<Item> {
-    let prompts = &words.prompts;
+    // Some compactions write the prompts from before once more.
+    let mut seen = BTreeSet::new();
+    let mut prompts: Vec<&Said<'_>> = words.prompts.iter().rev().filter(|prompt| seen.insert(prompt.text)).collect();
+    prompts.reverse();
     let newest = prompts.len().saturating_sub(MAX_REQUESTS - 1).max(1).min(prompts.len());
     let told = prompts.iter().take(1).chain(&prompts[newest..]);
     told.map(|prompt| words.item(prompt, EARLIER_CHARS)).collect()
@@ -46,9 +50,8 @@ pub(super) fn all(words: &Words<'_>) -> Vec<Item> {
 
 /// The step of the request of substance before the last one, since which work counts as present.
 pub(super) fn present_from(words: &Words<'_>) -> usize {
-    let from = words.context_from();
-    let requests = words.prompts.iter().rev().filter(|prompt| prompt.step >= from && has_substance(prompt.text));
-    requests.take(2).last().map_or(from, |request| request.step)
+    let requests = words.prompts.iter().rev().filter(|prompt| has_substance(prompt.text));
+    requests.take(2).last().map_or(words.history.context_from(), |request| request.step)
 }
 
 /// What the agent said last, in order: one message, or some where the last is only a word on the way.
@@ -70,8 +73,8 @@ pub(super) fn last_words(words: &Words<'_>) -> Vec<Item> {
     said
 }
 
-/// Where the last turn begins: with its prompt, or with the context.
+/// Where the last turn begins: with its prompt.
 fn last_turn_from(words: &Words<'_>) -> usize {
     let prompts = words.history.steps.iter().rposition(|step| matches!(step.event, Event::Prompt { .. }));
-    prompts.unwrap_or(0).max(words.context_from())
+    prompts.unwrap_or(0)
 }

@@ -1,0 +1,137 @@
+//! Scripts of code mode, in which newer models call all their tools.
+//!
+//! A script is read only where it is plain what it does: nothing but patches, or one command, each spelt out in the
+//! script. Any other keeps its own form.
+
+use carryover_core::transcript::{Action, Change};
+
+use super::patch;
+
+const BEGIN: &str = "*** Begin Patch";
+
+/// What a script does, if it is plain.
+pub(super) fn meaning(script: &str) -> Option<Action> {
+    let tools: Vec<&str> = tools_in(script).collect();
+    match tools.as_slice() {
+        ["exec_command"] => run(script),
+        [] => None,
+        tools if tools.iter().all(|tool| *tool == "apply_patch") => edits(script, tools.len()).map(Action::Edit),
+        _ => None,
+    }
+}
+
+/// The names of the tools that a script calls, in their order.
+fn tools_in(script: &str) -> impl Iterator<Item = &str> {
+    script.match_indices("tools.").map(|(at, start)| {
+        let name = &script[at + start.len()..];
+        let end = name.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        &name[..end.unwrap_or(name.len())]
+    })
+}
+
+/// The changes of all patches; each call must have its own.
+fn edits(script: &str, calls: usize) -> Option<Vec<Change>> {
+    let mut changes = Vec::new();
+    let mut found = 0;
+    let mut rest = script;
+    while let Some(at) = rest.find(BEGIN) {
+        let quote = rest[..at].rfind(['"', '\'', '`'])?;
+        let (text, end) = literal(rest, quote)?;
+        changes.extend(patch::parse(&text)?);
+        found += 1;
+        rest = &rest[end..];
+    }
+    (found == calls).then_some(changes)
+}
+
+fn run(script: &str) -> Option<Action> {
+    let arguments = script.split_once("tools.exec_command(")?.1;
+    let command = argument(arguments, "cmd")?;
+    Some(Action::Run { command, workdir: argument(arguments, "workdir") })
+}
+
+/// The text of a named argument, where it is spelt out.
+fn argument(arguments: &str, name: &str) -> Option<String> {
+    let (at, _) = arguments.match_indices(name).find(|(at, name)| {
+        let before = arguments[..*at].trim_end_matches(['"', '\'']).trim_end();
+        let behind = arguments[at + name.len()..].trim_start_matches(['"', '\'']).trim_start();
+        before.ends_with(['{', ',']) && behind.starts_with(':')
+    })?;
+    let colon = at + arguments[at..].find(':')? + 1;
+    let quote = arguments[colon..].find(|letter: char| !letter.is_whitespace())? + colon;
+    literal(arguments, quote).map(|(text, _)| text)
+}
+
+/// The string that begins with the quote at a place, and where it ends; none where it is put together from others.
+fn literal(script: &str, at: usize) -> Option<(String, usize)> {
+    let quote = script[at..].chars().next().filter(|letter| matches!(letter, '"' | '\'' | '`'))?;
+    let is_raw = script[..at].ends_with("String.raw");
+    let mut text = String::new();
+    let mut letters = script[at + 1..].char_indices();
+    while let Some((place, letter)) = letters.next() {
+        match letter {
+            _ if letter == quote => return Some((text, at + 1 + place + 1)),
+            '$' if quote == '`' && script[at + 1 + place..].starts_with("${") => return None,
+            '\\' if !is_raw => text.extend(escaped(&mut letters)?),
+            _ => text.push(letter),
+        }
+    }
+    None
+}
+
+/// What stands behind a backslash.
+fn escaped(letters: &mut impl Iterator<Item = (usize, char)>) -> Option<Option<char>> {
+    Some(match letters.next()?.1 {
+        'n' => Some('\n'),
+        't' => Some('\t'),
+        'r' => Some('\r'),
+        '\n' => None,
+        'u' => {
+            let digits: String = (0..4).filter_map(|_| letters.next().map(|(_, digit)| digit)).collect();
+            Some(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?)
+        }
+        letter if letter.is_ascii_alphanumeric() => return None,
+        letter => Some(letter),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_of_patches_is_an_edit() {
+        let added = Action::Edit(vec![Change::Add { path: "a".to_owned(), content: "it's \"x\"\n".to_owned() }]);
+        for script in [
+            r#"text(await tools.apply_patch("*** Begin Patch\n*** Add File: a\n+it's \"x\"\n*** End Patch\n"));"#,
+            "const p = `*** Begin Patch\n*** Add File: a\n+it's \"x\"\n*** End Patch`;\nawait tools.apply_patch(p);",
+            "await tools.apply_patch(String.raw`*** Begin Patch\n*** Add File: a\n+it's \"x\"\n*** End Patch`);",
+        ] {
+            assert_eq!(meaning(script), Some(added.clone()), "{script}");
+        }
+    }
+
+    #[test]
+    fn a_script_of_one_command_is_a_command() {
+        let run = |command: &str, workdir: Option<&str>| {
+            Some(Action::Run { command: command.to_owned(), workdir: workdir.map(str::to_owned) })
+        };
+        let plain = r#"const r = await tools.exec_command({cmd: "cat a; exit 2"});text(r.output);"#;
+        assert_eq!(meaning(plain), run("cat a; exit 2", None));
+        let more = r#"text(await tools.exec_command({"workdir": "/r", "cmd": 'ls "a"', yield_time_ms: 9}))"#;
+        assert_eq!(meaning(more), run("ls \"a\"", Some("/r")));
+    }
+
+    #[test]
+    fn a_script_that_does_more_is_none_of_them() {
+        for script in [
+            "text(1)",
+            r#"await tools.exec_command({cmd: "a"}); await tools.exec_command({cmd: "b"});"#,
+            "await tools.exec_command({cmd: `ls ${folder}`});",
+            r#"await tools.update_plan({}); await tools.apply_patch("*** Begin Patch\n*** Delete File: a\n*** End Patch");"#,
+            "await tools.apply_patch(made);",
+        ] {
+            assert_eq!(meaning(script), None, "{script}");
+        }
+    }
+}

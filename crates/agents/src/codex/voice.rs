@@ -1,0 +1,258 @@
+//! Who speaks in a text that stands in the user's place.
+//!
+//! The client puts words of its own there: blocks in tags of its own, the state of an editor before the request, the
+//! templates of its commands. A text that only mentions such a block stays the user's.
+
+use carryover_core::transcript::Origin;
+
+/// What a text in the user's place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Voice {
+    Spoken(Origin),
+    Summary,
+}
+
+/// A text, or a part of it, and whose words it is.
+pub(super) type Piece<'t> = (Voice, &'t str);
+
+const USER: Voice = Voice::Spoken(Origin::User);
+const HOOK: Voice = Voice::Spoken(Origin::Hook);
+const HARNESS: Voice = Voice::Spoken(Origin::Harness);
+
+/// How a compaction's summary begins in every version that labels it by nothing else.
+const SUMMARY_PREFIX: &str = "Another language model started to solve this problem";
+
+/// Behind this line stands what was typed; editors and the desktop's client put their state before it.
+const REQUEST: &str = "## My request for Codex:";
+
+/// With this line, a plan that was approved on the screen is handed over.
+const APPROVAL: &str = "PLEASE IMPLEMENT THIS PLAN:";
+
+/// How the templates begin that commands of the client send, and how they end.
+const TEMPLATES: &[(&str, &str)] = &[
+    ("Generate a file named AGENTS.md that serves as a contributor guide for this repository.", ""),
+    ("Review the current code changes (staged, unstaged, and untracked files) and provide prioritized findings.", ""),
+    ("Review the code changes against the base branch '", "Provide prioritized, actionable findings."),
+    ("Review the code changes introduced by commit ", "Provide prioritized, actionable findings."),
+    (
+        "A previous agent produced the plan below to accomplish the user's task. Implement the plan in a fresh context.",
+        "",
+    ),
+];
+
+/// Warnings of former clients, which the next client has no use for.
+const WARNINGS: &[&str] = &[
+    "Warning: apply_patch was requested via ",
+    "Warning: The maximum number of unified exec processes you can keep open is",
+    "Warning: Your account was flagged for potentially high-risk cyber activity",
+];
+
+/// The pieces of a text that nothing labels. What the user said comes first: a turn begins with it.
+pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let trimmed = text.trim_start();
+    if trimmed.starts_with(SUMMARY_PREFIX) {
+        return vec![(Voice::Summary, text)];
+    }
+    if WARNINGS.iter().any(|start| trimmed.starts_with(start)) {
+        return vec![(HARNESS, text)];
+    }
+    let (mut pieces, rest) = blocks(text);
+    if pieces.is_empty() {
+        return typed(text);
+    }
+    if !rest.trim().is_empty() {
+        pieces.splice(0..0, typed(rest.trim()));
+    }
+    pieces
+}
+
+/// The pieces of a text that the client labels as the user's: all of it is, but for what the client added to it.
+pub(super) fn typed(text: &str) -> Vec<Piece<'_>> {
+    if let Some((state, request)) = request_in(text) {
+        let mut pieces = vec![(USER, request), (HOOK, state)];
+        pieces.retain(|(_, words)| !words.is_empty());
+        return pieces;
+    }
+    if let Some(plan) = text.strip_prefix(APPROVAL) {
+        return vec![(USER, APPROVAL), (HOOK, plan.trim())];
+    }
+    if let Some(pieces) = with_arguments(text) {
+        return pieces;
+    }
+    let trimmed = text.trim();
+    let is_template = is_saved_prompt(trimmed)
+        || TEMPLATES.iter().any(|(start, end)| trimmed.starts_with(start) && trimmed.ends_with(end));
+    vec![(if is_template { HOOK } else { USER }, text)]
+}
+
+/// A saved prompt is sent with the head of its file, where it has one, and in the first versions with its placeholder.
+fn is_saved_prompt(text: &str) -> bool {
+    let head = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---"));
+    head.is_some_and(|(head, body)| {
+        head.trim_start().starts_with("description:")
+            || (head.contains("\ndescription:") && body.contains("$ARGUMENTS"))
+    })
+}
+
+/// The words behind a saved prompt's name, where the prompt puts them into a block of their own.
+fn with_arguments(text: &str) -> Option<Vec<Piece<'_>>> {
+    let behind = text.trim_start().strip_prefix("## User Input\n\n```text\n")?;
+    let at = behind.find("\n```\n\nYou **MUST** consider the user input")?;
+    let (typed, prompt) = (behind[..at].trim(), behind[at..].trim_start_matches(['\n', '`']));
+    let is_typed = !matches!(typed, "" | "$ARGUMENTS");
+    Some(is_typed.then_some((USER, typed)).into_iter().chain([(HOOK, prompt)]).collect())
+}
+
+/// Whose words a text is that the client labels as none of the user's.
+pub(super) fn of_client(text: &str) -> Voice {
+    let tag = Tag::at(text.trim_start());
+    tag.and_then(|tag| tag.voice()).unwrap_or(HARNESS)
+}
+
+/// What an editor told, and the request behind it. The last such line counts, as it does for the client.
+fn request_in(text: &str) -> Option<(&str, &str)> {
+    if !text.trim_start().starts_with("# ") {
+        return None;
+    }
+    let at = text.rfind(REQUEST).filter(|at| text[..*at].ends_with('\n'))?;
+    Some((text[..at].trim(), text[at + REQUEST.len()..].trim()))
+}
+
+/// The client's blocks at the beginning of a text, and what stands behind them.
+fn blocks(text: &str) -> (Vec<Piece<'_>>, &str) {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((voice, block, behind)) = block(rest) {
+        pieces.push((voice, block));
+        rest = behind;
+    }
+    (pieces, rest)
+}
+
+fn block(text: &str) -> Option<(Voice, &str, &str)> {
+    const INSTRUCTIONS: &str = "# AGENTS.md instructions";
+    let trimmed = text.trim_start();
+    let tag = if trimmed.starts_with(INSTRUCTIONS) { Tag("INSTRUCTIONS") } else { Tag::at(trimmed)? };
+    let voice = tag.voice()?;
+    let end = tag.end_in(trimmed)?;
+    Some((voice, &trimmed[..end], &trimmed[end..]))
+}
+
+/// The name of a tag.
+#[derive(Debug, Clone, Copy)]
+struct Tag<'t>(&'t str);
+
+impl<'t> Tag<'t> {
+    /// The tag with which a text begins.
+    fn at(text: &'t str) -> Option<Self> {
+        let inside = text.strip_prefix('<')?;
+        let end = inside.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_' && letter != '-')?;
+        (end > 0 && inside[end..].starts_with(['>', ' '])).then_some(Self(&inside[..end]))
+    }
+
+    /// Whose words stand in it; `None` where the tag is not the client's.
+    ///
+    /// What the next client brings by itself is the harness's. What happened in this session (a skill that was used, a
+    /// sub-agent's report, a command that the user ran, an interruption) is told to the model, and so stays live.
+    fn voice(self) -> Option<Voice> {
+        match self.0 {
+            "INSTRUCTIONS" | "user_instructions" | "environment_context" | "environments_instructions" => Some(HARNESS),
+            "permissions" | "model_switch" | "collaboration_mode" | "multi_agent_mode" | "multi_agent_role" => {
+                Some(HARNESS)
+            }
+            "apps_instructions" | "plugins_instructions" | "skills_instructions" | "recommended_plugins" => {
+                Some(HARNESS)
+            }
+            "managed_developer_instructions" | "personality_spec" | "git_attribution" | "realtime_conversation" => {
+                Some(HARNESS)
+            }
+            "current_time_reminder" | "image_resize_notice" | "token_budget" | "rollout_budget" => Some(HARNESS),
+            "context_window" | "context_window_guidance" | "startup_context" => Some(HARNESS),
+            "skill" | "subagent_notification" | "turn_aborted" | "user_shell_command" | "user_action" => Some(HOOK),
+            "hook_prompt" | "goal_context" | "codex_internal_context" | "realtime_delegation" => Some(HOOK),
+            name if name.starts_with("external_") => Some(HOOK),
+            _ => None,
+        }
+    }
+
+    /// Where its block ends: with the text, where that ends with the tag, else with the first closing tag.
+    fn end_in(self, text: &str) -> Option<usize> {
+        let close = format!("</{}", self.0);
+        let end_of = |at: usize| text[at..].find('>').map(|more| at + more + 1);
+        let last = end_of(text.rfind(&close)?)?;
+        if text[last..].trim().is_empty() {
+            return Some(text.len());
+        }
+        end_of(text.find(&close)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_the_client_are_not_the_users_words() {
+        for text in [
+            "<environment_context>\n  <cwd>/r</cwd>\n</environment_context>",
+            "<user_instructions>\n\nbe brief\n\n</user_instructions>",
+            "# AGENTS.md instructions for /r\n\n<INSTRUCTIONS>\nbe brief\n</INSTRUCTIONS>",
+            "<permissions instructions>x</permissions instructions>",
+        ] {
+            assert_eq!(pieces(text), [(HARNESS, text)]);
+        }
+        for text in [
+            "<turn_aborted>\n  <reason>interrupted</reason>\n</turn_aborted>",
+            "<skill>\n<name>tidy</name>\n<path>/s</path>\nSort the list.\n</skill>",
+            "<subagent_notification>\n{\"agent_path\":\"a\"}\n</subagent_notification>\n",
+            "<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>",
+            "<codex_internal_context source=\"goal\">\ngo on\n</codex_internal_context>",
+            "<external_browser>a page</external_browser>",
+        ] {
+            assert_eq!(pieces(text), [(HOOK, text)]);
+        }
+    }
+
+    #[test]
+    fn what_is_typed_beside_a_block_stays_the_users() {
+        let both = "<environment_context>x</environment_context>\n\n<skill>s</skill>\nfix it";
+        let expected =
+            [(USER, "fix it"), (HARNESS, "<environment_context>x</environment_context>"), (HOOK, "<skill>s</skill>")];
+        assert_eq!(pieces(both), expected);
+    }
+
+    #[test]
+    fn a_block_inside_other_words_stays_the_users() {
+        for text in [
+            "why does it send <environment_context>x</environment_context>?",
+            "<skill> is not closed here",
+            "<div>mine</div>",
+            "# AGENTS.md instructions are ignored, why?",
+            "## My request for Codex:\nexplain this line",
+        ] {
+            assert_eq!(pieces(text), [(USER, text)]);
+        }
+    }
+
+    #[test]
+    fn a_request_is_told_from_the_state_of_the_editor() {
+        let text = "# Context from my IDE setup:\n\n## Active file: a.rs\n\n## My request for Codex:\nfix it\n";
+        assert_eq!(pieces(text), [(USER, "fix it"), (HOOK, "# Context from my IDE setup:\n\n## Active file: a.rs")]);
+        assert_eq!(typed(text), pieces(text));
+    }
+
+    #[test]
+    fn templates_of_commands_are_not_typed() {
+        let review = "Review the code changes introduced by commit 1a2b. Provide prioritized, actionable findings.";
+        assert_eq!(pieces(review), [(HOOK, review)]);
+        assert_eq!(pieces("PLEASE IMPLEMENT THIS PLAN:\n# Plan"), [(USER, APPROVAL), (HOOK, "# Plan")]);
+        let saved = "---\ndescription: Plan the work.\n---\n\nUser input:\n\n$ARGUMENTS\n\nPlan.";
+        assert_eq!(pieces(saved), [(HOOK, saved)]);
+        let filled =
+            "\n## User Input\n\n```text\na clock\n```\n\nYou **MUST** consider the user input before it.\nPlan.";
+        let prompt = "You **MUST** consider the user input before it.\nPlan.";
+        assert_eq!(pieces(filled), [(USER, "a clock"), (HOOK, prompt)]);
+        let own = "Review the code changes introduced by commit 1a2b, please";
+        assert_eq!(pieces(own), [(USER, own)]);
+    }
+}

@@ -1,0 +1,129 @@
+//! What stands in the user's place, taken apart: the words that were typed, and what the client put beside them.
+
+use carryover_core::transcript::{Blob, Body, Origin, Part, text_of};
+
+use super::boilerplate::{self, Sorted};
+
+/// Between these stand the files that the user named with `@`, behind the words in which they are named.
+const FILES: &str = "--- Content from referenced files ---";
+const END_OF_FILES: &str = "--- End of content ---";
+
+/// A message of the user's in the course of being read.
+#[derive(Default)]
+pub(super) struct Prompt {
+    /// What was typed.
+    pub spoken: Vec<Part>,
+    /// What was not, behind it.
+    pub added: Vec<(Origin, Body)>,
+    /// The files that were named, as long as they last.
+    files: Option<Vec<Part>>,
+}
+
+impl Prompt {
+    pub(super) fn text(&mut self, text: &str) {
+        if self.files.is_some() {
+            return self.file(text);
+        }
+        let begins = text.find(FILES).filter(|at| matches!(text[..*at].chars().last(), None | Some('\n')));
+        let Some(at) = begins else { return self.said(text) };
+        if !text[..at].trim().is_empty() {
+            self.said(text[..at].trim_end());
+        }
+        self.files = Some(Vec::new());
+        self.file(&text[at..]);
+    }
+
+    /// An image that was named is shown with the words: it was pasted or chosen, and has no other.
+    pub(super) fn blob(&mut self, blob: Blob) {
+        self.spoken.push(Part::Blob(blob));
+    }
+
+    /// A text among the files; the last one may be followed by more words.
+    fn file(&mut self, text: &str) {
+        let end = text.find(END_OF_FILES).map(|at| at + END_OF_FILES.len());
+        let (files, behind) = text.split_at(end.unwrap_or(text.len()));
+        if let Some(parts) = &mut self.files
+            && !files.is_empty()
+        {
+            parts.push(Part::Text(files.to_owned()));
+        }
+        if end.is_some() {
+            self.close();
+        }
+        if !behind.trim().is_empty() {
+            self.text(behind);
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(parts) = self.files.take().filter(|parts| !parts.is_empty()) {
+            self.added.push((Origin::Hook, Body::Prompt(parts)));
+        }
+    }
+
+    fn said(&mut self, text: &str) {
+        let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
+        match boilerplate::sort(text) {
+            Sorted::User(words) => self.spoken.push(Part::Text(words.to_owned())),
+            Sorted::Hook("") => {}
+            Sorted::Hook(words) => self.added.push((Origin::Hook, prompt(words))),
+            Sorted::Harness(words) => {
+                self.added.push((Origin::Harness, prompt(text)));
+                self.spoken.extend(words.map(|words| Part::Text(words.to_owned())));
+            }
+        }
+    }
+
+    /// Ends the message. Behind a command of the user's own, what was sent is its template, and what was typed is only
+    /// what the screen shows.
+    pub(super) fn finish(&mut self, shown: &[Part]) {
+        self.close();
+        let shown = text_of(shown);
+        let is_command = |text: &str| text.trim_start().starts_with('/');
+        if is_command(&shown) && !self.spoken.is_empty() && !is_command(&text_of(&self.spoken)) {
+            let template = std::mem::replace(&mut self.spoken, vec![Part::Text(shown)]);
+            self.added.insert(0, (Origin::Hook, Body::Prompt(template)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(texts: &[&str], shown: &str) -> Vec<(Origin, String)> {
+        let mut prompt = Prompt::default();
+        texts.iter().for_each(|text| prompt.text(text));
+        prompt.finish(&[Part::Text(shown.to_owned())]);
+        let spoken = (Origin::User, text_of(&prompt.spoken));
+        let added = prompt.added.iter().map(|(origin, body)| (*origin, text_of(body.parts())));
+        [spoken].into_iter().chain(added).filter(|(_, text)| !text.is_empty()).collect()
+    }
+
+    #[test]
+    fn files_that_a_prompt_names_are_not_its_words() {
+        let block = "\n--- Content from referenced files ---";
+        let parts = ["explain @a.rs", block, "\nContent from @a.rs:\n", "fn a() {}", "\n--- End of content ---", "ok?"];
+        let read = read(&parts, "explain @a.rs");
+        assert_eq!(read[0], (Origin::User, "explain @a.rs\n\nok?".to_owned()));
+        assert_eq!(read.len(), 2);
+        assert!(read[1].0 == Origin::Hook && read[1].1.contains("fn a() {}"), "{read:?}");
+    }
+
+    #[test]
+    fn files_in_one_text_with_the_words_are_found_too() {
+        let text = "explain @a.rs\n--- Content from referenced files ---\nContent from @a.rs:\nfn a() {}\n--- End of content ---";
+        let read = read(&[text], "");
+        assert_eq!(read[0], (Origin::User, "explain @a.rs".to_owned()));
+        assert!(read[1].0 == Origin::Hook && read[1].1.starts_with(FILES), "{read:?}");
+        assert_eq!(read.len(), 2);
+    }
+
+    #[test]
+    fn a_command_is_typed_and_its_template_is_not() {
+        let expected =
+            [(Origin::User, "/tidy the list".to_owned()), (Origin::Hook, "Sort what is told: the list".to_owned())];
+        assert_eq!(read(&["Sort what is told: the list"], "/tidy the list"), expected);
+        assert_eq!(read(&["fix it"], " fix it "), [(Origin::User, "fix it".to_owned())]);
+    }
+}

@@ -1,0 +1,211 @@
+//! What stands in the user's place, taken apart: the words that were typed, and what the client put beside them.
+
+use carryover_core::transcript::{Body, Origin, Part};
+
+/// Between these stand the files that the user named with `@`, behind the words in which they are named.
+const FILES: &str = "--- Content from referenced files ---";
+const END_OF_FILES: &str = "--- End of content ---";
+
+/// How the client begins what it sends of its own; it is never the user's words.
+const BOILERPLATE: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
+
+/// How it begins what it tells its model of this session: a hook's words, what was run besides, templates of its own.
+const TOLD: &[&str] = &[
+    "<qwen:user-prompt-submit-context>",
+    "<task-notification>",
+    "I ran the following shell command:\n```sh\n",
+    "You are Qwen Code, an interactive CLI agent. Analyze the current directory and generate a comprehensive QWEN.md",
+];
+
+/// A message of the user's in the course of being read.
+#[derive(Default)]
+pub(super) struct Prompt {
+    /// What was typed.
+    pub spoken: Vec<Part>,
+    /// What was not.
+    pub added: Vec<(Origin, Body)>,
+    /// The files that were named, as long as they last.
+    files: Option<Vec<Part>>,
+}
+
+impl Prompt {
+    pub(super) fn part(&mut self, part: Part) {
+        match part {
+            Part::Text(text) => self.text(text),
+            // An image that was named is shown with the words: it was pasted or chosen, and has no other.
+            blob @ Part::Blob(_) => self.spoken.push(blob),
+        }
+    }
+
+    fn text(&mut self, text: String) {
+        if self.files.is_some() {
+            return self.file(&text);
+        }
+        let begins = text.find(FILES).filter(|at| matches!(text[..*at].chars().last(), None | Some('\n')));
+        let Some(at) = begins else { return self.said(text) };
+        if !text[..at].trim().is_empty() {
+            self.said(text[..at].trim_end().to_owned());
+        }
+        self.files = Some(Vec::new());
+        self.file(&text[at..]);
+    }
+
+    /// A text among the files; the last one may be followed by more words.
+    fn file(&mut self, text: &str) {
+        let end = text.find(END_OF_FILES).map(|at| at + END_OF_FILES.len());
+        let (files, behind) = text.split_at(end.unwrap_or(text.len()));
+        if let Some(parts) = &mut self.files
+            && !files.is_empty()
+        {
+            parts.push(Part::Text(files.to_owned()));
+        }
+        if end.is_some() {
+            self.close();
+        }
+        if !behind.trim().is_empty() {
+            self.text(behind.to_owned());
+        }
+    }
+
+    /// Ends the message: files may go without their last line.
+    pub(super) fn close(&mut self) {
+        if let Some(parts) = self.files.take().filter(|parts| !parts.is_empty()) {
+            self.added.push((Origin::Hook, Body::Prompt(parts)));
+        }
+    }
+
+    fn said(&mut self, text: String) {
+        let origin = match text.trim_start() {
+            words if is_boilerplate(words) => Origin::Harness,
+            words if TOLD.iter().any(|start| words.starts_with(start)) || is_template(words) => Origin::Hook,
+            _ => return self.spoken.push(Part::Text(text)),
+        };
+        self.added.push((origin, Body::Prompt(vec![Part::Text(text)])));
+    }
+}
+
+pub(super) fn is_boilerplate(text: &str) -> bool {
+    BOILERPLATE.iter().any(|beginning| text.trim_start().starts_with(beginning))
+}
+
+/// A command of the user's own is sent with the head of its file; what was typed is in a record of its own.
+fn is_template(text: &str) -> bool {
+    let head = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---"));
+    head.is_some_and(|(head, _)| head.trim_start().starts_with("description:"))
+}
+
+/// The client's own commands, which its model does not hear of.
+const LOCAL: &[&str] = &[
+    "about",
+    "agents",
+    "approval-mode",
+    "arena",
+    "auth",
+    "bug",
+    "chat",
+    "clear",
+    "compress",
+    "context",
+    "copy",
+    "corgi",
+    "cost",
+    "delete",
+    "directory",
+    "dir",
+    "docs",
+    "doctor",
+    "editor",
+    "effort",
+    "exit",
+    "export",
+    "extensions",
+    "goal",
+    "help",
+    "history",
+    "hooks",
+    "ide",
+    "init",
+    "insight",
+    "language",
+    "lsp",
+    "mcp",
+    "memory",
+    "model",
+    "new",
+    "permissions",
+    "plan",
+    "quit",
+    "recap",
+    "rename",
+    "reset",
+    "restore",
+    "resume",
+    "rewind",
+    "settings",
+    "setup-github",
+    "skills",
+    "stats",
+    "status",
+    "statusline",
+    "summary",
+    "tasks",
+    "terminal-setup",
+    "theme",
+    "tools",
+    "trust",
+    "vim",
+    "voice",
+];
+
+/// What was typed in a command that went to the model. Former versions do not say whether it did: then it is one that
+/// is not the client's own, with words behind its name.
+pub(super) fn typed_command(command: &str, sent: Option<bool>) -> Option<&str> {
+    let command = command.trim();
+    let (name, words) = command.strip_prefix('/')?.split_once(char::is_whitespace)?;
+    let is_sent = sent.unwrap_or(!LOCAL.contains(&name));
+    (is_sent && !words.trim().is_empty()).then_some(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use carryover_core::transcript::text_of;
+
+    use super::*;
+
+    fn read(texts: &[&str]) -> Vec<(Origin, String)> {
+        let mut prompt = Prompt::default();
+        texts.iter().for_each(|text| prompt.part(Part::Text((*text).to_owned())));
+        prompt.close();
+        let spoken = (Origin::User, text_of(&prompt.spoken));
+        let added = prompt.added.iter().map(|(origin, body)| (*origin, text_of(body.parts())));
+        [spoken].into_iter().chain(added).filter(|(_, text)| !text.is_empty()).collect()
+    }
+
+    #[test]
+    fn files_that_a_prompt_names_are_not_its_words() {
+        let block = "\n--- Content from referenced files ---";
+        let parts = ["explain @a.rs", block, "\nContent from a.rs:\n", "fn a() {}", "\n--- End of content ---"];
+        let read = read(&parts);
+        assert_eq!(read[0], (Origin::User, "explain @a.rs".to_owned()));
+        assert!(read[1].0 == Origin::Hook && read[1].1.contains("fn a() {}"), "{read:?}");
+        assert_eq!(read.len(), 2);
+    }
+
+    #[test]
+    fn templates_and_reminders_are_not_typed() {
+        let template = "---\ndescription: Plan the work.\n---\n\nPlan: a clock";
+        let hook = "<qwen:user-prompt-submit-context>be brief</qwen:user-prompt-submit-context>";
+        let reminder = "<system-reminder>plan mode</system-reminder>";
+        let expected = [(Origin::Hook, template), (Origin::Hook, hook), (Origin::Harness, reminder)];
+        assert_eq!(read(&[template, hook, reminder]), expected.map(|(origin, text)| (origin, text.to_owned())));
+    }
+
+    #[test]
+    fn a_command_that_went_to_the_model_was_typed() {
+        assert_eq!(typed_command("/plan.it a clock", None), Some("/plan.it a clock"));
+        assert_eq!(typed_command("/model big", None), None);
+        assert_eq!(typed_command("/goal a clock", Some(true)), Some("/goal a clock"));
+        assert_eq!(typed_command("/plan.it a clock", Some(false)), None);
+        assert_eq!(typed_command("/plan.it", None), None);
+    }
+}
