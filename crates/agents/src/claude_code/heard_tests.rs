@@ -1,5 +1,7 @@
 //! Small sessions as the client writes them, and who speaks in them.
 
+use std::fmt::Write as _;
+
 use carryover_core::live;
 use carryover_core::transcript::{
     Body, FailureKind, Note, Origin, QueueChange, Status, Transcript, TranscriptBuilder, text_of,
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 use super::ClaudeCode;
 use crate::{Agent, Bookmark, Source};
 
-/// Reads records that hang one on the other; what has no message or attachment is beside the chain.
+/// Reads records that hang one on the other, unless they name their parent; records of the queue are beside the chain.
 fn read(records: &[Value]) -> Transcript {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("00000000-0000-4000-8000-000000000001.jsonl");
@@ -17,7 +19,7 @@ fn read(records: &[Value]) -> Transcript {
     let mut parent = Value::Null;
     for (at, record) in records.iter().enumerate() {
         let mut record = record.clone();
-        if record.get("message").is_some() || record.get("attachment").is_some() {
+        if record["type"] != "queue-operation" {
             let uuid = record.get("uuid").cloned().unwrap_or_else(|| json!(format!("u{at}")));
             let parent_uuid = record.get("parentUuid").cloned().unwrap_or(parent);
             record["uuid"] = uuid.clone();
@@ -25,7 +27,7 @@ fn read(records: &[Value]) -> Transcript {
             record["sessionId"] = json!("00000000-0000-4000-8000-000000000001");
             parent = uuid;
         }
-        lines.push_str(&format!("{record}\n"));
+        writeln!(lines, "{record}").unwrap();
     }
     std::fs::write(&path, lines).unwrap();
     let mut builder = TranscriptBuilder::new("claude-code");
@@ -42,7 +44,7 @@ fn with(mut record: Value, field: &str, value: impl Into<Value>) -> Value {
     record
 }
 
-fn attachment(attachment: Value) -> Value {
+fn attachment(attachment: &Value) -> Value {
     json!({ "type": "attachment", "attachment": attachment })
 }
 
@@ -218,11 +220,11 @@ fn prompts_wait_and_notices_do_not_count() {
 #[test]
 fn what_waited_is_the_users_where_the_user_typed_it() {
     let queued = |prompt: &str, mode: &str, kind: &str| {
-        attachment(json!({
+        attachment(&json!({
             "type": "queued_command", "prompt": prompt, "commandMode": mode, "origin": { "kind": kind },
         }))
     };
-    let old = |prompt: &str| attachment(json!({ "type": "queued_command", "prompt": prompt }));
+    let old = |prompt: &str| attachment(&json!({ "type": "queued_command", "prompt": prompt }));
     check(
         &[
             queued("and test it", "prompt", "human"),
@@ -242,7 +244,7 @@ fn what_waited_is_the_users_where_the_user_typed_it() {
 #[test]
 fn what_a_hook_of_a_tool_prints_is_for_the_screen_and_its_context_for_the_model() {
     let hook = |kind: &str, event: &str, content: Value| {
-        attachment(json!({ "type": kind, "hookEvent": event, "toolUseID": "t", "content": content }))
+        attachment(&json!({ "type": kind, "hookEvent": event, "toolUseID": "t", "content": content }))
     };
     let objection = json!({
         "type": "hook_blocking_error", "hookEvent": "PostToolUse", "toolUseID": "t",
@@ -253,7 +255,7 @@ fn what_a_hook_of_a_tool_prints_is_for_the_screen_and_its_context_for_the_model(
             hook("hook_success", "PostToolUse", json!("printed")),
             hook("hook_additional_context", "PostToolUse", json!(["mind the style"])),
             hook("hook_success", "UserPromptSubmit", json!("it is Monday")),
-            attachment(objection),
+            attachment(&objection),
         ],
         &["hook: mind the style", "hook: it is Monday", "hook: [lint]: too long"],
     );
@@ -264,8 +266,34 @@ fn folders_and_changed_files_come_with_the_users_words() {
     let folder = json!({ "type": "directory", "path": "/p/src", "content": "a.rs\nb.rs", "displayPath": "src" });
     let changed = json!({ "type": "edited_text_file", "filename": "/p/a.rs", "snippet": "1\tfn a() {}" });
     check(
-        &[user("see @src"), attachment(folder), attachment(changed)],
+        &[user("see @src"), attachment(&folder), attachment(&changed)],
         &["user: see @src", "hook: [folder /p/src]\na.rs\nb.rs", "hook: [file /p/a.rs was changed]\n1\tfn a() {}"],
+    );
+}
+
+/// The shape that 2.1.50 wrote for three calls of one message with hooks, and that 2.1.325 resumed with all three.
+#[test]
+fn calls_that_hang_on_what_hooks_wrote_meanwhile_are_live() {
+    let progress = || json!({ "type": "progress", "data": { "type": "hook_progress", "hookEvent": "PreToolUse" } });
+    let named = |record: Value, uuid: &str| with(record, "uuid", uuid);
+    let answer = |id: &str, text: &str, parent: &str| with(outcome(id, text, false), "parentUuid", parent);
+    check(
+        &[
+            user("go"),
+            named(call("m1", "a", "Bash"), "call a"),
+            progress(),
+            named(call("m1", "b", "Bash"), "call b"),
+            progress(),
+            named(call("m1", "c", "Bash"), "call c"),
+            progress(),
+            answer("b", "B", "call b"),
+            progress(),
+            answer("c", "C", "call c"),
+            progress(),
+            answer("a", "A", "call a"),
+            user("and then?"),
+        ],
+        &["user: go", "call: ", "call: ", "call: ", "outcome: B", "outcome: C", "outcome: A", "user: and then?"],
     );
 }
 

@@ -104,11 +104,12 @@ pub(super) fn is_noise(kind: &str) -> bool {
     NOISE.contains(&kind)
 }
 
-/// The kind of a noise line, by its first bytes alone.
+/// The kind of a noise line, by its first bytes alone. Progress has a place in the chain, which its first bytes do not
+/// tell.
 fn noise(line: &[u8]) -> Option<&'static str> {
     let rest = line.strip_prefix(br#"{"type":""#)?;
     let kind = &rest[..rest.iter().take(32).position(|byte| *byte == b'"')?];
-    NOISE.iter().copied().find(|noise| noise.as_bytes() == kind)
+    NOISE.iter().copied().find(|noise| noise.as_bytes() == kind && *noise != "progress")
 }
 
 impl Parsed {

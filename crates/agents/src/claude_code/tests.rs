@@ -81,13 +81,6 @@ fn every_tool() {
     insta::assert_snapshot!("tools_1_0", live_context(&read(&fixture("1.0.128-tools.jsonl"))));
 }
 
-/// Three calls of one message, each hanging on what the hook of the one before wrote. The request that 2.1.325 sends on
-/// resuming this session holds all three.
-#[test]
-fn calls_that_hang_on_progress_are_live() {
-    insta::assert_snapshot!("progress_2_1_50", live_context(&read(&fixture("2.1.50-progress.jsonl"))));
-}
-
 #[test]
 fn a_usage_limit_is_a_failure_and_not_context() {
     let transcript = read(&fixture("2.1.325-limit.jsonl"));

@@ -72,27 +72,29 @@ fn literal(script: &str, at: usize) -> Option<(String, usize)> {
         match letter {
             _ if letter == quote => return Some((text, at + 1 + place + 1)),
             '$' if quote == '`' && script[at + 1 + place..].starts_with("${") => return None,
-            '\\' if !is_raw => text.extend(escaped(&mut letters)?),
+            '\\' if !is_raw => push_escaped(&mut text, &mut letters)?,
             _ => text.push(letter),
         }
     }
     None
 }
 
-/// What stands behind a backslash.
-fn escaped(letters: &mut impl Iterator<Item = (usize, char)>) -> Option<Option<char>> {
-    Some(match letters.next()?.1 {
-        'n' => Some('\n'),
-        't' => Some('\t'),
-        'r' => Some('\r'),
-        '\n' => None,
+/// Adds what the letters behind a backslash mean; one before the end of a line means nothing.
+fn push_escaped(text: &mut String, letters: &mut impl Iterator<Item = (usize, char)>) -> Option<()> {
+    let letter = match letters.next()?.1 {
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        '\n' => return Some(()),
         'u' => {
             let digits: String = (0..4).filter_map(|_| letters.next().map(|(_, digit)| digit)).collect();
-            Some(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?)
+            char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
         }
         letter if letter.is_ascii_alphanumeric() => return None,
-        letter => Some(letter),
-    })
+        letter => letter,
+    };
+    text.push(letter);
+    Some(())
 }
 
 #[cfg(test)]

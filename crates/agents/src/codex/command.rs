@@ -80,7 +80,7 @@ struct Statements<'s> {
     changes: Vec<Change>,
 }
 
-impl<'s> Statements<'s> {
+impl Statements<'_> {
     /// All changes; `None` where anything is done besides.
     fn read(mut self) -> Option<Vec<Change>> {
         loop {

@@ -106,7 +106,7 @@ fn with_arguments(text: &str) -> Option<Vec<Piece<'_>>> {
 /// Whose words a text is that the client labels as none of the user's.
 pub(super) fn of_client(text: &str) -> Voice {
     let tag = Tag::at(text.trim_start());
-    tag.and_then(|tag| tag.voice()).unwrap_or(HARNESS)
+    tag.and_then(Tag::voice).unwrap_or(HARNESS)
 }
 
 /// What an editor told, and the request behind it. The last such line counts, as it does for the client.
@@ -138,6 +138,48 @@ fn block(text: &str) -> Option<(Voice, &str, &str)> {
     Some((voice, &trimmed[..end], &trimmed[end..]))
 }
 
+/// The client's tags around what the next client brings by itself.
+const OF_THE_CLIENT: &[&str] = &[
+    "INSTRUCTIONS",
+    "apps_instructions",
+    "collaboration_mode",
+    "context_window",
+    "context_window_guidance",
+    "current_time_reminder",
+    "environment_context",
+    "environments_instructions",
+    "git_attribution",
+    "image_resize_notice",
+    "managed_developer_instructions",
+    "model_switch",
+    "multi_agent_mode",
+    "multi_agent_role",
+    "permissions",
+    "personality_spec",
+    "plugins_instructions",
+    "realtime_conversation",
+    "recommended_plugins",
+    "rollout_budget",
+    "skills_instructions",
+    "startup_context",
+    "token_budget",
+    "user_instructions",
+];
+
+/// The client's tags around what happened in this session: a skill that was used, a sub-agent's report, a command that
+/// the user ran, an interruption. It is told to the model, and so stays live.
+const OF_THE_SESSION: &[&str] = &[
+    "codex_internal_context",
+    "goal_context",
+    "hook_prompt",
+    "realtime_delegation",
+    "skill",
+    "subagent_notification",
+    "turn_aborted",
+    "user_action",
+    "user_shell_command",
+];
+
 /// The name of a tag.
 #[derive(Debug, Clone, Copy)]
 struct Tag<'t>(&'t str);
@@ -151,28 +193,11 @@ impl<'t> Tag<'t> {
     }
 
     /// Whose words stand in it; `None` where the tag is not the client's.
-    ///
-    /// What the next client brings by itself is the harness's. What happened in this session (a skill that was used, a
-    /// sub-agent's report, a command that the user ran, an interruption) is told to the model, and so stays live.
     fn voice(self) -> Option<Voice> {
-        match self.0 {
-            "INSTRUCTIONS" | "user_instructions" | "environment_context" | "environments_instructions" => Some(HARNESS),
-            "permissions" | "model_switch" | "collaboration_mode" | "multi_agent_mode" | "multi_agent_role" => {
-                Some(HARNESS)
-            }
-            "apps_instructions" | "plugins_instructions" | "skills_instructions" | "recommended_plugins" => {
-                Some(HARNESS)
-            }
-            "managed_developer_instructions" | "personality_spec" | "git_attribution" | "realtime_conversation" => {
-                Some(HARNESS)
-            }
-            "current_time_reminder" | "image_resize_notice" | "token_budget" | "rollout_budget" => Some(HARNESS),
-            "context_window" | "context_window_guidance" | "startup_context" => Some(HARNESS),
-            "skill" | "subagent_notification" | "turn_aborted" | "user_shell_command" | "user_action" => Some(HOOK),
-            "hook_prompt" | "goal_context" | "codex_internal_context" | "realtime_delegation" => Some(HOOK),
-            name if name.starts_with("external_") => Some(HOOK),
-            _ => None,
+        if OF_THE_CLIENT.contains(&self.0) {
+            return Some(HARNESS);
         }
+        (OF_THE_SESSION.contains(&self.0) || self.0.starts_with("external_")).then_some(HOOK)
     }
 
     /// Where its block ends: with the text, where that ends with the tag, else with the first closing tag.

@@ -317,8 +317,7 @@ const NOT_TYPED: &[&str] = &["skill-", "command-", "agent-", "schedule-"];
 fn origin(user: &WireUser<'_>) -> Origin {
     match user.source.as_deref() {
         _ if user.is_autopilot_continuation => Origin::Harness,
-        Some("system" | "jit-instruction") => Origin::Harness,
-        Some("autopilot") => Origin::Harness,
+        Some("system" | "jit-instruction" | "autopilot") => Origin::Harness,
         Some(source) if NOT_TYPED.iter().any(|start| source.starts_with(start)) => Origin::Hook,
         _ => Origin::User,
     }

@@ -93,7 +93,9 @@ mod tests {
 
     fn read(texts: &[&str], shown: &str) -> Vec<(Origin, String)> {
         let mut prompt = Prompt::default();
-        texts.iter().for_each(|text| prompt.text(text));
+        for text in texts {
+            prompt.text(text);
+        }
         prompt.finish(&[Part::Text(shown.to_owned())]);
         let spoken = (Origin::User, text_of(&prompt.spoken));
         let added = prompt.added.iter().map(|(origin, body)| (*origin, text_of(body.parts())));

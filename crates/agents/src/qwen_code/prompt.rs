@@ -174,7 +174,9 @@ mod tests {
 
     fn read(texts: &[&str]) -> Vec<(Origin, String)> {
         let mut prompt = Prompt::default();
-        texts.iter().for_each(|text| prompt.part(Part::Text((*text).to_owned())));
+        for text in texts {
+            prompt.part(Part::Text((*text).to_owned()));
+        }
         prompt.close();
         let spoken = (Origin::User, text_of(&prompt.spoken));
         let added = prompt.added.iter().map(|(origin, body)| (*origin, text_of(body.parts())));
