@@ -27,7 +27,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 
 /// Whether nothing has to go, as in most text.
 fn is_plain(text: &str) -> bool {
-    !text.bytes().any(|byte| SUSPECT[usize::from(byte)]) || !text.chars().any(|next| goes(next))
+    !text.bytes().any(|byte| SUSPECT[usize::from(byte)]) || !text.chars().any(goes)
 }
 
 /// Whether a character that begins with a byte may have to go.

@@ -10,7 +10,7 @@ use carryover_core::render::taken_over;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Action, Answer, Body, Call, CallId, Entry, EntryKey, Fact, Header, Note, Origin, Outcome, Part, QueueChange,
-    Rejected, Status, StepChange, Transcript, TranscriptBuilder, into_text, text_in,
+    RUN_BY_HAND, Rejected, Status, StepChange, Transcript, TranscriptBuilder, into_text, text_in,
 };
 
 use crate::kept;
@@ -176,17 +176,25 @@ struct Telling<'a> {
     /// Calls that have no outcome yet, by their ids, as indices of steps.
     waiting: BTreeMap<CallId, VecDeque<usize>>,
     /// Calls whose outcome's record tells more than the outcome.
-    wanting: BTreeMap<usize, Call>,
+    untold: BTreeMap<usize, Call>,
 }
 
 fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     let order = live::history(&transcript);
-    let queued = queued(&transcript);
+    let queue = Queue::of(&transcript);
     let header = std::mem::take(&mut transcript.header);
-    let (history, waiting, wanting) = (History::default(), BTreeMap::new(), BTreeMap::new());
-    let mut telling = Telling { agent, header: &header, history, waiting, wanting };
+    let (history, waiting, untold) = (History::default(), BTreeMap::new(), BTreeMap::new());
+    let mut telling = Telling { agent, header: &header, history, waiting, untold };
+    let mut compacted = None;
     for index in order {
         let entry = &mut transcript.entries[index];
+        if matches!(entry.body, Body::Compacted(_)) {
+            compacted = Some(entry.key.record());
+        }
+        // Some compactions write the prompts from before once more, which would be said twice and at another time.
+        if compacted == Some(entry.key.record()) && telling.has_said(&entry.body) {
+            continue;
+        }
         let (key, at, origin) = (entry.key, entry.at, entry.origin);
         let body = std::mem::replace(&mut entry.body, Body::Opaque("taken".into()));
         if let Some(event) = telling.event(body, key, at, origin) {
@@ -194,7 +202,10 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
         }
     }
     let mut history = telling.history;
-    history.queued = queued.into_iter().filter(|queued| !was_said(&history, queued)).collect();
+    for taken in queue.taken {
+        say_again(&mut history, taken);
+    }
+    history.queued = queue.waiting.into_iter().filter(|queued| !was_said(&history, queued)).collect();
     history.header = header;
     history
 }
@@ -202,7 +213,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
 impl Telling<'_> {
     fn event(&mut self, body: Body, key: EntryKey, at: Option<Timestamp>, origin: Origin) -> Option<Event> {
         match body {
-            Body::Prompt(parts) => Some(prompt(parts, origin)),
+            Body::Prompt(parts) => self.prompt(parts, origin, key, at),
             Body::Reply(parts) => Some(Event::Reply { text: into_text(parts) }),
             Body::Reasoning(reasoning) => Some(Event::Reasoning { text: reasoning.text }),
             Body::Summary(parts) => Some(Event::Summary { text: into_text(parts) }),
@@ -220,12 +231,37 @@ impl Telling<'_> {
         }
     }
 
-    fn begin_call(&mut self, call: Call, by_client: bool) -> Event {
+    fn prompt(&mut self, parts: Vec<Part>, origin: Origin, key: EntryKey, at: Option<Timestamp>) -> Option<Event> {
+        let is_image = |part: &&Part| matches!(part, Part::Blob(blob) if blob.is_image());
+        let images = parts.iter().filter(is_image).count();
+        let text = into_text(parts);
+        if origin == Origin::User {
+            return Some(run_by_hand(&text).unwrap_or(Event::Prompt { text, images }));
+        }
+        // What is attached to a command that the user ran is what came back from it.
+        if let Some(Step { event: Event::Call(call), .. }) = self.history.steps.last_mut()
+            && call.unasked
+            && call.end.is_none()
+        {
+            call.end = Some(CallEnd { key, at, status: Status::Done, exit_code: None, text: without_tags(&text) });
+            return None;
+        }
+        Some(Event::Attached { text })
+    }
+
+    fn has_said(&self, body: &Body) -> bool {
+        let Body::Prompt(parts) = body else { return false };
+        let again = text_in(parts);
+        let same = |event: &Event| matches!(event, Event::Prompt { text, .. } if text.trim() == again.trim());
+        self.history.steps.iter().any(|step| same(&step.event))
+    }
+
+    fn begin_call(&mut self, call: Call, unasked: bool) -> Event {
         let step = self.history.steps.len();
         self.waiting.entry(call.id.clone()).or_default().push_back(step);
         let action = with_replacements(self.agent.action(&call, None), &call.input);
         if matches!(action, Action::Step(StepChange::Add { .. }) | Action::Ask(_) | Action::Propose { .. }) {
-            self.wanting.insert(step, call.clone());
+            self.untold.insert(step, call.clone());
         }
         Event::Call(Box::new(CallEvent {
             tool: call.tool,
@@ -233,13 +269,13 @@ impl Telling<'_> {
             end: None,
             answers: Vec::new(),
             refusal: None,
-            by_client,
+            unasked,
         }))
     }
 
     fn end_call(&mut self, outcome: Outcome, key: EntryKey, at: Option<Timestamp>) {
         let Some(step) = self.waiting.get_mut(&outcome.call).and_then(VecDeque::pop_front) else { return };
-        let told = self.wanting.remove(&step).filter(|_| outcome.status == Status::Done);
+        let told = self.untold.remove(&step).filter(|_| outcome.status == Status::Done);
         let told = told.and_then(|call| self.read_outcome(&call, key));
         let Some(Step { event: Event::Call(call), .. }) = self.history.steps.get_mut(step) else { return };
         if let Some((action, answers)) = told {
@@ -260,31 +296,67 @@ impl Telling<'_> {
     }
 }
 
-fn prompt(parts: Vec<Part>, origin: Origin) -> Event {
-    let is_image = |part: &&Part| matches!(part, Part::Blob(blob) if blob.is_image());
-    let images = parts.iter().filter(is_image).count();
-    let text = into_text(parts);
-    if origin == Origin::User { Event::Prompt { text, images } } else { Event::Attached { text } }
+/// A command that the user ran by hand.
+fn run_by_hand(prompt: &str) -> Option<Event> {
+    let command = prompt.strip_prefix(RUN_BY_HAND)?.trim().to_owned();
+    let action = Action::Run { command, workdir: None };
+    let (tool, answers) = (RUN_BY_HAND.trim().to_owned(), Vec::new());
+    Some(Event::Call(Box::new(CallEvent { tool, action, end: None, answers, refusal: None, unasked: true })))
 }
 
-/// The prompts that wait at the end.
-fn queued(transcript: &Transcript) -> Vec<QueuedPrompt> {
-    let mut queue: VecDeque<QueuedPrompt> = VecDeque::new();
-    for entry in transcript.entries.iter().filter(|entry| !entry.side) {
-        let Body::Note(Note::Queue(change)) = &entry.body else { continue };
-        match change {
-            QueueChange::Added(text) => {
-                queue.push_back(QueuedPrompt { key: entry.key, at: entry.at, text: text.clone() });
-            }
-            QueueChange::Taken => drop(queue.pop_front()),
-            QueueChange::Removed(text) => {
-                let at = queue.iter().position(|queued| queued.text == *text).unwrap_or(0);
-                queue.remove(at);
-            }
-            QueueChange::Cleared => queue.clear(),
+/// A text without the tags that a client puts around an output.
+fn without_tags(text: &str) -> String {
+    let is_tag = |part: &str| part.len() < 40 && part.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '/'));
+    let mut out = String::with_capacity(text.len());
+    for (at, piece) in text.split('<').enumerate() {
+        if let Some((_, rest)) = piece.split_once('>').filter(|(tag, _)| at > 0 && is_tag(tag)) {
+            out.push_str(rest);
+        } else {
+            out.push_str(if at > 0 { "<" } else { "" });
+            out.push_str(piece);
         }
     }
-    queue.into()
+    out
+}
+
+/// The prompts that the user typed while the agent worked.
+#[derive(Default)]
+struct Queue {
+    /// Those that the agent never saw.
+    waiting: VecDeque<QueuedPrompt>,
+    taken: Vec<QueuedPrompt>,
+}
+
+impl Queue {
+    fn of(transcript: &Transcript) -> Self {
+        let mut queue = Self::default();
+        for entry in transcript.entries.iter().filter(|entry| !entry.side) {
+            let Body::Note(Note::Queue(change)) = &entry.body else { continue };
+            match change {
+                QueueChange::Added(text) => {
+                    queue.waiting.push_back(QueuedPrompt { key: entry.key, at: entry.at, text: text.clone() });
+                }
+                QueueChange::Taken => queue.taken.extend(queue.waiting.pop_front()),
+                QueueChange::Removed(text) => {
+                    let at = queue.waiting.iter().position(|queued| queued.text == *text).unwrap_or(0);
+                    queue.taken.extend(queue.waiting.remove(at));
+                }
+                QueueChange::Cleared => queue.waiting.clear(),
+            }
+        }
+        queue
+    }
+}
+
+/// Puts a prompt that was taken from the queue where it was typed: some clients record it nowhere else.
+fn say_again(history: &mut History, taken: QueuedPrompt) {
+    if taken.text.trim().is_empty() || was_said(history, &taken) {
+        return;
+    }
+    let place = history.steps.iter().position(|step| step.key > taken.key).unwrap_or(history.steps.len());
+    let event = Event::Prompt { text: taken.text, images: 0 };
+    history.steps.insert(place, Step { key: taken.key, at: taken.at, event });
+    history.live_from += usize::from(place < history.live_from);
 }
 
 /// Whether a prompt that seems to wait was given to the agent after all.

@@ -51,12 +51,14 @@ fn files(project: &Path, history: &History) -> Vec<FileNow> {
 
 fn file_now(project: &Path, roots: &Roots, path: &str) -> FileNow {
     let place = place(project, roots, path);
-    let metadata = fs_err::metadata(&place).ok().filter(std::fs::Metadata::is_file);
+    let metadata = fs_err::metadata(&place).ok();
+    let exists = metadata.is_some();
+    let metadata = metadata.filter(std::fs::Metadata::is_file);
     let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
     let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     FileNow {
         path: path.to_owned(),
-        exists: metadata.is_some(),
+        exists,
         modified_at: since.and_then(|since| i64::try_from(since.as_millis()).ok()).map(Timestamp::from_millis),
         text: metadata.and_then(|_| text(&place, MAX_TEXT)),
     }

@@ -106,13 +106,14 @@ fn reading(binaries: &Binaries, session: &Path) -> Result<Vec<Figure>> {
     ])
 }
 
-/// A handoff from end to end, with all that a process does besides, against the reading alone.
+/// A handoff from end to end, with all that a process does besides, against the reading that it needs: the whole session,
+/// also what its compactions took away.
 fn handing_over(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {
     let handoff = || child::handoff(&binaries.carryover, folder, session);
-    let read = || child::run(&binaries.xtask, &["bench-child", "read"], session);
+    let read = || child::run(&binaries.xtask, &["bench-child", "history"], session);
     let (handoff, read) = rivals(5, handoff, read)?;
     Ok(vec![
-        Figure::ratio("hand it over", handoff.elapsed, read.elapsed, 1.5, "reading it"),
+        Figure::ratio("hand it over", handoff.elapsed, read.elapsed, 1.5, "reading all of it"),
         Figure::bytes("handoff: peak of memory", handoff.peak, 60 << 20, "60 MB"),
     ])
 }

@@ -109,9 +109,10 @@ impl<'a> Stretches<'a> {
     }
 
     /// A heading in a file that the model shows may end with two blanks, too. The client leaves two empty lines between a
-    /// reply and what the user says, and any other line of its own that comes in between ends the reply.
+    /// reply and what the user says, and any other line of its own that comes in between ends the reply. Before the user
+    /// has said something, no model has: what stands there is damage.
     fn is_heading(&self, between: u64) -> bool {
-        self.speaks() && self.chat().strict && between < 2
+        self.begun && self.speaks() && self.chat().strict && between < 2
     }
 
     /// A quotation of the model's has no blanks at its end. Output of the client's that goes on over several lines has

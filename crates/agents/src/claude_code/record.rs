@@ -364,20 +364,33 @@ impl Reading<'_, '_> {
     }
 
     fn failure(&self, content: &WireContent<'_>) -> Failure {
+        let message = carryover_core::transcript::text_of(&self.parts(content));
         let kind = match self.record.error.as_deref() {
             Some("rate_limit") => FailureKind::RateLimit,
             Some("server_error") => FailureKind::Server,
             Some("authentication_failed") => FailureKind::Authentication,
             Some("billing_error") => FailureKind::Billing,
+            _ if tells_limit(&message) => FailureKind::RateLimit,
             _ => FailureKind::Other,
         };
-        let message = carryover_core::transcript::text_of(&self.parts(content));
         let params =
             self.record.api_error_params.and_then(|raw| serde_json::from_str::<WireErrorParams>(raw.get()).ok());
         let resets_at = params.and_then(|params| params.rate_limit_info).and_then(|limit| limit.resets_at);
+        let resets_at = resets_at.or_else(|| told_reset(&message));
         let resets_at = resets_at.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
         Failure { kind, message, resets_at }
     }
+}
+
+/// Whether an error tells a limit in words alone, as clients before 2.1 write it.
+fn tells_limit(message: &str) -> bool {
+    ["usage limit reached", "rate_limit_error", "hit your limit"].iter().any(|words| message.contains(words))
+}
+
+/// When a limit ends: clients of 1.0 write the second behind a bar, `usage limit reached|1794744000`.
+fn told_reset(message: &str) -> Option<i64> {
+    let (_, second) = message.split_once("limit reached|")?;
+    second.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// One block of the agent's message.

@@ -21,6 +21,7 @@ mod test_undo;
 mod test_usage;
 #[cfg(unix)]
 mod test_watch;
+mod traps;
 
 /// A file that is not named above would never run.
 #[test]

@@ -164,7 +164,7 @@ fn handoff_of_a_session_that_was_begun_with_one_keeps_the_task() {
     for id in ["aaaaaaaa", "bbbbbbbb", "cccccccc"] {
         env.run(&["handoff", id]).success();
         let second = text(&env.project().join(".carryover/RESUME.md"));
-        assert!(second.contains("**Goal:** Please fix the bug in calc.py and add a test."), "{second}");
+        assert!(second.contains("> Please fix the bug in calc.py and add a test."), "{second}");
         assert!(second.contains("Next I will bump the version"), "{second}");
         assert_eq!(second.matches("wants no recap").count(), 1, "our own words are nobody's: {second}");
         assert_eq!(second.contains("Leave the icon alone."), id == "cccccccc", "{second}");
@@ -172,7 +172,7 @@ fn handoff_of_a_session_that_was_begun_with_one_keeps_the_task() {
     begun_with(&env, "dddddddd-0000-4000-8000-000000000001", pointer, Some(("notes.md", &first)));
     env.run(&["handoff", "dddddddd"]).success();
     let second = text(&env.project().join(".carryover/RESUME.md"));
-    assert!(!second.contains("**Goal:** Please fix"), "another file is not the user's word: {second}");
+    assert!(!second.contains("> Please fix"), "another file is not the user's word: {second}");
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn files_are_named_and_looked_for_below_the_project_given() {
 fn brief_tells_what_was_found_and_where() {
     let env = TestEnv::with_sessions();
     let brief = env.json("brief", &["brief", CLAUDE]);
-    assert!(!brief["task"]["cites"].as_array().unwrap().is_empty(), "{brief}");
+    assert!(!brief["task"]["request"]["entries"].as_array().unwrap().is_empty(), "{brief}");
     let said = env.run(&["brief", CLAUDE]);
     assert!(said.stdout.contains("Task") && said.stdout.contains("user 2026-"), "{said}");
 }

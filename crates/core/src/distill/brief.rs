@@ -63,8 +63,13 @@ pub struct State {
     pub until: Option<Timestamp>,
     /// What it stopped at: the call, the question, the service's words.
     pub detail: Option<Item>,
+    /// The last lines that came back from the call it stopped at.
+    pub output: Option<Item>,
     /// What the user typed ahead and the agent never saw.
     pub queued: Vec<Item>,
+    /// That the user cleared the context, and when, where that is known.
+    #[serde(skip)]
+    pub cleared_at: Option<Option<Timestamp>>,
 }
 
 /// What the user asked for.

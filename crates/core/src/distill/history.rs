@@ -63,8 +63,8 @@ pub struct CallEvent {
     pub answers: Vec<Answer>,
     /// That the user turned it down, with the words that the user said with it.
     pub refusal: Option<Refusal>,
-    /// The client did it for the agent, whose model is told nothing of it.
-    pub by_client: bool,
+    /// The agent's model did not ask for it: the client did it by itself, or the user ran it by hand.
+    pub unasked: bool,
 }
 
 /// How a call ended.
@@ -107,14 +107,13 @@ impl History {
 impl History {
     /// Where the context began anew without a summary of what was before: what was cleared by the user is nobody's task.
     pub fn context_from(&self) -> usize {
-        let after = self.steps.get(self.live_from..).unwrap_or_default();
-        let has_summary = after.iter().take(SUMMARY_WITHIN).any(|step| matches!(step.event, Event::Summary { .. }));
+        // A summary stands before anything that the agent does again.
+        let after = self.steps.get(self.live_from..).unwrap_or_default().iter();
+        let mut begins = after.take_while(|step| !matches!(step.event, Event::Reply { .. } | Event::Call(_)));
+        let has_summary = begins.any(|step| matches!(step.event, Event::Summary { .. }));
         if has_summary { 0 } else { self.live_from }
     }
 }
-
-/// A summary stands among the first steps after its compaction.
-const SUMMARY_WITHIN: usize = 3;
 
 fn named_paths(action: &Action) -> Vec<&str> {
     match action {

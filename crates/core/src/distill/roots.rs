@@ -33,6 +33,12 @@ impl Roots {
         roots.find_map(|root| inside(path, root)).unwrap_or(path)
     }
 
+    /// The name by which a file is told: one file is named in two ways where a tool and a shell of Windows name it.
+    pub fn name(&self, path: &str) -> String {
+        let path = self.relative(path);
+        if path.contains('/') { path.to_owned() } else { path.replace('\\', "/") }
+    }
+
     /// Whether a folder is one of them.
     pub(crate) fn has(&self, folder: &str) -> bool {
         folder == self.given || self.own.as_deref() == Some(folder)

@@ -2,21 +2,25 @@
 
 use super::words::Words;
 use super::{CallEvent, Event, History, Item, Quoting, State, StateKind, Step, Voice};
-use crate::transcript::{Action, Failure, FailureKind, Status};
+use crate::transcript::{Action, Failure, FailureKind, RUN_BY_HAND, Status};
 
 /// The longest detail, in characters.
 const DETAIL_CHARS: usize = 1_200;
+const OUTPUT_CHARS: usize = 600;
 
 /// How a session stands at its end.
 pub(super) fn end_of(history: &History, words: &Words<'_>, quoting: Quoting) -> State {
     let queued = words.queued();
     let mut state = state_of(history, quoting);
     state.queued = queued;
+    let from = history.context_from();
+    state.cleared_at = (from > 0).then(|| history.steps.get(from - 1).and_then(|step| step.at));
     state
 }
 
 fn state_of(history: &History, quoting: Quoting) -> State {
-    let mut telling = history.steps.iter().rev().filter(|step| !is_beside(&step.event));
+    let present = history.steps.iter().skip(history.context_from());
+    let mut telling = present.rev().filter(|step| !is_beside(&step.event));
     let Some(last) = telling.next() else { return plain_state(StateKind::Empty, None) };
     if let Some(state) = stopped(history, last, quoting) {
         return state;
@@ -28,19 +32,36 @@ fn state_of(history: &History, quoting: Quoting) -> State {
             State { detail: Some(prompt), ..plain_state(StateKind::Unanswered, last) }
         }
         Event::Reply { .. } if is_thinking_since(history, last) => plain_state(StateKind::MidTurn, last),
-        _ => plain_state(StateKind::Waiting, last),
+        _ => State { detail: by_hand(history, quoting), ..plain_state(StateKind::Waiting, last) },
+    }
+}
+
+/// The command that the user ran by hand after all else.
+fn by_hand(history: &History, quoting: Quoting) -> Option<Item> {
+    let step = history.steps.last()?;
+    match &step.event {
+        Event::Call(call) if call.unasked && call.tool == RUN_BY_HAND.trim() => Some(call_item(step, call, quoting)),
+        _ => None,
     }
 }
 
 fn plain_state<'s>(kind: StateKind, last: impl Into<Option<&'s Step>>) -> State {
-    State { kind, at: last.into().and_then(|step| step.at), until: None, detail: None, queued: Vec::new() }
+    State {
+        kind,
+        at: last.into().and_then(|step| step.at),
+        until: None,
+        detail: None,
+        output: None,
+        queued: Vec::new(),
+        cleared_at: None,
+    }
 }
 
 /// What was attached, only thought, or done by the client itself is no sign of how the session stands.
 fn is_beside(event: &Event) -> bool {
     match event {
         Event::Attached { .. } | Event::Reasoning { .. } => true,
-        Event::Call(call) => call.by_client,
+        Event::Call(call) => call.unasked,
         Event::Reply { text } => text.trim().is_empty(),
         Event::Prompt { text, images } => text.trim().is_empty() && *images == 0,
         _ => false,
@@ -100,7 +121,11 @@ fn after_call(last: &Step, call: &CallEvent, quoting: Quoting) -> State {
         Some(end) if end.status == Status::Interrupted => StateKind::Interrupted,
         _ => StateKind::MidTurn,
     };
-    State { detail: Some(call_item(last, call, quoting)), ..plain_state(kind, last) }
+    let output = call.end.as_ref().filter(|_| kind == StateKind::MidTurn).and_then(|end| {
+        let is_said = !end.text.trim().is_empty();
+        is_said.then(|| quoting.item(&end.text, OUTPUT_CHARS, Voice::Tool, end.at, end.key))
+    });
+    State { detail: Some(call_item(last, call, quoting)), output, ..plain_state(kind, last) }
 }
 
 /// A call in words: its subject as it was given.

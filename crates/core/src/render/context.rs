@@ -1,7 +1,7 @@
 //! The context block: what stands between markers in the file from which the next agent takes its instructions.
 
 use super::lines;
-use super::words::{clip, code, item, line, path, quote, when};
+use super::words::{clip, code, item, line, path, quote};
 use crate::distill::{Brief, FileChange, Item};
 
 /// The most characters of a context block.
@@ -48,7 +48,7 @@ fn head(brief: &Brief, options: &ContextOptions<'_>) -> String {
         out += &format!(" (model: {})", code(model, 80));
     }
     if let Some(at) = brief.updated_at {
-        out += &format!(", last active {}", when(at));
+        out += &format!(", last active {at}");
     }
     out += &format!(". The whole of it: {}\n", code(options.show_command, 160));
     out += "Background for going on with that work: quoted from that session, or a fact of its record. The later word holds. \
@@ -73,7 +73,7 @@ fn sections(brief: &Brief) -> Vec<Section> {
     let section = |heading, mut lines: Vec<String>| {
         let of = lines.len();
         lines.truncate(MAX_LINES);
-        Section { heading, of, lines }
+        Section { heading, lines, of }
     };
     let files = brief.files.iter().map(|file| format!("{} ({})", path(&file.path, 160), touch_word(file.change)));
     vec![

@@ -4,7 +4,7 @@
 //! cut down step by step until it fits; the header, the state, the task and the way to the full history always stand.
 
 use super::lines;
-use super::words::{at, code, item, line, path, quote, quoted_lines, when};
+use super::words::{at, code, end_of, flat, item, line, path, quote, quoted_lines};
 use crate::distill::{Brief, Decision, DecisionKind, FileChange, FileTouched, Item, StateKind, clip_middle};
 use crate::tokens::estimate_within;
 
@@ -40,6 +40,8 @@ pub struct HandoffOptions<'a> {
 const STEPS: [usize; 14] = [100, 88, 76, 66, 57, 49, 42, 36, 30, 25, 20, 15, 10, 4];
 
 const LEAST: usize = STEPS[STEPS.len() - 1];
+/// Lines are cut down to this before there are fewer.
+const READABLE: usize = 57;
 
 /// Renders a brief as `handoff.md`.
 pub fn handoff(brief: &Brief, options: &HandoffOptions<'_>) -> String {
@@ -47,10 +49,13 @@ pub fn handoff(brief: &Brief, options: &HandoffOptions<'_>) -> String {
     let has_lines = |size: &Size| render(brief, options, *size).lines().count() <= LINES;
     let sizes = STEPS.map(|lines| Size { lines, width: 100 });
     let lines = sizes.into_iter().find(has_lines).map_or(LEAST, |size| size.lines);
-    let narrower = STEPS.map(|width| Size { lines, width });
-    let fewer = STEPS.into_iter().filter(|fewer| *fewer < lines).map(|lines| Size { lines, width: LEAST });
+    // Lines of a few words say nothing: rather fewer of them.
+    let readable =
+        |lines: usize| STEPS.into_iter().filter(|width| *width >= READABLE).map(move |width| Size { lines, width });
+    let fewer = STEPS.into_iter().filter(|fewer| *fewer <= lines).flat_map(readable);
+    let least = STEPS.map(|width| Size { lines: LEAST, width });
     let mut text = String::new();
-    for size in narrower.into_iter().chain(fewer) {
+    for size in fewer.chain(least) {
         text = render(brief, options, size);
         if fits(&text) {
             break;
@@ -94,7 +99,7 @@ fn render(brief: &Brief, options: &HandoffOptions<'_>, size: Size) -> String {
     }
     if let Some(next) = next_action(brief) {
         lines.push("## Next action".to_owned());
-        lines.push(format!("- {}", item(next, size.chars(400, 120))));
+        lines.push(format!("- the step of the plan in progress: {}", item(next, size.chars(400, 120))));
     }
     lines.push("## Full history".to_owned());
     lines.push(format!("Run {}.", code(options.show_command, 160)));
@@ -108,7 +113,7 @@ fn head(brief: &Brief, options: &HandoffOptions<'_>) -> Vec<String> {
         about += &format!(" in {}", path(project, 120));
     }
     if let Some(at) = brief.updated_at {
-        about += &format!(", last active {}", when(at));
+        about += &format!(", last active {at}");
     }
     let mut lines = vec![format!("# [CARRYOVER] {} from {}", brief.made_at, line(options.agent_name, 40)), about + "."];
     lines.extend(protocol(options.protocol).iter().map(|line| (*line).to_owned()));
@@ -147,53 +152,50 @@ fn task(brief: &Brief, size: Size) -> Vec<String> {
         let title = brief.title.as_deref().map(|title| vec!["## Title".to_owned(), line(title, 300)]);
         return title.unwrap_or_default();
     };
-    let mut lines = vec![format!("## Task: the user's words{}", at(request.at))];
-    lines.extend(passage(request, size.chars(2_400, 160), size.lines(16, 4)));
-    let is_last = |reply: &&Item| brief.last_words.last().is_some_and(|last| last.entries == reply.entries);
-    if let Some(reply) = task.in_reply_to.as_ref().filter(|reply| !is_last(reply)) {
-        lines
-            .push(format!("The agent then said, at its end: {}", quote(end_of(&reply.text, size.chars(400, 60)), 500)));
-    }
-    if let Some(follow_up) = &task.follow_up {
-        lines.push(format!("The user's last prompt{}: {}", at(follow_up.at), item(follow_up, size.chars(600, 100))));
-    }
+    let mut lines = follow_up(brief, size);
+    let heading = if lines.is_empty() { "## Task: the user's words" } else { "A request before it" };
+    let colon = if lines.is_empty() { "" } else { ":" };
+    lines.push(format!("{heading}{}{colon}", at(request.at)));
+    lines.extend(passage(request, size.chars(2_400, 160), size.lines(16, 5)));
     if let Some(began) = &task.began_with {
-        lines.push(format!("The work began with{}: {}", at(began.at), item(began, size.chars(600, 80))));
+        lines.push(format!("The first request of this context{}: {}", at(began.at), item(began, size.chars(600, 80))));
     }
     lines.extend(between(brief, size));
     lines
 }
 
+/// A prompt that is too short to stand alone comes first, since it came last, and with what it answers.
+fn follow_up(brief: &Brief, size: Size) -> Vec<String> {
+    let Some(said) = &brief.task.follow_up else { return Vec::new() };
+    let heading = format!("## Task: the user's last prompt{}", at(said.at));
+    let mut lines = vec![heading, quoted_lines(&flat(&said.text, size.chars(600, 100))).concat()];
+    let is_last = |reply: &&Item| brief.last_words.last().is_some_and(|last| last.entries == reply.entries);
+    if let Some(reply) = brief.task.in_reply_to.as_ref().filter(|reply| !is_last(reply)) {
+        let end = end_of(&reply.text, size.chars(400, 60));
+        lines.push(format!("The agent had said before it, at the end: {}", quote(end, 500)));
+    }
+    lines
+}
+
+/// Shorter words are not told alone.
+const MIN_CHARS: usize = 10;
+
 /// What the user asked between the first request and the last, one line each, the latest first.
 fn between(brief: &Brief, size: Size) -> Vec<String> {
     let task = &brief.task;
     let told: Vec<&Item> = [&task.request, &task.follow_up, &task.began_with].into_iter().flatten().collect();
-    let is_told = |request: &&Item| !told.iter().any(|told| told.entries == request.entries);
-    let others: Vec<&Item> = brief.requests.iter().rev().filter(is_told).collect();
+    let is_told = |request: &&Item| told.iter().any(|told| told.entries == request.entries);
+    // A mere yes says nothing without what it answers.
+    let says = |request: &&Item| request.text.chars().count() >= MIN_CHARS;
+    let others: Vec<&Item> = brief.requests.iter().rev().filter(|one| !is_told(one) && says(one)).collect();
     let most = size.lines(10, 1).min(others.len());
     if most == 0 {
         return Vec::new();
     }
     let mut lines = vec![counted("### What the user said before, the latest first", most, others.len())];
-    let one = |said: &&Item| {
-        format!(
-            "- {}{}",
-            said.at.map(|at| format!("{}: ", when(at))).unwrap_or_default(),
-            item(said, size.chars(240, 50))
-        )
-    };
+    let one = |said: &&Item| format!("- {}", lines::dated(said, size.chars(240, 50)));
     lines.extend(others.iter().take(most).map(one));
     lines
-}
-
-/// So many characters of a text's end, from the beginning of a line where one is near.
-fn end_of(text: &str, width: usize) -> &str {
-    let n_chars = text.chars().count();
-    let start = text.char_indices().nth(n_chars.saturating_sub(width)).map_or(0, |(at, _)| at);
-    match text[start..].find('\n').filter(|at| start > 0 && *at < width / 2) {
-        Some(at) => &text[start + at + 1..],
-        None => &text[start..],
-    }
 }
 
 fn last_words(brief: &Brief, size: Size) -> Vec<String> {
@@ -203,7 +205,7 @@ fn last_words(brief: &Brief, size: Size) -> Vec<String> {
     for said in &before[before.len() - n_before..] {
         lines.push(format!("Before{}: {}", at(said.at), item(said, size.chars(300, 60))));
     }
-    lines.extend(passage(last, size.chars(3_000, 200), size.lines(22, 4)));
+    lines.extend(passage(last, size.chars(3_000, 200), size.lines(22, 7)));
     lines
 }
 
@@ -227,16 +229,20 @@ fn sections(brief: &Brief, shown: &str, size: Size) -> Vec<Section> {
     let wide = size.chars(320, 60);
     let newest = |items: &[Item]| items.iter().rev().map(|one| item(one, wide)).collect::<Vec<_>>();
     vec![
-        ("From the agent's own summary of what came before", newest(&brief.summary), size.lines(3, 0)),
-        ("Plan, by the agent's own tool", plan(brief, wide), size.lines(10, 0)),
-        ("Decisions", decisions(brief, shown, wide), size.lines(10, 0)),
-        ("Still failing", brief.failing.iter().rev().map(|one| lines::failing(one, wide)).collect(), size.lines(5, 1)),
+        (
+            "From the agent's own summary when the context was compacted",
+            brief.summary.iter().map(|part| lines::dated(part, wide)).collect(),
+            size.lines(3, 0),
+        ),
+        ("Plan, by the agent's own tool, each step as of its last change", plan(brief, wide), size.lines(10, 0)),
+        ("Decisions", decisions(brief, shown, wide), size.lines(10, 2)),
+        ("Still failing", brief.failing.iter().rev().map(|one| lines::failing(one, wide)).collect(), size.lines(5, 2)),
         (
             "Failed approaches",
             brief.failed.iter().rev().map(|one| lines::approach(one, wide / 2)).collect(),
             size.lines(4, 0),
         ),
-        ("Open questions", questions(brief, wide), size.lines(5, 0)),
+        ("Open questions", questions(brief, wide), size.lines(5, 1)),
         ("Tests", brief.tests.iter().map(|run| lines::test_run(run, wide / 2)).collect(), 1),
         ("Files changed, the latest first", files(brief, size), size.lines(12, 3)),
         ("TODO and FIXME that this session added", newest(&brief.todos), size.lines(4, 0)),
@@ -257,7 +263,7 @@ fn decisions(brief: &Brief, shown: &str, wide: usize) -> Vec<String> {
 fn plan(brief: &Brief, wide: usize) -> Vec<String> {
     let plan = &brief.plan;
     let told = |word: &str, items: &[Item]| {
-        items.iter().map(|step| format!("{word}: {}", item(step, wide))).collect::<Vec<_>>()
+        items.iter().map(|step| format!("{word}{}: {}", at(step.at), item(step, wide))).collect::<Vec<_>>()
     };
     let mut lines = told("in progress", &plan.in_progress);
     lines.extend(told("left", &plan.left));
@@ -278,9 +284,9 @@ fn files(brief: &Brief, size: Size) -> Vec<String> {
     if changed.len() <= n_lines {
         return changed.into_iter().map(|file| lines::file(file, wide)).collect();
     }
-    let (told, named) = changed.split_at(n_lines - 1);
-    let names: Vec<&str> = named.iter().map(|file| file.path.as_str()).collect();
-    let more = format!("and {} more: {}", named.len(), code(&names.join(", "), size.chars(700, 60)));
+    let (told, others) = changed.split_at(n_lines - 1);
+    let names: Vec<&str> = others.iter().map(|file| file.path.as_str()).collect();
+    let more = format!("and {} more: {}", others.len(), code(&names.join(", "), size.chars(1_200, 60)));
     told.iter().map(|file| lines::file(file, wide)).chain([more]).collect()
 }
 

@@ -6,6 +6,8 @@ use crate::distill::{
     Item, StateKind, TestResult, TestRun,
 };
 
+use crate::time::Timestamp;
+
 /// How the session stands, the most needed first.
 pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
     let state = &brief.state;
@@ -14,7 +16,10 @@ pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
     let call = state.detail.as_ref().map(|detail| last_call(detail, width)).unwrap_or_default();
     let said = match state.kind {
         StateKind::Empty => "Nothing was said in this session.".to_owned(),
-        StateKind::Waiting => format!("The agent had finished its turn and waits for the user{time}."),
+        StateKind::Waiting => {
+            let ran = state.detail.as_ref().map(|ran| format!(" Since then the user ran {}.", code(&ran.text, width)));
+            format!("The agent had finished its turn and waits for the user{time}.{}", ran.unwrap_or_default())
+        }
         StateKind::MidTurn => format!("The agent was in the middle of a turn{time}.{call}"),
         StateKind::Unanswered => format!("The user's last prompt got no answer{time}{about}"),
         StateKind::AskedUser => format!("The agent asked the user and got no answer{time}{about}"),
@@ -25,18 +30,26 @@ pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
         }
         StateKind::ServiceError => format!("An error of the service stopped the agent{time}{about}"),
     };
-    let mut lines = vec![said];
+    let output = state.output.as_ref().map(|output| format!("; {}", item(output, width))).unwrap_or_default();
+    let mut lines = vec![said + &output];
     lines.extend(state.queued.iter().map(|queued| {
         format!("The user had typed ahead, and the agent never saw it{}: {}", at(queued.at), item(queued, width))
     }));
+    lines.extend(
+        state.cleared_at.map(|at| format!("The context was cleared{}; nothing of before is quoted.", at_time(at))),
+    );
     lines.extend(plan_is_done(brief));
     lines
 }
 
 /// The call at which the session stands; whether it came back is told by whether it has a second place.
 fn last_call(call: &Item, width: usize) -> String {
-    let end = if call.entries.len() > 1 { "of which the output is recorded" } else { "which has no outcome" };
-    format!(" The last call, {end}: {}", code(&call.text, width))
+    let end = if call.entries.len() > 1 { "" } else { ", which has no outcome" };
+    format!(" The last call{end}: {}", code(&call.text, width))
+}
+
+fn at_time(at: Option<Timestamp>) -> String {
+    at.map(|at| format!(" at {}", when(at))).unwrap_or_default()
 }
 
 fn plan_is_done(brief: &Brief) -> Option<String> {
@@ -59,6 +72,11 @@ pub(super) fn decision(decision: &Decision, width: usize) -> String {
         }
         DecisionKind::Said => format!("the user{time}: {}", quote(&what.text, width)),
     }
+}
+
+/// Words with their time before them.
+pub(super) fn dated(said: &Item, width: usize) -> String {
+    format!("{}{}", said.at.map(|at| format!("{}: ", when(at))).unwrap_or_default(), item(said, width))
 }
 
 pub(super) fn failing(failing: &Failing, width: usize) -> String {
@@ -99,7 +117,11 @@ pub(super) fn file_change(file: &FileTouched, width: usize) -> String {
         Some(TestResult::Failed) => ", tests that name it failed since",
         None => "",
     };
-    format!("{}{}{within}{tests}", change_word(file.change), at(file.at))
+    let time = match file.change {
+        FileChange::Created => file.at.map(|at| format!(", last changed {}", when(at))).unwrap_or_default(),
+        _ => at(file.at),
+    };
+    format!("{}{time}{within}{tests}", change_word(file.change))
 }
 
 pub(super) fn file(file: &FileTouched, width: usize) -> String {
@@ -154,8 +176,18 @@ fn made_here(made: &Commit, width: usize) -> String {
     format!("committed during the session: {}", commit(made, width))
 }
 
+/// What the session knows no longer; files that are not there stand on one line, since there may be many.
 pub(super) fn drift_lines(brief: &Brief, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = brief.drift.files.iter().map(|changed| item(changed, width)).collect();
+    let (gone, changed): (Vec<&Item>, Vec<&Item>) =
+        brief.drift.files.iter().partition(|file| file.text.ends_with(GONE));
+    let mut lines: Vec<String> = changed.into_iter().map(|changed| item(changed, width)).collect();
     lines.extend(brief.drift.commits.iter().map(|after| format!("committed since: {}", commit(after, width))));
+    let names: Vec<&str> = gone.iter().map(|file| file.text.trim_end_matches(GONE)).collect();
+    if !names.is_empty() {
+        lines.push(format!("not in the project's folder now: {}", code(&names.join(", "), width * 2)));
+    }
     lines
 }
+
+/// How the distiller tells that a file is not there.
+const GONE: &str = ": is gone";

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use super::lines;
-use super::words::{at, code, flat, from_tool, item, quote};
+use super::words::{at, code, end_of, flat, from_tool, item, quote};
 use crate::distill::{Brief, CallEvent, Event, FileChange, History, Item, Quoting, Workspace};
 use crate::time::Timestamp;
-use crate::transcript::Status;
+use crate::transcript::{Action, Status};
 
 /// Everything that a resume prompt may say.
 #[derive(Debug, Clone)]
@@ -103,30 +103,41 @@ pub enum Words<'a> {
 }
 
 impl Message<'_> {
-    /// A call on one line.
-    pub(super) fn call_line(&self, quoting: Quoting) -> String {
+    /// A call on one line; of the last ones, with the end of what came back.
+    pub(super) fn call_line(&self, is_last: bool, quoting: Quoting) -> String {
         let mask = |text: &str| quoting.line(text, 400);
         match &self.words {
             Words::Text(text) => quote(&mask(text), 160),
             Words::Result { tool, text } => format!("{}: {}", code(tool, 40), from_tool(&mask(text), 120)),
             Words::Call(call) => {
                 let subject = quoting.passage(&call.action.subject(), 400);
-                format!("{} {}{}", flat(&call.tool, 40), code(&subject, 160), call_end(call, quoting))
+                format!("{} {}{}", flat(&call.tool, 40), code(&subject, 160), call_end(call, is_last, quoting))
             }
         }
     }
 }
 
-fn call_end(call: &CallEvent, quoting: Quoting) -> String {
+fn call_end(call: &CallEvent, is_last: bool, quoting: Quoting) -> String {
+    if let Some(refusal) = &call.refusal {
+        let said =
+            refusal.words.as_deref().map(|words| format!(", who said {}", quote(&quoting.passage(words, 400), 240)));
+        return format!(", turned down by the user{}", said.unwrap_or_default());
+    }
     let Some(end) = &call.end else { return ", no outcome".to_owned() };
     let word = match end.status {
+        Status::Done if is_last && matches!(call.action, Action::Run { .. }) => return output(&end.text, quoting),
         Status::Done => return String::new(),
         Status::Failed => ", failed",
         Status::Interrupted => ", interrupted",
     };
     let exit = end.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
-    let last = end.text.trim_end().lines().next_back().unwrap_or_default();
-    format!("{word}{exit}; {}", from_tool(&quoting.line(last, 200), 120))
+    format!("{word}{exit}{}", output(&end.text, quoting))
+}
+
+/// What came back: its beginning and its end.
+fn output(text: &str, quoting: Quoting) -> String {
+    let passage = quoting.passage(text, 240);
+    if passage.is_empty() { String::new() } else { format!("; {}", from_tool(&passage, 300)) }
 }
 
 impl<'a> Material<'a> {
@@ -171,7 +182,9 @@ impl<'a> Material<'a> {
         Self {
             project: brief.project.clone().or_else(|| Some(workspace.root.clone()).filter(|root| !root.is_empty())),
             project_name: workspace.name.clone(),
-            branch: git.and_then(|git| git.branch.clone()).or_else(|| history.header.branch.clone()),
+            branch: git
+                .and_then(|git| git.branch.clone())
+                .or_else(|| history.header.branch.clone().filter(|branch| branch != "HEAD")),
             state: lines::state_lines(brief, 600),
             task: task(brief),
             about_task: about_task(brief),
@@ -179,7 +192,7 @@ impl<'a> Material<'a> {
             decisions: brief.decisions.iter().map(|one| lines::decision(one, 400)).collect(),
             problems: problems(brief),
             questions: newest(&brief.questions),
-            summary: brief.summary.iter().map(|part| item(part, 1_200)).collect(),
+            summary: brief.summary.iter().map(|part| lines::dated(part, 1_200)).collect(),
             said: said(brief),
             drift: lines::drift_lines(brief, 200),
             files: files(brief, history, workspace),
@@ -200,18 +213,23 @@ fn task(brief: &Brief) -> Option<Passage> {
 
 fn about_task(brief: &Brief) -> Vec<String> {
     let task = &brief.task;
-    let reply =
-        task.in_reply_to.as_ref().map(|reply| format!("The agent then said{}: {}", at(reply.at), item(reply, 600)));
-    let follow_up =
-        task.follow_up.as_ref().map(|said| format!("The user's last prompt{}: {}", at(said.at), item(said, 800)));
-    let began =
-        task.began_with.as_ref().map(|said| format!("The work began with{}: {}", at(said.at), item(said, 1_200)));
+    let reply = task.in_reply_to.as_ref().map(|reply| {
+        format!("The agent said after that, at the end{}: {}", at(reply.at), quote(end_of(&reply.text, 600), 700))
+    });
+    let follow_up = task
+        .follow_up
+        .as_ref()
+        .map(|said| format!("The user's last prompt, which came after it{}: {}", at(said.at), item(said, 800)));
+    let began = task
+        .began_with
+        .as_ref()
+        .map(|said| format!("The first request of this context{}: {}", at(said.at), item(said, 1_200)));
     [reply, follow_up, began].into_iter().flatten().collect()
 }
 
 fn plan(brief: &Brief) -> Vec<String> {
     let told = |word: &str, items: &[Item]| {
-        items.iter().map(|step| format!("{word}: {}", item(step, 240))).collect::<Vec<_>>()
+        items.iter().map(|step| format!("{word}{}: {}", at(step.at), item(step, 240))).collect::<Vec<_>>()
     };
     let plan = &brief.plan;
     [told("in progress", &plan.in_progress), told("left", &plan.left), told("done", &plan.done)].concat()
@@ -219,13 +237,18 @@ fn plan(brief: &Brief) -> Vec<String> {
 
 /// So many of the user's words are told beside the conversation.
 const MAX_SAID: usize = 60;
+/// What they may have together, in characters.
+const SAID_CHARS: usize = 8_000;
 
 /// The user's words that are told nowhere else, the latest first.
 fn said(brief: &Brief) -> Vec<String> {
     let task = &brief.task;
     let told: Vec<&Item> = [&task.request, &task.follow_up, &task.began_with].into_iter().flatten().collect();
     let others = brief.requests.iter().rev().filter(|said| !told.iter().any(|told| told.entries == said.entries));
-    others.take(MAX_SAID).map(|said| format!("the user{}: {}", at(said.at), item(said, 320))).collect()
+    let others: Vec<&Item> = others.take(MAX_SAID).collect();
+    // Few prompts are told at length, many in short.
+    let width = (SAID_CHARS / others.len().max(1)).clamp(240, 1_200);
+    others.into_iter().map(|said| format!("the user{}: {}", at(said.at), item(said, width))).collect()
 }
 
 /// What is still failing first, then what was tried in vain.
@@ -303,7 +326,7 @@ fn context(workspace: &Workspace) -> Vec<ContextPart<'_>> {
 }
 
 fn overview(brief: &Brief) -> Vec<String> {
-    let mut lines = vec![format!("{} messages", brief.messages)];
+    let mut lines = vec![format!("messages: {}", brief.messages)];
     let times: Vec<String> = [("began", brief.started_at), ("last active", brief.updated_at)]
         .iter()
         .filter_map(|(word, at): &(&str, Option<Timestamp>)| at.map(|at| format!("{word} {at}")))
@@ -320,7 +343,7 @@ fn overview(brief: &Brief) -> Vec<String> {
     let read = brief.files.iter().filter(|file| file.change == FileChange::Read);
     let read: Vec<&str> = read.take(15).map(|file| file.path.as_str()).collect();
     if !read.is_empty() {
-        lines.push(format!("files that were only read: {}", code(&read.join(", "), 400)));
+        lines.push(format!("read, and not changed in this conversation: {}", code(&read.join(", "), 400)));
     }
     lines.extend(brief.commands.iter().rev().take(8).map(|run| format!("ran {}", lines::command(run, 160))));
     lines.extend(brief.todos.iter().rev().take(8).map(|one| format!("added in a file: {}", item(one, 160))));

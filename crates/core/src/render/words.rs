@@ -66,10 +66,10 @@ pub(super) fn path(text: &str, width: usize) -> String {
     code(&format!("…{tail}"), width)
 }
 
-/// A time to the minute, as people say it.
+/// A time to the minute, as people say it; the year stands in the head of what is handed over.
 pub(super) fn when(at: Timestamp) -> String {
     let text = at.to_string();
-    format!("{}Z", text.get(..16).unwrap_or(&text))
+    format!("{}Z", text.get(5..16).unwrap_or(&text).replace('T', " "))
 }
 
 /// The same behind words that it belongs to, where it is known.
@@ -111,6 +111,16 @@ pub(super) fn clip(text: &str, width: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(width) else { return text.to_owned() };
     let keep = text[..end].char_indices().next_back().map_or(0, |(at, _)| at);
     format!("{}…", text[..keep].trim_end())
+}
+
+/// So many characters of a text's end, from the beginning of a line where one is near.
+pub(super) fn end_of(text: &str, width: usize) -> &str {
+    let n_chars = text.chars().count();
+    let start = text.char_indices().nth(n_chars.saturating_sub(width)).map_or(0, |(at, _)| at);
+    match text[start..].find('\n').filter(|at| start > 0 && *at < width / 2) {
+        Some(at) => &text[start + at + 1..],
+        None => &text[start..],
+    }
 }
 
 /// The first lines of a text within `width` characters; says how many were left out.

@@ -121,7 +121,7 @@ pub enum Note {
     Queue(QueueChange),
 }
 
-/// What happens to the prompts that wait for the agent. One that is taken is recorded as a prompt of its own.
+/// What happens to the prompts that wait for the agent. One that is taken is most often recorded as a prompt of its own.
 #[derive(Clone, PartialEq, Eq)]
 pub enum QueueChange {
     Added(String),

@@ -15,7 +15,7 @@ pub use builder::TranscriptBuilder;
 pub(crate) use entry::as_references;
 pub use entry::{Entry, EntryKey, EntryRef, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
-pub use part::{Blob, Part, Place, into_text, text_in, text_of};
+pub use part::{Blob, Part, Place, RUN_BY_HAND, into_text, text_in, text_of};
 
 /// Why a record could not be read: a position and a reason, never transcript text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,6 +50,9 @@ impl Part {
     }
 }
 
+/// What a prompt begins with that is a command which the user ran by hand; what came back is attached to it.
+pub const RUN_BY_HAND: &str = "! ";
+
 /// The text of some parts, blank lines between them; blobs are left out.
 pub fn text_of(parts: &[Part]) -> String {
     text_in(parts).into_owned()

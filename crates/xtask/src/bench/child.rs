@@ -96,6 +96,7 @@ pub(super) fn main(what: &str, path: &Path) -> Result<()> {
         "nothing" => return Ok(()),
         "skip" => skip(path)?,
         "read" => read(path)?,
+        "history" => history(path)?,
         "list" => list(path)?,
         _ => match what.split_once(':') {
             Some((what @ ("read" | "floor"), agent)) => {
@@ -134,6 +135,13 @@ fn read(path: &Path) -> Result<u64> {
     agent.read(&source, &Bookmark::Start, &mut builder)?;
     let transcript = black_box(builder.finish());
     Ok(transcript.entries.iter().map(|entry| entry.body.text_len() as u64).sum())
+}
+
+/// Reads a session whole, as a brief needs it: also what its compactions took away.
+fn history(path: &Path) -> Result<u64> {
+    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
+    let source = Source { path: path.to_path_buf(), key: None };
+    Ok(black_box(carryover_engine::history::of_source(agent, &source)?).steps.len() as u64)
 }
 
 fn list(home: &Path) -> Result<u64> {

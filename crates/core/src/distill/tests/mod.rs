@@ -62,8 +62,7 @@ impl Tale {
             exit_code,
             text: text.to_owned(),
         });
-        let call =
-            CallEvent { tool: tool.to_owned(), action, end, answers: Vec::new(), refusal: None, by_client: false };
+        let call = CallEvent { tool: tool.to_owned(), action, end, answers: Vec::new(), refusal: None, unasked: false };
         self.event(Event::Call(Box::new(call)))
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 #[track_caller]
-fn stands(tale: Tale, kind: StateKind) -> State {
+fn stands(tale: &Tale, kind: StateKind) -> State {
     let state = tale.brief().state;
     assert_eq!(state.kind, kind);
     state
@@ -9,21 +9,21 @@ fn stands(tale: Tale, kind: StateKind) -> State {
 
 #[test]
 fn structure_alone_says_how_a_session_stands() {
-    stands(tale(), StateKind::Empty);
-    stands(tale().user("fix it").agent("Done."), StateKind::Waiting);
-    stands(tale().user("fix it").agent("Done.").user("and now?"), StateKind::Unanswered);
-    stands(tale().user("fix it").run("make", 0, "ok"), StateKind::MidTurn);
-    stands(tale().user("fix it").call("Bash", run("make"), None), StateKind::MidTurn);
-    stands(tale().user("fix it").asks("Which one?", None), StateKind::AskedUser);
-    stands(tale().user("fix it").asks("Which one?", Some("b")), StateKind::MidTurn);
-    stands(tale().user("fix it").fails(FailureKind::Interrupted, "", None), StateKind::Interrupted);
-    stands(tale().user("fix it").fails(FailureKind::Server, "500", None), StateKind::ServiceError);
+    stands(&tale(), StateKind::Empty);
+    stands(&tale().user("fix it").agent("Done."), StateKind::Waiting);
+    stands(&tale().user("fix it").agent("Done.").user("and now?"), StateKind::Unanswered);
+    stands(&tale().user("fix it").run("make", 0, "ok"), StateKind::MidTurn);
+    stands(&tale().user("fix it").call("Bash", run("make"), None), StateKind::MidTurn);
+    stands(&tale().user("fix it").asks("Which one?", None), StateKind::AskedUser);
+    stands(&tale().user("fix it").asks("Which one?", Some("b")), StateKind::MidTurn);
+    stands(&tale().user("fix it").fails(FailureKind::Interrupted, "", None), StateKind::Interrupted);
+    stands(&tale().user("fix it").fails(FailureKind::Server, "500", None), StateKind::ServiceError);
 }
 
 #[test]
 fn a_limit_is_told_with_its_end_and_a_prompt_after_it_is_no_way_out() {
     let limited = tale().user("fix it").fails(FailureKind::RateLimit, "limit reached", Some(minute(300)));
-    let state = stands(limited.user("go on"), StateKind::Limit);
+    let state = stands(&limited.user("go on"), StateKind::Limit);
     assert_eq!(state.until, Some(minute(300)));
     assert_eq!(state.detail.unwrap().text, "limit reached");
 }
@@ -31,7 +31,7 @@ fn a_limit_is_told_with_its_end_and_a_prompt_after_it_is_no_way_out() {
 #[test]
 fn work_after_a_limit_is_a_way_out() {
     let limited = tale().user("fix it").fails(FailureKind::RateLimit, "limit reached", None);
-    stands(limited.user("go on").agent("Done."), StateKind::Waiting);
+    stands(&limited.user("go on").agent("Done."), StateKind::Waiting);
 }
 
 #[test]

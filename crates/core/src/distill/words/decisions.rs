@@ -3,6 +3,7 @@
 use super::ranking::rank;
 use super::sentences::sentences;
 use super::{Event, Item, Said, Step, Voice, Words};
+use crate::distill::work::tells_error;
 use crate::distill::{CallEvent, Decision, DecisionKind};
 use crate::transcript::{Action, Status};
 
@@ -10,6 +11,7 @@ use crate::transcript::{Action, Status};
 const ANSWER_CHARS: usize = 1_000;
 const PLAN_CHARS: usize = 3_000;
 const SENTENCE_CHARS: usize = 400;
+const LONG_PROMPT_BYTES: usize = 2_000;
 /// Decisions of each kind that are told, the newest of them.
 const MAX_ANSWERS: usize = 60;
 const MAX_SENTENCES: usize = 60;
@@ -27,7 +29,7 @@ pub(super) fn decisions(words: &Words<'_>) -> Vec<Decision> {
 fn in_step(words: &Words<'_>, step: &Step) -> Vec<Decision> {
     let Event::Call(call) = &step.event else { return Vec::new() };
     match &call.action {
-        Action::Ask(_) => answers(words, step, call),
+        Action::Ask(_) if call.refusal.is_none() => answers(words, step, call),
         // Where a client asks what is wrong with a plan, the answer is the refusal.
         Action::Propose { plan } if call.refusal.is_none() && call.answers.is_empty() => {
             approval(words, step, call, plan).into_iter().collect()
@@ -89,15 +91,44 @@ fn standing_sentences(words: &Words<'_>) -> Vec<Decision> {
 }
 
 fn ranked_sentences(words: &Words<'_>, prompt: &Said<'_>) -> Vec<(u32, usize, Item)> {
-    // A prompt of many pages is a document that somebody pasted.
-    let bounded = &prompt.text[..prompt.text.floor_char_boundary(16 * 1024)];
+    // Of a long one, only the rules for good.
+    let least = if prompt.text.len() > LONG_PROMPT_BYTES { 3 } else { 1 };
     let mut found = Vec::new();
-    for sentence in sentences(bounded) {
+    for sentence in own_sentences(prompt.text) {
         let weight = rank(sentence);
-        if weight > 0 && sentence.chars().count() <= SENTENCE_CHARS {
+        let is_whole = !sentence.ends_with(':');
+        if weight >= least
+            && is_whole
+            && is_prose(sentence)
+            && !tells_error(sentence)
+            && sentence.chars().count() <= SENTENCE_CHARS
+        {
             let item = words.quoting.item(sentence, SENTENCE_CHARS, Voice::User, prompt.at, prompt.key);
             found.push((weight, prompt.step, item));
         }
     }
     found
+}
+
+/// Prompts of more lines are most often pasted, and what somebody says of it stands before it or after it.
+const MAX_OWN_LINES: usize = 12;
+const LINES_AROUND_PASTE: usize = 3;
+
+/// The sentences that the user wrote, as far as that can be told from what was pasted.
+fn own_sentences(text: &str) -> Vec<&str> {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let is_pasted = ends.len() > MAX_OWN_LINES && text.lines().any(|line| !line.trim().is_empty() && !is_prose(line));
+    if !is_pasted {
+        return sentences(&text[..text.floor_char_boundary(16 * 1024)]);
+    }
+    let (head, tail) = (&text[..ends[LINES_AROUND_PASTE - 1]], &text[ends[ends.len() - LINES_AROUND_PASTE]..]);
+    [sentences(head), sentences(tail)].concat()
+}
+
+/// Whether a text reads like somebody's words and not like a program's: mostly letters, and no brackets of code or logs.
+fn is_prose(text: &str) -> bool {
+    let n_chars = text.chars().count();
+    let n_letters = text.chars().filter(|letter| letter.is_alphabetic() || letter.is_whitespace()).count();
+    let is_logged = text.contains("[0") || text.contains("};") || text.trim_end().ends_with(['{', ';', '\\']);
+    n_letters * 4 >= n_chars * 3 && !is_logged
 }

@@ -69,8 +69,13 @@ impl<'a> Words<'a> {
         }
         match state.kind {
             StateKind::Unanswered => state.detail.clone(),
-            _ => plan.in_progress.first().cloned(),
+            // A plan that nobody touched in the present work says nothing of what is next.
+            _ => plan.in_progress.first().filter(|step| step.at >= self.present_at()).cloned(),
         }
+    }
+
+    fn present_at(&self) -> Option<Timestamp> {
+        self.history.steps.get(self.present_from()).and_then(|step| step.at)
     }
 
     fn item(&self, said: &Said<'_>, width: usize) -> Item {

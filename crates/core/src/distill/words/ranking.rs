@@ -1,5 +1,9 @@
 //! Which sentences of the user's are quoted first where room is short. A rank asserts nothing: the words stand as they are.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// Words by which a sentence ranks as standing.
 struct Phrase {
     words: &'static str,
@@ -35,7 +39,8 @@ use Place::{Anywhere, Begins};
 /// The table. Rules for good weigh most, then choices between two things, then wishes.
 #[rustfmt::skip]
 const PHRASES: &[Phrase] = &[
-    phrase("never", Anywhere, 3, "Never push to main.", "Nevertheless it works."),
+    phrase("never", Begins, 3, "Never push to main.", "Nevertheless it works."),
+    phrase("never", Anywhere, 1, "It should never push.", "Nevertheless it works."),
     phrase("always", Anywhere, 3, "Always run the linter first.", "The hallways are long."),
     phrase("from now on", Anywhere, 3, "From now on, write in British English.", "It works from now."),
     phrase("must", Anywhere, 3, "It must work offline.", "The mustard is gone."),
@@ -115,15 +120,19 @@ pub(super) fn rank(sentence: &str) -> u32 {
         return 0;
     }
     let lower = sentence.to_lowercase().replace('’', "'");
-    PHRASES.iter().filter(|phrase| phrase.stands_in(&lower)).map(|phrase| phrase.weight).max().unwrap_or(0)
+    phrases_in(&lower).map(|phrase| phrase.weight).max().unwrap_or(0)
 }
 
-impl Phrase {
-    fn stands_in(&self, lower: &str) -> bool {
-        lower
-            .match_indices(self.words)
-            .any(|(at, words)| is_word(lower, at, at + words.len()) && (self.place == Anywhere || begins(&lower[..at])))
-    }
+/// The phrases that stand in a text of small letters. All are looked for at once: a session may have many sentences.
+fn phrases_in(lower: &str) -> impl Iterator<Item = &'static Phrase> {
+    static FINDER: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::new(PHRASES.iter().map(|phrase| phrase.words)).ok());
+    let found = FINDER.iter().flat_map(move |finder| finder.find_overlapping_iter(lower));
+    found.filter_map(move |found| {
+        let phrase = PHRASES.get(found.pattern().as_usize())?;
+        let stands = is_word(lower, found.start(), found.end());
+        (stands && (phrase.place == Anywhere || begins(&lower[..found.start()]))).then_some(phrase)
+    })
 }
 
 /// Whether a place is not in the middle of a word; scripts without spaces have no such places.
@@ -152,16 +161,15 @@ fn begins(before: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn stands_in(phrase: &Phrase, sentence: &str) -> bool {
+        phrases_in(&sentence.to_lowercase()).any(|found| found.words == phrase.words)
+    }
+
     #[test]
     fn every_phrase_ranks_its_example_and_not_its_counter_example() {
         for phrase in PHRASES {
-            assert!(phrase.stands_in(&phrase.example.to_lowercase()), "{}: {}", phrase.words, phrase.example);
-            assert!(
-                !phrase.stands_in(&phrase.counter_example.to_lowercase()),
-                "{}: {}",
-                phrase.words,
-                phrase.counter_example
-            );
+            assert!(stands_in(phrase, phrase.example), "{}: {}", phrase.words, phrase.example);
+            assert!(!stands_in(phrase, phrase.counter_example), "{}: {}", phrase.words, phrase.counter_example);
         }
     }
 

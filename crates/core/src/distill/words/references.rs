@@ -38,7 +38,7 @@ struct Found<'w> {
 
 impl Found<'_> {
     fn add(&mut self, text: &str, voice: Voice, at: Option<Timestamp>, key: EntryKey) {
-        let named = self.names(text, |text| in_text(text));
+        let named = self.names(text, in_text);
         self.push(named, voice, at, key);
     }
 
@@ -217,7 +217,7 @@ fn is_document(name: &str) -> bool {
         let stem = name.len().checked_sub(end.len()).filter(|stem| *stem > 0);
         stem.and_then(|stem| name.get(stem..)).is_some_and(|there| there.eq_ignore_ascii_case(end))
     };
-    name.len() < 200 && !name.contains("://") && DOCUMENTS.iter().any(|end| has_ending(end))
+    name.len() < 200 && !name.contains("://") && DOCUMENTS.iter().any(has_ending)
 }
 
 #[cfg(test)]

@@ -59,8 +59,8 @@ pub(super) fn last_words(words: &Words<'_>) -> Vec<Item> {
     let from = last_turn_from(words);
     let (mut said, mut n_chars) = (Vec::new(), 0);
     for reply in words.replies.iter().rev() {
-        // Words of the last turn; where it has none, the last words there are.
-        if reply.step < from && n_chars > 0 {
+        // Words of the last turn; where it has none, the last that its model would still see.
+        if reply.step < from && (n_chars > 0 || reply.step < words.history.live_from) {
             break;
         }
         said.push(words.item(reply, REPLY_CHARS));

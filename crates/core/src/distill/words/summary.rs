@@ -2,6 +2,8 @@
 
 use super::{Event, Item, Step, Voice, Words};
 
+/// So many prompts may have come since.
+const MAX_PROMPTS_SINCE: usize = 4;
 /// How much of it is quoted, in characters.
 const PART_CHARS: usize = 1_500;
 /// The end of an account that has no such heading.
@@ -19,6 +21,10 @@ pub(super) fn account(words: &Words<'_>) -> Vec<Item> {
         _ => None,
     });
     let Some((step, text)) = found.take(1).next() else { return Vec::new() };
+    // A summary is of its time: where much was asked since, it says little of how things stand.
+    if words.prompts.iter().filter(|prompt| prompt.key > step.key).count() > MAX_PROMPTS_SINCE {
+        return Vec::new();
+    }
     let parts = pending_parts(text);
     let quoted = |text: &str, width: usize| words.quoting.item(text, width, Voice::Agent, step.at, step.key);
     if parts.is_empty() {

@@ -38,7 +38,9 @@ impl<'a> Call<'a> {
         let role = role::of_action(&call.action, line.as_ref());
         let output = end.filter(|_| role == Role::Check).map(|end| end.text.as_str());
         let report = output.and_then(|output| testrun::read_report(line.as_ref()?, output));
-        let failed = end.is_some_and(|end| outcome::has_failed(&call.action, line.as_ref(), end, report.as_ref()));
+        let failed = end.is_some_and(|end| {
+            outcome::has_failed(&call.action, line.as_ref(), end, report.as_ref(), role == Role::Check)
+        });
         Self {
             step: index,
             key: step.key,

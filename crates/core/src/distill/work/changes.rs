@@ -21,21 +21,50 @@ pub(super) enum What<'a> {
     Add(&'a str),
     Hunks(&'a [Hunk]),
     Delete,
+    /// A folder, with all that is in it.
+    DeleteBelow,
+    /// A folder becomes another, with all that is in it.
+    MoveBelow(String),
     /// Made by a command that does not tell the content.
     Made,
     /// Changed by a command that does not tell how.
     Altered,
 }
 
-/// Everything that was done to files, in order; calls that failed did nothing.
+/// Everything that was done to files, in order; calls that failed, or of which nothing came back, count for nothing.
 pub(super) fn touches<'a>(calls: &[Call<'a>], roots: &Roots) -> Vec<Touch<'a>> {
-    let mut found = Vec::new();
-    for (index, call) in calls.iter().enumerate().filter(|(_, call)| !call.failed) {
-        for (path, what) in effects(call, roots) {
-            found.push(Touch { call: index, path: roots.relative(&path).to_owned(), what });
+    let mut found: Vec<Touch<'a>> = Vec::new();
+    for (call, done) in calls.iter().enumerate().filter(|(_, call)| call.succeeded()) {
+        for (path, what) in effects(done, roots) {
+            let path = roots.name(&path);
+            match what {
+                What::DeleteBelow => {
+                    let gone = below(&found, &path);
+                    found.extend(gone.into_iter().map(|path| Touch { call, path, what: What::Delete }));
+                }
+                What::MoveBelow(to) => {
+                    for from in below(&found, &path) {
+                        let to = format!("{}{}", to.trim_end_matches('/'), &from[path.trim_end_matches('/').len()..]);
+                        found.push(Touch { call, path: from, what: What::Delete });
+                        found.push(Touch { call, path: to, what: What::Made });
+                    }
+                }
+                what => found.push(Touch { call, path, what }),
+            }
         }
     }
     found
+}
+
+/// The files below a folder that the session had to do with.
+fn below(touches: &[Touch<'_>], folder: &str) -> Vec<String> {
+    let inside = touches.iter().filter(|touch| {
+        touch.path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+    });
+    let mut paths: Vec<String> = inside.map(|touch| touch.path.clone()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
 }
 
 fn effects<'a>(call: &Call<'a>, roots: &Roots) -> Vec<(String, What<'a>)> {
@@ -99,10 +128,13 @@ fn by_words<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
     let mut found = redirected(words);
     let rest: Vec<&str> = words.iter().skip(1).copied().filter(|word| !word.starts_with('-')).collect();
     match (words[0], rest.as_slice()) {
-        ("rm", files) => found.extend(files.iter().filter(|file| has_ending(file)).map(|file| (*file, What::Delete))),
+        ("rm", files) => found.extend(files.iter().map(|file| (*file, removal(file)))),
         ("git", ["rm", files @ ..]) => found.extend(files.iter().map(|file| (*file, What::Delete))),
         ("mv", [from, to]) | ("git", ["mv", from, to]) if has_ending(from) && has_ending(to) => {
             found.extend([(*from, What::Delete), (*to, What::Made)]);
+        }
+        ("mv", [from, to]) | ("git", ["mv", from, to]) if !has_ending(from) => {
+            found.push((from, What::MoveBelow((*to).to_owned())));
         }
         ("cp", [_, to]) if has_ending(to) => found.push((to, What::Made)),
         ("touch", files) => found.extend(files.iter().map(|file| (*file, What::Made))),
@@ -115,6 +147,10 @@ fn by_words<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
         _ => {}
     }
     found
+}
+
+fn removal(path: &str) -> What<'static> {
+    if has_ending(path) { What::Delete } else { What::DeleteBelow }
 }
 
 /// `… > file`, and `>>`.
@@ -132,7 +168,7 @@ fn redirected<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
             continue;
         };
         let target = if glued.is_empty() { words.get(index + 1).copied().unwrap_or_default() } else { glued };
-        if !target.is_empty() && !target.starts_with('&') {
+        if has_ending(target) {
             found.push((target, if mark == ">" { What::Made } else { What::Altered }));
         }
     }

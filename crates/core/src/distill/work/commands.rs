@@ -7,7 +7,7 @@ use super::call::Call;
 use super::outcome::told_exit_code;
 use super::testrun::{self, Report};
 use crate::distill::{CommandRun, TestResult, TestRun};
-use crate::transcript::{Action, EntryKey};
+use crate::transcript::{Action, EntryKey, Status};
 
 /// Commands that are told, the newest of them.
 const MAX_COMMANDS: usize = 60;
@@ -19,7 +19,7 @@ const COMMAND_CHARS: usize = 600;
 /// Commands in the order in which they were last run; the newest last.
 pub(super) fn commands(work: &Work<'_>) -> Vec<CommandRun> {
     let mut runs: BTreeMap<String, Vec<&Call<'_>>> = BTreeMap::new();
-    for call in work.calls.iter().rev().filter(|call| matches!(call.action, Action::Run { .. })) {
+    for call in work.calls.iter().rev().filter(|call| was_run(call)) {
         let (aim, is_room) = (call.aim(), runs.len() < MAX_COMMANDS);
         match runs.get_mut(&aim) {
             Some(calls) => calls.push(call),
@@ -30,6 +30,11 @@ pub(super) fn commands(work: &Work<'_>) -> Vec<CommandRun> {
     let mut runs: Vec<Vec<&Call<'_>>> = runs.into_values().collect();
     runs.sort_by_key(|calls| calls.first().map(|call| call.step));
     runs.iter().filter_map(|calls| of_runs(work, calls)).collect()
+}
+
+/// What the user turned down did not run.
+fn was_run(call: &Call<'_>) -> bool {
+    matches!(call.action, Action::Run { .. }) && !call.is_refused
 }
 
 /// The same command, all the times that it was run, the newest first.
@@ -51,7 +56,8 @@ fn of_runs(work: &Work<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
 
 /// The last run of tests that came to an end.
 pub(super) fn last_test_run(work: &Work<'_>) -> Option<TestRun> {
-    let is_run = |call: &&Call<'_>| call.end.is_some() && call.line.as_ref().is_some_and(testrun::is_run);
+    let is_over = |call: &Call<'_>| call.end.is_some_and(|end| end.status != Status::Interrupted);
+    let is_run = |call: &&Call<'_>| is_over(call) && call.line.as_ref().is_some_and(testrun::is_run);
     let call = work.calls.iter().rev().find(is_run)?;
     let changed = |later: &Call<'_>| later.step > call.step && later.succeeded() && !later.changes().is_empty();
     Some(TestRun {

@@ -6,6 +6,7 @@ use super::Work;
 use super::call::Call;
 use super::outcome::{error_lines, told_exit_code};
 use super::role::{self, Role};
+use super::shell::CommandLine;
 use crate::distill::{ApproachKind, FailedApproach, Failing, Item, Voice};
 use crate::transcript::{Action, Change, Hunk, Status};
 
@@ -20,10 +21,12 @@ const MAX_EDITS: usize = 400;
 /// Checks whose last run failed and nothing passed since, in the present work; other commands only at the very end.
 pub(super) fn failing(work: &Work<'_>, present_from: usize) -> Vec<Failing> {
     let mut newest: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for (index, call) in work.calls.iter().enumerate() {
-        if call.failed && is_telling(call) && call.step >= present_from {
+    for (index, call) in work.calls.iter().enumerate().filter(|(_, call)| call.step >= present_from) {
+        if call.failed && is_telling(call) {
             let runs = newest.entry(call.aim()).or_default();
             *runs = (index, runs.1 + 1);
+        } else if call.succeeded() {
+            newest.remove(&call.aim());
         }
     }
     let mut found: Vec<(usize, usize)> =
@@ -173,7 +176,7 @@ fn hunks_of<'a>(call: &Call<'a>) -> Vec<(&'a str, &'a Hunk)> {
 /// The files that `git restore` or `git checkout --` put back, as earlier edits named them.
 fn restored(call: &Call<'_>, work: &Work<'_>) -> Vec<String> {
     let mut paths: Vec<&str> = Vec::new();
-    for command in call.line.iter().flat_map(|line| line.commands()).filter(|command| command.name() == "git") {
+    for command in call.line.iter().flat_map(CommandLine::commands).filter(|command| command.name() == "git") {
         let words: Vec<&str> = command.arguments().collect();
         match words.as_slice() {
             ["restore", rest @ ..] => paths.extend(rest.iter().copied().filter(|word| !word.starts_with('-'))),
@@ -188,8 +191,8 @@ fn restored(call: &Call<'_>, work: &Work<'_>) -> Vec<String> {
         return Vec::new();
     }
     let edited = work.calls.iter().flat_map(Call::changes);
-    let names = |edited: &&str| paths.iter().any(|path| work.roots.relative(edited) == work.roots.relative(path));
-    let mut named: Vec<String> = edited.filter(names).map(str::to_owned).collect();
+    let is_restored = |edited: &&str| paths.iter().any(|path| work.roots.relative(edited) == work.roots.relative(path));
+    let mut named: Vec<String> = edited.filter(is_restored).map(str::to_owned).collect();
     named.sort_unstable();
     named.dedup();
     named

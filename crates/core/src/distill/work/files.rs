@@ -18,6 +18,8 @@ const MAX_ENTRIES: usize = 6;
 
 struct FileState {
     change: FileChange,
+    /// Whether it was there before the session changed it.
+    was_there: bool,
     call: usize,
     /// In which order it was last changed, or else read.
     order: usize,
@@ -58,9 +60,11 @@ fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
     for (order, touch) in work.touches.iter().enumerate() {
         let call = &work.calls[touch.call];
         let before = states.get(touch.path.as_str()).map(|state| state.change);
-        let change = after(before, &touch.what, call.end.map_or("", |end| end.text.as_str()));
+        let was_there = states.get(touch.path.as_str()).is_some_and(|state| state.was_there);
+        let change = after(before, was_there, &touch.what, call.end.map_or("", |end| end.text.as_str()));
         let state = states.entry(&touch.path).or_insert_with(|| FileState {
             change,
+            was_there: change != FileChange::Created,
             call: touch.call,
             order,
             entries: Vec::new(),
@@ -69,7 +73,7 @@ fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
         if matches!(touch.what, What::Read) && state.change != FileChange::Read {
             continue;
         }
-        let is_undone = before == Some(FileChange::Created) && change == FileChange::Deleted;
+        let is_undone = !was_there && before.is_some() && change == FileChange::Deleted;
         (state.change, state.call, state.order) = (change, touch.call, order);
         state.entries.push(call.key);
         let extra = if is_undone { state.entries.len() } else { state.entries.len().saturating_sub(MAX_ENTRIES) };
@@ -101,14 +105,17 @@ fn names_failure(call: &Call<'_>, stem: &str) -> bool {
 }
 
 /// What a file has become by one more change.
-fn after(before: Option<FileChange>, what: &What<'_>, outcome: &str) -> FileChange {
+fn after(before: Option<FileChange>, was_there: bool, what: &What<'_>, outcome: &str) -> FileChange {
     let was_new = before == Some(FileChange::Created);
     match what {
         What::Read => before.unwrap_or(FileChange::Read),
-        What::Delete => FileChange::Deleted,
+        What::Delete | What::DeleteBelow | What::MoveBelow(_) => FileChange::Deleted,
+        // What was there before and comes back was changed.
+        What::Add(_) if was_there => FileChange::Modified,
         What::Add(_) => FileChange::Created,
         What::Whole(_) | What::Made => match before {
             None if says_overwritten(outcome) => FileChange::Modified,
+            Some(FileChange::Deleted) if was_there => FileChange::Modified,
             None | Some(FileChange::Created | FileChange::Deleted) => FileChange::Created,
             Some(FileChange::Read | FileChange::Modified) => FileChange::Modified,
         },

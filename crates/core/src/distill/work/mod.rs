@@ -18,6 +18,8 @@ mod todos;
 
 use std::collections::BTreeMap;
 
+pub(super) use self::outcome::tells_error;
+
 use self::call::Call;
 use self::changes::Touch;
 use super::{

@@ -19,6 +19,7 @@ pub(super) fn has_failed(
     line: Option<&CommandLine<'_>>,
     end: &CallEnd,
     report: Option<&Report>,
+    is_check: bool,
 ) -> bool {
     let Action::Run { command, .. } = action else { return end.status != Status::Done };
     let code = end.exit_code.or_else(|| told_exit_code(&end.text));
@@ -33,7 +34,15 @@ pub(super) fn has_failed(
     if let Some(report) = report {
         return report.failed > 0;
     }
-    (code.is_none() || command.contains('|')) && ends_in_crash(&end.text)
+    (code.is_none() || command.contains('|')) && (ends_in_crash(&end.text) || is_check && tells_errors(&end.text))
+}
+
+/// What compilers and builds mark errors with.
+const ERRORS: &[&str] = &["error TS", "): error ", "error[E", ": error:", "BUILD FAILED", "npm error", "Build failed"];
+
+/// Whether the end of a check's output has such lines.
+fn tells_errors(text: &str) -> bool {
+    tail(text, CRASH_BYTES).lines().any(|line| ERRORS.iter().any(|mark| line.contains(mark)))
 }
 
 /// What an exit code is told with.
@@ -73,8 +82,15 @@ fn says_no_with_one(line: &CommandLine<'_>, output: &str) -> bool {
 }
 
 /// What the last lines of a crash begin with.
-const CRASHES: [&str; 6] =
-    ["Traceback (most recent call last)", "error: could not compile", "npm ERR!", "fatal: ", "make: ***", "panic: "];
+const CRASHES: [&str; 7] = [
+    "error: ",
+    "Traceback (most recent call last)",
+    "error: could not compile",
+    "npm ERR!",
+    "fatal: ",
+    "make: ***",
+    "panic: ",
+];
 
 /// Whether the last lines of an output are the end of a crash.
 fn ends_in_crash(text: &str) -> bool {
@@ -182,6 +198,11 @@ fn weight(line: &str) -> u32 {
     } else {
         0
     }
+}
+
+/// Whether a sentence reads like a program's error, which people paste.
+pub(in crate::distill) fn tells_error(sentence: &str) -> bool {
+    weight(sentence) > 2
 }
 
 /// A line of a stack trace names a place, not a cause.

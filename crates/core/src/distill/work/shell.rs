@@ -25,6 +25,10 @@ impl<'a> CommandLine<'a> {
         let mut lines = bounded.lines();
         while let Some(line) = lines.next() {
             split(line, &mut commands);
+            // Behind the program that applies it stands a patch.
+            if commands.first().is_some_and(|command| matches!(command.name(), "apply_patch" | "applypatch")) {
+                break;
+            }
             if let Some(mark) = here_document_mark(line) {
                 // Up to the mark stands what the command reads.
                 lines.by_ref().find(|line| line.trim() == mark);

@@ -66,7 +66,10 @@ fn runs(program: &str, words: &[&str]) -> bool {
             program.is_some_and(|program| runs(program, &words[started + 1..]))
         }
         "node" => names("test"),
-        "mvn" | "mvnw" | "gradle" | "gradlew" => has(&["test", "verify", "check", "build", "install"]) || names("test"),
+        "mvn" | "mvnw" | "gradle" | "gradlew" => {
+            let is_skipped = words.windows(2).any(|pair| pair == ["-x", "test"]) || names("skiptests");
+            !is_skipped && (has(&["test", "verify", "check"]) || names("test"))
+        }
         "make" | "just" | "task" | "rake" | "ninja" | "bazel" | "meson" => names("test") || has(&["check"]),
         "java" => names("junit"),
         "vendor/bin/phpunit" | "php" => names("phpunit") || names("test"),

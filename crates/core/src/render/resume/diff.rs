@@ -47,16 +47,16 @@ fn of_change<'a>(found: &mut BTreeMap<String, Vec<Piece<'a>>>, roots: &Roots, ch
                 add(found, roots, path, Piece::Hunk(hunk));
             }
             if let Some(to) = moved_to {
-                let before = found.get(roots.relative(path)).cloned().unwrap_or_default();
+                let before = found.get(&roots.name(path)).cloned().unwrap_or_default();
                 add(found, roots, path, Piece::MovedTo(to));
-                found.entry(roots.relative(to).to_owned()).or_default().extend(before);
+                found.entry(roots.name(to)).or_default().extend(before);
             }
         }
     }
 }
 
 fn add<'a>(found: &mut BTreeMap<String, Vec<Piece<'a>>>, roots: &Roots, path: &str, piece: Piece<'a>) {
-    let pieces = found.entry(roots.relative(path).to_owned()).or_default();
+    let pieces = found.entry(roots.name(path)).or_default();
     if matches!(piece, Piece::Whole(_) | Piece::Deleted) {
         // What was written before is gone.
         pieces.clear();

@@ -132,6 +132,12 @@ pub(super) fn file_line(file: &FileView<'_>) -> String {
     format!("- {} {}\n", path(&file.path, 160), file.change)
 }
 
+/// A file by its name and a word.
+pub(super) fn file_name(file: &FileView<'_>) -> String {
+    let word = file.change.split(',').next().unwrap_or_default();
+    format!("{} ({word})", path(&file.path, 160))
+}
+
 /// A file with its changes, within some characters.
 pub(super) fn file_unit(file: &FileView<'_>, chars: usize, quoting: Quoting) -> Option<String> {
     let (text, language) = match &file.text {
@@ -182,8 +188,8 @@ pub(super) fn turns<'m, 'a>(messages: &'m [Message<'a>]) -> impl Iterator<Item =
 }
 
 impl Turn<'_, '_> {
-    /// With its last calls, one line each.
-    pub(super) fn at_length(&self, chars: usize, quoting: Quoting) -> String {
+    /// With its last calls, one line each; those of the last exchange with what came back.
+    pub(super) fn at_length(&self, chars: usize, is_last: bool, quoting: Quoting) -> String {
         let mut out = self.words(chars, quoting);
         let hidden = self.n_calls - self.calls.len();
         if hidden > 0 {
@@ -192,7 +198,7 @@ impl Turn<'_, '_> {
             out.push('\n');
         }
         for call in self.calls.iter().rev() {
-            out += &format!("- {}\n", call.call_line(quoting));
+            out += &format!("- {}\n", call.call_line(is_last, quoting));
         }
         out
     }

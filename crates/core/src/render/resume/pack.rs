@@ -9,6 +9,8 @@ use super::{Dropped, Rendered, ResumeOptions, TooSmall};
 use crate::distill::Quoting;
 use crate::tokens::{estimate, estimate_within};
 
+/// So many files are told with what became of them.
+const DETAILED_FILES: usize = 8;
 /// Less room than this is not worth cutting something to size for.
 const WORTH_CUTTING: u64 = 200;
 
@@ -89,9 +91,9 @@ impl Draft {
         room.lend(share, |room| draft.add_about_task(material, room));
         room.lend(share * 2, |room| draft.add_listings(material, room));
         let mut conversation = Conversation::of(material);
-        room.lend(room.0 * 3 / 4, |room| conversation.take(room));
-        room.lend(share, |room| draft.add_said(material, room));
-        room.lend(share, |room| draft.add_files(material, room));
+        room.lend(room.0 * 2 / 3, |room| conversation.take(room));
+        room.lend(share * 3 / 2, |room| draft.add_files(material, room));
+        room.lend(share * 3 / 2, |room| draft.add_said(material, room));
         draft.add_context(material, &mut room);
         draft.add_diffs(material, &mut room);
         draft.add_overview(material, &mut room);
@@ -175,20 +177,35 @@ impl Draft {
     fn add_files(&mut self, material: &Material<'_>, room: &mut Room) {
         const HEADING: &str = "\n## Files changed, the latest first\n\n";
         let mut taken = 0;
-        for file in &material.files {
-            let unit = format!("{}{}", if taken == 0 { HEADING } else { "" }, layers::file_line(file));
+        room.lend(room.0 / 2, |room| {
+            for file in material.files.iter().take(DETAILED_FILES) {
+                let unit = format!("{}{}", if taken == 0 { HEADING } else { "" }, layers::file_line(file));
+                if !room.take(&unit) {
+                    break;
+                }
+                self.files += &unit;
+                taken += 1;
+            }
+        });
+        // The others by their names, on one line.
+        let mut names = String::new();
+        for file in &material.files[taken..] {
+            let unit = format!("{}{}", if names.is_empty() { "- and " } else { ", " }, layers::file_name(file));
             if !room.take(&unit) {
                 break;
             }
-            self.files += &unit;
+            names += &unit;
             taken += 1;
         }
+        self.files += &names;
+        self.files.push_str(if names.is_empty() { "" } else { "\n" });
         self.drop("changed files", material.files.len() - taken);
     }
 
     /// As many changes as there is room for, the newest first: what lies on the disk can be looked up.
     fn add_diffs(&mut self, material: &Material<'_>, room: &mut Room) {
-        const HEADING: &str = "\n## What was changed in them\n";
+        const HEADING: &str =
+            "\n## What the session's own edits changed in them\n\nThey may have been changed since, by commands too.\n";
         let mut without = 0;
         for file in material.files.iter().take(MAX_DIFFS) {
             let heading = if self.diffs.is_empty() { HEADING } else { "" };
@@ -265,7 +282,7 @@ impl<'m, 'a> Conversation<'m, 'a> {
             draft.recent.extend(recent.iter().rev().map(String::as_str));
         }
         if !earlier.is_empty() {
-            draft.earlier = "\n## Earlier conversation\n".to_owned();
+            draft.earlier.push_str("\n## Earlier conversation\n");
             draft.earlier.extend(earlier.iter().rev().map(String::as_str));
         }
     }
@@ -276,9 +293,9 @@ fn render_turn(turn: &layers::Turn<'_, '_>, n_taken: usize, room: u64, quoting: 
     match n_taken {
         n if n < LAST_EXCHANGE => {
             let chars = usize::try_from(room.saturating_mul(3) / 2).unwrap_or(usize::MAX);
-            turn.at_length(chars.clamp(RECENT_CHARS, 12_000), quoting)
+            turn.at_length(chars.clamp(RECENT_CHARS, 12_000), true, quoting)
         }
-        n if n < RECENT => turn.at_length(RECENT_CHARS, quoting),
+        n if n < RECENT => turn.at_length(RECENT_CHARS, false, quoting),
         _ => turn.in_short(quoting),
     }
 }

@@ -17,30 +17,30 @@ fn a_prompt_has_the_last_exchange_and_the_users_words_first() {
 
     ## State
 
-    The agent had finished its turn and waits for the user, 2026-11-15T10:07Z.
+    The agent had finished its turn and waits for the user, 11-15 10:07Z.
 
-    ## Task: the user, 2026-11-15T10:00Z
+    ## Task: the user, 11-15 10:00Z
 
     > Add rate limits to the public API, 100 requests a minute per key.
     > Never use Redis for it.
 
     ## Still failing, tests, and what was tried in vain
 
-    - still failing: `cargo test; git status | head` failed with exit code 101, 2026-11-15T10:06Z; tool output: `test limits_are_per_key ... FAILED ⏎ 1 passed; 1 failed`
-    - tests: the last run, `cargo test; git status | head`, failed, 2026-11-15T10:06Z
+    - still failing: `cargo test; git status | head` failed with exit code 101, 11-15 10:06Z; tool output: `test limits_are_per_key ... FAILED ⏎ 1 passed; 1 failed`
+    - tests: the last run, `cargo test; git status | head`, failed, 11-15 10:06Z
 
     ## Plan, by the agent's own tool
 
-    - in progress: "wire it into the router"
-    - left: "load test"
-    - done: "token bucket"
+    - in progress, 11-15 10:03Z: "wire it into the router"
+    - left, 11-15 10:03Z: "load test"
+    - done, 11-15 10:03Z: "token bucket"
 
     ## Decisions
 
     The user's answers and approvals, the latest first; then sentences of the user's.
 
-    - asked "Should a refused request count?", the user answered, 2026-11-15T10:02Z: "yes, it counts"
-    - the user, 2026-11-15T10:00Z: "Never use Redis for it."
+    - asked "Should a refused request count?", the user answered, 11-15 10:02Z: "yes, it counts"
+    - the user, 11-15 10:00Z: "Never use Redis for it."
 
     ## Open questions
 
@@ -50,22 +50,24 @@ fn a_prompt_has_the_last_exchange_and_the_users_words_first() {
 
     ## Git
 
-    - branch `limits`; HEAD `4c9ca78e0b` "router: sort the layers" (2026-11-15T11:20Z); uncommitted paths: 1 (1 file changed, 8 insertions(+), 4 deletions(-))
-    - committed during the session: `4c9ca78e0b` "limit: count by key" (2026-11-15T10:05Z)
+    - branch `limits`; HEAD `4c9ca78e0b` "router: sort the layers" (11-15 11:20Z); uncommitted paths: 1 (1 file changed, 8 insertions(+), 4 deletions(-))
+    - committed during the session: `4c9ca78e0b` "limit: count by key" (11-15 10:05Z)
 
     ## Changed since the session ended
 
     The session does not know of this.
 
     - seen in the project: `src/router.rs: changed at 2026-11-15T11:10:00.000Z`
-    - committed since: `4c9ca78e0b` "router: sort the layers" (2026-11-15T11:20Z)
+    - committed since: `4c9ca78e0b` "router: sort the layers" (11-15 11:20Z)
 
     ## Files changed, the latest first
 
-    - `src/router.rs` modified, 2026-11-15T10:05Z
-    - `src/limit.rs` modified, 2026-11-15T10:04Z, in `Limiter`
+    - `src/router.rs` modified, 11-15 10:05Z
+    - `src/limit.rs` modified, 11-15 10:04Z, in `Limiter`
 
-    ## What was changed in them
+    ## What the session's own edits changed in them
+
+    They may have been changed since, by commands too.
 
     ### `src/router.rs`
 
@@ -119,7 +121,7 @@ fn a_prompt_has_the_last_exchange_and_the_users_words_first() {
 
     ## The session at a glance
 
-    - 3 messages
+    - messages: 3
     - began 2026-11-15T10:00:00.000Z, last active 2026-11-15T10:07:00.000Z
     - tools, most used first: `Ask, Bash, Edit, TodoWrite, Write`
     - ran `cargo test; git status | head`: failed with exit code 101
@@ -127,12 +129,12 @@ fn a_prompt_has_the_last_exchange_and_the_users_words_first() {
 
     ## Recent conversation (last 3 of 3 messages)
 
-    **User, 2026-11-15T10:00Z:**
+    **User, 11-15 10:00Z:**
 
     > Add rate limits to the public API, 100 requests a minute per key.
     > Never use Redis for it.
 
-    **Agent, 2026-11-15T10:01Z:**
+    **Agent, 11-15 10:01Z:**
 
     > I look at the router first.
 
@@ -140,9 +142,9 @@ fn a_prompt_has_the_last_exchange_and_the_users_words_first() {
     - TodoWrite `3 steps`
     - Write `/home/me/shop/src/limit.rs`
     - Edit `/home/me/shop/src/router.rs`
-    - Bash `cargo test; git status | head`, failed with exit code 101; tool output: `1 passed; 1 failed`
+    - Bash `cargo test; git status | head`, failed with exit code 101; tool output: `test limits_are_per_key ... FAILED ⏎ error: test failed ⏎ 1 passed; 1 failed`
 
-    **Agent, 2026-11-15T10:07Z:**
+    **Agent, 11-15 10:07Z:**
 
     > The limiter works for one key. `a ** b` stays.
     >
