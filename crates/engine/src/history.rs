@@ -191,7 +191,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
         if matches!(entry.body, Body::Compacted(_)) {
             compacted = Some(entry.key.record());
         }
-        // Some compactions write the prompts from before once more, which would be said twice and at another time.
+        // Some compactions write the messages from before once more, which would be said twice and at another time.
         if compacted == Some(entry.key.record()) && telling.has_said(&entry.body) {
             continue;
         }
@@ -250,10 +250,13 @@ impl Telling<'_> {
     }
 
     fn has_said(&self, body: &Body) -> bool {
-        let Body::Prompt(parts) = body else { return false };
+        let (Body::Prompt(parts) | Body::Reply(parts)) = body else { return false };
         let again = text_in(parts);
-        let same = |event: &Event| matches!(event, Event::Prompt { text, .. } if text.trim() == again.trim());
-        self.history.steps.iter().any(|step| same(&step.event))
+        let said = |event: &Event| match event {
+            Event::Prompt { text, .. } | Event::Reply { text } => text.trim() == again.trim(),
+            _ => false,
+        };
+        self.history.steps.iter().any(|step| said(&step.event))
     }
 
     fn begin_call(&mut self, call: Call, unasked: bool) -> Event {

@@ -107,10 +107,8 @@ impl History {
 impl History {
     /// Where the context began anew without a summary of what was before: what was cleared by the user is nobody's task.
     pub fn context_from(&self) -> usize {
-        // A summary stands before anything that the agent does again.
-        let after = self.steps.get(self.live_from..).unwrap_or_default().iter();
-        let mut begins = after.take_while(|step| !matches!(step.event, Event::Reply { .. } | Event::Call(_)));
-        let has_summary = begins.any(|step| matches!(step.event, Event::Summary { .. }));
+        let after = self.steps.get(self.live_from..).unwrap_or_default();
+        let has_summary = after.iter().any(|step| matches!(step.event, Event::Summary { .. }));
         if has_summary { 0 } else { self.live_from }
     }
 }

@@ -326,3 +326,29 @@ fn a_reminder_inside_a_prompt_is_not_quoted() {
         handed.hides("system-reminder");
     }
 }
+
+#[test]
+fn a_command_that_the_user_ran_by_hand_is_no_prompt_and_its_failure_is_told() {
+    let records = [
+        user(REQUEST),
+        reply("It is fixed."),
+        user("<bash-input>make check</bash-input>"),
+        user("<bash-stdout></bash-stdout><bash-stderr>error: no rule for it</bash-stderr>"),
+    ];
+    let handed = handed(&claude_code(&records));
+    handed.tells_in("State", "waits for the user");
+    handed.tells_in("State", "Since then the user ran `make check`.");
+    handed.tells_in("Still failing", "error: no rule for it");
+    handed.asks(REQUEST);
+}
+
+#[test]
+fn what_was_taken_from_the_queue_and_recorded_nowhere_else_is_still_the_users() {
+    let words = "and leave the old names as they are, please";
+    let [asked, listed] = ran("t1", "ls src", 0, "login.ts");
+    let taken = [queue("enqueue", Some(words)), queue("remove", None)];
+    let records = [user(REQUEST), asked, taken[0].clone(), taken[1].clone(), listed, reply("It is done.")];
+    let handed = handed(&claude_code(&records));
+    handed.tells(words);
+    handed.has_no("typed ahead");
+}

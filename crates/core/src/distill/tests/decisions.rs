@@ -52,3 +52,13 @@ fn pasted_text_gives_no_rules() {
     let pasted = "why does it say this\n```\nyou must never do that\n```\n> always no\n    must not";
     assert!(tale().user(pasted).brief().decisions.is_empty());
 }
+
+#[test]
+fn what_a_program_said_is_nobodys_rule() {
+    let log = "WARN[0000] DEPRECATION: use config_path instead\n".repeat(20);
+    let brief = tale().user(&format!("Never restart it.\n\n\n\n{log}\nwhat is this")).brief();
+    assert_eq!(told(&brief), [(DecisionKind::Said, "Never restart it.")]);
+    for pasted in ["if (-not $Prompt) {", "TypeError: it must be a string"] {
+        assert!(tale().user(pasted).brief().decisions.is_empty(), "{pasted}");
+    }
+}

@@ -73,3 +73,12 @@ fn tests_passed_or_failed_and_files_may_have_changed_since() {
     assert_eq!(tests.counts.as_deref(), Some("12 passed, 0 failed"));
     assert_eq!(tale().user("go").edit("a.rs", "a", "b").brief().tests, None);
 }
+
+#[test]
+fn a_build_that_fails_behind_a_pipe_fails() {
+    let output = "src/a.ts(1,2): error TS2305: Module has no exported member 'x'.";
+    let tale = tale().user("please publish the package to the registry").run("npm run build 2>&1 | tail -5", 0, output);
+    assert_eq!(failing(&tale), ["npm run build 2>&1 | tail -5"]);
+    let built = tale.run("gradlew build -x test", 0, "BUILD SUCCESSFUL").brief();
+    assert_eq!(built.tests, None, "what leaves out the tests ran none");
+}

@@ -57,3 +57,32 @@ fn what_changed_since_is_told() {
     let brief = tale().edit("a.rs", "a", "b").edit("b.rs", "a", "b").brief_in(&workspace);
     assert_eq!(texts(&brief.drift.files), [format!("a.rs: changed at {}", minute(500)), "b.rs: is gone".to_owned()]);
 }
+
+#[test]
+fn a_folder_that_is_moved_or_removed_takes_its_files_along() {
+    let made = || tale().write("old/a.rs", "x").edit("kept/b.rs", "x", "y");
+    let moved = files(&made().run("mv old new", 0, ""));
+    assert_eq!(moved[0], ("new/a.rs".to_owned(), FileChange::Created, None));
+    assert_eq!(moved.len(), 2, "{moved:?}");
+    let removed = files(&made().run("rm -rf kept", 0, ""));
+    assert_eq!(removed[0], ("kept/b.rs".to_owned(), FileChange::Deleted, None));
+}
+
+#[test]
+fn what_comes_back_after_a_removal_was_changed() {
+    let tale = tale().edit("a.rs", "x", "y").run("rm a.rs", 0, "").write("a.rs", "z");
+    assert_eq!(files(&tale), [("a.rs".to_owned(), FileChange::Modified, None)]);
+}
+
+#[test]
+fn a_call_of_which_nothing_came_back_changed_nothing() {
+    let action = Action::Write { path: "a.rs".to_owned(), content: "x".to_owned() };
+    assert!(files(&tale().call("Write", action, None)).is_empty());
+    assert!(files(&tale().run("echo 2 > 1", 0, "")).is_empty(), "a number is no file");
+}
+
+#[test]
+fn one_file_that_is_named_in_two_ways_is_one() {
+    let tale = tale().edit("back\\db.py", "x", "y").edit("back/db.py", "y", "z");
+    assert_eq!(files(&tale), [("back/db.py".to_owned(), FileChange::Modified, None)]);
+}

@@ -44,7 +44,8 @@ impl Found<'_> {
 
     fn names(&self, text: &str, find: impl Fn(&str) -> Vec<String>) -> Vec<String> {
         let bounded = &text[..text.floor_char_boundary(SEARCHED_BYTES)];
-        find(&self.words.quoting.mask(&plain(bounded)))
+        let named = find(&plain(bounded));
+        named.iter().map(|name| self.words.quoting.mask(name).into_owned()).collect()
     }
 
     fn push(&mut self, named: Vec<String>, voice: Voice, at: Option<Timestamp>, key: EntryKey) {

@@ -1,5 +1,7 @@
 //! A call with what became of it: what it is for, whether it failed, and what its tests came to.
 
+use std::cell::OnceCell;
+
 use super::outcome;
 use super::role::{self, Role};
 use super::shell::CommandLine;
@@ -26,6 +28,8 @@ pub(in crate::distill) struct Call<'a> {
     pub(super) line: Option<CommandLine<'a>>,
     /// What it came to, where it ran tests and said so.
     pub(super) report: Option<Report>,
+    /// Put together when it is asked for: most calls are never compared.
+    aim: OnceCell<String>,
 }
 
 impl<'a> Call<'a> {
@@ -53,6 +57,7 @@ impl<'a> Call<'a> {
             role,
             line,
             report,
+            aim: OnceCell::new(),
         }
     }
 
@@ -70,7 +75,11 @@ impl<'a> Call<'a> {
     }
 
     /// What it is to do, the same for a thing that is tried again.
-    pub(super) fn aim(&self) -> String {
+    pub(super) fn aim(&self) -> &str {
+        self.aim.get_or_init(|| self.put_aim_together())
+    }
+
+    fn put_aim_together(&self) -> String {
         match self.action {
             Action::Write { path, .. } => format!("change {path}"),
             Action::Edit(changes) => format!("change {}", changed_paths(changes).join(" ")),

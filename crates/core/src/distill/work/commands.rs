@@ -18,10 +18,10 @@ const COMMAND_CHARS: usize = 600;
 
 /// Commands in the order in which they were last run; the newest last.
 pub(super) fn commands(work: &Work<'_>) -> Vec<CommandRun> {
-    let mut runs: BTreeMap<String, Vec<&Call<'_>>> = BTreeMap::new();
+    let mut runs: BTreeMap<&str, Vec<&Call<'_>>> = BTreeMap::new();
     for call in work.calls.iter().rev().filter(|call| was_run(call)) {
         let (aim, is_room) = (call.aim(), runs.len() < MAX_COMMANDS);
-        match runs.get_mut(&aim) {
+        match runs.get_mut(aim) {
             Some(calls) => calls.push(call),
             None if is_room => drop(runs.insert(aim, vec![call])),
             None => {}

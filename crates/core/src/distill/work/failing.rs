@@ -1,6 +1,6 @@
 //! Commands whose last run failed, and approaches that were tried in vain or taken back: by structure only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Work;
 use super::call::Call;
@@ -20,13 +20,13 @@ const MAX_EDITS: usize = 400;
 
 /// Checks whose last run failed and nothing passed since, in the present work; other commands only at the very end.
 pub(super) fn failing(work: &Work<'_>, present_from: usize) -> Vec<Failing> {
-    let mut newest: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut newest: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (index, call) in work.calls.iter().enumerate().filter(|(_, call)| call.step >= present_from) {
         if call.failed && is_telling(call) {
             let runs = newest.entry(call.aim()).or_default();
             *runs = (index, runs.1 + 1);
         } else if call.succeeded() {
-            newest.remove(&call.aim());
+            newest.remove(call.aim());
         }
     }
     let mut found: Vec<(usize, usize)> =
@@ -114,10 +114,11 @@ fn tried_in_vain(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
     let mut found = Vec::new();
     for tries in families.values() {
         let calls: Vec<&Call<'_>> = tries.iter().map(|index| &work.calls[*index]).collect();
-        let mut ways: Vec<String> = calls.iter().map(|call| call.aim()).collect();
-        ways.sort_unstable();
-        ways.dedup();
-        if ways.len() < 2 || !calls.iter().all(|call| call.failed && is_telling(call)) {
+        if !calls.iter().all(|call| call.failed && is_telling(call)) {
+            continue;
+        }
+        let ways: BTreeSet<&str> = calls.iter().map(|call| call.aim()).collect();
+        if ways.len() < 2 {
             continue;
         }
         let (Some(index), Some(last)) = (tries.last(), calls.last()) else { continue };
