@@ -167,6 +167,8 @@ pub(super) fn git_lines(brief: &Brief, n_commits: usize, width: usize) -> Vec<St
         (n, None) => format!("uncommitted paths: {n}"),
     };
     lines.push(uncommitted);
+    let n = brief.commits.len();
+    lines.extend((n > n_commits).then(|| format!("commits during the session: {n}")));
     let mut lines = vec![lines.join("; ")];
     lines.extend(made);
     lines

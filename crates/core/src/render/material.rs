@@ -23,6 +23,8 @@ pub struct Material<'a> {
     pub branch: Option<String>,
     pub quoting: Quoting,
     pub state: Vec<String>,
+    /// A prompt that came after the task and is too short to stand alone.
+    pub last_prompt: Option<Passage>,
     pub task: Option<Passage>,
     /// What belongs to the task beside its words: a shorter prompt after it, what that answers, the first request.
     pub about_task: Vec<String>,
@@ -152,6 +154,7 @@ impl<'a> Material<'a> {
             branch: None,
             quoting,
             state: Vec::new(),
+            last_prompt: None,
             task: None,
             about_task: Vec::new(),
             plan: Vec::new(),
@@ -186,6 +189,7 @@ impl<'a> Material<'a> {
                 .and_then(|git| git.branch.clone())
                 .or_else(|| history.header.branch.clone().filter(|branch| branch != "HEAD")),
             state: lines::state_lines(brief, 600),
+            last_prompt: last_prompt(brief),
             task: task(brief),
             about_task: about_task(brief),
             plan: plan(brief),
@@ -206,25 +210,31 @@ impl<'a> Material<'a> {
 }
 
 fn task(brief: &Brief) -> Option<Passage> {
+    let who = if brief.task.follow_up.is_some() { "what the user had asked before it" } else { "the user" };
     let request = brief.task.request.as_ref();
-    let said = request.map(|request| Passage { by: format!("the user{}", at(request.at)), text: request.text.clone() });
+    let said = request.map(|request| Passage { by: format!("{who}{}", at(request.at)), text: request.text.clone() });
     said.or_else(|| brief.title.as_ref().map(|title| Passage { by: "its title".to_owned(), text: title.clone() }))
+}
+
+fn last_prompt(brief: &Brief) -> Option<Passage> {
+    let said = brief.task.follow_up.as_ref()?;
+    Some(Passage { by: format!("The user's last prompt{}", at(said.at)), text: said.text.clone() })
 }
 
 fn about_task(brief: &Brief) -> Vec<String> {
     let task = &brief.task;
     let reply = task.in_reply_to.as_ref().map(|reply| {
-        format!("The agent said after that, at the end{}: {}", at(reply.at), quote(end_of(&reply.text, 600), 700))
+        format!(
+            "Before the user's last prompt the agent said, at the end{}: {}",
+            at(reply.at),
+            quote(end_of(&reply.text, 600), 700)
+        )
     });
-    let follow_up = task
-        .follow_up
-        .as_ref()
-        .map(|said| format!("The user's last prompt, which came after it{}: {}", at(said.at), item(said, 800)));
     let began = task
         .began_with
         .as_ref()
         .map(|said| format!("The first request of this context{}: {}", at(said.at), item(said, 1_200)));
-    [reply, follow_up, began].into_iter().flatten().collect()
+    [reply, began].into_iter().flatten().collect()
 }
 
 fn plan(brief: &Brief) -> Vec<String> {

@@ -92,7 +92,7 @@ fn standing_sentences(words: &Words<'_>) -> Vec<Decision> {
 
 fn ranked_sentences(words: &Words<'_>, prompt: &Said<'_>) -> Vec<(u32, usize, Item)> {
     // Of a long one, only the rules for good.
-    let least = if prompt.text.len() > LONG_PROMPT_BYTES { 3 } else { 1 };
+    let least = if prompt.text.len() > LONG_PROMPT_BYTES { 3 } else { 2 };
     let mut found = Vec::new();
     for sentence in own_sentences(prompt.text) {
         let weight = rank(sentence);

@@ -43,8 +43,12 @@ pub(super) fn touches<'a>(calls: &[Call<'a>], roots: &Roots) -> Vec<Touch<'a>> {
                     found.extend(gone.into_iter().map(|path| Touch { call, path, what: What::Delete }));
                 }
                 What::MoveBelow(to) => {
-                    for from in below(&found, &path) {
-                        let to = format!("{}{}", to.trim_end_matches('/'), &from[path.trim_end_matches('/').len()..]);
+                    let (path, to) = (path.trim_end_matches('/'), to.trim_end_matches('/'));
+                    // What is there already takes the folder in; else the folder becomes it.
+                    let name = path.rsplit('/').next().filter(|_| !below(&found, to).is_empty());
+                    let within = name.map(|name| format!("/{name}")).unwrap_or_default();
+                    for from in below(&found, path) {
+                        let to = format!("{to}{within}{}", &from[path.len()..]);
                         found.push(Touch { call, path: from, what: What::Delete });
                         found.push(Touch { call, path: to, what: What::Made });
                     }

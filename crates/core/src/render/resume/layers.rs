@@ -83,6 +83,12 @@ pub(super) fn state(material: &Material<'_>) -> String {
     format!("\n## State\n\n{}\n", material.state.join("\n"))
 }
 
+/// The user's last prompt, where it is too short to stand alone, and what it answers.
+pub(super) fn last_prompt(material: &Material<'_>) -> String {
+    let Some(prompt) = &material.last_prompt else { return String::new() };
+    format!("\n## {}\n\n{}", line(&prompt.by, 80), quoted(&clip_tokens(&prompt.text, 300)))
+}
+
 /// The task, in the user's words, and what belongs to it.
 pub(super) fn task(material: &Material<'_>, tokens: u64) -> String {
     let Some(task) = &material.task else { return String::new() };
@@ -221,6 +227,8 @@ impl Turn<'_, '_> {
             Role::Summary => "The agent's summary of what came before",
             Role::Tool => "Tool",
         };
+        // What lies on the disk can be looked up; what the user said, only here.
+        let chars = if message.role == Role::User { chars * 2 } else { chars };
         format!("\n**{who}{}:**\n\n{}", at(message.at), quoted(&quoting.passage(text, chars)))
     }
 }

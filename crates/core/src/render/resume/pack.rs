@@ -83,7 +83,7 @@ impl Draft {
             return None;
         }
         let mut draft = Self { head, state, foot, ..Self::default() };
-        draft.task = layers::task(material, (room.0 / 4).min(1_500));
+        draft.task = layers::last_prompt(material) + &layers::task(material, (room.0 / 4).min(1_500));
         if !room.take(&draft.task) {
             return None;
         }
