@@ -86,3 +86,10 @@ fn one_file_that_is_named_in_two_ways_is_one() {
     let tale = tale().edit("back\\db.py", "x", "y").edit("back/db.py", "y", "z");
     assert_eq!(files(&tale), [("back/db.py".to_owned(), FileChange::Modified, None)]);
 }
+
+#[test]
+fn what_was_cleared_away_before_a_run_is_not_told_as_gone() {
+    let cleared = || tale().run("rm -f log.csv", 0, "");
+    assert_eq!(files(&cleared()), [("log.csv".to_owned(), FileChange::Deleted, None)]);
+    assert!(files(&cleared().run("python train.py", 0, "epoch 1")).is_empty());
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Work;
 use super::call::Call;
 use super::changes::What;
+use super::role::Role;
 use super::symbols::Symbols;
 use super::testrun;
 use crate::distill::{FileChange, FileTouched, TestResult};
@@ -31,6 +32,7 @@ pub(super) fn files(work: &Work<'_>) -> Vec<FileTouched> {
     let mut states: Vec<(&str, FileState)> = states(work).into_iter().collect();
     // What was made and is gone again has left nothing.
     states.retain(|(_, state)| state.change != FileChange::Deleted || !state.entries.is_empty());
+    states.retain(|(_, state)| !may_be_back(work, state));
     states.sort_by_key(|(_, state)| std::cmp::Reverse(state.order));
     let (mut changed, mut read) = (0, 0);
     states.retain(|(_, state)| {
@@ -52,6 +54,15 @@ pub(super) fn files(work: &Work<'_>) -> Vec<FileTouched> {
         }
     });
     told.collect()
+}
+
+/// Whether a file that a command cleared away, and that the session had nothing else to do with, may have been made anew
+/// by a later command: the output of a run is of that kind. What is not known is not told.
+fn may_be_back(work: &Work<'_>, state: &FileState) -> bool {
+    let is_work = |call: &Call<'_>| matches!(call.action, Action::Run { .. }) && call.role != Role::Look;
+    let is_cleared =
+        state.change == FileChange::Deleted && state.entries.len() == 1 && is_work(&work.calls[state.call]);
+    is_cleared && work.calls[state.call + 1..].iter().any(|later| is_work(later) && later.succeeded())
 }
 
 /// What became of each file.
