@@ -67,9 +67,8 @@ pub struct State {
     pub output: Option<Item>,
     /// What the user typed ahead and the agent never saw.
     pub queued: Vec<Item>,
-    /// That the user cleared the context, and when, where that is known.
-    #[serde(skip)]
-    pub cleared_at: Option<Option<Timestamp>>,
+    /// Whether the context was cleared on the way: what was said before is nobody's task any more.
+    pub cleared: bool,
 }
 
 /// What the user asked for.

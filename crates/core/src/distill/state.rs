@@ -13,8 +13,7 @@ pub(super) fn end_of(history: &History, words: &Words<'_>, quoting: Quoting) -> 
     let queued = words.queued();
     let mut state = state_of(history, quoting);
     state.queued = queued;
-    let from = history.context_from();
-    state.cleared_at = (from > 0).then(|| history.steps.get(from - 1).and_then(|step| step.at));
+    state.cleared = history.context_from() > 0;
     state
 }
 
@@ -53,7 +52,7 @@ fn plain_state<'s>(kind: StateKind, last: impl Into<Option<&'s Step>>) -> State 
         detail: None,
         output: None,
         queued: Vec::new(),
-        cleared_at: None,
+        cleared: false,
     }
 }
 

@@ -6,8 +6,6 @@ use crate::distill::{
     Item, StateKind, TestResult, TestRun,
 };
 
-use crate::time::Timestamp;
-
 /// How the session stands, the most needed first.
 pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
     let state = &brief.state;
@@ -35,9 +33,7 @@ pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
     lines.extend(state.queued.iter().map(|queued| {
         format!("The user had typed ahead, and the agent never saw it{}: {}", at(queued.at), item(queued, width))
     }));
-    lines.extend(
-        state.cleared_at.map(|at| format!("The context was cleared{}; nothing of before is quoted.", at_time(at))),
-    );
+    lines.extend(state.cleared.then(|| CLEARED.to_owned()));
     lines.extend(plan_is_done(brief));
     lines
 }
@@ -48,9 +44,7 @@ fn last_call(call: &Item, width: usize) -> String {
     format!(" The last call{end}: {}", code(&call.text, width))
 }
 
-fn at_time(at: Option<Timestamp>) -> String {
-    at.map(|at| format!(" at {}", when(at))).unwrap_or_default()
-}
+const CLEARED: &str = "The context was cleared on the way; nothing that was said before that is quoted.";
 
 fn plan_is_done(brief: &Brief) -> Option<String> {
     let plan = &brief.plan;
