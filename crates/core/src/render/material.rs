@@ -210,15 +210,14 @@ impl<'a> Material<'a> {
 }
 
 fn task(brief: &Brief) -> Option<Passage> {
-    let who = if brief.task.follow_up.is_some() { "what the user had asked before it" } else { "the user" };
     let request = brief.task.request.as_ref();
-    let said = request.map(|request| Passage { by: format!("{who}{}", at(request.at)), text: request.text.clone() });
+    let said = request.map(|request| Passage { by: format!("the user{}", at(request.at)), text: request.text.clone() });
     said.or_else(|| brief.title.as_ref().map(|title| Passage { by: "its title".to_owned(), text: title.clone() }))
 }
 
 fn last_prompt(brief: &Brief) -> Option<Passage> {
     let said = brief.task.follow_up.as_ref()?;
-    Some(Passage { by: format!("The user's last prompt{}", at(said.at)), text: said.text.clone() })
+    Some(Passage { by: format!("the user's last prompt{}", at(said.at)), text: said.text.clone() })
 }
 
 fn about_task(brief: &Brief) -> Vec<String> {

@@ -27,6 +27,8 @@ pub(super) const TITLE: &str = "# [CARRYOVER] Session to resume";
 pub(super) const END: &str = "[CARRYOVER] End of the session to resume.";
 /// The heading of the task, up to who said it.
 pub(super) const TASK: &str = "## Task: ";
+/// The heading of what was asked before it, where the task is a short prompt.
+pub(super) const BEFORE: &str = "## Asked before it: ";
 
 /// The title, where it comes from, and what is to be done with it.
 pub(super) fn head(material: &Material<'_>, options: &ResumeOptions<'_>, tight: bool) -> String {
@@ -86,14 +88,15 @@ pub(super) fn state(material: &Material<'_>) -> String {
 /// The user's last prompt, where it is too short to stand alone, and what it answers.
 pub(super) fn last_prompt(material: &Material<'_>) -> String {
     let Some(prompt) = &material.last_prompt else { return String::new() };
-    format!("\n## {}\n\n{}", line(&prompt.by, 80), quoted(&clip_tokens(&prompt.text, 300)))
+    format!("\n{TASK}{}\n\n{}", line(&prompt.by, 80), quoted(&clip_tokens(&prompt.text, 300)))
 }
 
 /// The task, in the user's words, and what belongs to it.
 pub(super) fn task(material: &Material<'_>, tokens: u64) -> String {
     let Some(task) = &material.task else { return String::new() };
     let words = quoted(&clip_tokens(&task.text, tokens));
-    format!("\n{TASK}{}\n\n{words}", line(&task.by, 80))
+    let heading = if material.last_prompt.is_some() { BEFORE } else { TASK };
+    format!("\n{heading}{}\n\n{words}", line(&task.by, 80))
 }
 
 pub(super) fn about_task(material: &Material<'_>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! A resume prompt read back. A session that was begun with one is handed over in its turn, and what it was begun for
 //! stands in that prompt: without the words that we put around it.
 
-use super::layers::{END, TASK, TITLE};
+use super::layers::{BEFORE, END, TASK, TITLE};
 
 /// A resume prompt that somebody was given.
 pub struct TakenOver {
@@ -61,9 +61,15 @@ fn unfenced<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (u
     })
 }
 
-/// The quotation below the heading of the task.
+/// The quotation below the heading of the task; where that is a short prompt, what was asked before it comes first.
 fn task<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
-    let below = lines.skip_while(|line| !line.starts_with(TASK)).skip(1);
+    let lines: Vec<&str> = lines.collect();
+    let words: Vec<String> = [BEFORE, TASK].iter().filter_map(|heading| quotation_below(&lines, heading)).collect();
+    (!words.is_empty()).then(|| words.join("\n\n"))
+}
+
+fn quotation_below(lines: &[&str], heading: &str) -> Option<String> {
+    let below = lines.iter().skip_while(|line| !line.starts_with(heading)).skip(1);
     let quoted = below.skip_while(|line| line.trim().is_empty()).take_while(|line| line.starts_with('>'));
     let words: Vec<&str> = quoted.map(|line| line.strip_prefix("> ").unwrap_or(&line[1..])).collect();
     (!words.is_empty()).then(|| words.join("\n"))

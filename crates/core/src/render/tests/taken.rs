@@ -43,3 +43,11 @@ fn other_texts_hold_no_prompt() {
         assert!(taken_over(text).is_none(), "{text}");
     }
 }
+
+#[test]
+fn a_short_last_prompt_is_taken_with_what_was_asked_before_it() {
+    let tale = usual().user("yes, do it").agent("I begin.");
+    let prompt = prompt_of(&tale, &workspace(), 32_000).unwrap().text;
+    let task = taken_over(&prompt).unwrap().task;
+    assert_eq!(task, format!("{TASK}\n\nyes, do it"));
+}
