@@ -6,6 +6,8 @@ pub mod ids;
 pub mod jsonl;
 pub mod lanes;
 pub mod line;
+pub(crate) mod patch;
+pub(crate) mod referenced;
 pub(crate) mod refusal;
 pub mod relocate;
 pub mod sqlite;

@@ -3,10 +3,7 @@
 use carryover_core::transcript::{Blob, Body, Origin, Part, text_of};
 
 use super::boilerplate::{self, Sorted};
-
-/// Between these stand the files that the user named with `@`, behind the words in which they are named.
-const FILES: &str = "--- Content from referenced files ---";
-const END_OF_FILES: &str = "--- End of content ---";
+use crate::formats::referenced::{Piece, ReferencedFiles};
 
 /// A message of the user's in the course of being read.
 #[derive(Default)]
@@ -16,49 +13,22 @@ pub(super) struct Prompt {
     /// What was not, behind it.
     pub added: Vec<(Origin, Body)>,
     /// The files that were named, as long as they last.
-    files: Option<Vec<Part>>,
+    files: ReferencedFiles,
 }
 
 impl Prompt {
     pub(super) fn text(&mut self, text: &str) {
-        if self.files.is_some() {
-            return self.file(text);
+        for piece in self.files.split(text) {
+            match piece {
+                Piece::Words(words) => self.said(words),
+                Piece::Files(files) => self.added.push((Origin::Hook, Body::Prompt(files))),
+            }
         }
-        let begins = text.find(FILES).filter(|at| matches!(text[..*at].chars().last(), None | Some('\n')));
-        let Some(at) = begins else { return self.said(text) };
-        if !text[..at].trim().is_empty() {
-            self.said(text[..at].trim_end());
-        }
-        self.files = Some(Vec::new());
-        self.file(&text[at..]);
     }
 
     /// An image that was named is shown with the words: it was pasted or chosen, and has no other.
     pub(super) fn blob(&mut self, blob: Blob) {
         self.spoken.push(Part::Blob(blob));
-    }
-
-    /// A text among the files; the last one may be followed by more words.
-    fn file(&mut self, text: &str) {
-        let end = text.find(END_OF_FILES).map(|at| at + END_OF_FILES.len());
-        let (files, behind) = text.split_at(end.unwrap_or(text.len()));
-        if let Some(parts) = &mut self.files
-            && !files.is_empty()
-        {
-            parts.push(Part::Text(files.to_owned()));
-        }
-        if end.is_some() {
-            self.close();
-        }
-        if !behind.trim().is_empty() {
-            self.text(behind);
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some(parts) = self.files.take().filter(|parts| !parts.is_empty()) {
-            self.added.push((Origin::Hook, Body::Prompt(parts)));
-        }
     }
 
     fn said(&mut self, text: &str) {
@@ -77,7 +47,8 @@ impl Prompt {
     /// Ends the message. Behind a command of the user's own, what was sent is its template, and what was typed is only
     /// what the screen shows.
     pub(super) fn finish(&mut self, shown: &[Part]) {
-        self.close();
+        let left = self.files.finish();
+        self.added.extend(left.map(|files| (Origin::Hook, Body::Prompt(files))));
         let shown = text_of(shown);
         let is_command = |text: &str| text.trim_start().starts_with('/');
         if is_command(&shown) && !self.spoken.is_empty() && !is_command(&text_of(&self.spoken)) {
@@ -117,7 +88,10 @@ mod tests {
         let text = "explain @a.rs\n--- Content from referenced files ---\nContent from @a.rs:\nfn a() {}\n--- End of content ---";
         let read = read(&[text], "");
         assert_eq!(read[0], (Origin::User, "explain @a.rs".to_owned()));
-        assert!(read[1].0 == Origin::Hook && read[1].1.starts_with(FILES), "{read:?}");
+        assert!(
+            read[1].0 == Origin::Hook && read[1].1.starts_with("--- Content from referenced files ---"),
+            "{read:?}"
+        );
         assert_eq!(read.len(), 2);
     }
 

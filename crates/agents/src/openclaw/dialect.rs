@@ -4,6 +4,7 @@ use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, StepState
 use serde_json::{Value, json};
 
 use super::wire::WireDetails;
+use crate::formats::patch;
 use crate::formats::tree::blocks::{Home, Spelt};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
@@ -55,7 +56,9 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "view_image" => input.path.map(|path| Action::View { path }),
         "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "edit" => input.path.map(|path| edit(path, outcome)),
-        "apply_patch" => input.input.map(|text| patched(&text)).filter(|changes| !changes.is_empty()).map(Action::Edit),
+        "apply_patch" => {
+            input.input.map(|text| patch::changed_files(&text)).filter(|changes| !changes.is_empty()).map(Action::Edit)
+        }
         "update_plan" => input.plan.map(|steps| Action::Plan(steps.into_iter().map(step).collect())),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
@@ -73,20 +76,6 @@ fn read(path: String, offset: Option<u64>, limit: Option<u64>) -> Action {
         return Action::View { path };
     }
     Action::Read { path, offset, limit }
-}
-
-/// Which files a patch is about.
-fn patched(text: &str) -> Vec<Change> {
-    let change = |line: &str| {
-        let (what, path) = line.strip_prefix("*** ")?.split_once(" File: ")?;
-        let path = path.trim().to_owned();
-        match what {
-            "Add" | "Update" => Some(Change::Update { path, moved_to: None, hunks: Vec::new() }),
-            "Delete" => Some(Change::Delete { path }),
-            _ => None,
-        }
-    };
-    text.lines().filter_map(change).collect()
 }
 
 fn step(step: WireStep) -> PlanStep {

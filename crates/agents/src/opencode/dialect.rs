@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::diff;
 use super::wire::{WireExported, WireNoted, WirePart, lenient};
+use crate::formats::patch;
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(Deserialize, Default)]
@@ -57,7 +58,7 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "read" => input.file_path.map(|path| read(path, input.offset, input.limit)),
         "write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "edit" => input.file_path.map(|path| edit(call, path, input.old_string.as_deref(), outcome)),
-        "apply_patch" => input.patch_text.map(|text| Action::Edit(patched(&text))),
+        "apply_patch" => input.patch_text.map(|text| Action::Edit(patch::changed_files(&text))),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.include }),
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "webfetch" => input.url.map(|url| Action::Fetch { url }),
@@ -110,20 +111,6 @@ pub(super) fn answers(call: &Call, outcome: &str) -> Vec<Answer> {
         (!given.is_empty()).then(|| Answer { question: asked.question, answer: given.join(", ") })
     };
     questions.into_iter().zip(given).filter_map(answer).collect()
-}
-
-/// Which files a patch is about.
-fn patched(text: &str) -> Vec<Change> {
-    let change = |line: &str| {
-        let (what, path) = line.strip_prefix("*** ")?.split_once(" File: ")?;
-        let path = path.trim().to_owned();
-        match what {
-            "Add" | "Update" => Some(Change::Update { path, moved_to: None, hunks: Vec::new() }),
-            "Delete" => Some(Change::Delete { path }),
-            _ => None,
-        }
-    };
-    text.lines().filter_map(change).collect()
 }
 
 fn step(todo: WireTodo) -> PlanStep {

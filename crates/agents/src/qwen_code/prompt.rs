@@ -2,9 +2,7 @@
 
 use carryover_core::transcript::{Body, Origin, Part};
 
-/// Between these stand the files that the user named with `@`, behind the words in which they are named.
-const FILES: &str = "--- Content from referenced files ---";
-const END_OF_FILES: &str = "--- End of content ---";
+use crate::formats::referenced::{Piece, ReferencedFiles};
 
 /// How the client begins what it sends of its own; it is never the user's words.
 const BOILERPLATE: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
@@ -25,53 +23,31 @@ pub(super) struct Prompt {
     /// What was not.
     pub added: Vec<(Origin, Body)>,
     /// The files that were named, as long as they last.
-    files: Option<Vec<Part>>,
+    files: ReferencedFiles,
 }
 
 impl Prompt {
     pub(super) fn part(&mut self, part: Part) {
         match part {
-            Part::Text(text) => self.text(text),
+            Part::Text(text) => self.text(&text),
             // An image that was named is shown with the words: it was pasted or chosen, and has no other.
             blob @ Part::Blob(_) => self.spoken.push(blob),
         }
     }
 
-    fn text(&mut self, text: String) {
-        if self.files.is_some() {
-            return self.file(&text);
-        }
-        let begins = text.find(FILES).filter(|at| matches!(text[..*at].chars().last(), None | Some('\n')));
-        let Some(at) = begins else { return self.said(text) };
-        if !text[..at].trim().is_empty() {
-            self.said(text[..at].trim_end().to_owned());
-        }
-        self.files = Some(Vec::new());
-        self.file(&text[at..]);
-    }
-
-    /// A text among the files; the last one may be followed by more words.
-    fn file(&mut self, text: &str) {
-        let end = text.find(END_OF_FILES).map(|at| at + END_OF_FILES.len());
-        let (files, behind) = text.split_at(end.unwrap_or(text.len()));
-        if let Some(parts) = &mut self.files
-            && !files.is_empty()
-        {
-            parts.push(Part::Text(files.to_owned()));
-        }
-        if end.is_some() {
-            self.close();
-        }
-        if !behind.trim().is_empty() {
-            self.text(behind.to_owned());
+    fn text(&mut self, text: &str) {
+        for piece in self.files.split(text) {
+            match piece {
+                Piece::Words(words) => self.said(words.to_owned()),
+                Piece::Files(files) => self.added.push((Origin::Hook, Body::Prompt(files))),
+            }
         }
     }
 
     /// Ends the message: files may go without their last line.
     pub(super) fn close(&mut self) {
-        if let Some(parts) = self.files.take().filter(|parts| !parts.is_empty()) {
-            self.added.push((Origin::Hook, Body::Prompt(parts)));
-        }
+        let left = self.files.finish();
+        self.added.extend(left.map(|files| (Origin::Hook, Body::Prompt(files))));
     }
 
     fn said(&mut self, text: String) {
