@@ -18,6 +18,8 @@ pub struct Material<'a> {
     pub session: String,
     /// When it was captured.
     pub made_at: String,
+    /// When something last happened in it: with the year, which other times are told without.
+    pub last_active: Option<Timestamp>,
     pub project: Option<String>,
     pub project_name: Option<String>,
     pub branch: Option<String>,
@@ -149,6 +151,7 @@ impl<'a> Material<'a> {
             agent_name: agent_name.to_owned(),
             session: session.to_owned(),
             made_at,
+            last_active: None,
             project: None,
             project_name: None,
             branch: None,
@@ -189,6 +192,7 @@ impl<'a> Material<'a> {
                 .and_then(|git| git.branch.clone())
                 .or_else(|| history.header.branch.clone().filter(|branch| branch != "HEAD")),
             state: lines::state_lines(brief, 600),
+            last_active: brief.updated_at,
             last_prompt: last_prompt(brief),
             task: task(brief),
             about_task: about_task(brief),

@@ -245,6 +245,7 @@ impl SessionJson {
             .concat(),
             decisions: lines(&self.decisions),
             problems: lines(&self.blockers),
+            last_active: self.conversation.messages.iter().rev().find_map(ConversationMessage::at),
             questions: questions.iter().map(|text| quote(&mask(text), 400)).collect(),
             files: self.files_changed.iter().map(ChangedFile::view).collect(),
             context: self.project.context(),
@@ -303,6 +304,10 @@ impl Conversation {
 }
 
 impl ConversationMessage {
+    fn at(&self) -> Option<Timestamp> {
+        self.timestamp.as_deref().and_then(Timestamp::parse)
+    }
+
     fn message(&self) -> Message<'_> {
         let text = self.content.as_str();
         let (role, words) = match self.role {
@@ -313,6 +318,6 @@ impl ConversationMessage {
                 (Role::Tool, Words::Result { tool: self.tool_name.as_deref().unwrap_or("tool"), text })
             }
         };
-        Message { role, at: self.timestamp.as_deref().and_then(Timestamp::parse), words }
+        Message { role, at: self.at(), words }
     }
 }

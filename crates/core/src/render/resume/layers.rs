@@ -36,6 +36,7 @@ pub(super) fn head(material: &Material<'_>, options: &ResumeOptions<'_>, tight: 
     let mut out = format!("{TITLE}\n\n> From **{agent}**, captured {}", material.made_at);
     if !tight {
         out += &format!(", session {}", code(&material.session, 80));
+        out += &material.last_active.map(|at| format!(", last active {at}")).unwrap_or_default();
         if let Some(target) = options.target_name {
             out += &format!(", for {}", line(target, 60));
         }
