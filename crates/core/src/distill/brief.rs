@@ -14,6 +14,8 @@ pub enum Voice {
     Agent,
     /// Output of a tool: to be quoted, bounded and labelled.
     Tool,
+    /// What the service behind the agent answered instead of a reply.
+    Service,
     /// Seen in the project's folder.
     Workspace,
 }
@@ -104,6 +106,9 @@ pub struct Decision {
     pub question: Option<String>,
     #[serde(flatten)]
     pub what: Item,
+    /// Of sentences, how they rank where room is short.
+    #[serde(skip)]
+    pub rank: u32,
 }
 
 /// A command whose last run failed.
@@ -143,8 +148,12 @@ pub enum ApproachKind {
 #[serde(rename_all = "lowercase")]
 pub enum FileChange {
     Created,
+    /// Written whole; whether it was there before is not recorded.
+    Written,
     Modified,
     Deleted,
+    /// Moved to another path.
+    Moved,
     Read,
 }
 
@@ -230,6 +239,7 @@ pub struct Brief {
     #[serde(serialize_with = "text::perhaps")]
     pub started_at: Option<Timestamp>,
     #[serde(serialize_with = "text::perhaps")]
+    /// When something last happened; none where only the beginning is recorded.
     pub updated_at: Option<Timestamp>,
     /// When the brief was made.
     #[serde(serialize_with = "text::known")]

@@ -48,7 +48,7 @@ pub fn distill(history: &History, workspace: &Workspace, quoting: Quoting, now: 
         project: header.project.as_ref().map(|path| quoting.line(&path.display().to_string(), 400)),
         model: header.model.clone(),
         started_at: header.started_at,
-        updated_at: header.updated_at,
+        updated_at: header.updated_at.filter(|at| header.started_at != Some(*at)),
         made_at: now,
         messages: words.n_messages(),
         tools: work.tools(),

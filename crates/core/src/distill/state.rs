@@ -97,7 +97,7 @@ fn stopped(history: &History, last: &Step, quoting: Quoting) -> Option<State> {
         _ => StateKind::ServiceError,
     };
     let said = Some(failure.message.trim()).filter(|message| !message.is_empty());
-    let detail = said.map(|message| quoting.item(message, 300, Voice::Tool, step.at, step.key));
+    let detail = said.map(|message| quoting.item(message, 300, Voice::Service, step.at, step.key));
     let detail = if kind == StateKind::Interrupted { interrupted_call(history, quoting) } else { detail };
     Some(State { until: failure.resets_at, detail, ..plain_state(kind, step) })
 }

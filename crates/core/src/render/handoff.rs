@@ -114,6 +114,8 @@ fn head(brief: &Brief, options: &HandoffOptions<'_>) -> Vec<String> {
     }
     if let Some(at) = brief.updated_at {
         about += &format!(", last active {at}");
+    } else if let Some(at) = brief.started_at {
+        about += &format!(", begun {at}");
     }
     let mut lines = vec![format!("# [CARRYOVER] {} from {}", brief.made_at, line(options.agent_name, 40)), about + "."];
     lines.extend(protocol(options.protocol).iter().map(|line| (*line).to_owned()));
@@ -158,7 +160,11 @@ fn task(brief: &Brief, size: Size) -> Vec<String> {
     lines.push(format!("{heading}{}{colon}", at(request.at)));
     lines.extend(passage(request, size.chars(2_400, 160), size.lines(16, 5)));
     if let Some(began) = &task.began_with {
-        lines.push(format!("The first request of this context{}: {}", at(began.at), item(began, size.chars(600, 80))));
+        lines.push(format!(
+            "The first request that the user typed{}: {}",
+            at(began.at),
+            item(began, size.chars(600, 80))
+        ));
     }
     lines.extend(between(brief, size));
     lines
@@ -192,10 +198,29 @@ fn between(brief: &Brief, size: Size) -> Vec<String> {
     if most == 0 {
         return Vec::new();
     }
+    let long = task.request.as_ref().and_then(|request| long_before(request, &others));
+    let mut told: Vec<usize> = (0..most).collect();
+    if let Some(long) = long.filter(|long| *long >= most) {
+        told[most - 1] = long;
+    }
     let mut lines = vec![counted("### What the user said before, the latest first", most, others.len())];
-    let one = |said: &&Item| format!("- {}", lines::dated(said, size.chars(240, 50)));
-    lines.extend(others.iter().take(most).map(one));
+    let width = |index: usize| if Some(index) == long { size.chars(1_600, 300) } else { size.chars(240, 50) };
+    lines.extend(told.iter().map(|index| format!("- {}", lines::dated(others[*index], width(*index)))));
     lines
+}
+
+/// A task that is as short may lean on what was said before it.
+const SHORT_TASK: usize = 240;
+/// So long is what it may lean on, and among so many of the latest prompts it is looked for.
+const LONG_REQUEST: usize = 400;
+const LATEST: usize = 8;
+
+/// The longest of the prompts before a short task.
+fn long_before(request: &Item, others: &[&Item]) -> Option<usize> {
+    let n_chars = |said: &Item| said.text.chars().count();
+    let latest = others.iter().enumerate().take(LATEST).filter(|(_, said)| n_chars(said) >= LONG_REQUEST);
+    let longest = latest.max_by_key(|(_, said)| n_chars(said)).map(|(index, _)| index);
+    longest.filter(|_| n_chars(request) <= SHORT_TASK)
 }
 
 fn last_words(brief: &Brief, size: Size) -> Vec<String> {
@@ -244,7 +269,7 @@ fn sections(brief: &Brief, shown: &str, size: Size) -> Vec<Section> {
         ),
         ("Open questions", questions(brief, wide), size.lines(5, 1)),
         ("Tests", brief.tests.iter().map(|run| lines::test_run(run, wide / 2)).collect(), 1),
-        ("Files changed, the latest first", files(brief, size), size.lines(12, 3)),
+        ("Files changed, by the last edit on record", files(brief, size), size.lines(12, 3)),
         ("TODO and FIXME that this session added", newest(&brief.todos), size.lines(4, 0)),
         ("References", newest(&brief.references), size.lines(5, 0)),
         ("Git", lines::git_lines(brief, size.lines(5, 0), size.chars(100, 30)), size.lines(6, 1)),
@@ -253,10 +278,14 @@ fn sections(brief: &Brief, shown: &str, size: Size) -> Vec<Section> {
     ]
 }
 
+/// Sentences that rank lower may have been overruled by a word that there is no room for.
+const RULE_FOR_GOOD: u32 = 3;
+
 /// What is quoted above already is not told twice.
 fn decisions(brief: &Brief, shown: &str, wide: usize) -> Vec<String> {
-    let is_shown = |one: &&Decision| one.kind == DecisionKind::Said && shown.contains(&one.what.text);
-    brief.decisions.iter().filter(|one| !is_shown(one)).map(|one| lines::decision(one, wide)).collect()
+    let is_rule = |one: &Decision| one.rank >= RULE_FOR_GOOD && !shown.contains(&one.what.text);
+    let told = brief.decisions.iter().filter(|one| one.kind != DecisionKind::Said || is_rule(one));
+    told.map(|one| lines::decision(one, wide)).collect()
 }
 
 /// In order: in progress, left, done.
@@ -285,9 +314,17 @@ fn files(brief: &Brief, size: Size) -> Vec<String> {
         return changed.into_iter().map(|file| lines::file(file, wide)).collect();
     }
     let (told, others) = changed.split_at(n_lines - 1);
-    let names: Vec<&str> = others.iter().map(|file| file.path.as_str()).collect();
+    let names: Vec<String> = others.iter().map(|file| named(file)).collect();
     let more = format!("and {} more: {}", others.len(), code(&names.join(", "), size.chars(1_200, 60)));
     told.iter().map(|file| lines::file(file, wide)).chain([more]).collect()
+}
+
+/// A file by its name; one that is gone, with that.
+fn named(file: &FileTouched) -> String {
+    match file.change {
+        FileChange::Deleted | FileChange::Moved => format!("{} ({})", file.path, lines::change_word(file.change)),
+        _ => file.path.clone(),
+    }
 }
 
 /// Only where room is left.

@@ -96,8 +96,10 @@ pub(super) fn approach(failed: &FailedApproach, width: usize) -> String {
 pub(super) fn change_word(change: FileChange) -> &'static str {
     match change {
         FileChange::Created => "created",
+        FileChange::Written => "written",
         FileChange::Modified => "modified",
         FileChange::Deleted => "deleted",
+        FileChange::Moved => "moved away",
         FileChange::Read => "read",
     }
 }
@@ -112,7 +114,7 @@ pub(super) fn file_change(file: &FileTouched, width: usize) -> String {
         None => "",
     };
     let time = match file.change {
-        FileChange::Created => file.at.map(|at| format!(", last changed {}", when(at))).unwrap_or_default(),
+        FileChange::Created => file.at.map(|at| format!(", last edit {}", when(at))).unwrap_or_default(),
         _ => at(file.at),
     };
     format!("{}{time}{within}{tests}", change_word(file.change))

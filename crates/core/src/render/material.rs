@@ -4,12 +4,13 @@
 //! said, and messages are masked when they are shown.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines;
-use super::words::{at, code, end_of, flat, from_tool, item, quote};
-use crate::distill::{Brief, CallEvent, Event, FileChange, History, Item, Quoting, Workspace};
+use super::words::{at, code, end_of, flat, from_service, from_tool, item, quote};
+use crate::distill::{Brief, CallEvent, DecisionKind, Event, FileChange, History, Item, Quoting, Workspace};
 use crate::time::Timestamp;
-use crate::transcript::{Action, Status};
+use crate::transcript::{Action, EntryKey, Status};
 
 /// Everything that a resume prompt may say.
 #[derive(Debug, Clone)]
@@ -37,8 +38,10 @@ pub struct Material<'a> {
     pub questions: Vec<String>,
     /// The agent's own account of what was compacted.
     pub summary: Vec<String>,
-    /// What the user said beside the task.
-    pub said: Vec<String>,
+    /// What the user said beside the task, the latest first.
+    pub said: Vec<Said>,
+    /// Sentences of the user's that rank as standing, for where their prompt is not quoted.
+    pub standing: Vec<Passage>,
     pub drift: Vec<String>,
     pub files: Vec<FileView<'a>>,
     pub git: Vec<String>,
@@ -53,6 +56,15 @@ pub struct Material<'a> {
 pub struct Passage {
     /// Who said it and when, for the heading.
     pub by: String,
+    pub text: String,
+}
+
+/// A prompt of the user's, masked.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// Which of the messages it is.
+    pub message: usize,
+    pub at: Option<Timestamp>,
     pub text: String,
 }
 
@@ -103,7 +115,12 @@ pub struct Message<'a> {
 pub enum Words<'a> {
     Text(&'a str),
     Call(&'a CallEvent),
-    Result { tool: &'a str, text: &'a str },
+    Result {
+        tool: &'a str,
+        text: &'a str,
+    },
+    /// What the service answered instead of a reply.
+    Failure(&'a str),
 }
 
 impl Message<'_> {
@@ -112,6 +129,7 @@ impl Message<'_> {
         let mask = |text: &str| quoting.line(text, 400);
         match &self.words {
             Words::Text(text) => quote(&mask(text), 160),
+            Words::Failure(text) => from_service(&mask(text), 120),
             Words::Result { tool, text } => format!("{}: {}", code(tool, 40), from_tool(&mask(text), 120)),
             Words::Call(call) => {
                 let subject = quoting.passage(&call.action.subject(), 400);
@@ -166,6 +184,7 @@ impl<'a> Material<'a> {
             questions: Vec::new(),
             summary: Vec::new(),
             said: Vec::new(),
+            standing: Vec::new(),
             drift: Vec::new(),
             files: Vec::new(),
             git: Vec::new(),
@@ -185,6 +204,8 @@ impl<'a> Material<'a> {
     ) -> Self {
         let git = workspace.git.as_ref().or(brief.git.as_ref());
         let newest = |items: &[Item]| items.iter().rev().map(|one| item(one, 400)).collect::<Vec<_>>();
+        let (messages, keys) = messages(history);
+        let answers = brief.decisions.iter().filter(|one| one.kind != DecisionKind::Said);
         Self {
             project: brief.project.clone().or_else(|| Some(workspace.root.clone()).filter(|root| !root.is_empty())),
             project_name: workspace.name.clone(),
@@ -197,21 +218,25 @@ impl<'a> Material<'a> {
             task: task(brief),
             about_task: about_task(brief),
             plan: plan(brief),
-            decisions: brief.decisions.iter().map(|one| lines::decision(one, 400)).collect(),
+            decisions: answers.map(|one| lines::decision(one, 400)).collect(),
             problems: problems(brief),
             questions: newest(&brief.questions),
             summary: brief.summary.iter().map(|part| lines::dated(part, 1_200)).collect(),
-            said: said(brief),
+            said: said(brief, &keys),
+            standing: standing(brief),
             drift: lines::drift_lines(brief, 200),
             files: files(brief, history, workspace),
             git: lines::git_lines(brief, 12, 100),
             context: context(workspace),
             overview: overview(brief),
-            messages: messages(history),
+            messages,
             ..Self::empty(agent_name, &brief.session.0, brief.made_at.to_string(), quoting)
         }
     }
 }
+
+/// What the task is cut at, in characters.
+pub(super) const TASK_CHARS: usize = 6_000;
 
 fn task(brief: &Brief) -> Option<Passage> {
     let request = brief.task.request.as_ref();
@@ -236,7 +261,7 @@ fn about_task(brief: &Brief) -> Vec<String> {
     let began = task
         .began_with
         .as_ref()
-        .map(|said| format!("The first request of this context{}: {}", at(said.at), item(said, 1_200)));
+        .map(|said| format!("The first request that the user typed{}: {}", at(said.at), item(said, 1_200)));
     [reply, began].into_iter().flatten().collect()
 }
 
@@ -248,20 +273,35 @@ fn plan(brief: &Brief) -> Vec<String> {
     [told("in progress", &plan.in_progress), told("left", &plan.left), told("done", &plan.done)].concat()
 }
 
-/// So many of the user's words are told beside the conversation.
-const MAX_SAID: usize = 60;
-/// What they may have together, in characters.
-const SAID_CHARS: usize = 8_000;
+/// Prompts of a captured session that are told beside the conversation, and what each is cut at, in characters.
+const MAX_SAID: usize = 200;
+const SAID_CHARS: usize = 3_000;
 
 /// The user's words that are told nowhere else, the latest first.
-fn said(brief: &Brief) -> Vec<String> {
+fn said(brief: &Brief, keys: &BTreeMap<EntryKey, usize>) -> Vec<Said> {
     let task = &brief.task;
-    let told: Vec<&Item> = [&task.request, &task.follow_up, &task.began_with].into_iter().flatten().collect();
+    let told: Vec<&Item> = [&task.request, &task.follow_up].into_iter().flatten().collect();
     let others = brief.requests.iter().rev().filter(|said| !told.iter().any(|told| told.entries == said.entries));
-    let others: Vec<&Item> = others.take(MAX_SAID).collect();
-    // Few prompts are told at length, many in short.
-    let width = (SAID_CHARS / others.len().max(1)).clamp(240, 1_200);
-    others.into_iter().map(|said| format!("the user{}: {}", at(said.at), item(said, width))).collect()
+    let place = |said: &Item| said.entries.first().and_then(|key| keys.get(key)).copied();
+    others.filter_map(|said| Some(Said { message: place(said)?, at: said.at, text: said.text.clone() })).collect()
+}
+
+/// Prompts that a captured session told before its last one, the latest first, each once.
+pub(super) fn said_before_last(messages: &[Message<'_>], quoting: Quoting) -> Vec<Said> {
+    let mut seen = BTreeSet::new();
+    let prompts = messages.iter().enumerate().rev().filter(|(_, message)| message.role == Role::User);
+    let said = prompts.skip(1).take(MAX_SAID).filter_map(|(index, message)| match message.words {
+        Words::Text(text) if seen.insert(text) => {
+            Some(Said { message: index, at: message.at, text: quoting.passage(text, SAID_CHARS) })
+        }
+        _ => None,
+    });
+    said.collect()
+}
+
+fn standing(brief: &Brief) -> Vec<Passage> {
+    let said = brief.decisions.iter().filter(|one| one.kind == DecisionKind::Said);
+    said.map(|one| Passage { by: format!("the user{}", at(one.what.at)), text: one.what.text.clone() }).collect()
 }
 
 /// What is still failing first, then what was tried in vain.
@@ -339,7 +379,7 @@ fn context(workspace: &Workspace) -> Vec<ContextPart<'_>> {
 }
 
 fn overview(brief: &Brief) -> Vec<String> {
-    let mut lines = vec![format!("messages: {}", brief.messages)];
+    let mut lines = Vec::new();
     let times: Vec<String> = [("began", brief.started_at), ("last active", brief.updated_at)]
         .iter()
         .filter_map(|(word, at): &(&str, Option<Timestamp>)| at.map(|at| format!("{word} {at}")))
@@ -356,7 +396,7 @@ fn overview(brief: &Brief) -> Vec<String> {
     let read = brief.files.iter().filter(|file| file.change == FileChange::Read);
     let read: Vec<&str> = read.take(15).map(|file| file.path.as_str()).collect();
     if !read.is_empty() {
-        lines.push(format!("read, and not changed in this conversation: {}", code(&read.join(", "), 400)));
+        lines.push(format!("files that its tools read: {}", code(&read.join(", "), 400)));
     }
     lines.extend(brief.commands.iter().rev().take(8).map(|run| format!("ran {}", lines::command(run, 160))));
     lines.extend(brief.todos.iter().rev().take(8).map(|one| format!("added in a file: {}", item(one, 160))));
@@ -364,10 +404,18 @@ fn overview(brief: &Brief) -> Vec<String> {
     lines
 }
 
-/// Prompts, replies and summaries as they are, calls as what stands between them.
-fn messages(history: &History) -> Vec<Message<'_>> {
-    let steps = history.steps.iter().skip(history.context_from());
-    steps.filter_map(|step| of_event(&step.event, step.at)).collect()
+/// Prompts, replies and summaries as they are, calls as what stands between them; and which message an entry is.
+fn messages(history: &History) -> (Vec<Message<'_>>, BTreeMap<EntryKey, usize>) {
+    let (mut messages, mut keys) = (Vec::new(), BTreeMap::new());
+    for step in history.steps.iter().skip(history.context_from()) {
+        if let Some(message) = of_event(&step.event, step.at) {
+            if message.role == Role::User {
+                keys.insert(step.key, messages.len());
+            }
+            messages.push(message);
+        }
+    }
+    (messages, keys)
 }
 
 fn of_event(event: &Event, at: Option<Timestamp>) -> Option<Message<'_>> {
@@ -376,7 +424,7 @@ fn of_event(event: &Event, at: Option<Timestamp>) -> Option<Message<'_>> {
         Event::Reply { text } => (Role::Agent, Words::Text(text)),
         Event::Summary { text } => (Role::Summary, Words::Text(text)),
         Event::Call(call) => (Role::Tool, Words::Call(call)),
-        Event::Failure(failure) => (Role::Tool, Words::Result { tool: "service", text: &failure.message }),
+        Event::Failure(failure) => (Role::Tool, Words::Failure(&failure.message)),
         Event::Attached { .. } | Event::Reasoning { .. } => return None,
     };
     let is_empty = matches!(words, Words::Text(text) if text.trim().is_empty());

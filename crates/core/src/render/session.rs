@@ -5,7 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::lines;
-use super::material::{ContextPart, DiffSource, FileView, Material, Message, Passage, Role, Words, language};
+use super::material::{
+    ContextPart, DiffSource, FileView, Material, Message, Passage, Role, Words, language, said_before_last,
+};
 use super::resume::diff;
 use super::words::{line, quote};
 use crate::distill::{Brief, Event, FileChange, FileTouched, History, Item, Quoting, Step, Workspace};
@@ -209,8 +211,8 @@ fn files_changed(brief: &Brief, history: &History, workspace: &Workspace, quotin
     let mut file = |file: &FileTouched| {
         let change_type = match file.change {
             FileChange::Created => ChangeType::Created,
-            FileChange::Modified => ChangeType::Modified,
-            FileChange::Deleted => ChangeType::Deleted,
+            FileChange::Written | FileChange::Modified => ChangeType::Modified,
+            FileChange::Deleted | FileChange::Moved => ChangeType::Deleted,
             FileChange::Read => return None,
         };
         let language = language(&file.path);
@@ -232,6 +234,7 @@ impl SessionJson {
         let is_question = |text: &&String| !self.blockers.contains(text);
         let questions: Vec<String> = self.task.blockers.iter().filter(is_question).cloned().collect();
         let task = Some(quoting.passage(&self.task.description, 6_000)).filter(|task| !task.is_empty());
+        let messages: Vec<Message<'_>> = self.conversation.messages.iter().map(ConversationMessage::message).collect();
         Material {
             project: Some(self.project.path.clone()),
             project_name: self.project.name.clone(),
@@ -250,7 +253,8 @@ impl SessionJson {
             files: self.files_changed.iter().map(ChangedFile::view).collect(),
             context: self.project.context(),
             overview: self.conversation.overview(quoting),
-            messages: self.conversation.messages.iter().map(ConversationMessage::message).collect(),
+            said: said_before_last(&messages, quoting),
+            messages,
             ..Material::empty(agent_name, &self.session_id, line(&self.captured_at, 40), quoting)
         }
     }

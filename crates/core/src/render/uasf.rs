@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::material::{DiffSource, FileView, Material, Message, Passage, Role, Words, language};
-use super::words::{code, quote};
+use super::material::{DiffSource, FileView, Material, Message, Passage, Role, Words, language, said_before_last};
+use super::words::code;
 use crate::distill::{CallEnd, Event, History, Quoting};
 use crate::transcript::{Action, Change, Status};
 
@@ -128,15 +128,16 @@ impl Uasf {
         let requests: Vec<&str> = self.events.iter().filter_map(UasfEvent::request).collect();
         let task =
             requests.last().map(|text| Passage { by: "the user".to_owned(), text: quoting.passage(text, 6_000) });
+        let messages: Vec<Message<'_>> = self.events.iter().filter_map(UasfEvent::message).collect();
         Material {
             project: Some(self.session.cwd.clone()).filter(|cwd| !cwd.is_empty()),
             branch: self.session.git_branch.clone(),
             task,
-            said: requests.iter().rev().skip(1).map(|text| quote(&quoting.passage(text, 600), 320)).collect(),
+            said: said_before_last(&messages, quoting),
             problems: self.events.iter().rev().filter_map(|event| event.problem(quoting)).take(20).collect(),
             files: self.files(),
             overview: vec![format!("{} events, model {}", self.events.len(), code(&self.session.model, 60))],
-            messages: self.events.iter().filter_map(UasfEvent::message).collect(),
+            messages,
             ..Material::empty(agent_name, &self.session.id, made_at.to_owned(), quoting)
         }
     }

@@ -47,6 +47,7 @@ pub(super) fn item(item: &Item, width: usize) -> String {
     match item.voice {
         Voice::User | Voice::Agent => quote(&item.text, width),
         Voice::Tool => from_tool(&item.text, width),
+        Voice::Service => from_service(&item.text, width),
         Voice::Workspace => format!("seen in the project: {}", code(&item.text, width)),
     }
 }
@@ -54,6 +55,11 @@ pub(super) fn item(item: &Item, width: usize) -> String {
 /// The words of a tool, on one line.
 pub(super) fn from_tool(text: &str, width: usize) -> String {
     format!("tool output: {}", code(text, width))
+}
+
+/// The words of the service behind an agent, on one line.
+pub(super) fn from_service(text: &str, width: usize) -> String {
+    format!("the service's words: {}", code(text, width))
 }
 
 /// A path as inline code; of a long one, the end.

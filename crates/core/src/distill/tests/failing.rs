@@ -82,3 +82,26 @@ fn a_build_that_fails_behind_a_pipe_fails() {
     let built = tale.run("gradlew build -x test", 0, "BUILD SUCCESSFUL").brief();
     assert_eq!(built.tests, None, "what leaves out the tests ran none");
 }
+
+#[test]
+fn a_failure_is_counted_from_the_last_success() {
+    let ran = |code: i32| move |tale: Tale| tale.run("make check", code, if code == 0 { "ok" } else { "error: x" });
+    let tale =
+        [ran(2), ran(0), ran(2)].into_iter().fold(tale().user("please make the check pass"), |tale, run| run(tale));
+    let brief = tale.brief();
+    assert_eq!(brief.failing[0].runs, 1);
+}
+
+#[test]
+fn the_same_command_with_more_words_tells_how_it_stands() {
+    let failed = tale().user("please build the whole of it").run("./gradlew build -x test", 1, "error: out of memory");
+    let again = failed.run("./gradlew build -x test --no-daemon", 1, "error: cannot find symbol");
+    assert_eq!(failing(&again), ["./gradlew build -x test --no-daemon"]);
+}
+
+#[test]
+fn what_the_user_turned_down_or_has_no_outcome_did_not_run() {
+    let turned = tale().user("go").call("Bash", run("rm -rf build"), Some((Status::Interrupted, None, "no")));
+    assert!(turned.refused(None).brief().commands.is_empty());
+    assert!(tale().user("go").call("Bash", run("make"), None).brief().commands.is_empty());
+}

@@ -12,9 +12,10 @@ fn files_are_told_by_their_net_effect_the_latest_first() {
         .edit("/home/me/shop/new.rs", "a", "b")
         .write("scratch.py", "x")
         .run("rm scratch.py", 0, "");
+    // Whether a file that is written whole was there before, nobody says.
     assert_eq!(
         files(&tale),
-        [("new.rs".to_owned(), FileChange::Created, None), ("old.rs".to_owned(), FileChange::Modified, None)]
+        [("new.rs".to_owned(), FileChange::Written, None), ("old.rs".to_owned(), FileChange::Modified, None)]
     );
 }
 
@@ -66,6 +67,42 @@ fn a_folder_that_is_moved_or_removed_takes_its_files_along() {
     assert_eq!(moved.len(), 2, "{moved:?}");
     let removed = files(&made().run("rm -rf kept", 0, ""));
     assert_eq!(removed[0], ("kept/b.rs".to_owned(), FileChange::Deleted, None));
+}
+
+#[test]
+fn what_was_moved_away_is_not_deleted_with_its_old_folder() {
+    let tale = tale().call("Read", read("a/x.nix"), Some((Status::Done, None, "x"))).edit("a/y.nix", "1", "2");
+    let tale = tale.run("mkdir -p b/new && mv a/x.nix b/new/ && mv a/y.nix b/new", 0, "").run("rm -rf a", 0, "");
+    let told = files(&tale);
+    let named: Vec<_> = told.iter().map(|(path, change, _)| (path.as_str(), *change)).collect();
+    assert_eq!(
+        named,
+        [
+            ("b/new/y.nix", FileChange::Created),
+            ("a/y.nix", FileChange::Moved),
+            ("b/new/x.nix", FileChange::Created),
+            ("a/x.nix", FileChange::Moved),
+        ]
+    );
+}
+
+#[test]
+fn a_folder_goes_into_one_that_is_there() {
+    let tale = tale().edit("hosts/nixos/a.nix", "1", "2").run("mv hosts/nixos lib/hosts/", 0, "");
+    assert_eq!(files(&tale)[0].0, "lib/hosts/nixos/a.nix");
+}
+
+#[test]
+fn a_file_outside_of_the_project_may_be_removed_by_another_name() {
+    let tale = tale().edit("/home/ann/.themes/nord.json", "1", "2").run("rm ~/.themes/nord.json", 0, "");
+    assert_eq!(files(&tale), [("/home/ann/.themes/nord.json".to_owned(), FileChange::Deleted, None)]);
+}
+
+#[test]
+fn a_script_that_rewrites_a_file_is_its_last_edit() {
+    let script = "python3 - <<'PY'\nfrom pathlib import Path\np = Path('a.rs')\np.write_text('y')\nPY";
+    let tale = tale().edit("a.rs", "x", "y").edit("b.rs", "x", "y").run(script, 0, "");
+    assert_eq!(files(&tale)[0].0, "a.rs");
 }
 
 #[test]

@@ -122,6 +122,10 @@ impl Tale {
     }
 }
 
+pub(crate) fn read(path: &str) -> Action {
+    Action::View { path: path.to_owned() }
+}
+
 pub(crate) fn run(command: &str) -> Action {
     Action::Run { command: command.to_owned(), workdir: None }
 }

@@ -50,3 +50,20 @@ fn where_all_is_done_no_next_action_is_made_up() {
         tale().user("write it and test it, please, both").plan(&done).agent("Both are done. Next: lunch.").brief();
     assert_eq!((brief.next, brief.state.kind), (None, StateKind::Waiting));
 }
+
+#[test]
+fn what_a_client_did_by_itself_is_no_sign_of_the_end() {
+    let mut tale = tale().user("fix it").agent("Done.").edit("a.rs", "x", "y");
+    let Some(Event::Call(call)) = tale.history.steps.last_mut().map(|step| &mut step.event) else { panic!() };
+    call.unasked = true;
+    stands(&tale, StateKind::Waiting);
+}
+
+#[test]
+fn a_step_of_a_plan_that_the_present_work_never_touched_is_not_next() {
+    let steps = [("write the first part", StepState::InProgress)];
+    let planned = tale().user("write the first part of the book").plan(&steps).agent("I begin.");
+    assert_eq!(planned.brief().next.unwrap().text, "write the first part");
+    let later = planned.user("now look at the second part instead").agent("ok").user("and then read the third part");
+    assert_eq!(later.agent("Read.").brief().next, None);
+}

@@ -70,3 +70,27 @@ fn references_are_named_as_they_were_written() {
         tale().user("see https://host.test/a_(b)?q=1, docs/plan.md and fixes #12").agent("FR-005 is done").brief();
     assert_eq!(texts(&brief.references), ["https://host.test/a_(b)?q=1", "#12", "docs/plan.md"]);
 }
+
+#[test]
+fn last_words_from_before_a_clearing_are_gone_with_it() {
+    let mut tale = tale().user("write the old thing in all its length").agent("I wrote the old thing.");
+    tale.history.live_from = tale.history.steps.len();
+    assert!(tale.user("now something else, which is quite new").brief().last_words.is_empty());
+}
+
+#[test]
+fn a_summary_after_which_much_was_asked_says_little_of_how_things_stand() {
+    let summary = "7. Pending Tasks:\n - the docs are to be written\n - the tests as well";
+    let compacted = || tale().event(Event::Summary { text: summary.to_owned() });
+    let asked = |n: usize| (0..n).fold(compacted(), |tale, n| tale.user(&format!("do {n}")).agent("Done."));
+    assert_eq!(asked(4).brief().summary.len(), 1);
+    assert!(asked(5).brief().summary.is_empty());
+}
+
+#[test]
+fn a_trace_without_a_word_about_it_is_told_beside_what_was_asked() {
+    let trace = format!("  File \"a.py\", line 3\n{}ImportError: no x", "    go()\n".repeat(80));
+    let brief = tale().user("start the server and give me a link").agent("Done.").user(&trace).agent("Hm.").brief();
+    assert_eq!(brief.task.request.unwrap().text, "start the server and give me a link");
+    assert_eq!(brief.task.follow_up.unwrap().text, "[…]\nImportError: no x\n[…]");
+}

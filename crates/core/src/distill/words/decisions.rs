@@ -1,5 +1,6 @@
 //! What was decided: answers and approvals, which structure tells, then the user's own sentences that rank as standing.
 
+use super::printout::{has_printed_line, is_prose};
 use super::ranking::rank;
 use super::sentences::sentences;
 use super::{Event, Item, Said, Step, Voice, Words};
@@ -46,7 +47,7 @@ fn answers(words: &Words<'_>, step: &Step, call: &CallEvent) -> Vec<Decision> {
         let mut what = words.quoting.item(&answer.answer, ANSWER_CHARS, Voice::User, at, key);
         what.entries.insert(0, step.key);
         let question = Some(words.quoting.passage(&answer.question, ANSWER_CHARS));
-        Decision { kind: DecisionKind::Answered, question, what }
+        Decision { kind: DecisionKind::Answered, question, what, rank: 0 }
     });
     told.collect()
 }
@@ -56,7 +57,7 @@ fn approval(words: &Words<'_>, step: &Step, call: &CallEvent, plan: &str) -> Opt
     let end = call.end.as_ref().filter(|end| end.status == Status::Done)?;
     let mut what = words.quoting.item(plan, PLAN_CHARS, Voice::Agent, end.at.or(step.at), step.key);
     what.entries.push(end.key);
-    Some(Decision { kind: DecisionKind::Approved, question: None, what })
+    Some(Decision { kind: DecisionKind::Approved, question: None, what, rank: 0 })
 }
 
 /// A call that the user turned down.
@@ -71,7 +72,7 @@ fn refusal(words: &Words<'_>, step: &Step, call: &CallEvent) -> Decision {
     let said = call.refusal.as_ref().and_then(|refusal| refusal.words.as_deref());
     let said = said.or_else(|| call.answers.first().map(|said| said.answer.as_str()));
     let said = said.map(|said| words.quoting.passage(said, ANSWER_CHARS));
-    Decision { kind: DecisionKind::Refused, question: said, what }
+    Decision { kind: DecisionKind::Refused, question: said, what, rank: 0 }
 }
 
 /// The user's sentences that say how things are to be, by rank and then the newest first.
@@ -81,13 +82,13 @@ fn standing_sentences(words: &Words<'_>) -> Vec<Decision> {
         ranked.extend(ranked_sentences(words, prompt));
     }
     ranked.sort_by_key(|(rank, step, _)| std::cmp::Reverse((*rank, *step)));
-    let mut told: Vec<Item> = Vec::new();
-    for (_, _, item) in ranked {
-        if told.len() < MAX_SENTENCES && !told.iter().any(|known| known.text == item.text) {
-            told.push(item);
+    let mut told: Vec<Decision> = Vec::new();
+    for (rank, _, what) in ranked {
+        if told.len() < MAX_SENTENCES && !told.iter().any(|known| known.what.text == what.text) {
+            told.push(Decision { kind: DecisionKind::Said, question: None, what, rank });
         }
     }
-    told.into_iter().map(|what| Decision { kind: DecisionKind::Said, question: None, what }).collect()
+    told
 }
 
 fn ranked_sentences(words: &Words<'_>, prompt: &Said<'_>) -> Vec<(u32, usize, Item)> {
@@ -119,16 +120,9 @@ fn own_sentences(text: &str) -> Vec<&str> {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let is_pasted = ends.len() > MAX_OWN_LINES && text.lines().any(|line| !line.trim().is_empty() && !is_prose(line));
     if !is_pasted {
-        return sentences(&text[..text.floor_char_boundary(16 * 1024)]);
+        let paragraphs = text[..text.floor_char_boundary(16 * 1024)].split("\n\n");
+        return paragraphs.filter(|paragraph| !has_printed_line(paragraph)).flat_map(sentences).collect();
     }
     let (head, tail) = (&text[..ends[LINES_AROUND_PASTE - 1]], &text[ends[ends.len() - LINES_AROUND_PASTE]..]);
     [sentences(head), sentences(tail)].concat()
-}
-
-/// Whether a text reads like somebody's words and not like a program's: mostly letters, and no brackets of code or logs.
-fn is_prose(text: &str) -> bool {
-    let n_chars = text.chars().count();
-    let n_letters = text.chars().filter(|letter| letter.is_alphabetic() || letter.is_whitespace()).count();
-    let is_logged = text.contains("[0") || text.contains("};") || text.trim_end().ends_with(['{', ';', '\\']);
-    n_letters * 4 >= n_chars * 3 && !is_logged
 }

@@ -1,6 +1,7 @@
 //! What was said, and by whom: prompts of substance, last words, answers, and how quotations rank where room is short.
 
 mod decisions;
+mod printout;
 mod questions;
 mod ranking;
 mod references;

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use super::printout::is_printout;
 use super::substance::has_substance;
 use super::{Event, Item, Said, Task, Words};
+use crate::distill::work::error_lines;
 
 /// The longest quotations, in characters.
 const REQUEST_CHARS: usize = 6_000;
 const REPLY_CHARS: usize = 6_000;
-const EARLIER_CHARS: usize = 1_200;
+const EARLIER_CHARS: usize = 3_000;
+/// A longer printout is told by so many of its lines.
+const PRINTED_CHARS: usize = 500;
+const PRINTED_LINES: usize = 2;
 /// Requests that are told: the first, and the newest.
 const MAX_REQUESTS: usize = 200;
 /// Last words that are shorter than this are told with those before them.
@@ -19,15 +24,30 @@ const MAX_LAST_WORDS: usize = 4;
 pub(super) fn task(words: &Words<'_>) -> Task {
     let present = &words.prompts;
     let Some(last) = present.last() else { return Task::default() };
-    let request = present.iter().rev().find(|prompt| has_substance(prompt.text)).unwrap_or(last);
+    let request = present.iter().rev().find(|prompt| stands_alone(prompt)).unwrap_or(last);
     let follow_up = (request.step != last.step).then_some(last);
-    let began = present.iter().find(|prompt| has_substance(prompt.text)).filter(|first| first.step < request.step);
+    let began = present.iter().find(|prompt| stands_alone(prompt)).filter(|first| first.step < request.step);
     Task {
         request: Some(words.item(request, REQUEST_CHARS)),
         in_reply_to: follow_up.and_then(|last| reply_before(words, last)),
-        follow_up: follow_up.map(|last| words.item(last, EARLIER_CHARS)),
+        follow_up: follow_up.map(|last| in_short(words, last)),
         began_with: began.map(|first| words.item(first, REQUEST_CHARS)),
     }
+}
+
+/// Whether a prompt says by itself what is to be done.
+fn stands_alone(prompt: &Said<'_>) -> bool {
+    has_substance(prompt.text) && !is_printout(prompt.text)
+}
+
+/// A prompt beside the task; of a long printout, the lines that tell the error.
+fn in_short(words: &Words<'_>, prompt: &Said<'_>) -> Item {
+    let item = words.item(prompt, EARLIER_CHARS);
+    if !is_printout(prompt.text) || prompt.text.chars().count() <= PRINTED_CHARS {
+        return item;
+    }
+    let lines = error_lines(prompt.text, PRINTED_LINES, words.quoting);
+    Item { text: format!("[…]\n{}\n[…]", lines.join("\n[…]\n")), ..item }
 }
 
 /// The agent's words that a prompt answers: those between the prompt before it and itself.
@@ -50,7 +70,7 @@ pub(super) fn all(words: &Words<'_>) -> Vec<Item> {
 
 /// The step of the request of substance before the last one, since which work counts as present.
 pub(super) fn present_from(words: &Words<'_>) -> usize {
-    let requests = words.prompts.iter().rev().filter(|prompt| has_substance(prompt.text));
+    let requests = words.prompts.iter().rev().filter(|prompt| stands_alone(prompt));
     requests.take(2).last().map_or(words.history.context_from(), |request| request.step)
 }
 

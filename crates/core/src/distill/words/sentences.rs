@@ -20,7 +20,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
 
 /// Quotations and indented lines are most often other people's words, or a program's.
 fn is_pasted(line: &str) -> bool {
-    line.starts_with('>')
+    line.starts_with(['>', '['])
         || line.starts_with('#')
         || line.starts_with('|')
         || line.starts_with("    ") && !is_bullet(line.trim_start())

@@ -32,9 +32,9 @@ pub(super) fn commands(work: &Work<'_>) -> Vec<CommandRun> {
     runs.iter().filter_map(|calls| of_runs(work, calls)).collect()
 }
 
-/// What the user turned down did not run.
+/// What the user turned down did not run, and of what has no outcome nobody knows.
 fn was_run(call: &Call<'_>) -> bool {
-    matches!(call.action, Action::Run { .. }) && !call.is_refused
+    matches!(call.action, Action::Run { .. }) && !call.is_refused && call.end.is_some()
 }
 
 /// The same command, all the times that it was run, the newest first.

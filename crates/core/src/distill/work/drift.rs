@@ -35,7 +35,7 @@ fn files(work: &Work<'_>) -> Vec<Item> {
         let call = &work.calls[touch.call];
         let (text, is_deleted) = match touch.what {
             What::Whole(text) | What::Add(text) => (Some(text), false),
-            What::Delete => (None, true),
+            What::Delete | What::MovedAway => (None, true),
             What::Read => (seen.get(touch.path.as_str()).and_then(|seen| seen.text), false),
             _ => (None, false),
         };

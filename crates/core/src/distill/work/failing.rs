@@ -70,6 +70,9 @@ fn is_unresolved(work: &Work<'_>, index: usize) -> bool {
     let call = &work.calls[index];
     let later = &work.calls[index + 1..];
     let aim = call.aim();
+    if later.iter().any(|later| later.end.is_some() && tries_again(later, call)) {
+        return false;
+    }
     let mut passed = later.iter().filter(|later| later.succeeded());
     match (call.role, &call.line) {
         (Role::Check, Some(line)) => {
@@ -91,6 +94,12 @@ fn is_unresolved(work: &Work<'_>, index: usize) -> bool {
         }
         _ => !passed.any(|later| later.role != Role::Look || later.aim() == aim),
     }
+}
+
+/// Whether a call is an earlier one with more words: what came of it tells how that stands.
+fn tries_again(later: &Call<'_>, call: &Call<'_>) -> bool {
+    let words: BTreeSet<&str> = later.aim().split_whitespace().collect();
+    later.line.is_some() && later.aim() != call.aim() && call.aim().split_whitespace().all(|word| words.contains(word))
 }
 
 /// What was tried in several ways and failed each time, and edits that were taken back; in order.
@@ -126,7 +135,7 @@ fn tried_in_vain(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
         let mut what = last.item(work.quoting);
         what.entries = calls.iter().rev().take(6).rev().map(|call| call.key).collect();
         let detail = error_lines(output, 1, work.quoting).pop();
-        found.push((*index, FailedApproach { what, kind: ApproachKind::Failed, tries: calls.len(), detail }));
+        found.push((*index, FailedApproach { what, kind: ApproachKind::Failed, tries: ways.len(), detail }));
     }
     found
 }

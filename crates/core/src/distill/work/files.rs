@@ -31,7 +31,7 @@ struct FileState {
 pub(super) fn files(work: &Work<'_>) -> Vec<FileTouched> {
     let mut states: Vec<(&str, FileState)> = states(work).into_iter().collect();
     // What was made and is gone again has left nothing.
-    states.retain(|(_, state)| state.change != FileChange::Deleted || !state.entries.is_empty());
+    states.retain(|(_, state)| !is_gone(state.change) || !state.entries.is_empty());
     states.retain(|(_, state)| !may_be_back(work, state));
     states.sort_by_key(|(_, state)| std::cmp::Reverse(state.order));
     let (mut changed, mut read) = (0, 0);
@@ -43,7 +43,7 @@ pub(super) fn files(work: &Work<'_>) -> Vec<FileTouched> {
     });
     let mut symbols = Symbols::of(work);
     let told = states.into_iter().map(|(path, state)| {
-        let is_changed = matches!(state.change, FileChange::Created | FileChange::Modified);
+        let is_changed = state.change != FileChange::Read && !is_gone(state.change);
         FileTouched {
             path: work.quoting.mask(path).into_owned(),
             change: in_git(work, path, state.change),
@@ -75,7 +75,7 @@ fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
         let change = after(before, was_there, &touch.what, call.end.map_or("", |end| end.text.as_str()));
         let state = states.entry(&touch.path).or_insert_with(|| FileState {
             change,
-            was_there: change != FileChange::Created,
+            was_there: !matches!(change, FileChange::Created | FileChange::Written),
             call: touch.call,
             order,
             entries: Vec::new(),
@@ -84,7 +84,7 @@ fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
         if matches!(touch.what, What::Read) && state.change != FileChange::Read {
             continue;
         }
-        let is_undone = !was_there && before.is_some() && change == FileChange::Deleted;
+        let is_undone = !was_there && before.is_some() && is_gone(change);
         (state.change, state.call, state.order) = (change, touch.call, order);
         state.entries.push(call.key);
         let extra = if is_undone { state.entries.len() } else { state.entries.len().saturating_sub(MAX_ENTRIES) };
@@ -115,31 +115,46 @@ fn names_failure(call: &Call<'_>, stem: &str) -> bool {
     names(command, stem) || end.text.lines().any(|line| names(line, stem) && fails(line))
 }
 
+fn is_gone(change: FileChange) -> bool {
+    matches!(change, FileChange::Deleted | FileChange::Moved)
+}
+
 /// What a file has become by one more change.
 fn after(before: Option<FileChange>, was_there: bool, what: &What<'_>, outcome: &str) -> FileChange {
-    let was_new = before == Some(FileChange::Created);
     match what {
-        What::Read => before.unwrap_or(FileChange::Read),
-        What::Delete | What::DeleteBelow | What::MoveBelow(_) => FileChange::Deleted,
+        What::Read | What::Folder => before.unwrap_or(FileChange::Read),
+        What::Delete | What::DeleteBelow => FileChange::Deleted,
+        What::MovedAway | What::MoveTo(_) => FileChange::Moved,
         // What was there before and comes back was changed.
-        What::Add(_) if was_there => FileChange::Modified,
-        What::Add(_) => FileChange::Created,
+        What::Add(_) | What::MovedHere if was_there => FileChange::Modified,
+        What::Add(_) | What::MovedHere => FileChange::Created,
         What::Whole(_) | What::Made => match before {
+            None if says_created(outcome) => FileChange::Created,
             None if says_overwritten(outcome) => FileChange::Modified,
-            Some(FileChange::Deleted) if was_there => FileChange::Modified,
-            None | Some(FileChange::Created | FileChange::Deleted) => FileChange::Created,
-            Some(FileChange::Read | FileChange::Modified) => FileChange::Modified,
+            None => FileChange::Written,
+            Some(change) if is_gone(change) && was_there => FileChange::Modified,
+            Some(change) if is_gone(change) => FileChange::Created,
+            Some(FileChange::Read) => FileChange::Modified,
+            Some(change) => change,
         },
-        What::Hunks(_) | What::Altered if was_new => FileChange::Created,
-        What::Hunks(_) | What::Altered => FileChange::Modified,
+        What::Hunks(_) | What::Altered => match before {
+            Some(change @ (FileChange::Created | FileChange::Written)) => change,
+            _ => FileChange::Modified,
+        },
     }
 }
 
+fn says_created(outcome: &str) -> bool {
+    says(outcome, &["created", "new file"])
+}
+
 fn says_overwritten(outcome: &str) -> bool {
+    says(outcome, &["has been updated", "overwr", "updated successfully", "file updated", "modified"])
+}
+
+fn says(outcome: &str, words: &[&str]) -> bool {
     let head = outcome[..outcome.floor_char_boundary(300)].to_ascii_lowercase();
-    ["has been updated", "overwr", "updated successfully", "file updated", "modified"]
-        .iter()
-        .any(|word| head.contains(word))
+    words.iter().any(|word| head.contains(word))
 }
 
 /// Git knows better whether a file is new.
@@ -147,8 +162,8 @@ fn in_git(work: &Work<'_>, path: &str, change: FileChange) -> FileChange {
     let Some(git) = &work.workspace.git else { return change };
     let status = git.status.iter().find(|line| line.get(3..).is_some_and(|named| named.trim_matches('"') == path));
     match (status.and_then(|line| line.get(..2)), change) {
-        (Some(" M" | "M " | "MM"), FileChange::Created) => FileChange::Modified,
-        (Some("??" | "A " | "AM"), FileChange::Modified) => FileChange::Created,
+        (Some(" M" | "M " | "MM"), FileChange::Created | FileChange::Written) => FileChange::Modified,
+        (Some("??" | "A " | "AM"), FileChange::Modified | FileChange::Written) => FileChange::Created,
         _ => change,
     }
 }

@@ -5,12 +5,14 @@ mod changes;
 mod commands;
 mod commits;
 mod drift;
+mod effects;
 mod failing;
 mod files;
 mod language;
 mod outcome;
 mod plan;
 mod role;
+mod script;
 mod shell;
 mod symbols;
 mod testrun;
@@ -18,7 +20,7 @@ mod todos;
 
 use std::collections::BTreeMap;
 
-pub(super) use self::outcome::tells_error;
+pub(super) use self::outcome::{error_lines, is_frame, tells_error};
 
 use self::call::Call;
 use self::changes::Touch;

@@ -99,7 +99,7 @@ fn ends_in_crash(text: &str) -> bool {
 }
 
 /// The lines of an output that tell the error, as they stand and in their order; the last line where none tells more.
-pub(super) fn error_lines(text: &str, most: usize, quoting: Quoting) -> Vec<String> {
+pub(in crate::distill) fn error_lines(text: &str, most: usize, quoting: Quoting) -> Vec<String> {
     let text = ends(text);
     let text = plain(&text);
     let masked = quoting.mask(&text);
@@ -206,8 +206,8 @@ pub(in crate::distill) fn tells_error(sentence: &str) -> bool {
 }
 
 /// A line of a stack trace names a place, not a cause.
-fn is_frame(lower: &str) -> bool {
-    lower.starts_with("at ") || lower.starts_with("file \"") || lower.starts_with("--> ") || lower.starts_with("from /")
+pub(in crate::distill) fn is_frame(lower: &str) -> bool {
+    ["at ", "file \"", "--> ", "from /"].iter().any(|start| lower.starts_with(start))
 }
 
 /// `SomethingError: message`, as runtimes print it.

@@ -20,7 +20,7 @@ pub(super) struct Command<'a> {
 
 impl<'a> CommandLine<'a> {
     pub(super) fn parse(command: &'a str) -> Self {
-        let bounded = &command[..command.floor_char_boundary(READ_BYTES)];
+        let bounded = unwrapped(&command[..command.floor_char_boundary(READ_BYTES)]);
         let mut commands = Vec::new();
         let mut lines = bounded.lines();
         while let Some(line) = lines.next() {
@@ -53,6 +53,22 @@ impl<'a> CommandLine<'a> {
             essence.join(" && ")
         }
     }
+}
+
+/// What a shell within a command is given: `nix develop -c bash -lc 'cargo test'` runs the tests.
+fn unwrapped(command: &str) -> &str {
+    let trimmed = command.trim_end();
+    for shell in ["bash -lc ", "bash -c ", "sh -c ", "zsh -lc ", "zsh -c "] {
+        let Some(at) = command.find(shell) else { continue };
+        // Behind a separator or within quotes it is a part of something else.
+        let is_wrapped = !command[..at].contains(['|', ';', '&', '\'', '"', '\n']);
+        let inner = &trimmed[(at + shell.len()).min(trimmed.len())..];
+        let quote = inner.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+        if let Some(inner) = quote.and_then(|quote| inner[1..].strip_suffix(quote)).filter(|_| is_wrapped) {
+            return inner;
+        }
+    }
+    command
 }
 
 fn pipe_essence(pipe: &[Command<'_>]) -> String {
@@ -218,6 +234,8 @@ mod tests {
             ("make a >/dev/null  2>&1", "make a"),
             ("cd x; cd y", "cd x && cd y"),
             ("a | tail x", "a"),
+            ("nix develop -c bash -lc 'cd x && make a | tail'", "make a"),
+            ("bash -c \"make a\" | tail", "bash -c make a"),
             ("a || b && tail", "a && b && tail"),
         ] {
             assert_eq!(CommandLine::parse(line).essence(), essence, "{line}");

@@ -54,7 +54,7 @@ fn added(touch: &Touch<'_>) -> Vec<String> {
 fn removed(touch: &Touch<'_>, open: &BTreeMap<(String, String), (EntryKey, usize)>) -> Vec<(String, String)> {
     let of_file = open.keys().filter(|(path, _)| *path == touch.path);
     match &touch.what {
-        What::Whole(_) | What::Add(_) | What::Delete => of_file.cloned().collect(),
+        What::Whole(_) | What::Add(_) | What::Delete | What::MovedAway => of_file.cloned().collect(),
         What::Hunks(hunks) => {
             let is_gone = |text: &str| hunks.iter().any(|hunk| hunk.old.contains(text) && !hunk.new.contains(text));
             of_file.filter(|(_, text)| is_gone(text)).cloned().collect()

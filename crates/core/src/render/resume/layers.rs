@@ -1,7 +1,7 @@
 //! The sections of a resume prompt, each as units that are taken whole or left out.
 
 use super::super::Material;
-use super::super::material::{ContextPart, DiffSource, FileView, Message, Role, Words};
+use super::super::material::{ContextPart, DiffSource, FileView, Message, Role, TASK_CHARS, Words};
 use super::super::words::{at, clip_lines, clip_tokens, code, fenced, line, path, quoted};
 use super::{ResumeOptions, diff};
 use crate::distill::Quoting;
@@ -18,6 +18,8 @@ pub(super) const LAST_EXCHANGE: usize = 2;
 /// What messages are cut at, in characters.
 pub(super) const RECENT_CHARS: usize = 1_500;
 const EARLIER_CHARS: usize = 500;
+/// A task that is no longer than this may well stand twice.
+const REPEATED_CHARS: usize = 400;
 /// So many calls are shown after a recent message.
 const CALLS: usize = 6;
 
@@ -120,9 +122,13 @@ pub(super) fn listings<'a>(material: &'a Material<'_>) -> [Listing<'a>; LISTINGS
     let listing = |heading, items: &'a [String], what| Listing { heading, items, what };
     [
         listing("\n## Still failing, tests, and what was tried in vain\n\n", &material.problems, "failures"),
-        listing("\n## Plan, by the agent's own tool\n\n", &material.plan, "steps of the plan"),
         listing(
-            "\n## Decisions\n\nThe user's answers and approvals, the latest first; then sentences of the user's.\n\n",
+            "\n## Plan, by the agent's own tool, each step as of its last change\n\n",
+            &material.plan,
+            "steps of the plan",
+        ),
+        listing(
+            "\n## Decisions\n\nThe user's answers and approvals as they were given, the latest first.\n\n",
             &material.decisions,
             "decisions",
         ),
@@ -173,6 +179,8 @@ pub(super) fn context_units(material: &Material<'_>) -> Vec<String> {
 /// A message with the calls that followed it.
 pub(super) struct Turn<'m, 'a> {
     message: Option<&'m Message<'a>>,
+    /// Where it begins among the messages.
+    pub(super) index: usize,
     /// The last calls, newest first.
     calls: Vec<&'m Message<'a>>,
     n_calls: usize,
@@ -180,10 +188,11 @@ pub(super) struct Turn<'m, 'a> {
 
 /// The turns of a conversation, the newest first, none made before it is asked for.
 pub(super) fn turns<'m, 'a>(messages: &'m [Message<'a>]) -> impl Iterator<Item = Turn<'m, 'a>> {
-    let mut rest = messages.iter().rev();
+    let mut rest = messages.iter().enumerate().rev();
     std::iter::from_fn(move || {
-        let mut turn = Turn { message: None, calls: Vec::new(), n_calls: 0 };
-        for message in rest.by_ref() {
+        let mut turn = Turn { message: None, index: 0, calls: Vec::new(), n_calls: 0 };
+        for (index, message) in rest.by_ref() {
+            turn.index = index;
             if message.role != Role::Tool {
                 turn.message = Some(message);
                 return Some(turn);
@@ -197,10 +206,16 @@ pub(super) fn turns<'m, 'a>(messages: &'m [Message<'a>]) -> impl Iterator<Item =
     })
 }
 
+/// Whether a prompt is the one that stands under Task.
+fn is_task(material: &Material<'_>, text: &str) -> bool {
+    material.task.as_ref().is_some_and(|task| material.quoting.passage(text, TASK_CHARS) == task.text)
+}
+
 impl Turn<'_, '_> {
     /// With its last calls, one line each; those of the last exchange with what came back.
-    pub(super) fn at_length(&self, chars: usize, is_last: bool, quoting: Quoting) -> String {
-        let mut out = self.words(chars, quoting);
+    pub(super) fn at_length(&self, chars: usize, is_last: bool, material: &Material<'_>) -> String {
+        let quoting = material.quoting;
+        let mut out = self.words(chars, material);
         let hidden = self.n_calls - self.calls.len();
         if hidden > 0 {
             out += &format!("\n- [… {hidden} calls]\n");
@@ -214,15 +229,15 @@ impl Turn<'_, '_> {
     }
 
     /// With the number of its calls.
-    pub(super) fn in_short(&self, quoting: Quoting) -> String {
-        let mut out = self.words(EARLIER_CHARS, quoting);
+    pub(super) fn in_short(&self, material: &Material<'_>) -> String {
+        let mut out = self.words(EARLIER_CHARS, material);
         if self.n_calls > 0 {
             out += &format!("\n- [{} calls]\n", self.n_calls);
         }
         out
     }
 
-    fn words(&self, chars: usize, quoting: Quoting) -> String {
+    fn words(&self, chars: usize, material: &Material<'_>) -> String {
         let Some(message) = self.message else { return String::new() };
         let Words::Text(text) = message.words else { return String::new() };
         let who = match message.role {
@@ -233,6 +248,9 @@ impl Turn<'_, '_> {
         };
         // What lies on the disk can be looked up; what the user said, only here.
         let chars = if message.role == Role::User { chars * 2 } else { chars };
-        format!("\n**{who}{}:**\n\n{}", at(message.at), quoted(&quoting.passage(text, chars)))
+        let words = material.quoting.passage(text, chars);
+        let is_told = message.role == Role::User && words.chars().count() > REPEATED_CHARS && is_task(material, text);
+        let words = if is_told { "[… as quoted above, under Task …]" } else { &words };
+        format!("\n**{who}{}:**\n\n{}", at(message.at), quoted(words))
     }
 }

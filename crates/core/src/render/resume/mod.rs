@@ -6,6 +6,7 @@
 pub(super) mod diff;
 mod layers;
 mod pack;
+mod said;
 mod taken;
 
 use thiserror::Error;

@@ -3,10 +3,9 @@
 //! Half of the budget is kept for the conversation, where there is one: the rest of it takes what is left.
 
 use super::super::Material;
-use super::super::words::code;
+use super::super::words::{code, quote};
 use super::layers::{self, DIFF_CHARS, LAST_EXCHANGE, LISTINGS, MAX_DIFFS, RECENT, RECENT_CHARS};
-use super::{Dropped, Rendered, ResumeOptions, TooSmall};
-use crate::distill::Quoting;
+use super::{Dropped, Rendered, ResumeOptions, TooSmall, said};
 use crate::tokens::{estimate, estimate_within};
 
 /// So many files are told with what became of them.
@@ -36,11 +35,12 @@ pub(super) fn pack(material: &Material<'_>, options: &ResumeOptions<'_>) -> Resu
 }
 
 /// The tokens that are left.
-struct Room(u64);
+#[derive(Clone)]
+pub(super) struct Room(u64);
 
 impl Room {
     /// Whether a text fits; then it is paid for.
-    fn take(&mut self, text: &str) -> bool {
+    pub(super) fn take(&mut self, text: &str) -> bool {
         let Some(count) = estimate_within(text, self.0) else { return false };
         self.0 -= count;
         true
@@ -62,7 +62,9 @@ struct Draft {
     state: String,
     task: String,
     listings: [String; LISTINGS],
-    said: String,
+    /// Each with the message that it is.
+    said: Vec<(usize, String)>,
+    standing: String,
     files: String,
     diffs: String,
     context: String,
@@ -91,12 +93,17 @@ impl Draft {
         room.lend(share, |room| draft.add_about_task(material, room));
         room.lend(share * 2, |room| draft.add_listings(material, room));
         let mut conversation = Conversation::of(material);
-        room.lend(room.0 * 2 / 3, |room| conversation.take(room));
+        room.lend(room.0 * 9 / 20, |room| conversation.take(room));
         room.lend(share * 3 / 2, |room| draft.add_files(material, room));
-        room.lend(share * 3 / 2, |room| draft.add_said(material, room));
+        room.lend(room.0 * 4 / 5, |room| draft.add_said(material, conversation.from, room));
+        let said = draft.said.iter().map(|(_, line)| line.as_str());
+        let shown: String =
+            said.chain([draft.task.as_str()]).chain(conversation.taken.iter().map(String::as_str)).collect();
+        room.lend(share, |room| draft.add_standing(material, &shown, room));
+        room.lend(room.0 / 2, |room| conversation.take(room));
         draft.add_context(material, &mut room);
-        draft.add_diffs(material, &mut room);
         draft.add_overview(material, &mut room);
+        draft.add_diffs(material, &mut room);
         conversation.take(&mut room);
         conversation.finish(&mut draft);
         Some(draft)
@@ -118,8 +125,13 @@ impl Draft {
     }
 
     fn text(&self, options: &ResumeOptions<'_>) -> String {
+        let said = match self.said.as_slice() {
+            [] => String::new(),
+            said => said.iter().fold(SAID.to_owned(), |text, (_, line)| text + line),
+        };
         let parts = [&self.head, &self.state, &self.task].into_iter().chain(&self.listings).chain([
-            &self.said,
+            &self.standing,
+            &said,
             &self.files,
             &self.diffs,
             &self.context,
@@ -167,15 +179,23 @@ impl Draft {
         }
     }
 
-    fn add_said(&mut self, material: &Material<'_>, room: &mut Room) {
-        const HEADING: &str = "\n## What the user said before, the latest first\n\n";
-        let left;
-        (self.said, left) = list(HEADING, &material.said, room);
-        self.drop("words of the user", left);
+    /// What the user said before the messages that are shown.
+    fn add_said(&mut self, material: &Material<'_>, before: usize, room: &mut Room) {
+        if room.take(SAID) {
+            self.said = said::lines_before(material, before, room);
+        }
+    }
+
+    /// Sentences of prompts that are cut or left out, as far as they are told nowhere.
+    fn add_standing(&mut self, material: &Material<'_>, shown: &str, room: &mut Room) {
+        const HEADING: &str = "\n## Sentences of the user's from prompts that are not quoted whole here\n\n";
+        let hidden = material.standing.iter().filter(|said| !shown.contains(&said.text));
+        let lines: Vec<String> = hidden.map(|said| format!("{}: {}", said.by, quote(&said.text, 400))).collect();
+        (self.standing, _) = list(HEADING, &lines, room);
     }
 
     fn add_files(&mut self, material: &Material<'_>, room: &mut Room) {
-        const HEADING: &str = "\n## Files changed, the latest first\n\n";
+        const HEADING: &str = "\n## Files changed, by the last edit on record\n\n";
         let mut taken = 0;
         room.lend(room.0 / 2, |room| {
             for file in material.files.iter().take(DETAILED_FILES) {
@@ -239,6 +259,9 @@ impl Draft {
     }
 }
 
+/// What stands over the user's words.
+const SAID: &str = "\n## What the user said before the conversation below, the latest first\n\n";
+
 /// The conversation, from its end backwards; what is not taken is not even made.
 struct Conversation<'m, 'a> {
     material: &'m Material<'a>,
@@ -246,6 +269,8 @@ struct Conversation<'m, 'a> {
     n_turns: usize,
     /// The newest first.
     taken: Vec<String>,
+    /// The oldest message that was taken, or else the number of all.
+    from: usize,
 }
 
 /// What the headings may need.
@@ -255,7 +280,7 @@ impl<'m, 'a> Conversation<'m, 'a> {
     fn of(material: &'m Material<'a>) -> Self {
         let turns: Box<dyn Iterator<Item = layers::Turn<'m, 'a>> + 'm> = Box::new(layers::turns(&material.messages));
         let n_turns = layers::turns(&material.messages).count();
-        Self { material, turns: turns.peekable(), n_turns, taken: Vec::new() }
+        Self { material, turns: turns.peekable(), n_turns, taken: Vec::new(), from: material.messages.len() }
     }
 
     /// Takes messages as long as they fit.
@@ -264,17 +289,22 @@ impl<'m, 'a> Conversation<'m, 'a> {
             return;
         }
         while let Some(turn) = self.turns.peek() {
-            let unit = render_turn(turn, self.taken.len(), room.0, self.material.quoting);
+            let unit = render_turn(turn, self.taken.len(), room.0, self.material);
             if !room.take(&unit) {
                 return;
             }
+            self.from = turn.index;
             self.taken.push(unit);
             self.turns.next();
         }
     }
 
     fn finish(self, draft: &mut Draft) {
-        let Self { n_turns, taken, .. } = self;
+        let Self { material, n_turns, taken, from, .. } = self;
+        // The conversation may have reached further back since.
+        draft.said.retain(|(message, _)| *message < from);
+        let n_before = material.said.iter().filter(|said| said.message < from).count();
+        draft.drop("words of the user", n_before - draft.said.len());
         draft.drop("messages", n_turns - taken.len());
         let (recent, earlier) = taken.split_at(taken.len().min(RECENT));
         if !recent.is_empty() {
@@ -289,14 +319,14 @@ impl<'m, 'a> Conversation<'m, 'a> {
 }
 
 /// The last exchange is told as whole as half of the room allows, the recent messages at length, the others in short.
-fn render_turn(turn: &layers::Turn<'_, '_>, n_taken: usize, room: u64, quoting: Quoting) -> String {
+fn render_turn(turn: &layers::Turn<'_, '_>, n_taken: usize, room: u64, material: &Material<'_>) -> String {
     match n_taken {
         n if n < LAST_EXCHANGE => {
             let chars = usize::try_from(room.saturating_mul(3) / 2).unwrap_or(usize::MAX);
-            turn.at_length(chars.clamp(RECENT_CHARS, 12_000), true, quoting)
+            turn.at_length(chars.clamp(RECENT_CHARS, 12_000), true, material)
         }
-        n if n < RECENT => turn.at_length(RECENT_CHARS, false, quoting),
-        _ => turn.in_short(quoting),
+        n if n < RECENT => turn.at_length(RECENT_CHARS, false, material),
+        _ => turn.in_short(material),
     }
 }
 
