@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ignored;
+mod nothing_runs;
 mod stores;
 mod support;
 mod test_completions;

@@ -1,22 +1,33 @@
-//! What git tells of a project. The program is asked, read-only and bounded: a repository's own settings can name
-//! programs, so those that a question could start are switched off.
+//! What git tells of a project. The program is asked, read-only and bounded, and can start nothing.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+mod asker;
+
+use std::path::Path;
 
 use carryover_core::distill::{Commit, Git};
 use carryover_core::time::Timestamp;
 
-use crate::client::find_program;
 use crate::context::Context;
+use asker::Asker;
 
-const LIMIT: Duration = Duration::from_secs(5);
-const MAX_ANSWER: u64 = 4 << 20;
 const MAX_LINES: usize = 200;
-/// Commits that are looked at; those since the session began are among them.
-const MAX_COMMITS: &str = "-n100";
+
+/// The last commits; those since the session began are among them.
+const LOG: &[&str] = &[
+    "log",
+    "-n100",
+    "--name-only",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-notes",
+    "--no-color",
+    "--format=%x1e%h%x1f%ct%x1f%an%x1f%s",
+];
+/// Submodules have settings of their own.
+const STATUS: &[&str] = &["status", "--short", "--no-branch", "--untracked-files=normal", "--ignore-submodules=all"];
+const DIFF_STAT: &[&str] =
+    &["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all", "--stat=100", "HEAD"];
 
 /// Stands between the fields of a commit, and before each: no name or subject has it.
 const FIELD: char = '\u{1f}';
@@ -24,11 +35,10 @@ const COMMIT: char = '\u{1e}';
 
 /// The repository that a project is in; none where there is none, or no git.
 pub(super) fn look(context: &Context, project: &Path, since: Option<Timestamp>) -> Option<Git> {
-    let asker = Asker::new(context, project)?;
+    let asker = Asker::new(context, project).filter(Asker::is_own)?;
     let branch = asker.ask(&["branch", "--show-current"])?;
     // A repository without a commit has no log, and that is no failure.
-    let log = asker.ask(&["log", MAX_COMMITS, "--name-only", "--no-renames", "--format=%x1e%h%x1f%ct%x1f%an%x1f%s"]);
-    let mut log = commits(&log.unwrap_or_default());
+    let mut log = commits(&asker.ask(LOG).unwrap_or_default());
     let head = log.first().cloned().map(|head| Commit { files: Vec::new(), ..head });
     for commit in &mut log {
         // The files of older commits are nobody's concern.
@@ -36,11 +46,13 @@ pub(super) fn look(context: &Context, project: &Path, since: Option<Timestamp>) 
             commit.files.clear();
         }
     }
+    let unfiltered = asker.unfiltered();
+    let of_files = |question| asker.ask_unfiltered(unfiltered.as_ref()?, question);
     Some(Git {
         branch: Some(branch.trim().to_owned()).filter(|branch| !branch.is_empty()),
         head,
-        status: lines(asker.ask(&["status", "--short", "--untracked-files=normal"])),
-        diff_stat: lines(asker.ask(&["diff", "--no-ext-diff", "--no-textconv", "--stat=100", "HEAD"])),
+        status: lines(of_files(STATUS)),
+        diff_stat: lines(of_files(DIFF_STAT)),
         log,
     })
 }
@@ -81,58 +93,6 @@ fn commit(text: &str) -> Option<Commit> {
 
 fn lines(answer: Option<String>) -> Vec<String> {
     answer.unwrap_or_default().lines().take(MAX_LINES).map(|line| line.trim_end().to_owned()).collect()
-}
-
-/// Asks git about one folder.
-struct Asker<'a> {
-    program: PathBuf,
-    context: &'a Context,
-    project: &'a Path,
-}
-
-impl<'a> Asker<'a> {
-    fn new(context: &'a Context, project: &'a Path) -> Option<Self> {
-        // Cheaper than to ask, and the answer for most folders that are no repositories.
-        project.ancestors().find(|above| above.join(".git").exists())?;
-        Some(Self { program: find_program(context, "git")?, context, project })
-    }
-
-    /// What it answers; none where it fails, answers too much or takes too long.
-    fn ask(&self, args: &[&str]) -> Option<String> {
-        let mut command = Command::new(&self.program);
-        command.args(["--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]);
-        command.args(["-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"]);
-        command.args(args).current_dir(self.project).env_clear();
-        command.env("HOME", &self.context.env.home).env("LC_ALL", "C.UTF-8").env("GIT_TERMINAL_PROMPT", "0");
-        if let Some(path) = self.context.env.var("PATH") {
-            command.env("PATH", path);
-        }
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-        let output = child.stdout.take()?;
-        let reader = std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            output.take(MAX_ANSWER).read_to_end(&mut bytes).map(|_| bytes)
-        });
-        let end = Instant::now() + LIMIT;
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if Instant::now() < end && !reader.is_finished() => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                // It has said all that we read: it ends now, or is ended.
-                Ok(None) if reader.is_finished() => break child.wait().ok(),
-                _ => {
-                    child.kill().ok();
-                    child.wait().ok();
-                    return None;
-                }
-            }
-        };
-        let bytes = reader.join().ok()?.ok()?;
-        status.filter(std::process::ExitStatus::success)?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    }
 }
 
 #[cfg(test)]
