@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carryover_agents::{ResumeCommand, Taker};
+use carryover_agents::{Os, ResumeCommand, Taker};
 use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt};
 use carryover_engine::context::Context;
 use carryover_engine::handoff::Distilled;
@@ -14,6 +14,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::launch::{launch, tell_command};
 use crate::quantity;
 use crate::session_row::from_home;
+use crate::shell;
 use crate::ui::{DIM, GOOD, Ui};
 
 /// The short one.
@@ -23,8 +24,8 @@ pub(crate) const HANDOFF: &str = "handoff.md";
 const BUDGET: u64 = 32_000;
 
 /// The command that shows a session whole.
-pub(crate) fn show_command(session: &str) -> String {
-    format!("carryover show {session} --full")
+pub(crate) fn show_command(session: &str, os: Os) -> String {
+    shell::about_session(&["show"], session, &["--full"], os)
 }
 
 /// A prompt that fits.
@@ -36,6 +37,7 @@ pub(crate) struct Prompt {
 impl Prompt {
     /// Fits a session's prompt into the budget that was given, or into what suits the target.
     pub(crate) fn of_session(
+        context: &Context,
         distilled: &Distilled,
         agent_name: &str,
         taker: Option<&Taker>,
@@ -43,17 +45,18 @@ impl Prompt {
     ) -> Result<Self, CommandError> {
         let Distilled { brief, history, workspace, quoting, .. } = distilled;
         let material = Material::of(brief, history, workspace, agent_name, *quoting);
-        Self::of(&material, &brief.session.0, taker, tokens)
+        Self::of(context, &material, &brief.session.0, taker, tokens)
     }
 
     pub(crate) fn of(
+        context: &Context,
         material: &Material<'_>,
         session: &str,
         taker: Option<&Taker>,
         tokens: Option<u64>,
     ) -> Result<Self, CommandError> {
         let budget = tokens.or_else(|| taker.map(|taker| taker.budget)).unwrap_or(BUDGET);
-        let show = show_command(session);
+        let show = show_command(session, context.env.os);
         let options = ResumeOptions { target_name: taker.map(|taker| taker.name), budget, show_command: &show };
         let rendered = resume_prompt(material, &options)
             .map_err(|small| CommandError::new(ErrorKind::CannotFit, small).hint("allow more with `--tokens N`"))?;
@@ -113,7 +116,7 @@ impl Delivery {
         let more = self.more.iter().map(|(name, text)| (*name, text));
         let written: Vec<_> = std::iter::once((kept::RESUME, text)).chain(more).collect();
         for (name, text) in written.iter().filter(|_| !self.dry_run) {
-            kept::write(&self.project, name, text.as_bytes())?;
+            kept::write(context, &self.project, name, text.as_bytes())?;
         }
         let copied = if self.copy && !self.dry_run { clipboard::copy(context, text) } else { None };
         let files: Vec<_> = written.iter().map(|(name, _)| self.project.join(kept::FOLDER).join(name)).collect();

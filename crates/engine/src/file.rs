@@ -64,11 +64,14 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Reads a file of ours; one that is not there is `None`, one that is longer than it can be is an error.
 pub(crate) fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
+    match fs_err::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        // A pipe would be waited for, and a device never ends.
+        Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", path.display()))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
-    };
+    }
+    let file = File::open(path)?;
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::context::Context;
 use crate::disk::{Disk, RealDisk};
+use crate::{file, workspace};
 
 /// The folder's name.
 pub const FOLDER: &str = ".carryover";
@@ -36,23 +38,60 @@ pub(crate) fn names_resume(prompt: &str) -> bool {
 /// Keeps git away from everything in the folder, itself included.
 const IGNORE: &str = "*\n";
 
+/// A list of a folder that is longer is not one.
+const MAX_LIST: u64 = 1 << 20;
+
 /// Writes a file into the project's own folder, which is kept from git before its first byte is written.
-pub fn write(project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    write_on(&mut RealDisk, project, name, bytes)
+pub fn write(context: &Context, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    write_on(&mut RealDisk, context, project, name, bytes)
 }
 
-pub(crate) fn write_on(disk: &mut dyn Disk, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+pub(crate) fn write_on(
+    disk: &mut dyn Disk,
+    context: &Context,
+    project: &Path,
+    name: &str,
+    bytes: &[u8],
+) -> io::Result<PathBuf> {
     let folder = project.join(FOLDER);
     // A clone may bring a link of that name, which would lead us to write elsewhere.
     if fs_err::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
         let message = format!("{} is not a folder", folder.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
-    let ignore = folder.join(".gitignore");
-    if fs_err::symlink_metadata(&ignore).is_err() {
-        disk.write_own(&ignore, IGNORE.as_bytes())?;
-    }
     let path = folder.join(name);
+    refuse_tracked(context, project, name)?;
+    hide(disk, &folder)?;
     disk.write_own(&path, bytes)?;
     Ok(path)
+}
+
+/// Refuses to write what git keeps: it would be committed, whatever lists say.
+pub(crate) fn refuse_tracked(context: &Context, project: &Path, name: &str) -> io::Result<()> {
+    let path = project.join(FOLDER).join(name);
+    if !workspace::is_tracked(context, project, &path) {
+        return Ok(());
+    }
+    let path = path.display();
+    let message = format!(
+        "{path} is tracked by git, and what is written there would be committed: run `git rm --cached {FOLDER}/{name}`"
+    );
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
+}
+
+/// Sees to it that the folder's own list hides all of it. A clone may bring one that does not; its last line wins, so
+/// one is added.
+fn hide(disk: &mut dyn Disk, folder: &Path) -> io::Result<()> {
+    let list = folder.join(".gitignore");
+    // Git does not follow a link here, so one hides nothing.
+    let is_file = fs_err::symlink_metadata(&list).is_ok_and(|metadata| metadata.is_file());
+    let mut text = if is_file { file::read_bounded(&list, MAX_LIST)?.unwrap_or_default() } else { Vec::new() };
+    if text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next() == Some(b"*") {
+        return Ok(());
+    }
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+    text.extend_from_slice(IGNORE.as_bytes());
+    disk.write_own(&list, &text)
 }

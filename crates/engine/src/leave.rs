@@ -73,6 +73,11 @@ pub(crate) fn leave_on(disk: &mut dyn Disk, context: &Context, leaving: &Leaving
         undo_id: None,
         warnings: plan.warnings.clone(),
     };
+    if plan.payload {
+        // Before anything is noted down: what is taken back after a failure must not be what was there before.
+        let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
+        kept::refuse_tracked(context, leaving.project, PAYLOAD).map_err(failed(&payload))?;
+    }
     if leaving.dry_run {
         return Ok(left);
     }
@@ -150,7 +155,7 @@ impl Plan {
             None => None,
         };
         write_journal(disk, context, &journal)?;
-        let done = self.write(disk, leaving, &journal, text.as_deref());
+        let done = self.write(disk, context, leaving, &journal, text.as_deref());
         journal.state = State::Done;
         if let Err(error) = done.and_then(|()| write_journal(disk, context, &journal)) {
             undo::take_back(disk, &journal, true).ok();
@@ -165,6 +170,7 @@ impl Plan {
     fn write(
         &self,
         disk: &mut dyn Disk,
+        context: &Context,
         leaving: &Leaving<'_>,
         journal: &Journal,
         text: Option<&str>,
@@ -174,7 +180,8 @@ impl Plan {
         }
         if self.payload {
             let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
-            kept::write_on(disk, leaving.project, PAYLOAD, leaving.text.as_bytes()).map_err(failed(&payload))?;
+            kept::write_on(disk, context, leaving.project, PAYLOAD, leaving.text.as_bytes())
+                .map_err(failed(&payload))?;
         }
         for folder in &journal.folders {
             disk.create_folder(folder).map_err(failed(folder))?;

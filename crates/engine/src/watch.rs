@@ -148,7 +148,7 @@ impl<'c> Watcher<'c> {
 
     fn write_state(&self) -> io::Result<()> {
         match &self.options.state_in {
-            Some(project) => state::write(project, &self.state()),
+            Some(project) => state::write(&self.context, project, &self.state()),
             None => Ok(()),
         }
     }

@@ -13,6 +13,7 @@ use carryover_core::time::Timestamp;
 
 use crate::context::Context;
 use crate::file;
+use crate::project::resolve;
 
 pub(crate) use git::ignores;
 pub use git::is_tracked;
@@ -39,7 +40,10 @@ fn memory(project: &Path) -> Vec<(String, String)> {
     let mut names: Vec<&str> = AGENTS.iter().flat_map(|agent| agent.facts().instruction_files).copied().collect();
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| seen.insert(*name));
-    names.into_iter().filter_map(|name| Some((name.to_owned(), text(&project.join(name), MAX_MEMORY)?))).collect()
+    names
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), text(project, &project.join(name), MAX_MEMORY)?)))
+        .collect()
 }
 
 fn files(project: &Path, history: &History) -> Vec<FileNow> {
@@ -60,7 +64,7 @@ fn file_now(project: &Path, roots: &Roots, path: &str) -> FileNow {
         path: path.to_owned(),
         exists,
         modified_at: since.and_then(|since| i64::try_from(since.as_millis()).ok()).map(Timestamp::from_millis),
-        text: metadata.and_then(|_| text(&place, MAX_TEXT)),
+        text: metadata.and_then(|_| text(project, &place, MAX_TEXT)),
     }
 }
 
@@ -69,8 +73,12 @@ fn place(project: &Path, roots: &Roots, path: &str) -> PathBuf {
     project.join(roots.relative(path))
 }
 
-/// The text of a file; none where it is too long or no text.
-fn text(path: &Path, limit: u64) -> Option<String> {
+/// The text of a file; none where it is too long or no text. A link of the project's that leads out of it is not
+/// followed: whoever made the project may not have the file that it names read.
+fn text(project: &Path, path: &Path, limit: u64) -> Option<String> {
+    if path.starts_with(project) && !resolve(path).starts_with(resolve(project)) {
+        return None;
+    }
     let bytes = file::read_bounded(path, limit).ok()??;
     String::from_utf8(bytes).ok()
 }

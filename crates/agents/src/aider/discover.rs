@@ -32,9 +32,16 @@ fn files(root: &Path) -> Vec<PathBuf> {
     }
     let Ok(listing) = fs_err::read_dir(root) else { return Vec::new() };
     let paths = listing.filter_map(Result::ok).map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = paths.filter(|path| is_history(path) && path.is_file()).collect();
+    let mut files: Vec<PathBuf> = paths.filter(|path| is_history(path) && is_inside(root, path)).collect();
     files.sort();
     files
+}
+
+/// Whether a file is in a folder. A clone can bring a link to any other file, whose text would be told as a session's.
+fn is_inside(folder: &Path, file: &Path) -> bool {
+    let real = |path: &Path| fs_err::canonicalize(path).ok();
+    let inside = real(file).zip(real(folder)).is_some_and(|(file, folder)| file.starts_with(folder));
+    inside && file.is_file()
 }
 
 /// Whether a file is named like a history.

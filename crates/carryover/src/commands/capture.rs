@@ -70,7 +70,7 @@ pub(crate) fn cmd_capture(
     let text = serde_json::to_vec_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
     let (agent, id) = (session.agent.facts().id, &session.found.id.0);
     distilled.warnings.extend(ignored::hide(context, &distilled.project, agent, id, false));
-    let file = kept::write(&distilled.project, FILE, &text)?;
+    let file = kept::write(context, &distilled.project, FILE, &text)?;
     if ui.json() {
         ui.write_json(&Captured {
             schema: "carryover.capture/1",

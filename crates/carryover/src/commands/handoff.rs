@@ -77,7 +77,8 @@ pub(crate) fn cmd_handoff(
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let distilled = distilled(context, &session, options)?;
     let name = session.agent.facts().name;
-    let prompt = Prompt::of_session(&distilled, name, args.taker(), args.tokens.or(context.config.handoff.tokens))?;
+    let prompt =
+        Prompt::of_session(context, &distilled, name, args.taker(), args.tokens.or(context.config.handoff.tokens))?;
     let delivery = Delivery {
         source: session.agent.facts().id.to_owned(),
         session: session.found.id.0.clone(),
@@ -112,7 +113,7 @@ impl HandoffArgs {
             Some(Told::Brief) => Protocol::Brief,
             Some(Told::Silent) => Protocol::Silent,
         };
-        let show = show_command(&distilled.brief.session.0);
+        let show = show_command(&distilled.brief.session.0, context.env.os);
         handoff(&distilled.brief, &HandoffOptions { agent_name: name, protocol, show_command: &show })
     }
 }

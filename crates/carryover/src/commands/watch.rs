@@ -21,7 +21,7 @@ use crate::ago::ago;
 use crate::args::agent_parser;
 use crate::error::{CommandError, ErrorKind};
 use crate::session_row::{cut, from_home};
-use crate::shell::quote;
+use crate::shell::about_session;
 use crate::short_id::ShortIds;
 use crate::signals::Signals;
 use crate::surroundings;
@@ -179,7 +179,7 @@ impl Screen<'_> {
         let project = self.project(limit.project.as_deref());
         let resets = limit.resets_at.map(|at| self.local(at));
         let command = self.command(limit);
-        let handoff = self.words(&["carryover", "handoff", &limit.session.0]);
+        let handoff = about_session(&["handoff"], &limit.session.0, &[], self.context.env.os);
         let out = self.ui.out();
         writeln!(out, "{BAD}limit:{BAD:#} {BOLD}{name}{BOLD:#} {id} in {project}: {}", one_line(&limit.message, 200))?;
         if let Some(resets) = resets {
@@ -197,13 +197,7 @@ impl Screen<'_> {
     /// The command that goes on in another agent that is installed.
     fn command(&self, limit: &Limit) -> Option<String> {
         let target = target(self.context, limit.agent)?;
-        Some(self.words(&["carryover", "resume", &limit.session.0, "--target", target]))
-    }
-
-    fn words(&self, words: &[&str]) -> String {
-        // An id is a file's word, and the line goes into a shell.
-        let quoted: Vec<String> = words.iter().map(|word| quote(&one_line(word, 200), self.context.env.os)).collect();
-        quoted.join(" ")
+        Some(about_session(&["resume"], &limit.session.0, &["--target", target], self.context.env.os))
     }
 
     fn project(&self, project: Option<&Path>) -> String {
@@ -235,9 +229,10 @@ impl Screen<'_> {
                 at: limit.at.to_string(),
                 message: &limit.message,
                 resets_at: limit.resets_at.map(|at| at.to_string()),
-                command: target(self.context, limit.agent).map(|target| {
-                    ["carryover", "resume", &limit.session.0, "--target", target].map(str::to_owned).to_vec()
-                }),
+                // As an argument, such an id would be an option.
+                command: target(self.context, limit.agent).filter(|_| !limit.session.0.starts_with('-')).map(
+                    |target| ["carryover", "resume", &limit.session.0, "--target", target].map(str::to_owned).to_vec(),
+                ),
             },
             Event::Ended { agent, session, project } => {
                 What::Ended { agent, session_id: &session.0, project: path(project) }

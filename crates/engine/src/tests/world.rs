@@ -16,16 +16,16 @@ use crate::resume::{Options, Report, ResumeError, resume_among};
 use crate::select::{Query, select_among};
 use crate::session::Listed;
 
-pub(super) struct World {
+pub(crate) struct World {
     folder: tempfile::TempDir,
-    pub(super) context: Context,
+    pub(crate) context: Context,
 }
 
 /// Every path below a folder, with the bytes of files.
 pub(super) type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 impl World {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = fs_err::canonicalize(folder.path()).unwrap();
         let env = Env {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::context::Context;
 use crate::kept;
 
 const NAME: &str = "watcher-state.json";
@@ -21,16 +22,17 @@ pub struct State {
 }
 
 /// Writes the state into a project.
-pub(super) fn write(project: &Path, state: &State) -> io::Result<()> {
+pub(super) fn write(context: &Context, project: &Path, state: &State) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(state)?;
     bytes.push(b'\n');
-    kept::write(project, NAME, &bytes).map(drop)
+    kept::write(context, project, NAME, &bytes).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kept::FOLDER;
+    use crate::tests::world::World;
 
     fn state() -> State {
         let active_sessions = BTreeMap::from([("/a.jsonl".to_owned(), 1_794_718_800_000)]);
@@ -40,7 +42,7 @@ mod tests {
     #[test]
     fn it_is_written_where_git_does_not_look() {
         let project = tempfile::tempdir().unwrap();
-        write(project.path(), &state()).unwrap();
+        write(&World::new().context, project.path(), &state()).unwrap();
         let folder = project.path().join(FOLDER);
         assert_eq!(fs_err::read_to_string(folder.join(".gitignore")).unwrap(), "*\n");
         let text = fs_err::read_to_string(folder.join(NAME)).unwrap();
@@ -61,7 +63,7 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), project.path().join(FOLDER)).unwrap();
-        assert!(write(project.path(), &state()).is_err());
+        assert!(write(&World::new().context, project.path(), &state()).is_err());
         assert_eq!(fs_err::read_dir(elsewhere.path()).unwrap().count(), 0);
     }
 }

@@ -20,7 +20,7 @@ struct Manifest {
 }
 
 pub(super) fn of(project: &Path) -> Option<String> {
-    let read = |name: &str| text(&project.join(name), MAX_MANIFEST);
+    let read = |name: &str| text(project, &project.join(name), MAX_MANIFEST);
     let json = || serde_json::from_str::<Named>(&read("package.json")?).ok();
     let toml = |name: &str| {
         let manifest: Manifest = toml_edit::de::from_str(&read(name)?).ok()?;

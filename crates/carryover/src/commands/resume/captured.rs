@@ -33,7 +33,7 @@ pub(super) fn go_on(ui: &mut Ui, context: &Context, args: &ResumeArgs, file: &Pa
         Captured::Uasf(session) => session.material(&name, &made_at, quoting),
     };
     let target = args.target.or_else(|| configured(context));
-    let prompt = Prompt::of(&material, session, target.as_ref(), args.tokens)?;
+    let prompt = Prompt::of(context, &material, session, target.as_ref(), args.tokens)?;
     let project = args.project.as_deref().map_or_else(|| context.cwd.clone(), resolved);
     let delivery = Delivery {
         source: source.to_owned(),

@@ -34,8 +34,13 @@ pub(super) fn as_prompt(
 ) -> Result<(), CommandError> {
     let distilled = distil(context, session, args)?;
     let facts = session.agent.facts();
-    let prompt =
-        Prompt::of_session(&distilled, facts.name, Some(target), args.tokens.or(context.config.handoff.tokens))?;
+    let prompt = Prompt::of_session(
+        context,
+        &distilled,
+        facts.name,
+        Some(target),
+        args.tokens.or(context.config.handoff.tokens),
+    )?;
     warnings.extend(distilled.warnings);
     let delivery = Delivery {
         source: facts.id.to_owned(),
@@ -79,7 +84,7 @@ pub(super) fn as_context(
 ) -> Result<(), CommandError> {
     let distilled = distil(context, session, args)?;
     let facts = session.agent.facts();
-    let show = show_command(&session.found.id.0);
+    let show = show_command(&session.found.id.0, context.env.os);
     let text = context_block(&distilled.brief, &ContextOptions { agent_name: facts.name, show_command: &show });
     let leaving = Leaving {
         taker: target,
