@@ -7,7 +7,6 @@ use std::io;
 use std::process::ExitCode;
 
 use carryover_agents::AgentError;
-use carryover_core::plain::plain;
 use carryover_engine::config::ConfigError;
 use carryover_engine::resume::ResumeError;
 use carryover_engine::select::SelectError;
@@ -82,14 +81,14 @@ impl CommandError {
 
     /// Labels and texts, in the order in which they are shown.
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines = vec![("error", plain(&self.error.to_string()).into_owned())];
+        let mut lines = vec![("error", self.error.to_string())];
         let mut last = self.error.to_string();
         let mut cause = self.error.source();
         while let Some(next) = cause {
             // Transparent errors repeat the message of their source.
             let text = next.to_string();
             if text != last {
-                lines.push(("caused by", plain(&text).into_owned()));
+                lines.push(("caused by", text.clone()));
             }
             last = text;
             cause = next.source();

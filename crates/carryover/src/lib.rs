@@ -12,6 +12,7 @@ mod delivery;
 mod destination;
 mod error;
 mod launch;
+mod paint;
 mod quantity;
 mod session_row;
 mod shell;

@@ -4,27 +4,22 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::AutoStream;
-use anstyle::{AnsiColor, Style};
+use carryover_core::plain::escaped_json;
 use serde::Serialize;
 
 use crate::args::{Color, Globals};
+use crate::paint::{HINT, Painted};
 use crate::surroundings;
 
-pub(crate) const BOLD: Style = Style::new().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-pub(crate) const COMMAND: Style = AnsiColor::Cyan.on_default();
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
-const HINT: Style = AnsiColor::Cyan.on_default();
+pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint};
 
 /// How wide a table is where nobody looks at it.
 const UNBOUNDED: usize = 160;
 
 /// The two streams, and how they are used.
 pub(crate) struct Ui {
-    out: BufWriter<Box<dyn Write>>,
-    err: Box<dyn Write>,
+    out: Painted<BufWriter<Box<dyn Write>>>,
+    err: Painted<Box<dyn Write>>,
     quiet: bool,
     json: bool,
     width: usize,
@@ -36,8 +31,8 @@ impl Ui {
     pub(crate) fn new(globals: Globals) -> Self {
         let choice = choice(globals.color);
         Self {
-            out: BufWriter::new(Box::new(AutoStream::new(io::stdout(), choice))),
-            err: Box::new(AutoStream::new(io::stderr(), choice)),
+            out: Painted::new(BufWriter::new(Box::new(AutoStream::new(io::stdout(), choice)))),
+            err: Painted::new(Box::new(AutoStream::new(io::stderr(), choice))),
             quiet: globals.quiet,
             json: globals.json,
             width: width(),
@@ -48,7 +43,7 @@ impl Ui {
     /// Both streams in one, for output that is shown as a whole; nobody is asked anything.
     pub(crate) fn merged(globals: Globals) -> Self {
         let mut ui = Self::new(globals);
-        ui.err = Box::new(AutoStream::new(io::stdout(), choice(globals.color)));
+        ui.err = Painted::new(Box::new(AutoStream::new(io::stdout(), choice(globals.color))));
         ui.json = false;
         ui.interactive = false;
         ui
@@ -115,23 +110,24 @@ impl Ui {
         Ok(answer.trim().to_owned())
     }
 
-    /// Writes a line to stderr whatever the flags are.
+    /// Writes a line to stderr whatever the flags are. Where a name has lines of its own, they stand further in: none
+    /// of them is mistaken for one of ours.
     pub(crate) fn say(&mut self, line: impl Display) -> io::Result<()> {
         self.out.flush()?;
-        writeln!(self.err, "{line}")
+        writeln!(self.err, "{}", line.to_string().replace('\n', "\n  "))
     }
 
     /// Writes data as JSON.
     pub(crate) fn write_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string_pretty(value)?;
-        self.out.write_all(escape_c1(&text).as_bytes())?;
+        self.out.write_all(escaped_json(&text).as_bytes())?;
         self.out.write_all(b"\n")
     }
 
     /// Writes data as one line of JSON, for output that never ends.
     pub(crate) fn write_json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string(value)?;
-        self.out.write_all(escape_c1(&text).as_bytes())?;
+        self.out.write_all(escaped_json(&text).as_bytes())?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
@@ -154,31 +150,4 @@ fn width() -> usize {
     let told = surroundings::columns();
     let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     told.or_else(seen).unwrap_or(UNBOUNDED).max(40)
-}
-
-/// JSON leaves the C1 controls as they are, and some terminals obey them.
-fn escape_c1(text: &str) -> std::borrow::Cow<'_, str> {
-    if !text.contains(is_c1) {
-        return text.into();
-    }
-    let escape = |next: char| if is_c1(next) { format!("\\u{:04x}", u32::from(next)) } else { next.to_string() };
-    let escaped: String = text.chars().map(escape).collect();
-    escaped.into()
-}
-
-fn is_c1(next: char) -> bool {
-    matches!(next, '\u{7f}'..='\u{9f}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_stays_the_same_value_without_control_characters() {
-        let text = serde_json::to_string("a\u{9b}31m\u{7f}é").unwrap();
-        let escaped = escape_c1(&text);
-        assert_eq!(escaped, r#""a\u009b31m\u007fé""#);
-        assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), "a\u{9b}31m\u{7f}é");
-    }
 }

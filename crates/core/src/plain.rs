@@ -16,7 +16,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
         match chars.next() {
             Some('\u{1b}') => skip_escape(&mut chars),
             Some('\u{9b}') => skip_control_sequence(&mut chars),
-            Some(next) if !goes(next) => out.push(next),
+            Some(next) if !is_hidden(next) => out.push(next),
             _ => {}
         }
         rest = chars.as_str();
@@ -27,7 +27,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 
 /// Whether nothing has to go, as in most text.
 fn is_plain(text: &str) -> bool {
-    !text.bytes().any(|byte| SUSPECT[usize::from(byte)]) || !text.chars().any(goes)
+    !text.bytes().any(|byte| SUSPECT[usize::from(byte)]) || !text.chars().any(is_hidden)
 }
 
 /// Whether a character that begins with a byte may have to go.
@@ -35,14 +35,34 @@ const SUSPECT: [bool; 256] = {
     let (mut suspect, mut byte) = ([false; 256], 0);
     while byte < 256 {
         // The control characters, and the blocks in which the later ones and the invisible ones are.
-        suspect[byte] = matches!(byte, 0..0x20 | 0x7f | 0xc2 | 0xe2 | 0xef) && !matches!(byte, 0x09 | 0x0a);
+        suspect[byte] = matches!(byte, 0..0x20 | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef) && !matches!(byte, 0x09 | 0x0a);
         byte += 1;
     }
     suspect
 };
 
-fn goes(next: char) -> bool {
+/// Whether a character is not seen, and can change how others are: one that a terminal obeys, or one that reorders
+/// a line.
+pub fn is_hidden(next: char) -> bool {
     next.is_control() && !matches!(next, '\t' | '\n') || is_invisible(next)
+}
+
+/// JSON that is the same value and shows what it holds: it leaves most of the characters that a terminal obeys, or that
+/// reorder a line, as they are.
+pub fn escaped_json(text: &str) -> Cow<'_, str> {
+    if is_plain(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for next in text.chars() {
+        if is_hidden(next) {
+            let mut units = [0; 2];
+            out.extend(next.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(next);
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// One line of at most `width` characters, for tables and titles.
@@ -67,9 +87,12 @@ pub fn one_line(text: &str, width: usize) -> String {
     line
 }
 
-/// Bidirectional overrides can make a command read as another one.
+/// Bidirectional controls can make a command read as another one; noncharacters are for use inside a program.
 fn is_invisible(next: char) -> bool {
-    matches!(next, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    matches!(
+        next,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}'
+    )
 }
 
 fn skip_escape(rest: &mut Chars<'_>) {
@@ -119,6 +142,15 @@ mod tests {
         assert_eq!(plain("é → ü\u{85}\u{a0}\u{feff}日本"), "é → ü\u{a0}日本");
         assert_eq!(plain("a\u{1b}[31"), "a");
         assert_eq!(plain("a\u{1b}"), "a");
+    }
+
+    #[test]
+    fn json_stays_the_same_value_without_hidden_characters() {
+        let value = "a\u{9b}31m\u{7f}é\u{202e}b\u{2066}\u{200f}\u{61c}\u{fdd0}\u{feff}\n\t";
+        let text = serde_json::to_string_pretty(&[value]).unwrap();
+        let escaped = escaped_json(&text);
+        assert_eq!(escaped, "[\n  \"a\\u009b31m\\u007fé\\u202eb\\u2066\\u200f\\u061c\\ufdd0\\ufeff\\n\\t\"\n]");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&escaped).unwrap(), [value]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carryover_core::plain::one_line;
+use carryover_core::plain::{escaped_json, one_line};
 use carryover_core::render::session_json;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{Options, distilled};
@@ -67,10 +67,10 @@ pub(crate) fn cmd_capture(
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let mut distilled = distilled(context, &session, options)?;
     let captured = session_json(&distilled.brief, &distilled.history, &distilled.workspace, distilled.quoting);
-    let text = serde_json::to_vec_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
+    let text = serde_json::to_string_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
     let (agent, id) = (session.agent.facts().id, &session.found.id.0);
     distilled.warnings.extend(ignored::hide(context, &distilled.project, agent, id, false));
-    let file = kept::write(context, &distilled.project, FILE, &text)?;
+    let file = kept::write(context, &distilled.project, FILE, escaped_json(&text).as_bytes())?;
     if ui.json() {
         ui.write_json(&Captured {
             schema: "carryover.capture/1",

@@ -1,14 +1,12 @@
 //! `carryover doctor`.
 
-use anstyle::Style;
-use carryover_core::plain::plain;
 use carryover_engine::context::Context;
 use carryover_engine::doctor::{self, Finding, Severity};
 use clap::Args;
 use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::ui::{BAD, DIM, DOUBTFUL, GOOD, Ui};
+use crate::ui::{BAD, DIM, DOUBTFUL, GOOD, Paint, Ui};
 
 /// Look for what is wrong, and change nothing
 ///
@@ -66,14 +64,14 @@ fn tell(ui: &mut Ui, finding: &Finding) -> Result<(), CommandError> {
     let (word, style) = words(finding.severity);
     let about = finding.agent.unwrap_or("carryover");
     let out = ui.out();
-    writeln!(out, "{style}{word:<7}{style:#}  {about:<11}  {}", plain(&finding.message))?;
+    writeln!(out, "{style}{word:<7}{style:#}  {about:<11}  {}", finding.message)?;
     if let Some(hint) = &finding.hint {
-        writeln!(out, "{:<22}{DIM}{}{DIM:#}", "", plain(hint))?;
+        writeln!(out, "{:<22}{DIM}{}{DIM:#}", "", hint)?;
     }
     Ok(())
 }
 
-fn words(severity: Severity) -> (&'static str, Style) {
+fn words(severity: Severity) -> (&'static str, Paint) {
     match severity {
         Severity::Fine => ("fine", GOOD),
         Severity::Note => ("note", DIM),

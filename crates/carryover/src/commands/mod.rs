@@ -15,7 +15,6 @@ mod show;
 mod undo;
 mod watch;
 
-use carryover_core::plain::plain;
 use carryover_engine::context::Context;
 use clap::Subcommand;
 
@@ -54,7 +53,7 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
         Command::Undo(_) | Command::Info(_) | Command::Demo(_) => {
             let (context, broken) = surroundings::context_whatever_the_config()?;
             if let Some(error) = broken {
-                ui.warning(format_args!("{}; going on without it", plain(&error.to_string())))?;
+                ui.warning(format_args!("{error}; going on without it"))?;
             }
             run_in(ui, &context, cli)
         }

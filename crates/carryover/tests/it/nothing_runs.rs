@@ -111,13 +111,8 @@ impl Armed {
         let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let path = self.env.home().join(format!("program-{name}"));
         fs_err::write(&path, format!("#!/bin/sh\ntouch '{}/{name}'\ncat 2>/dev/null\n", self.marks.display())).unwrap();
-        self.make_executable(&path);
+        fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         path.display().to_string()
-    }
-
-    fn make_executable(&self, path: &Path) {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs_err::set_permissions(path, mode).unwrap();
     }
 
     fn arm(&self) {

@@ -34,7 +34,56 @@ fn escapes_of_a_session_do_not_reach_the_terminal() {
         let all = format!("{}{}", said.stdout, said.stderr);
         let bad = |c: char| c.is_control() && c != '\n' && c != '\t';
         assert!(!all.contains(bad), "{args:?}: {:?}", all.chars().find(|c| bad(*c)));
-        assert!(!all.contains('\u{202e}') || args.contains(&"--json"), "{args:?}");
+        assert!(!all.contains('\u{202e}'), "{args:?}");
+    }
+}
+
+/// A folder that is named to take over the terminal, and to say what we would say.
+#[cfg(unix)]
+#[test]
+fn escapes_in_the_name_of_a_folder_do_not_reach_the_terminal() {
+    const NAME: &str = "ca\u{1b}]0;pwned\u{7}\u{1b}[31ml\u{9b}2J\u{202e}c\nhint: run this";
+    let commands: &[&[&str]] = &[
+        &["list", "--all"],
+        &["show", "eeeeeeee"],
+        &["brief", "eeeeeeee"],
+        &["handoff", "eeeeeeee", "--no-copy"],
+        &["capture", "eeeeeeee"],
+        &["resume", "eeeeeeee", "--target", "claude-code"],
+        &["resume", "eeeeeeee", "--target", "claude-code", "--dry-run"],
+        &["resume", "eeeeeeee", "--target", "codex", "--dry-run"],
+        &["resume", "eeeeeeee", "--target", "codex", "--prompt", "--dry-run"],
+        &["resume", "eeeeeeee", "--target", "cursor", "--context-only"],
+        &["resume", "eeeeeeee", "--target", "codex", "--project", NAME],
+        &["undo"],
+        &["undo", NAME],
+        &["doctor"],
+        &["config", "get", NAME],
+        &["resume", "--file", NAME, "--target", "codex"],
+    ];
+    for there in [true, false] {
+        let env = TestEnv::with_sessions();
+        let folder = env.home().join(NAME);
+        let named = serde_json::to_string(&folder.display().to_string()).unwrap();
+        let text = include_str!("../../demo/claude-code.jsonl").replace("d3a03cdd", "eeeeeeee");
+        let text = text.replace("/home/you/calc", named.trim_matches('"'));
+        env.write(".claude/projects/-home-you-calc/eeeeeeee-c689-41e6-9587-86a6223f5251.jsonl", &text);
+        if there {
+            fs_err::create_dir(&folder).unwrap();
+        }
+        for args in commands {
+            for json in [false, true] {
+                let output = env.command(args).args(json.then_some("--json")).output().unwrap();
+                let all = [output.stdout, output.stderr].concat();
+                let all = String::from_utf8(all).unwrap();
+                let bad = |c: char| c.is_control() && c != '\n' && c != '\t' || c == '\u{202e}';
+                assert!(!all.contains(bad), "{args:?}: {all:?}");
+                assert!(!all.lines().any(|line| line.starts_with("hint: run this")), "{args:?}: {all}");
+            }
+            let output = env.command(args).args(["--color", "always"]).output().unwrap();
+            let all = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert!(!all.contains("\u{1b}]0") && !all.contains("\u{1b}[31ml"), "{args:?}: {all:?}");
+        }
     }
 }
 

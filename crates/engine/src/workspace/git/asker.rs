@@ -100,7 +100,7 @@ impl<'a> Asker<'a> {
             let back = folder.join(trimmed(&String::from_utf8_lossy(&back)));
             back.parent().is_some_and(|back| resolve(back) == root)
         });
-        let named = || place_of_files(&folder, self.ask(&["config", "--get", "core.worktree"])?);
+        let named = || place_of_files(&folder, &self.ask(&["config", "--get", "core.worktree"])?);
         folder.starts_with(&shared) && (linked || named().is_some_and(|named| named == root))
     }
 
@@ -124,8 +124,8 @@ impl<'a> Asker<'a> {
 }
 
 /// The work tree that a repository names, which may be told from where the repository is.
-fn place_of_files(folder: &Path, told: String) -> Option<PathBuf> {
-    let told = trimmed(&told);
+fn place_of_files(folder: &Path, told: &str) -> Option<PathBuf> {
+    let told = trimmed(told);
     (!told.is_empty()).then(|| resolve(&folder.join(told)))
 }
 
