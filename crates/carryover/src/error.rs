@@ -181,13 +181,15 @@ impl From<UndoError> for CommandError {
             UndoError::Nothing | UndoError::NotFound(_) | UndoError::Ambiguous { .. } => ErrorKind::NotFound,
             _ => ErrorKind::Io,
         };
-        let used = matches!(error, UndoError::Used(_));
-        let error = Self::new(kind, error);
-        if used {
-            error.hint("`carryover undo --force` takes it back all the same, with what was added there")
-        } else {
-            error
-        }
+        let hints: &[&str] = match &error {
+            UndoError::Used(_) => &["`carryover undo --force` takes it back all the same, with what was added there"],
+            UndoError::Beyond { .. } => &[
+                "if a variable moved the agent's store when it was written, set it as it was and try again",
+                "else somebody has changed the journal: look into it, and remove it",
+            ],
+            _ => &[],
+        };
+        hints.iter().copied().fold(Self::new(kind, error), Self::hint)
     }
 }
 

@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::AGENTS;
 use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
@@ -72,7 +73,7 @@ pub(crate) fn hide_on(
     unaware: &Unaware,
 ) -> io::Result<String> {
     let _lock = Lock::take(context)?;
-    undo::recover(disk, context);
+    undo::recover(AGENTS, disk, context);
     // Nobody's session: there is nothing to find the way back from.
     let target = Named { agent: NAME.to_owned(), session: SessionId::default() };
     let mut journal = Journal::begun(context, source, target, project);
@@ -87,6 +88,12 @@ pub(crate) fn hide_on(
         return Err(error);
     }
     Ok(journal.id)
+}
+
+/// Whether a note is about our line in the list of a project, and no link to another.
+pub(crate) fn is_ours(left: &Ignored, project: &Path) -> bool {
+    let is_link = fs_err::symlink_metadata(&left.file).is_ok_and(|metadata| metadata.is_symlink());
+    left.file == project.join(NAME) && left.added.trim() == format!("{FOLDER}/") && !is_link
 }
 
 /// Takes the line out. One that is gone is not missed.

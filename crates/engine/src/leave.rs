@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Taker, Takes};
+use carryover_agents::{AGENTS, Taker, Takes};
 use carryover_core::render::block;
 use carryover_core::transcript::SessionId;
 
@@ -16,7 +16,7 @@ use crate::project::resolve;
 use crate::{blocks, ignored, kept, undo, workspace};
 
 /// The file that a pointer names, in the project's own folder.
-const PAYLOAD: &str = "context.md";
+pub(crate) const PAYLOAD: &str = "context.md";
 
 /// What stands in a committed file in the place of the brief: the same in every project. Some agents' own tools for
 /// reading refuse what git ignores; their shells do not.
@@ -83,7 +83,7 @@ pub(crate) fn leave_on(disk: &mut dyn Disk, context: &Context, leaving: &Leaving
     }
     let folder = journal::folder(context);
     let _lock = Lock::take(context).map_err(failed(&folder))?;
-    left.warnings.extend(undo::recover(disk, context));
+    left.warnings.extend(undo::recover(AGENTS, disk, context));
     left.undo_id = Some(plan.perform(disk, context, leaving)?);
     Ok(left)
 }

@@ -7,6 +7,7 @@ mod apply;
 mod assemble;
 mod blob;
 mod blocks;
+mod bounds;
 mod cache;
 pub mod client;
 pub mod config;

@@ -112,7 +112,7 @@ pub(crate) fn resume_among(
     let plan = writer.plan(&request(context, session, &place, &fitted), &place.view(context, client.as_ref()))?;
     let mut report = report::of(session, options.target, &plan, &fitted, place.window, warnings);
     if !options.dry_run {
-        write(disk, context, session, options, &place, &plan, &fitted, &mut report)?;
+        write(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
     Ok(report)
 }
@@ -219,6 +219,7 @@ fn old_project<'a>(fitted: &'a Fitted, project: &Path) -> Option<&'a Path> {
 
 #[expect(clippy::too_many_arguments, reason = "all of them decided before, none of them belongs to another")]
 fn write(
+    agents: &[&'static dyn Agent],
     disk: &mut dyn Disk,
     context: &Context,
     session: &Listed,
@@ -230,7 +231,7 @@ fn write(
 ) -> Result<(), ResumeError> {
     let folder = journal::folder(context);
     let _lock = Lock::take(context).map_err(|source| ResumeError::Write { path: folder, source })?;
-    report.warnings.extend(undo::recover(disk, context));
+    report.warnings.extend(undo::recover(agents, disk, context));
     let mut journal = journal_of(context, session, options, place, plan);
     let earlier = superseded(context, &journal);
     inherit_folders(&mut journal, plan, &earlier);
@@ -240,7 +241,7 @@ fn write(
     report.undo_id = Some(journal.id);
     for mut earlier in earlier {
         // It stays if somebody began to use it this very moment.
-        if undo::withdraw(disk, context, &mut earlier, false).is_ok() {
+        if undo::withdraw(agents, disk, context, &mut earlier, false).is_ok() {
             report.superseded = Some(earlier.target.session.0);
         }
     }

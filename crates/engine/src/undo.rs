@@ -3,12 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::{AGENTS, Agent};
+
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk, temp_prefix};
 use crate::file::{self, TEMP_SUFFIX};
 use crate::journal::{self, Journal, Lock, State};
-use crate::{blocks, ignored, rows};
+use crate::{blocks, bounds, ignored, rows};
 
 /// What was taken back.
 #[derive(Debug, Clone)]
@@ -30,6 +32,8 @@ pub enum UndoError {
     Ambiguous { prefix: String, fitting: Vec<Undoable> },
     #[error("{} has been changed since it was written: somebody has gone on there", .0.display())]
     Used(PathBuf),
+    #[error("{} names {}, where no resume of ours writes: nothing was taken back", journal.display(), path.display())]
+    Beyond { journal: PathBuf, path: PathBuf },
     #[error("{0}")]
     Rows(String),
     #[error("could not take back {}", path.display())]
@@ -59,13 +63,22 @@ pub struct Unfinished {
 
 /// Takes back a resume, the last one where none is named.
 pub fn undo(context: &Context, id: Option<&str>, force: bool) -> Result<Undone, UndoError> {
+    undo_among(AGENTS, context, id, force)
+}
+
+pub(crate) fn undo_among(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    id: Option<&str>,
+    force: bool,
+) -> Result<Undone, UndoError> {
     let folder = journal::folder(context);
     if !folder.is_dir() {
         return Err(id.map_or(UndoError::Nothing, |id| UndoError::NotFound(id.to_owned())));
     }
     let _lock = Lock::take(context).map_err(failed(&folder))?;
     let mut journal = choose(context, id)?;
-    withdraw(&mut RealDisk, context, &mut journal, force)
+    withdraw(agents, &mut RealDisk, context, &mut journal, force)
 }
 
 /// The resumes that can still be taken back, newest first.
@@ -100,10 +113,10 @@ pub fn unfinished(context: &Context) -> Vec<Unfinished> {
 }
 
 /// Puts right what a crash left behind; the lock is held. The answer are warnings.
-pub(crate) fn recover(disk: &mut dyn Disk, context: &Context) -> Vec<String> {
+pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, context: &Context) -> Vec<String> {
     let mut warnings = Vec::new();
     for mut journal in journal::all(context).into_iter().filter(|journal| journal.state == State::Writing) {
-        match withdraw(disk, context, &mut journal, false) {
+        match withdraw(agents, disk, context, &mut journal, false) {
             Ok(undone) => warnings.push(format!("an earlier resume ({}) was cut short and was taken back", undone.id)),
             // It was complete, and somebody has gone on in it: it is theirs now.
             Err(UndoError::Used(_)) => {
@@ -137,11 +150,15 @@ fn choose(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
 
 /// Takes a resume back and says so in its journal.
 pub(crate) fn withdraw(
+    agents: &[&'static dyn Agent],
     disk: &mut dyn Disk,
     context: &Context,
     journal: &mut Journal,
     force: bool,
 ) -> Result<Undone, UndoError> {
+    if let Some(path) = bounds::beyond(agents, context, journal) {
+        return Err(UndoError::Beyond { journal: journal::path(context, &journal.id), path });
+    }
     let (removed, warnings) = take_back(disk, journal, force)?;
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;

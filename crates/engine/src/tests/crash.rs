@@ -10,7 +10,7 @@ use carryover_agents::{Taker, Takes};
 use carryover_core::transcript::SessionId;
 
 use super::fake::BETA;
-use super::world::World;
+use super::world::{World, undo};
 use crate::disk::{Disk, NewFile, RealDisk};
 use crate::file::TEMP_PREFIX;
 use crate::journal::{Lines, Rows};
@@ -20,7 +20,7 @@ use crate::lines::LinesError;
 use crate::resume::ResumeError;
 use crate::rows::RowsError;
 use crate::run::RunError;
-use crate::undo::{undo, undoable, unfinished};
+use crate::undo::{undoable, unfinished};
 
 /// Stops at a step, counted down.
 struct Failing {

@@ -33,7 +33,7 @@ const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule])
         start: &["fake-client", "{prompt}"],
         packages: &["fake-package"],
         stores: store,
-        tracks: &[&["sessions", "*.jsonl"]],
+        tracks: &[&["sessions", "*.jsonl"], &["extra", "deep", "*"]],
         limits: Limits::Recorded,
         instruction_files: &[],
         versions_seen: ("1.0.0", "1.0.0"),

@@ -1,6 +1,6 @@
 use super::fake::BETA;
-use super::world::World;
-use crate::undo::{UndoError, undo, undoable, unfinished};
+use super::world::{World, undo};
+use crate::undo::{UndoError, undoable, unfinished};
 
 #[test]
 fn undo_takes_back_exactly_what_was_added() {
@@ -128,9 +128,82 @@ fn broken_journals_are_passed_over() {
     world.write("ours/resumes/x.lineage.json", &text);
     assert_eq!(undoable(&world.context).len(), 1);
     assert!(unfinished(&world.context).is_empty());
-    // One that names a file of somebody else's fails at its digest.
+    // One that names a file of somebody else's is not believed.
     let stolen = named("bbbbbbbb").replace(&report.files[0].display().to_string(), &victim.display().to_string());
     world.write("ours/resumes/bbbbbbbb.json", &stolen);
-    assert!(matches!(undo(&world.context, Some("bbbbbbbb"), false), Err(UndoError::Used(_))));
+    assert!(matches!(undo(&world.context, Some("bbbbbbbb"), false), Err(UndoError::Beyond { .. })));
     assert!(victim.exists());
+}
+
+/// A journal is a file like any other, and somebody may have written into it.
+#[cfg(unix)]
+#[test]
+fn a_journal_that_names_what_is_not_ours_takes_nothing_back() {
+    type Tampering = fn(&mut serde_json::Value, &World);
+    let tamperings: &[(&str, Tampering)] = &[
+        ("a file elsewhere", |journal, world| journal["files"][0]["path"] = path(world, "home/precious")),
+        ("a file of the agent's that is no session", |journal, world| {
+            journal["files"][0]["path"] = path(world, "home/.beta/settings.json");
+        }),
+        ("a way back up", |journal, world| {
+            journal["files"][0]["path"] = path(world, "home/.beta/sessions/../../precious.jsonl");
+        }),
+        ("a link out", |journal, world| {
+            journal["files"][0]["path"] = path(world, "home/.beta/sessions/out/precious.jsonl");
+        }),
+        ("another's store", |journal, world| {
+            journal["files"][0]["path"] = path(world, "home/.alpha/sessions/aaaa1111.alpha.jsonl");
+        }),
+        ("an agent that nobody knows", |journal, _| journal["target"]["agent"] = "nobody".into()),
+        ("another project's list", |journal, world| {
+            journal["ignored"] = serde_json::json!({ "file": path(world, "home/precious"), "added": "words" });
+        }),
+        ("more than our line", |journal, world| {
+            journal["ignored"] = serde_json::json!({ "file": path(world, "project/.gitignore"), "added": "target\n" });
+        }),
+        ("a block elsewhere", |journal, world| {
+            journal["blocks"] = serde_json::json!([{ "file": path(world, "home/precious"), "left": "1", "rest": "1" }]);
+        }),
+        ("a folder for nothing", |journal, world| journal["folders"][0] = path(world, "home/empty")),
+        ("lines elsewhere", |journal, world| journal["lines"][0]["file"] = path(world, "home/precious")),
+        ("every line", |journal, _| journal["lines"][0]["containing"] = "e".into()),
+        ("a lock that is none", |journal, world| {
+            journal["lines"][0]["lock"] = path(world, "home/.beta/settings.json");
+            journal["lines"][0]["is_lock_new"] = true.into();
+        }),
+        ("a database elsewhere", |journal, world| {
+            let database = path(world, "home/precious");
+            journal["rows"] = serde_json::json!([{ "database": database, "table": "t", "column": "c", "value": "v" }]);
+        }),
+    ];
+    for (what, tamper) in tamperings {
+        let mut world = World::new();
+        world.story();
+        for file in ["precious", "elsewhere/precious.jsonl", "precious.jsonl", ".beta/settings.json", ".beta/index"] {
+            world.write(&format!("home/{file}"), "precious words\n");
+        }
+        world.write("project/.gitignore", "words\ntarget\n");
+        fs_err::create_dir(world.path("home/empty")).unwrap();
+        fs_err::create_dir_all(world.path("home/.beta/sessions")).unwrap();
+        std::os::unix::fs::symlink(world.path("home/elsewhere"), world.path("home/.beta/sessions/out")).unwrap();
+        super::world::program(&world.path("bin/fake-client"), "echo 1.2.3\n: > \"$HOME/.beta/index.lock\"");
+        let id = world.resume("aaaa1111", &BETA).undo_id.unwrap();
+        let file = world.path(&format!("ours/resumes/{id}.json"));
+        let mut journal: serde_json::Value = serde_json::from_slice(&fs_err::read(&file).unwrap()).unwrap();
+        tamper(&mut journal, &world);
+        fs_err::write(&file, journal.to_string()).unwrap();
+        let before = world.tree();
+        for force in [false, true] {
+            let result = undo(&world.context, None, force);
+            assert!(
+                matches!(&result, Err(UndoError::Beyond { journal, .. }) if *journal == file),
+                "{what}: {result:?}"
+            );
+            assert_eq!(world.tree(), before, "{what}");
+        }
+    }
+}
+
+fn path(world: &World, path: &str) -> serde_json::Value {
+    world.path(path).display().to_string().into()
 }

@@ -15,10 +15,16 @@ use crate::file;
 use crate::resume::{Options, Report, ResumeError, resume_among};
 use crate::select::{Query, select_among};
 use crate::session::Listed;
+use crate::undo::{UndoError, Undone, undo_among};
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) context: Context,
+}
+
+/// Takes back a resume between the made-up agents, or a brief that was left for a real one.
+pub(super) fn undo(context: &Context, id: Option<&str>, force: bool) -> Result<Undone, UndoError> {
+    undo_among(BOTH, context, id, force)
 }
 
 /// Every path below a folder, with the bytes of files.
