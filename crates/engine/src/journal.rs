@@ -222,7 +222,12 @@ impl Journal {
 }
 
 pub(crate) fn folder(context: &Context) -> PathBuf {
-    context.home.join("resumes")
+    folder_in(&context.home)
+}
+
+/// The same, of a folder of ours.
+pub(crate) fn folder_in(home: &Path) -> PathBuf {
+    home.join("resumes")
 }
 
 pub(crate) fn path(context: &Context, id: &str) -> PathBuf {

@@ -10,6 +10,7 @@ mod blocks;
 mod bounds;
 mod cache;
 pub mod client;
+pub mod closed;
 pub mod config;
 pub mod context;
 mod digest;

@@ -2,10 +2,11 @@
 
 use carryover_agents::{AGENTS, Env};
 use carryover_engine::config::{self, Config};
-use carryover_engine::context;
+use carryover_engine::{closed, context};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::close_first;
 use crate::error::{CommandError, ErrorKind};
 use crate::ui::{DIM, Ui};
 
@@ -63,6 +64,12 @@ struct Setting<'a> {
 
 pub(crate) fn cmd_config(ui: &mut Ui, env: &Env, args: &ConfigArgs) -> Result<(), CommandError> {
     let home = context::home(env);
+    if let Err(open) = closed::check(&home) {
+        if matches!(args.action, Some(Action::Set { .. })) {
+            return Err(close_first(open, env.os));
+        }
+        ui.warning(open)?;
+    }
     match args.action.as_ref().unwrap_or(&Action::Show) {
         Action::Show => show(ui, env, &config::load(&home, &env.home)?),
         Action::Get { key } => get(ui, &config::load(&home, &env.home)?, key),

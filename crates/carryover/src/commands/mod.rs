@@ -15,11 +15,14 @@ mod show;
 mod undo;
 mod watch;
 
+use carryover_agents::Os;
+use carryover_engine::closed::{self, OpenToOthers};
 use carryover_engine::context::Context;
 use clap::Subcommand;
 
 use crate::args::Cli;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
+use crate::shell::quote;
 use crate::surroundings;
 use crate::ui::Ui;
 
@@ -61,9 +64,35 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
     }
 }
 
+/// Looks whether others can write to our own folder: a command that writes does nothing then, any other says so.
+fn tell_if_open(ui: &mut Ui, context: &Context, command: &Command) -> Result<(), CommandError> {
+    let Err(open) = closed::check(&context.home) else { return Ok(()) };
+    match command {
+        Command::Resume(_) | Command::Handoff(_) | Command::Capture(_) | Command::Undo(_) | Command::Watch(_) => {
+            Err(close_first(open, context.env.os))
+        }
+        Command::Detect(_) | Command::List(_) | Command::Show(_) | Command::Brief(_) | Command::Info(_) => {
+            Ok(ui.warning(open)?)
+        }
+        // They tell it in their own words, or have nothing to do with it.
+        Command::Doctor(_) | Command::Demo(_) | Command::Config(_) | Command::Completions(_) => Ok(()),
+    }
+}
+
+/// What to do about a folder of ours that others can write to.
+fn close_first(open: OpenToOthers, os: Os) -> CommandError {
+    let path = quote(&open.path().to_string_lossy(), os);
+    let hint = match &open {
+        OpenToOthers::Writable(_) => format!("look at what is in it, then close it: `chmod go-w {path}`"),
+        OpenToOthers::Foreign(_) => format!("look at what is in it, then take it: `sudo chown \"$(id -u)\" {path}`"),
+    };
+    CommandError::new(ErrorKind::Io, open).hint(hint)
+}
+
 /// Runs a command in given surroundings.
 fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError> {
     let globals = cli.globals;
+    tell_if_open(ui, context, &cli.command)?;
     match &cli.command {
         Command::Detect(args) => detect::cmd_detect(ui, context, args),
         Command::List(args) => list::cmd_list(ui, context, args),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod brought;
+mod closed;
 mod ignored;
 mod nothing_runs;
 mod stores;

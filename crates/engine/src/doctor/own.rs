@@ -2,7 +2,7 @@
 
 use crate::config::{self, ConfigError};
 use crate::context::Context;
-use crate::{journal, undo};
+use crate::{closed, journal, undo};
 
 use super::{Finding, Severity};
 
@@ -36,6 +36,10 @@ fn misconfigured(error: &ConfigError) -> Finding {
 fn open_to_others(context: &Context) -> Option<Finding> {
     use std::os::unix::fs::PermissionsExt;
     let home = &context.home;
+    if let Err(error) = closed::check(home) {
+        let hint = format!("look at what is in it, then: chmod -R go= '{}'", home.display());
+        return Some(Finding::new(None, Severity::Error, error.to_string()).hint(hint));
+    }
     let mode = fs_err::metadata(home).ok()?.permissions().mode();
     // A folder that is closed closes all that is in it.
     let others = mode & 0o077;

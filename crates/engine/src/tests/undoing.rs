@@ -191,7 +191,7 @@ fn a_journal_that_names_what_is_not_ours_takes_nothing_back() {
         let file = world.path(&format!("ours/resumes/{id}.json"));
         let mut journal: serde_json::Value = serde_json::from_slice(&fs_err::read(&file).unwrap()).unwrap();
         tamper(&mut journal, &world);
-        fs_err::write(&file, journal.to_string()).unwrap();
+        world.write(&format!("ours/resumes/{id}.json"), &journal.to_string());
         let before = world.tree();
         for force in [false, true] {
             let result = undo(&world.context, None, force);
