@@ -67,7 +67,8 @@ fn start(run: &Run, env: &Env, folder: &str) -> io::Result<Child> {
     let mut command = Command::new(&run.program);
     let filled = |text: &String| text.replace(TEMPORARY, folder);
     command.args(run.args.iter().map(filled)).env_clear().env("HOME", &env.home);
-    if let Some(cwd) = &run.cwd {
+    // Not where we happen to be: a client takes settings from the project that it is started in.
+    if let Some(cwd) = run.cwd.as_ref().or(Some(&env.home).filter(|home| home.is_dir())) {
         command.current_dir(cwd);
     }
     for name in PASSED_ON {

@@ -83,3 +83,24 @@ fn a_broken_configuration_does_not_keep_a_resume_from_being_taken_back() {
     }
     assert_eq!(env.run(&["list"]).code, Some(64), "what depends on it does not go on");
 }
+
+#[test]
+fn a_journal_that_somebody_changed_removes_nothing_of_theirs() {
+    let env = TestEnv::with_sessions();
+    env.write("precious.txt", "words");
+    let resumed = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
+    let (file, id) = (resumed["files"][0].as_str().unwrap(), resumed["undo_id"].as_str().unwrap());
+    let path = env.home().join(format!(".carryover/resumes/{id}.json"));
+    let journal = fs_err::read_to_string(&path).unwrap();
+    let victim = env.home().join("precious.txt").display().to_string();
+    fs_err::write(&path, journal.replace(file, &victim)).unwrap();
+    let before = env.files();
+    insta::assert_snapshot!(env.run(&["undo", "--force"]), @"
+    exit code 3
+    --- stderr
+    error: [HOME]/.carryover/resumes/00000000.json names [HOME]/precious.txt, where no resume of ours writes: nothing was taken back
+    hint: if a variable moved the agent's store when it was written, set it as it was and try again
+    hint: else somebody has changed the journal: look into it, and remove it
+    ");
+    assert_eq!(env.files(), before);
+}

@@ -40,6 +40,16 @@ fn what_the_client_added_to_its_index_is_taken_out_again() {
     assert!(!world.path("home/.beta/index.lock").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_client_is_not_started_in_a_project_unless_it_has_to_be() {
+    let mut world = World::new();
+    world.story();
+    super::world::program(&world.path("bin/fake-client"), "echo 1.2.3\npwd > \"$HOME/where\"");
+    world.resume("aaaa1111", &BETA);
+    assert_eq!(World::lines(&world.path("home/where")), [world.path("home").display().to_string()]);
+}
+
 #[test]
 fn one_undo_takes_back_a_copy_that_took_anothers_place() {
     let mut world = World::new();
