@@ -69,11 +69,13 @@ fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
 
 /// Help and version are answers; everything else that clap says is a wrong command line.
 fn show_usage(error: &clap::Error) -> ExitCode {
-    let printed = error.print();
-    match (printed, error.use_stderr()) {
-        (Ok(()) | Err(_), false) => ExitCode::SUCCESS,
-        (_, true) => ExitCode::from(USAGE),
+    // Nobody may be reading, and that is a fine end.
+    if error.use_stderr() {
+        Ui::usage(&error.render().to_string()).ok();
+        return ExitCode::from(USAGE);
     }
+    error.print().ok();
+    ExitCode::SUCCESS
 }
 
 /// The command line as data, for the reference page and completions.

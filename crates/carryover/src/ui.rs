@@ -49,6 +49,11 @@ impl Ui {
         ui
     }
 
+    /// Shows what is wrong with a command line, before anything is known of how to show it. It holds words of that line.
+    pub(crate) fn usage(text: &str) -> io::Result<()> {
+        Painted::new(io::stderr()).write_all(text.as_bytes())
+    }
+
     /// Where data goes.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         &mut self.out

@@ -58,15 +58,15 @@ impl Reach {
             let env = Env { stores: BTreeMap::new(), projects, ..context.env.clone() };
             let usual = agent.facts().store_candidates(&env);
             sessions.extend(usual.iter().flat_map(|root| places(agent.facts(), root)));
-            stores.extend(usual.iter().map(|root| resolve(root)));
+            stores.extend(usual.iter().map(|root| real_folder(root)));
             for store in agent.stores(&env).into_iter().filter(|store| !usual.contains(&store.root)) {
-                let root = resolve(&store.root);
+                let root = real_folder(&store.root);
                 // One that the user has put elsewhere holds sessions and nothing else.
                 sessions.extend(last_names(agent.facts()).map(|name| (root.clone(), name)));
                 stores.push(root);
             }
         }
-        let project = resolve(&journal.project);
+        let project = real_folder(&journal.project);
         let payload = Taker::by_name(id).map(|_| project.join(kept::FOLDER).join(PAYLOAD));
         Self { stores, sessions, project, payload }
     }
@@ -119,8 +119,8 @@ impl Reach {
 fn places(facts: &'static Facts, root: &Path) -> Vec<(PathBuf, &'static str)> {
     let place = |track: &&'static [&'static str]| match **track {
         [] => None,
-        [name] => Some((resolve(root), name)),
-        [first, .., last] => Some((real(&resolve(root).join(first).join("_"))?.parent()?.to_owned(), last)),
+        [name] => Some((real_folder(root), name)),
+        [first, .., last] => Some((real_folder(&root.join(first)), last)),
     };
     facts.tracks.iter().filter_map(place).collect()
 }
@@ -137,4 +137,9 @@ fn real(file: &Path) -> Option<PathBuf> {
     let existing = file.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok())?;
     let rest = file.strip_prefix(existing).ok()?;
     Some(fs_err::canonicalize(existing).ok()?.join(rest))
+}
+
+/// The same of a folder, which may be a link itself.
+fn real_folder(folder: &Path) -> PathBuf {
+    fs_err::canonicalize(folder).ok().or_else(|| real(folder)).unwrap_or_else(|| folder.to_owned())
 }

@@ -113,7 +113,9 @@ impl Agent for Aider {
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        let text = fs_err::read_to_string(store.root.join(".aider.conf.yml")).ok()?;
+        let file = store.root.join(".aider.conf.yml");
+        // A pipe would be waited for.
+        let text = file.is_file().then(|| fs_err::read_to_string(file).ok())??;
         let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
         let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
         (!value.is_empty()).then(|| value.to_owned())

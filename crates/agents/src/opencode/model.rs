@@ -57,7 +57,8 @@ pub(super) fn of_store(root: &Path, database: &Path) -> Option<String> {
 }
 
 fn in_config(path: &PathBuf) -> Option<WireModel> {
-    let text = fs_err::read_to_string(path).ok()?;
+    // A pipe would be waited for.
+    let text = path.is_file().then(|| fs_err::read_to_string(path).ok())??;
     let config: WireConfig = serde_json::from_str(&without_comments(&text)).ok()?;
     let (provider, model) = config.model.as_deref()?.split_once('/')?;
     Some(WireModel { provider: provider.to_owned(), model: model.to_owned() })

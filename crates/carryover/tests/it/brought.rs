@@ -123,6 +123,17 @@ fn a_file_that_git_keeps_is_not_written_to() {
     }
 }
 
+/// What looks like a pattern to git is a name.
+#[test]
+fn a_file_that_git_keeps_is_known_whatever_its_folder_is_called() {
+    let env = TestEnv::with_sessions().var("PATH", PATH);
+    env.write("calc/a[b]*/.carryover/RESUME.md", "planted\n");
+    git(&env, &["init", "-q"]);
+    git(&env, &["add", "-f", "."]);
+    let said = env.run(&["handoff", CLAUDE, "--no-copy", "--project", "a[b]*"]);
+    assert!(said.code == Some(3) && said.stderr.contains("tracked by git"), "{said}");
+}
+
 #[test]
 fn an_id_that_is_a_command_is_quoted_wherever_a_command_is_told() {
     let env = TestEnv::with_sessions();

@@ -60,6 +60,8 @@ fn escapes_in_the_name_of_a_folder_do_not_reach_the_terminal() {
         &["doctor"],
         &["config", "get", NAME],
         &["resume", "--file", NAME, "--target", "codex"],
+        &["show", "eeeeeeee", "a\u{1b}]0;pwned\u{7}\u{1b}[31ml\u{9b}2J\u{202e}"],
+        &["list", "--source", "a\u{1b}]0;pwned\u{7}\u{1b}[31ml\u{9b}2J\u{202e}"],
     ];
     for there in [true, false] {
         let env = TestEnv::with_sessions();

@@ -145,6 +145,27 @@ fn broken_journals_are_passed_over() {
     assert!(victim.exists());
 }
 
+/// A store may be on a larger disk, and be gone when it is looked for.
+#[cfg(unix)]
+#[test]
+fn a_store_behind_links_of_the_users_own_is_still_the_agents() {
+    for link in ["home/.beta", "home/.beta/sessions"] {
+        let mut world = World::new();
+        world.story();
+        fs_err::create_dir_all(world.path("disk/there")).unwrap();
+        fs_err::create_dir_all(world.path(link).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(world.path("disk/there"), world.path(link)).unwrap();
+        let before = world.tree();
+        world.resume("aaaa1111", &BETA);
+        undo(&world.context, None, false).unwrap();
+        assert_eq!(world.tree(), before, "{link}");
+        world.resume("aaaa1111", &BETA);
+        fs_err::remove_dir_all(world.path("disk")).unwrap();
+        fs_err::remove_file(world.path(link)).unwrap();
+        assert!(!undo(&world.context, None, false).unwrap().warnings.is_empty());
+    }
+}
+
 /// A journal is a file like any other, and somebody may have written into it.
 #[cfg(unix)]
 #[test]

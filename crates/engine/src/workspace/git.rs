@@ -61,7 +61,8 @@ pub(super) fn look(context: &Context, project: &Path, since: Option<Timestamp>) 
 pub fn is_tracked(context: &Context, project: &Path, file: &Path) -> bool {
     let Some(asker) = Asker::new(context, project) else { return false };
     let file = file.display().to_string();
-    asker.ask(&["ls-files", "--error-unmatch", "--", &file]).is_some()
+    // The name of a folder is no pattern.
+    asker.ask(&["--literal-pathspecs", "ls-files", "--error-unmatch", "--", &file]).is_some()
 }
 
 /// Whether something keeps git from a folder, except for what the folder holds itself; none where there is no work tree.
