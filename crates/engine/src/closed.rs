@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(unix)]
 use crate::{config, journal};
 
 /// Why what is in our own folder may not be ours.

@@ -13,10 +13,13 @@ use crate::disk::{Disk, RealDisk};
 use crate::ignored::Unaware;
 use crate::journal::{self, Block, Journal, Left, Lock, Named, State};
 use crate::project::resolve;
-use crate::{blocks, ignored, kept, undo, workspace};
+use crate::{blocks, file, ignored, kept, undo, workspace};
 
 /// The file that a pointer names, in the project's own folder.
 pub(crate) const PAYLOAD: &str = "context.md";
+
+/// One that is longer is no brief.
+const MAX_EARLIER: u64 = 16 << 20;
 
 /// What stands in a committed file in the place of the brief: the same in every project. Some agents' own tools for
 /// reading refuse what git ignores; their shells do not.
@@ -154,11 +157,18 @@ impl Plan {
             Some(new) => Some(new.text(context, &mut journal)?),
             None => None,
         };
+        // An earlier brief, or somebody's own file, is there again if this one cannot be left.
+        let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
+        let earlier =
+            if self.payload { file::read_bounded(&payload, MAX_EARLIER).map_err(failed(&payload))? } else { None };
         write_journal(disk, context, &journal)?;
         let done = self.write(disk, context, leaving, &journal, text.as_deref());
         journal.state = State::Done;
         if let Err(error) = done.and_then(|()| write_journal(disk, context, &journal)) {
             undo::take_back(disk, &journal, true).ok();
+            if let Some(earlier) = earlier {
+                disk.write_own(&payload, &earlier).map_err(failed(&payload))?;
+            }
             journal.state = State::Undone;
             write_journal(disk, context, &journal)?;
             return Err(error);

@@ -123,6 +123,16 @@ fn a_file_that_git_keeps_is_not_written_to() {
     }
 }
 
+#[test]
+fn a_brief_that_cannot_be_left_costs_no_other() {
+    let env = TestEnv::with_sessions();
+    env.write("calc/.carryover/context.md", "an earlier one\n");
+    env.write("calc/.carryover/.gitignore/in-the-way", "");
+    let said = env.run(&["resume", CLAUDE, "--target", "aider", "--context-only"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert_eq!(in_project(&env, ".carryover/context.md"), "an earlier one\n");
+}
+
 /// What looks like a pattern to git is a name.
 #[test]
 fn a_file_that_git_keeps_is_known_whatever_its_folder_is_called() {
