@@ -260,7 +260,7 @@ fn sections(brief: &Brief, shown: &str, size: Size) -> Vec<Section> {
             size.lines(3, 0),
         ),
         ("Plan, by the agent's own tool, each step as of its last change", plan(brief, wide), size.lines(10, 0)),
-        ("Decisions", decisions(brief, shown, wide), size.lines(10, 2)),
+        ("Decisions", decisions(brief, shown, wide, size.lines(10, 2)), size.lines(10, 2)),
         ("Still failing", brief.failing.iter().rev().map(|one| lines::failing(one, wide)).collect(), size.lines(5, 2)),
         (
             "Failed approaches",
@@ -282,10 +282,15 @@ fn sections(brief: &Brief, shown: &str, size: Size) -> Vec<Section> {
 const RULE_FOR_GOOD: u32 = 3;
 
 /// What is quoted above already is not told twice.
-fn decisions(brief: &Brief, shown: &str, wide: usize) -> Vec<String> {
-    let is_rule = |one: &Decision| one.rank >= RULE_FOR_GOOD && !shown.contains(&one.what.text);
-    let told = brief.decisions.iter().filter(|one| one.kind != DecisionKind::Said || is_rule(one));
-    told.map(|one| lines::decision(one, wide)).collect()
+fn decisions(brief: &Brief, shown: &str, wide: usize, most: usize) -> Vec<String> {
+    let is_rule = |one: &&Decision| one.rank >= RULE_FOR_GOOD && !shown.contains(&one.what.text);
+    let (said, mut told): (Vec<&Decision>, Vec<&Decision>) =
+        brief.decisions.iter().partition(|one| one.kind == DecisionKind::Said);
+    let rules: Vec<&Decision> = said.into_iter().filter(is_rule).collect();
+    // Many answers leave half of the lines to the rules.
+    let n_before = told.len().min(most - rules.len().min(most / 2));
+    let behind = told.split_off(n_before);
+    told.into_iter().chain(rules).chain(behind).map(|one| lines::decision(one, wide)).collect()
 }
 
 /// In order: in progress, left, done.

@@ -1,6 +1,6 @@
 //! The lines in which every rendering tells what a brief holds: quotes, and facts in fixed words.
 
-use super::words::{at, code, flat, from_tool, item, path, quote, when};
+use super::words::{at, code, end_of, flat, from_tool, item, path, quote, when};
 use crate::distill::{
     ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, Failing, FileChange, FileTouched,
     Item, StateKind, TestResult, TestRun,
@@ -16,7 +16,9 @@ pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
         StateKind::Empty => "Nothing was said in this session.".to_owned(),
         StateKind::Waiting => {
             let ran = state.detail.as_ref().map(|ran| format!(" Since then the user ran {}.", code(&ran.text, width)));
-            format!("The agent had finished its turn and waits for the user{time}.{}", ran.unwrap_or_default())
+            let open = open_end(brief).map(|end| format!(" Its last message ends without a full stop: {end}."));
+            let rest = [open, ran].into_iter().flatten().collect::<String>();
+            format!("The agent had finished its turn and waits for the user{time}.{rest}")
         }
         StateKind::MidTurn => format!("The agent was in the middle of a turn{time}.{call}"),
         StateKind::Unanswered => format!("The user's last prompt got no answer{time}{about}"),
@@ -37,6 +39,17 @@ pub(super) fn state_lines(brief: &Brief, width: usize) -> Vec<String> {
     lines.extend(plan_is_done(brief));
     lines
 }
+
+/// The end of a last message that stops in a sentence: clients record a reply that broke off like any other.
+fn open_end(brief: &Brief) -> Option<String> {
+    let line = brief.last_words.last()?.text.lines().rev().find(|line| !line.trim().is_empty())?.trim();
+    let is_sentence = line.starts_with(char::is_alphabetic) && line.split_whitespace().count() > MIN_WORDS;
+    let is_open = line.ends_with(|last: char| last.is_ascii_alphabetic() || last == ',');
+    (is_sentence && is_open && line.is_ascii()).then(|| quote(end_of(line, 80), 100))
+}
+
+/// Shorter lines are headings and names.
+const MIN_WORDS: usize = 5;
 
 /// The call at which the session stands; whether it came back is told by whether it has a second place.
 fn last_call(call: &Item, width: usize) -> String {

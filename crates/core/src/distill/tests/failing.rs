@@ -71,6 +71,8 @@ fn tests_passed_or_failed_and_files_may_have_changed_since() {
     let tests = brief.tests.unwrap();
     assert_eq!((tests.result, tests.edited_since), (TestResult::Passed, true));
     assert_eq!(tests.counts.as_deref(), Some("12 passed, 0 failed"));
+    let sorted = tale().user("go").run("cargo test", 0, output).run("sed -i s/a/b/ a.rs", 0, "").brief();
+    assert!(sorted.tests.unwrap().edited_since, "by a command");
     assert_eq!(tale().user("go").edit("a.rs", "a", "b").brief().tests, None);
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Work;
 use super::call::Call;
+use super::changes::{Touch, What};
 use super::outcome::told_exit_code;
 use super::testrun::{self, Report};
 use crate::distill::{CommandRun, TestResult, TestRun};
@@ -59,12 +60,12 @@ pub(super) fn last_test_run(work: &Work<'_>) -> Option<TestRun> {
     let is_over = |call: &Call<'_>| call.end.is_some_and(|end| end.status != Status::Interrupted);
     let is_run = |call: &&Call<'_>| is_over(call) && call.line.as_ref().is_some_and(testrun::is_run);
     let call = work.calls.iter().rev().find(is_run)?;
-    let changed = |later: &Call<'_>| later.step > call.step && later.succeeded() && !later.changes().is_empty();
+    let changed = |touch: &Touch<'_>| work.calls[touch.call].step > call.step && !matches!(touch.what, What::Read);
     Some(TestRun {
         what: call.item(work.quoting),
         result: if call.failed { TestResult::Failed } else { TestResult::Passed },
         counts: call.report.as_ref().map(Report::counts),
-        edited_since: work.calls.iter().any(changed),
+        edited_since: work.touches.iter().any(changed),
     })
 }
 

@@ -102,3 +102,30 @@ fn a_handoff_asks_the_question_that_it_has_to_ask() {
         assert!(!text.contains(claim), "{claim}");
     }
 }
+
+#[test]
+fn many_answers_leave_room_for_a_rule() {
+    let long = "It has a great many parts. ".repeat(12);
+    let mut tale = tale().user("begin with a plan of all of it").agent("Yes.");
+    tale = tale.user(&format!("{long}Never write outside of the project. {long}"));
+    for n in 0..20 {
+        tale = tale.asks(&format!("Question {n}?"), Some("None of the above"));
+    }
+    let text = handoff_of(&tale.user(&long).agent("ok.").brief(), Protocol::Ask);
+    let decisions = &text[text.find("## Decisions").unwrap()..];
+    assert!(decisions.contains("Never write outside of the project."), "{text}");
+}
+
+#[test]
+fn a_last_message_that_stops_in_a_sentence_is_told_as_such() {
+    let said = |text: &str| handoff_of(&tale().user("publish it").agent(text).brief(), Protocol::Ask);
+    let open = said("The build fails.\nLet me check whether the changes of the editor");
+    assert!(open.contains("ends without a full stop: \"Let me check whether the changes of the editor\"."), "{open}");
+    for whole in [
+        "All is done and pushed now.",
+        "Done:\n- the parser, the writer and all of their tests",
+        "```\nlet it = be\n```",
+    ] {
+        assert!(!said(whole).contains("full stop"), "{whole}");
+    }
+}
