@@ -156,8 +156,8 @@ fn task(brief: &Brief, size: Size) -> Vec<String> {
     };
     let mut lines = follow_up(brief, size);
     let heading = if lines.is_empty() { "## Task: the user's words" } else { "A request before it" };
-    let colon = if lines.is_empty() { "" } else { ":" };
-    lines.push(format!("{heading}{}{colon}", at(request.at)));
+    let since = if lines.is_empty() { String::new() } else { format!("{}:", lines::prompts_since(brief, request)) };
+    lines.push(format!("{heading}{}{since}", at(request.at)));
     lines.extend(passage(request, size.chars(2_400, 160), size.lines(16, 5)));
     if let Some(began) = &task.began_with {
         lines.push(format!(
@@ -184,7 +184,7 @@ fn follow_up(brief: &Brief, size: Size) -> Vec<String> {
 }
 
 /// Shorter words are not told alone.
-const MIN_CHARS: usize = 10;
+const MIN_CHARS: usize = 6;
 
 /// What the user asked between the first request and the last, one line each, the latest first.
 fn between(brief: &Brief, size: Size) -> Vec<String> {

@@ -65,6 +65,12 @@ fn plan_is_done(brief: &Brief) -> Option<String> {
     is_done.then(|| format!("All {} steps of the agent's plan are marked done.", plan.done.len()))
 }
 
+/// How many prompts came after one, where it was not the last but one.
+pub(super) fn prompts_since(brief: &Brief, said: &Item) -> String {
+    let since = brief.requests.iter().rev().position(|other| other.entries == said.entries);
+    since.filter(|n| *n > 1).map(|n| format!(", {n} prompts back")).unwrap_or_default()
+}
+
 pub(super) fn decision(decision: &Decision, width: usize) -> String {
     let (what, time) = (&decision.what, at(decision.what.at));
     let asked = decision.question.as_deref().map(|asked| quote(asked, width)).unwrap_or_default();

@@ -240,7 +240,14 @@ pub(super) const TASK_CHARS: usize = 6_000;
 
 fn task(brief: &Brief) -> Option<Passage> {
     let request = brief.task.request.as_ref();
-    let said = request.map(|request| Passage { by: format!("the user{}", at(request.at)), text: request.text.clone() });
+    let since = |request: &Item| match brief.task.follow_up {
+        Some(_) => lines::prompts_since(brief, request),
+        None => String::new(),
+    };
+    let said = request.map(|request| Passage {
+        by: format!("the user{}{}", at(request.at), since(request)),
+        text: request.text.clone(),
+    });
     said.or_else(|| brief.title.as_ref().map(|title| Passage { by: "its title".to_owned(), text: title.clone() }))
 }
 
