@@ -1,6 +1,7 @@
 //! Text made safe to show: transcripts hold other people's bytes.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::str::Chars;
 
 /// Removes terminal escapes and control characters; tabs and line feeds stay.
@@ -9,24 +10,33 @@ pub fn plain(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| SUSPECT[usize::from(byte)]) {
-        out.push_str(&rest[..at]);
-        let mut chars = rest[at..].chars();
-        match chars.next() {
-            Some('\u{1b}') => skip_escape(&mut chars),
-            Some('\u{9b}') => skip_control_sequence(&mut chars),
-            Some(next) if !is_hidden(next) => out.push(next),
-            _ => {}
-        }
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
+    for_each_kept(text, |kept| out.push_str(&text[kept]));
     Cow::Owned(out)
 }
 
+/// Names what `plain` leaves of a text, piece by piece and in order.
+pub(crate) fn for_each_kept(text: &str, mut keep: impl FnMut(Range<usize>)) {
+    let mut at = 0;
+    while let Some(found) = text.as_bytes()[at..].iter().position(|byte| SUSPECT[usize::from(*byte)]) {
+        keep(at..at + found);
+        let start = at + found;
+        let mut chars = text[start..].chars();
+        let next = chars.next();
+        match next {
+            Some('\u{1b}') => skip_escape(&mut chars),
+            Some('\u{9b}') => skip_control_sequence(&mut chars),
+            _ => {}
+        }
+        at = text.len() - chars.as_str().len();
+        if next.is_some_and(|next| !is_hidden(next)) {
+            keep(start..at);
+        }
+    }
+    keep(at..text.len());
+}
+
 /// Whether nothing has to go, as in most text.
-fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     !text.bytes().any(|byte| SUSPECT[usize::from(byte)]) || !text.chars().any(is_hidden)
 }
 

@@ -1,12 +1,20 @@
 //! Secrets in text, masked.
 //!
-//! The rules of gitleaks (`gitleaks.toml`, data of a maintained project) know what the keys of services look like;
-//! rules of our own (`own.rs`) know private keys, passwords in addresses, headers and assignments. A rule looks only
-//! where one of its keywords stands, so that a text without any costs one pass.
+//! The rules of gitleaks (`gitleaks.toml`, data of a maintained project) know what the keys of services look like; rules of
+//! our own (`own.toml`, `vendors.toml`) know passwords and keys beside what tells them. A rule looks only where one of its
+//! keywords stands, so that a text without any costs one pass. Private keys, tables and manifests have lines that belong
+//! together, and a module each. All of them look at a text as it will be read (`reading.rs`).
 
+mod check;
+mod code;
+mod manifest;
 mod map;
 mod own;
+mod pem;
+mod prefix;
+mod reading;
 mod rules;
+mod table;
 mod value;
 
 use std::borrow::Cow;
@@ -36,13 +44,17 @@ struct Found<'a> {
 
 /// None where nothing is found.
 fn redact_once(text: &str) -> Option<String> {
-    let set = RuleSet::get();
-    let mut found: Vec<Found<'_>> = Vec::new();
-    for (rule, windows) in set.windows(text) {
-        for window in windows {
-            search(rule, text, window, &mut found);
-        }
+    let plainly = reading::plainly(text);
+    if !RuleSet::get().concerns(&plainly.text) {
+        return None;
     }
+    let readings = reading::readings(plainly);
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for (index, reading) in readings.iter().enumerate() {
+        let in_text = |found: Found<'static>| Found { range: reading::in_text(&readings, index, found.range), ..found };
+        found.extend(secrets(&reading.text).into_iter().map(in_text));
+    }
+    found.retain(|found| !found.range.is_empty());
     if found.is_empty() {
         return None;
     }
@@ -70,6 +82,21 @@ fn redact_once(text: &str) -> Option<String> {
     Some(out)
 }
 
+/// The secrets of one reading.
+fn secrets(text: &str) -> Vec<Found<'static>> {
+    let mut found: Vec<Found<'static>> = Vec::new();
+    for (rule, windows) in RuleSet::get().windows(text) {
+        for window in windows {
+            search(rule, text, window, &mut found);
+        }
+    }
+    let kinds = [("private key", pem::find(text)), ("password", table::find(text)), ("secret", manifest::find(text))];
+    for (kind, ranges) in kinds {
+        found.extend(ranges.into_iter().map(|range| Found { range, kind }));
+    }
+    found
+}
+
 fn push(out: &mut String, before: &str, kind: &str) {
     out.push_str(before);
     out.push_str(MASK);
@@ -93,7 +120,10 @@ fn search<'a>(rule: &'a Rule, text: &str, window: Range<usize>, found: &mut Vec<
             end += text.as_bytes()[end..].iter().take_while(|byte| value::is_token_byte(**byte)).count();
         }
         let range = text.floor_char_boundary(secret.start())..text.ceil_char_boundary(end);
-        if !range.is_empty() && rule.accepts(text, &range, whole.start()..whole.end()) {
+        if range.is_empty() {
+            continue;
+        }
+        if let Some(range) = rule.accepts(text, range, whole.range()) {
             found.push(Found { range, kind: rule.kind() });
         }
     }

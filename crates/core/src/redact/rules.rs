@@ -8,13 +8,15 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::{own, value};
+use super::check;
+use super::own::{self, OwnRule};
+use super::value;
 
 /// So much is looked at before a keyword, and so much after it.
 const BEFORE: usize = 256;
 const AFTER: usize = 2_048;
 
-/// Rules of gitleaks that are not taken: `own.rs` has narrower ones, because transcripts are full of words like `key`,
+/// Rules of gitleaks that are not taken: `own.toml` has narrower ones, because transcripts are full of words like `key`,
 /// or they are about a file's name.
 const REPLACED: &[&str] =
     &["generic-api-key", "jwt", "private-key", "twilio-api-key", "pkcs12-file", "kubernetes-secret-yaml"];
@@ -55,7 +57,7 @@ enum Check {
         entropy: Option<f64>,
         allowlists: Vec<Arc<Allowed>>,
     },
-    Own(own::Check),
+    Own(check::Check),
 }
 
 /// Exceptions of a rule, or of all; compiled when a rule first finds something.
@@ -77,6 +79,17 @@ pub(super) struct Rule {
 }
 
 impl Rule {
+    pub(super) fn of_own(own: OwnRule) -> Self {
+        Self {
+            kind: own.kind,
+            pattern: own.pattern,
+            compiled: OnceLock::new(),
+            check: Check::Own(own.check),
+            before: own.before,
+            after: own.after,
+        }
+    }
+
     pub(super) fn kind(&self) -> &str {
         &self.kind
     }
@@ -91,20 +104,20 @@ impl Rule {
         captures.iter().skip(1).flatten().find(|group| !group.is_empty()).or_else(|| captures.get(0))
     }
 
-    pub(super) fn accepts(&self, text: &str, secret: &Range<usize>, whole: Range<usize>) -> bool {
+    /// The part of a match that is the secret, if it is one.
+    pub(super) fn accepts(&self, text: &str, secret: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
+        let (entropy, allowlists) = match &self.check {
+            Check::Own(check) => return check.secret(text, secret, whole),
+            Check::Listed { entropy, allowlists } => (entropy, allowlists),
+        };
         let value = &text[secret.clone()];
-        match &self.check {
-            Check::Own(check) => {
-                check.accepts(value, &text.as_bytes()[whole.start..secret.start], text[secret.end..].chars().next())
-            }
-            Check::Listed { entropy, allowlists } => {
-                // Without anything around it that names it, a hash is a hash.
-                let bare = whole.len() <= secret.len() + 2 && value::is_name_like(value);
-                let random = entropy.is_none_or(|least| value::entropy(value) >= least);
-                let bytes = &text.as_bytes()[whole];
-                random && !bare && !allowlists.iter().any(|allowed| allowed.allows(value, bytes))
-            }
-        }
+        // Without anything around it that names it, a hash is a hash.
+        let bare = whole.len() <= secret.len() + 2 && value::is_name_like(value);
+        let random = entropy.is_none_or(|least| value::entropy(value) >= least);
+        let bytes = &text.as_bytes()[whole];
+        let bare = bare || value::is_placeholder(value.trim_matches(['"', '\'', '`']));
+        let is_secret = random && !bare && !allowlists.iter().any(|allowed| allowed.allows(value, bytes));
+        is_secret.then_some(secret)
     }
 }
 
@@ -132,7 +145,7 @@ impl Allowed {
     }
 }
 
-fn compile(pattern: &str) -> Option<Regex> {
+pub(super) fn compile(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).unicode(false).size_limit(64 << 20).dfa_size_limit(16 << 20).build().ok()
 }
 
@@ -153,18 +166,11 @@ impl RuleSet {
     fn read() -> Self {
         let mut by_keyword: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut rules = Vec::new();
-        for own in own::RULES {
-            for keyword in own.keywords {
-                by_keyword.entry((*keyword).to_owned()).or_default().push(rules.len());
+        for own in own::rules() {
+            for keyword in &own.keywords {
+                by_keyword.entry(keyword.to_ascii_lowercase()).or_default().push(rules.len());
             }
-            rules.push(Rule {
-                kind: own.kind.to_owned(),
-                pattern: own.pattern.to_owned(),
-                compiled: OnceLock::new(),
-                check: Check::Own(own.check),
-                before: own.before,
-                after: own.after,
-            });
+            rules.push(Rule::of_own(own));
         }
         // The file is part of the program, and a test reads it: there is nobody to tell here that it is broken.
         let file: Option<File> = toml_edit::de::from_str(include_str!("gitleaks.toml")).ok();
@@ -190,6 +196,11 @@ impl RuleSet {
             .build(by_keyword.keys())
             .ok();
         Self { rules, keywords, of_keyword: by_keyword.into_values().collect() }
+    }
+
+    /// Whether any rule has to look at a text.
+    pub(super) fn concerns(&self, text: &str) -> bool {
+        self.keywords.as_ref().is_some_and(|keywords| keywords.is_match(text))
     }
 
     /// Where each rule has to look; windows of one rule do not overlap.

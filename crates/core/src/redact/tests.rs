@@ -19,6 +19,52 @@ fn every_rule_compiles() {
     assert!(RuleSet::get().all().len() > 200);
 }
 
+/// An example as it would stand in a session, and the secrets that are marked in it.
+fn example(marked: &str) -> (String, Vec<Range<usize>>) {
+    let (mut text, mut secrets) = (String::new(), Vec::new());
+    for next in marked.strip_prefix('\n').unwrap_or(marked).chars() {
+        match next {
+            '«' => secrets.push(text.len()..text.len()),
+            '»' => secrets.last_mut().unwrap().end = text.len(),
+            '·' => {}
+            next => text.push(next),
+        }
+    }
+    (text, secrets)
+}
+
+#[test]
+fn every_rule_of_our_own_finds_its_examples() {
+    let mut wrong = Vec::new();
+    for own in own::rules() {
+        let (masks, keeps) = (own.masks.clone(), own.keeps.clone());
+        assert!(!masks.is_empty() && !keeps.is_empty(), "{}", own.pattern);
+        let rule = Box::leak(Box::new(Rule::of_own(own)));
+        for marked in masks {
+            let (text, secrets) = example(&marked);
+            let mut found = Vec::new();
+            search(rule, &text, 0..text.len(), &mut found);
+            let ranges: Vec<Range<usize>> = found.into_iter().map(|found| found.range).collect();
+            if ranges != secrets {
+                let found: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
+                wrong.push(format!("{}: {marked}\n    its rule finds {found:?}", rule.kind()));
+            }
+            let masked = redact(&text);
+            if secrets.iter().any(|range| masked.contains(&text[range.clone()])) {
+                wrong.push(format!("{}: {marked}\n    becomes {masked}", rule.kind()));
+            }
+        }
+        for text in keeps {
+            let text = text.replace('·', "");
+            let masked = redact(&text);
+            if masked != text {
+                wrong.push(format!("{}: {text}\n    has to stay and becomes {masked}", rule.kind()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{} are wrong", wrong.join("\n"), wrong.len());
+}
+
 #[test]
 fn keys_of_services_are_masked() {
     masks("use ghp_16C7e42F292c6912E7710c838347Ae178B4a now", "use [redacted: github-pat] now");
@@ -91,6 +137,20 @@ fn masking_again_changes_nothing() {
     }
 }
 
+/// What is repeated must not be looked at again and again: a test that takes minutes says so.
+#[test]
+fn hostile_text_takes_time_by_its_length_alone() {
+    let begin = concat!("-----BEGIN PRIV", "ATE KEY-----");
+    let cut = format!("{begin}\nMIIEpQIBAAKCAQEA7n2K9xR4vQ1mWcZ8hLbF3jD5sT6yU0pN2aG4eH7iO9kB1lM3\n");
+    let long = ["password=", begin, "\""].map(|piece| (piece, 1 << 20));
+    let short =
+        ["password: ", "\\\"", &cut, "a | password\n", "kind: Secret\n", "token=\"", "://a:b", "x=)", "curl -u "];
+    for (piece, length) in long.into_iter().chain(short.map(|piece| (piece, 1 << 18))) {
+        let text = piece.repeat(length / piece.len());
+        assert!(!redact(&text).is_empty(), "{piece}");
+    }
+}
+
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("password".to_owned()),
@@ -102,6 +162,16 @@ fn pieces() -> impl Strategy<Value = String> {
         Just("-----BEGIN PRIVATE KEY-----".to_owned()),
         Just("-----END PRIVATE KEY-----".to_owned()),
         Just("Bearer ".to_owned()),
+        Just("\\\"".to_owned()),
+        Just("\\n".to_owned()),
+        Just("    12→".to_owned()),
+        Just("\u{1b}[31m".to_owned()),
+        Just("| user | password |\n".to_owned()),
+        Just("| a | hunter2! |\n".to_owned()),
+        Just("kind: Secret\ndata:\n  a: YWRtaW4=\n".to_owned()),
+        Just("?api_key=".to_owned()),
+        Just("the password is ".to_owned()),
+        Just("&quot;".to_owned()),
         Just("\n".to_owned()),
         "[A-Za-z0-9+/=]{0,40}",
         "\\PC{0,12}",

@@ -1,0 +1,340 @@
+//! What a match has to be beyond its form to be a secret.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use super::code;
+use super::value::{self, Place};
+
+/// So much of a value is looked at.
+const MOST_JUDGED: usize = 4_096;
+/// So many marks at the end of a value may belong to what stands around it.
+const MOST_CLOSING: usize = 8;
+
+/// What a value stands beside decides what it has to be.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Check {
+    /// The form says enough.
+    Nothing,
+    /// Anything that is no placeholder.
+    Form,
+    /// A key by its beginning: it has digits and no order.
+    Token,
+    /// Beside the name of a password, where code may stand, too.
+    Password,
+    /// Where only a password can stand.
+    Literal,
+    /// Beside a name in capitals, which holds a value or names a message.
+    Constant,
+    /// Beside the name of a key.
+    Key,
+    /// Where only a key can stand.
+    LiteralKey,
+    /// Beside a name that says little.
+    Random,
+    /// A password of several words.
+    Phrase,
+    /// Alone in a line.
+    NextLine,
+    /// Beside a name, as the other field of a pair.
+    Pair,
+    /// Between quotes or marks that are not part of the match.
+    Quoted,
+    /// Between quotes, as an argument.
+    Argument,
+    /// The last of several arguments, of which none is named.
+    Call,
+    /// In a cell of a table.
+    Cell,
+    /// In a sentence.
+    Prose,
+    /// After a blank.
+    Blank,
+    /// Between a user and a host.
+    Address,
+    /// In the query of an address.
+    Parameter,
+    /// An option that has another meaning, too.
+    Ldap,
+}
+
+impl Check {
+    /// The part of a value that is the secret, if it is one.
+    pub(super) fn secret(self, text: &str, value: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
+        let before = text[..value.start].bytes().next_back();
+        let quoted = matches!(before, Some(b'"' | b'\'' | b'`'));
+        let takes_all = quoted || matches!(self, Self::Nothing | Self::Address | Self::Quoted | Self::Phrase);
+        let value = if takes_all { value } else { trimmed(text, value) };
+        if quoted && is_between(&text[value.clone()]) {
+            return None;
+        }
+        let is_called = !quoted && text[value.end..].starts_with('(');
+        // What is so long is judged by its beginning.
+        let secret = &text[value.clone()];
+        let secret = &secret[..secret.floor_char_boundary(MOST_JUDGED)];
+        let name = || name(text, whole.start, value.start);
+        let is_shouted = || ["PASS", "SECRET", "_PW"].iter().any(|word| text[whole.start..value.start].contains(word));
+        let is_held = || is_shouted() && is_constant_value(secret, &name());
+        let accepted = match self {
+            Self::Nothing => true,
+            Self::Form => !value::is_placeholder(secret),
+            Self::Token => is_token(secret),
+            Self::Password => !is_called && value::is_password(secret, place(quoted, Place::Bare)),
+            Self::Literal => value::is_password(secret, Place::Literal),
+            Self::Constant => is_constant_value(secret, &name()),
+            Self::Key => {
+                let place = place(quoted, Place::Bare);
+                let is_phrase = || {
+                    quoted && name().contains("secret") && value::is_password(secret, place) && !value::is_slug(secret)
+                };
+                !is_called && !leads_elsewhere(&name()) && (value::is_key(secret, place) || is_phrase())
+            }
+            Self::LiteralKey => value::is_key(secret, Place::Literal) || is_long_literal(secret, &name()),
+            Self::Random => {
+                value::is_random(secret)
+                    && !value::is_placeholder(secret)
+                    && !is_uuid(secret)
+                    && !is_public(&name())
+                    && value::is_key(secret, place(quoted, Place::Bare))
+            }
+            Self::Phrase => value::is_password(secret, Place::Quoted),
+            Self::NextLine => {
+                value::is_password(secret, Place::Bare) && !value::is_slug(secret) && has_three_marks(secret)
+            }
+            Self::Pair | Self::Quoted | Self::Argument => {
+                !leads_elsewhere(&name()) && (is_either(secret, Place::Quoted) && !is_plain_number(secret) || is_held())
+            }
+            Self::Call => {
+                has_three_marks(secret) && !value::is_slug(secret) && value::is_password(secret, Place::Quoted)
+            }
+            Self::Cell => is_either(secret, Place::Bare) && !is_plain_number(secret) || is_held(),
+            Self::Prose => is_said(secret, quoted),
+            Self::Blank => is_after_blank(secret, quoted),
+            Self::Address => is_in_address(secret),
+            Self::Parameter => is_parameter(secret, &name()),
+            Self::Ldap => {
+                !matches!(secret, "base" | "one" | "sub" | "children") && value::is_password(secret, Place::Literal)
+            }
+        };
+        (accepted && !value.is_empty()).then_some(value)
+    }
+}
+
+/// What stands between two strings, where the quote before it ended one.
+fn is_between(value: &str) -> bool {
+    let mut chars = value.chars();
+    let first = chars.next().is_some_and(|first| matches!(first, ')' | ',' | ']' | '}' | ';' | '+' | ':' | ' '));
+    first && chars.next().is_none_or(|next| matches!(next, ' ' | ',' | ';' | ')' | '.' | ']' | '}' | '\n'))
+}
+
+fn place(quoted: bool, otherwise: Place) -> Place {
+    if quoted { Place::Quoted } else { otherwise }
+}
+
+/// A value without what follows it: the next field, brackets and marks that belong to what stands around it.
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let value = &text[range.clone()];
+    let mut end = value.len();
+    for (at, mark) in value.match_indices(['\\', ',', ';', '&', '|']) {
+        let rest = &value[at + 1..];
+        let cuts = match mark {
+            "\\" => rest.starts_with(['n', 'r', 't', '"', '\\']),
+            "|" => rest.is_empty() || rest.starts_with('|'),
+            _ => {
+                let name = rest.trim_start_matches(|next: char| {
+                    next.is_ascii_alphanumeric() || matches!(next, '_' | '-' | '.' | ' ' | '"')
+                });
+                rest.is_empty() || name.len() < rest.len() && name.starts_with(['=', ':']) || rest.starts_with('&')
+            }
+        };
+        if cuts && at > 0 {
+            end = at;
+            break;
+        }
+    }
+    for _ in 0..MOST_CLOSING {
+        let Some(last) = value[..end].chars().next_back() else { break };
+        let opens = |open: char| value[..end].matches(open).count();
+        let closes = match last {
+            ',' | ';' | '.' | ':' | '"' | '\'' | '`' | '\\' => true,
+            ')' => opens('(') < opens(')'),
+            ']' => opens('[') < opens(']'),
+            '}' => opens('{') < opens('}'),
+            '*' => value[..end].ends_with("**"),
+            _ => false,
+        };
+        if !closes {
+            break;
+        }
+        end -= last.len_utf8();
+    }
+    range.start..range.start + end
+}
+
+/// What a value is called, with what stands before the match.
+fn name(text: &str, start: usize, end: usize) -> String {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let before = text.as_bytes()[..start].iter().rev().take(40).take_while(|byte| is_name(byte)).count();
+    String::from_utf8_lossy(&text.as_bytes()[start - before..end]).to_ascii_lowercase()
+}
+
+/// Names of what is known to everybody, or only points at something.
+fn is_public(name: &str) -> bool {
+    let words = [
+        "public",
+        "pub",
+        "cache",
+        "primary_key",
+        "primary-key",
+        "foreign",
+        "partition",
+        "sort",
+        "idempotency",
+        "object",
+        "row",
+        "index",
+        "unique",
+        "lookup",
+        "translation",
+        "registry",
+        "hotkey",
+        "publish",
+        "integrity",
+        "hash",
+        "etag",
+        "commit",
+        "storage_key",
+        "session_id",
+        "sessionid:",
+        "session-id",
+        "key_id",
+        "keyid",
+        "s3",
+        "checksum",
+        "fingerprint",
+        "thumb",
+    ];
+    words.iter().any(|word| name.contains(word))
+}
+
+/// Names of tokens that say where to read on, and not who may.
+fn leads_elsewhere(name: &str) -> bool {
+    let words = [
+        "next",
+        "page",
+        "continuation",
+        "cursor",
+        "public",
+        "pubkey",
+        "cancel",
+        "sync",
+        "resume",
+        "minlength",
+        "maxlength",
+        "fingerprint",
+        "integrity",
+        "checksum",
+        "design",
+    ];
+    words.iter().any(|word| name.contains(word))
+}
+
+fn is_uuid(value: &str) -> bool {
+    value.contains('-') && value::is_name_like(value)
+}
+
+fn is_plain_number(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'-' | b':' | b'/'))
+}
+
+fn is_token(value: &str) -> bool {
+    let digits = value.bytes().any(|byte| byte.is_ascii_digit());
+    let mixed = value.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
+        && value.bytes().any(|byte| byte.is_ascii_lowercase());
+    (digits || mixed && value.len() >= 12)
+        && !value::is_slug(value)
+        && !value::is_placeholder(value)
+        && value::entropy(value) >= 2.5
+}
+
+/// What a constant holds: texts for people and names of actions are called like passwords, too.
+fn is_constant_value(value: &str, name: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let told = [
+        "reset", "forgot", "change", "invalid", "update", "confirm", "wrong", "show", "hide", "enter", "no_",
+        "missing", "bad_", "weak", "self.", "this.",
+    ];
+    let holds = ["passw", "secret", "token", "field", "label", "error"];
+    let names = value.len() < 20 && holds.iter().any(|word| lower.contains(word));
+    let digits = value.bytes().any(|byte| byte.is_ascii_digit());
+    value::is_password(value, Place::Literal)
+        && !code::is_camel_case(value)
+        && !told.iter().any(|word| name.contains(word))
+        && (digits || !names && !value::is_slug(value))
+}
+
+/// Secrets in the environment are also sentences with dashes.
+fn is_long_literal(value: &str, name: &str) -> bool {
+    let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    name.contains("secret") && value.len() >= 8 && letters && value::is_password(value, Place::Literal)
+}
+
+/// Beside the name of a password or of a key: which, is not asked.
+fn is_either(value: &str, place: Place) -> bool {
+    value::is_password(value, place) && !(value::is_slug(value) && value.len() > 12) || value::is_key(value, place)
+}
+
+/// So many kinds of characters that it is no word.
+fn has_three_marks(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| usize::from(value.bytes().any(|byte| is(&byte)));
+    let kinds = has(u8::is_ascii_digit)
+        + has(u8::is_ascii_uppercase)
+        + has(u8::is_ascii_lowercase)
+        + has(u8::is_ascii_punctuation);
+    kinds >= 3 || value.len() >= 16 && kinds >= 2 && value.bytes().filter(u8::is_ascii_digit).count() > 3
+}
+
+fn is_said(value: &str, quoted: bool) -> bool {
+    let place = place(quoted || value.contains(' '), Place::Bare);
+    let is_slug = value::is_slug(value) && !value.bytes().any(|byte| byte.is_ascii_uppercase());
+    value::is_password(value, place) && !is_slug && !is_of_language(value)
+}
+
+/// `users.name2`, `name_2`, `8/10`, `a@b.c`, `x=1`: what sentences about code are full of.
+fn is_of_language(value: &str) -> bool {
+    let names = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
+    let is_name = names && value.contains(['_', '.']);
+    let mail = value.split_once('@').is_some_and(|(_, host)| {
+        host.contains('.') && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
+    });
+    is_name || mail || is_plain_number(value) && value.len() < 6
+}
+
+fn is_after_blank(value: &str, quoted: bool) -> bool {
+    let has = |is: fn(u8) -> bool| value.bytes().any(is);
+    let letters = has(|byte| byte.is_ascii_alphabetic());
+    let digits = has(|byte| byte.is_ascii_digit());
+    let symbols = has(|byte| b"!@#$%^&*+~?=-".contains(&byte));
+    let marked = if quoted { digits } else { digits && symbols };
+    letters && marked && !value.starts_with(['-', '/']) && is_said(value, quoted)
+}
+
+fn is_in_address(value: &str) -> bool {
+    let port = value.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_port = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit()) && port.len() < value.len();
+    let variable =
+        value.starts_with(['$', '{', '<', '[', '*', '%']) && !value.starts_with("%2") && !value.starts_with("%4");
+    !is_port && !variable && !value::is_placeholder(value)
+}
+
+fn is_parameter(value: &str, name: &str) -> bool {
+    let sure = ["password", "passwd", "pwd", "secret"].iter().any(|word| name.contains(word));
+    if sure {
+        return value::is_password(value, Place::Literal);
+    }
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let numbers = digits == value.len();
+    !numbers && digits > 0 && !leads_elsewhere(name) && value.len() >= 8 && value::is_key_in_address(value)
+}

@@ -1,0 +1,215 @@
+//! A text as it will be read: without the escapes of terminals, without what tools put before each line, and with the
+//! escapes of strings resolved. Secrets are looked for in every reading, and masked where they stand in the text itself.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::prefix;
+use crate::plain::{for_each_kept, is_plain};
+
+/// Strings in strings in strings: what is deeper is not read by anybody.
+const MOST_LEVELS: usize = 3;
+
+/// One way to read a text, and where its pieces come from.
+pub(super) struct Reading<'t> {
+    pub(super) text: Cow<'t, str>,
+    /// The reading that this one was made of; the text itself has none.
+    of: Option<usize>,
+    pieces: Vec<Piece>,
+}
+
+/// A piece of a reading, and what it was made of.
+struct Piece {
+    to: Range<usize>,
+    from: Range<usize>,
+}
+
+/// The text without the escapes of terminals, which is how everybody reads it.
+pub(super) fn plainly(text: &str) -> Reading<'_> {
+    let plain = if is_plain(text) { None } else { without_controls(text) };
+    let (pieces, text) = plain.map_or((Vec::new(), Cow::Borrowed(text)), |(pieces, text)| (pieces, Cow::Owned(text)));
+    Reading { text, of: None, pieces }
+}
+
+/// All readings, beginning with the one that is given.
+pub(super) fn readings(plainly: Reading<'_>) -> Vec<Reading<'_>> {
+    let mut all = vec![plainly];
+    let mut newest = 0;
+    for level in 0..=MOST_LEVELS {
+        let bare = add(&mut all, newest, without_prefixes);
+        if level == MOST_LEVELS {
+            break;
+        }
+        let Some(resolved) = add(&mut all, bare.unwrap_or(newest), with_escapes_resolved) else { break };
+        newest = add(&mut all, resolved, |text| if is_plain(text) { None } else { without_controls(text) })
+            .unwrap_or(resolved);
+    }
+    all
+}
+
+type Made = (Vec<Piece>, String);
+
+fn add(all: &mut Vec<Reading<'_>>, of: usize, make: impl Fn(&str) -> Option<Made>) -> Option<usize> {
+    let (pieces, text) = make(&all[of].text)?;
+    all.push(Reading { text: Cow::Owned(text), of: Some(of), pieces });
+    Some(all.len() - 1)
+}
+
+/// Where a part of a reading stands in the text.
+pub(super) fn in_text(all: &[Reading<'_>], index: usize, mut range: Range<usize>) -> Range<usize> {
+    let mut reading = Some(index);
+    while let Some(at) = reading {
+        range = all[at].source_of(range);
+        reading = all[at].of;
+    }
+    range
+}
+
+impl Reading<'_> {
+    fn source_of(&self, range: Range<usize>) -> Range<usize> {
+        if self.pieces.is_empty() || range.is_empty() {
+            return range;
+        }
+        let piece = |at: usize| self.pieces.get(self.pieces.partition_point(|piece| piece.to.end <= at));
+        let start = piece(range.start).map_or(range.start, |piece| {
+            if piece.is_verbatim() { piece.from.start + (range.start - piece.to.start) } else { piece.from.start }
+        });
+        let end = piece(range.end - 1).map_or(range.end, |piece| {
+            if piece.is_verbatim() { piece.from.start + (range.end - piece.to.start) } else { piece.from.end }
+        });
+        start..end
+    }
+}
+
+impl Piece {
+    fn is_verbatim(&self) -> bool {
+        self.to.len() == self.from.len()
+    }
+}
+
+/// Puts a reading together.
+struct Builder<'t> {
+    source: &'t str,
+    at: usize,
+    text: String,
+    pieces: Vec<Piece>,
+}
+
+impl<'t> Builder<'t> {
+    fn of(source: &'t str) -> Self {
+        Self { source, at: 0, text: String::with_capacity(source.len()), pieces: Vec::new() }
+    }
+
+    /// Keeps what comes before a part, and puts something else in its place.
+    fn replace(&mut self, part: Range<usize>, with: &str) {
+        self.piece(self.at..part.start, None);
+        self.piece(part.clone(), Some(with));
+        self.at = part.end;
+    }
+
+    fn piece(&mut self, from: Range<usize>, with: Option<&str>) {
+        let to = self.text.len();
+        self.text.push_str(with.unwrap_or(&self.source[from.clone()]));
+        if to < self.text.len() {
+            self.pieces.push(Piece { to: to..self.text.len(), from });
+        }
+    }
+
+    /// None where nothing was replaced.
+    fn finish(mut self) -> Option<Made> {
+        if self.at == 0 {
+            return None;
+        }
+        self.piece(self.at..self.source.len(), None);
+        Some((self.pieces, self.text))
+    }
+}
+
+fn without_controls(text: &str) -> Option<Made> {
+    let mut builder = Builder::of(text);
+    let mut at = 0;
+    for_each_kept(text, |kept| {
+        if kept.start > at {
+            builder.replace(at..kept.start, "");
+        }
+        at = kept.end;
+    });
+    if at < text.len() {
+        builder.replace(at..text.len(), "");
+    }
+    builder.finish()
+}
+
+fn without_prefixes(text: &str) -> Option<Made> {
+    let mut builder = Builder::of(text);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let length = prefix::length(line);
+        if length > 0 {
+            builder.replace(at..at + length, "");
+        }
+        at += line.len();
+    }
+    builder.finish()
+}
+
+/// What marks of HTML and XML stand for.
+const ENTITIES: &[(&str, &str)] =
+    &[("&quot;", "\""), ("&amp;", "&"), ("&#39;", "'"), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">")];
+
+fn with_escapes_resolved(text: &str) -> Option<Made> {
+    let mut builder = Builder::of(text);
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'\\', b'&', &text.as_bytes()[at..]) {
+        let start = at + found;
+        let (length, with) = resolved(&text[start..]);
+        if let Some(with) = with {
+            builder.replace(start..start + length, with.encode_utf8(&mut [0; 4]));
+        }
+        at = start + length;
+    }
+    builder.finish()
+}
+
+/// How long an escape is, and the character it stands for.
+fn resolved(text: &str) -> (usize, Option<char>) {
+    if let Some((name, with)) = ENTITIES.iter().find(|(name, _)| text.starts_with(name)) {
+        return (name.len(), with.chars().next());
+    }
+    match text.as_bytes().get(1) {
+        _ if text.starts_with('&') => (1, None),
+        Some(b'n' | b'r') => (2, Some('\n')),
+        Some(b't') => (2, Some('\t')),
+        // A command that goes on in the next line.
+        Some(b'\n') => (2, Some(' ')),
+        Some(mark @ (b'"' | b'\'' | b'\\' | b'/' | b'`')) => (2, Some(char::from(*mark))),
+        Some(b'u') => match text.get(2..6).and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
+            Some(code) => (6, char::from_u32(code)),
+            None => (1, None),
+        },
+        _ => (1, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last reading of a text, and where a part of it stands in the text.
+    fn read(text: &str, part: &str) -> (String, String) {
+        let all = readings(plainly(text));
+        let last = all.last().unwrap();
+        let at = last.text.find(part).unwrap();
+        let range = in_text(&all, all.len() - 1, at..at + part.len());
+        (last.text.clone().into_owned(), text[range].to_owned())
+    }
+
+    #[test]
+    fn what_is_read_is_found_in_the_text() {
+        assert_eq!(read("a\u{1b}[31mb\u{1b}[0mc", "bc"), ("abc".to_owned(), "b\u{1b}[0mc".to_owned()));
+        assert_eq!(read("     1→ab\n     2→cd", "b\nc"), ("ab\ncd".to_owned(), "b\n     2→c".to_owned()));
+        assert_eq!(read(r#"{\"a\": \"b\\nc\"}"#, "c"), ("{\"a\": \"b\nc\"}".to_owned(), "c".to_owned()));
+        assert_eq!(read("x=&quot;y&quot;", "\"y"), ("x=\"y\"".to_owned(), "&quot;y".to_owned()));
+        assert_eq!(read("plain", "plain"), ("plain".to_owned(), "plain".to_owned()));
+    }
+}
