@@ -30,6 +30,11 @@ impl Quoting {
         }
     }
 
+    /// A text that is taken apart before it is quoted: what tells a secret may stand in another part of it.
+    pub(super) fn whole(self, text: &str) -> Cow<'_, str> {
+        if text.len() <= MOST_BYTES { self.mask(text) } else { Cow::Borrowed(text) }
+    }
+
     /// The lines of a text within so many characters; a longer one loses its middle.
     pub fn passage(self, text: &str, width: usize) -> String {
         let text = plain(text);

@@ -95,7 +95,7 @@ fn ranked_sentences(words: &Words<'_>, prompt: &Said<'_>) -> Vec<(u32, usize, It
     // Of a long one, only the rules for good.
     let least = if prompt.text.len() > LONG_PROMPT_BYTES { 3 } else { 2 };
     let mut found = Vec::new();
-    for sentence in own_sentences(prompt.text) {
+    for sentence in own_sentences(&words.quoting.whole(prompt.text)) {
         let weight = rank(sentence);
         let is_whole = !sentence.ends_with(':');
         if weight >= least

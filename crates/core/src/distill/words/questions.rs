@@ -16,7 +16,8 @@ pub(super) fn open(words: &Words<'_>, state: &State) -> Vec<Item> {
     let Some(reply) = words.replies.last().filter(|reply| waits && reply.step >= last_prompt) else {
         return Vec::new();
     };
-    let asked = sentences(reply.text).into_iter().filter(|sentence| is_question(sentence));
+    let said = words.quoting.whole(reply.text);
+    let asked = sentences(&said).into_iter().filter(|sentence| is_question(sentence));
     let asked: Vec<&str> = asked.filter(|sentence| sentence.chars().count() <= QUESTION_CHARS).collect();
     let newest = asked.len().saturating_sub(MAX_QUESTIONS);
     let item = |text: &&str| words.quoting.item(text, QUESTION_CHARS, Voice::Agent, reply.at, reply.key);

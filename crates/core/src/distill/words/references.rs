@@ -45,7 +45,8 @@ impl Found<'_> {
     fn names(&self, text: &str, find: impl Fn(&str) -> Vec<String>) -> Vec<String> {
         let bounded = &text[..text.floor_char_boundary(SEARCHED_BYTES)];
         let named = find(&plain(bounded));
-        named.iter().map(|name| self.words.quoting.mask(name).into_owned()).collect()
+        // An address is cut after it is masked: what is left of a key is not known for one.
+        named.iter().map(|name| one_line(&self.words.quoting.mask(name), 300)).collect()
     }
 
     fn push(&mut self, named: Vec<String>, voice: Voice, at: Option<Timestamp>, key: EntryKey) {
@@ -85,7 +86,7 @@ fn addresses(text: &str) -> Vec<String> {
             .iter()
             .any(|local| address.contains(local));
         if address.len() > scheme.len() + 5 && !is_local {
-            found.push(one_line(address, 300));
+            found.push(address.to_owned());
         }
     }
     found

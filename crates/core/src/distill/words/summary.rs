@@ -25,6 +25,7 @@ pub(super) fn account(words: &Words<'_>) -> Vec<Item> {
     if words.prompts.iter().filter(|prompt| prompt.key > step.key).count() > MAX_PROMPTS_SINCE {
         return Vec::new();
     }
+    let text = &words.quoting.whole(text);
     let parts = pending_parts(text);
     let quoted = |text: &str, width: usize| words.quoting.item(text, width, Voice::Agent, step.at, step.key);
     if parts.is_empty() {

@@ -123,7 +123,11 @@ fn ends(text: &str) -> String {
     if text.len() <= END_BYTES * 2 {
         return text.to_owned();
     }
-    format!("{}\n{}", &text[..text.floor_char_boundary(END_BYTES)], tail(text, END_BYTES))
+    let (head, tail) = (&text[..text.floor_char_boundary(END_BYTES)], tail(text, END_BYTES));
+    // A line that is cut in two may hold a part of a secret, which is not known for one.
+    let head = head.rfind('\n').map_or(head, |end| &head[..end]);
+    let tail = tail.find('\n').map_or(tail, |end| &tail[end + 1..]);
+    format!("{head}\n{tail}")
 }
 
 fn clip(line: &str) -> String {

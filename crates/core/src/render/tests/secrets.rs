@@ -49,3 +49,28 @@ fn a_capture_that_was_made_without_masks_is_masked_when_it_is_read() {
     let text = crate::render::resume_prompt(&material, &options(32_000)).unwrap().text;
     assert!(!text.contains(&SECRET[4..20]), "{text}");
 }
+
+#[test]
+fn a_secret_is_known_by_what_another_sentence_says() {
+    let said = "Always deploy with this, please, it is the password:\n    Xk29!fjw-Lq8\nNever use another one.";
+    let tale = tale().user(said).agent("Done.");
+    let brief = tale.brief_in(&workspace());
+    assert!(!serde_json::to_string(&brief).unwrap().contains("Xk29!fjw"), "{brief:?}");
+}
+
+#[test]
+fn an_address_is_masked_before_it_is_cut() {
+    let secret = "aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA";
+    let address = format!("https://files.acme.org/{}?x=1&sig={secret}", "a".repeat(260));
+    let brief = tale().user(&format!("see {address} first")).agent("Done.").brief_in(&workspace());
+    assert!(!serde_json::to_string(&brief.references).unwrap().contains(&secret[..6]), "{:?}", brief.references);
+}
+
+#[test]
+fn escapes_of_terminals_hide_no_secret() {
+    let hidden = format!("{}\u{1b}[0m{}", &SECRET[..12], &SECRET[12..]);
+    let tale = tale().user(&format!("use {hidden}")).write("a.env", &format!("T={hidden}")).agent("Done.");
+    let captured = session_json(&tale.brief_in(&workspace()), &tale.history, &workspace(), Quoting::Masked);
+    let text = serde_json::to_string(&captured).unwrap();
+    assert!(text.contains("[redacted: github-pat]") && !text.contains(&SECRET[12..]), "{text}");
+}
