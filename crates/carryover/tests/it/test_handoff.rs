@@ -210,6 +210,35 @@ fn secrets_are_masked_unless_they_are_wanted() {
     assert!(written(&["capture", CLAUDE, "--no-redact"], "session.json").contains(secret));
 }
 
+/// A captured session may have been written with its secrets, by somebody else, and hold them in any of its fields.
+#[test]
+fn captured_session_is_masked_unless_its_secrets_are_wanted() {
+    let env = TestEnv::with_sessions();
+    let secret = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
+    let captured = env.json("capture", &["capture", CLAUDE]);
+    let mut portable: Value = serde_json::from_str(&text(Path::new(captured["file"].as_str().unwrap()))).unwrap();
+    portable["project"]["gitBranch"] = secret.into();
+    portable["project"]["name"] = secret.into();
+    portable["task"]["description"] = format!("log in with {secret}").into();
+    portable["filesChanged"][0]["path"] = format!("keys/{secret}.txt").into();
+    let shown = env.run(&["show", CODEX, "--format", "uasf"]);
+    let mut uasf: Value = serde_json::from_str(&shown.stdout).unwrap();
+    uasf["session"]["git_branch"] = secret.into();
+    uasf["events"][0]["content"] = format!("log in with {secret}").into();
+    let file = env.home().join("captured.json");
+    let resumed = env.project().join(".carryover/RESUME.md");
+    for session in [portable, uasf] {
+        fs_err::write(&file, session.to_string()).unwrap();
+        let args = ["resume", "--file", file.to_str().unwrap(), "--target", "gemini-cli"];
+        let said = env.run(&args).success();
+        let written = text(&resumed);
+        assert!(written.contains("[redacted: github-pat]") && !written.contains(secret), "{written}");
+        assert!(!said.stdout.contains(secret) && !said.stderr.contains(secret), "{said}");
+        env.run(&[&args[..], &["--no-redact"]].concat()).success();
+        assert!(text(&resumed).contains(secret));
+    }
+}
+
 #[test]
 fn captured_session_makes_a_prompt_elsewhere() {
     let env = TestEnv::with_sessions();

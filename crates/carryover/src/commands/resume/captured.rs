@@ -24,6 +24,7 @@ enum Captured {
 /// Makes a prompt of a captured session.
 pub(super) fn go_on(ui: &mut Ui, context: &Context, args: &ResumeArgs, file: &Path) -> Result<(), CommandError> {
     let captured = read(file)?;
+    let captured = if args.no_redact { captured } else { captured.redacted() };
     let (source, session) = captured.names();
     let name = carryover_agents::by_name(source).map_or(source, |agent| agent.facts().name).to_owned();
     let made_at = context.env.now.to_string();
@@ -71,6 +72,14 @@ fn read(file: &Path) -> Result<Captured, CommandError> {
 }
 
 impl Captured {
+    /// The same session with its secrets masked, wherever they stand: it may have been captured with them.
+    fn redacted(self) -> Self {
+        match self {
+            Self::Portable(session) => Self::Portable(Box::new(session.redacted())),
+            Self::Uasf(session) => Self::Uasf(Box::new(session.redacted())),
+        }
+    }
+
     /// Whose session it is, and its id.
     fn names(&self) -> (&str, &str) {
         match self {
