@@ -209,6 +209,8 @@ fn is_public(name: &str) -> bool {
         "session_id",
         "sessionid:",
         "session-id",
+        "session_key",
+        "sessionkey",
         "key_id",
         "keyid",
         "s3",

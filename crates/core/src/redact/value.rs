@@ -109,7 +109,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 fn is_wrapped(value: &str) -> bool {
     let wraps =
         [("<", ">"), ("[", "]"), ("{", "}"), ("%", "%"), ("__", "__"), ("@", "@"), ("(", ")"), ("«", "»"), ("#{", "}")];
-    let is_word = |next: char| next.is_alphanumeric() || " _-.,:|$/'\"{}%".contains(next);
+    let is_word = |next: char| next.is_alphanumeric() || " _-.,:|$/'\"{}%?#".contains(next);
     let inner = |(start, end): &(&str, &str)| value.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
     value.starts_with('<')
         || wraps.iter().filter_map(inner).any(|inner| !inner.is_empty() && inner.chars().all(is_word))
@@ -229,7 +229,12 @@ pub(super) fn is_key(value: &str, place: Place) -> bool {
     if value.len() < least || value.chars().any(char::is_whitespace) || is_placeholder(value) || is_constant(value) {
         return false;
     }
-    if code::is_code(value) || code::is_file(value) || code::is_technical(value) || kinds.lower + kinds.upper < 2 {
+    if code::is_code(value)
+        || code::is_file(value)
+        || value.matches('\\').count() > 1
+        || code::is_technical(value)
+        || kinds.lower + kinds.upper < 2
+    {
         return false;
     }
     let needed = if place == Place::Bare { 2 } else { 1 };
