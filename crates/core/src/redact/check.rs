@@ -104,12 +104,15 @@ impl Check {
                 value::is_password(secret, Place::Bare) && !value::is_slug(secret) && has_three_marks(secret)
             }
             Self::Pair | Self::Quoted | Self::Argument => {
-                !leads_elsewhere(&name()) && (is_either(secret, Place::Quoted) && !is_plain_number(secret) || is_held())
+                !leads_elsewhere(&name())
+                    && (is_either(secret, &name(), Place::Quoted) && !is_plain_number(secret) || is_held())
             }
             Self::Call => {
                 has_three_marks(secret) && !value::is_slug(secret) && value::is_password(secret, Place::Quoted)
             }
-            Self::Cell => is_either(secret, Place::Bare) && !is_plain_number(secret) || is_held(),
+            Self::Cell => {
+                is_either(secret, &name(), place(quoted, Place::Bare)) && !is_plain_number(secret) || is_held()
+            }
             Self::Prose => is_said(secret, quoted),
             Self::Blank => is_after_blank(secret, quoted),
             Self::Address => is_in_address(secret),
@@ -283,9 +286,11 @@ fn is_long_literal(value: &str, name: &str) -> bool {
     name.contains("secret") && value.len() >= 8 && letters && value::is_password(value, Place::Literal)
 }
 
-/// Beside the name of a password or of a key: which, is not asked.
-fn is_either(value: &str, place: Place) -> bool {
-    value::is_password(value, place) && !(value::is_slug(value) && value.len() > 12) || value::is_key(value, place)
+/// Beside the name of a password or of a key: a name with dashes is a password, and no key.
+fn is_either(value: &str, name: &str, place: Place) -> bool {
+    let is_password = ["pass", "pwd", "kennwort"].iter().any(|word| name.contains(word));
+    let is_name = !is_password && value::is_slug(value) && value.len() > 12;
+    value::is_password(value, place) && !is_name || value::is_key(value, place)
 }
 
 /// So many kinds of characters that it is no word.
@@ -300,7 +305,7 @@ fn has_three_marks(value: &str) -> bool {
 
 fn is_said(value: &str, quoted: bool) -> bool {
     let place = place(quoted || value.contains(' '), Place::Bare);
-    let is_slug = value::is_slug(value) && !value.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_slug = !quoted && value::is_slug(value) && !value.bytes().any(|byte| byte.is_ascii_uppercase());
     value::is_password(value, place) && !is_slug && !is_of_language(value)
 }
 

@@ -105,6 +105,40 @@ fn passwords_are_masked_where_they_stand() {
     masks("client_secret: 'q8Zr71LmPw03XvTy'", "client_secret: '[redacted: secret]'");
 }
 
+/// What agents' tools, files and other strings put around a line.
+#[test]
+fn a_secret_is_masked_whatever_stands_around_it() {
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    let begin = format!("-----BEGIN {} KEY-----", "PRIVATE");
+    let key = "MzSBqGVjY3xV9w8Ew8rWk4v5HqzE0yqfQ0pX2r9aJmT7kQe1nZ5pUqk9Yj2LwXsD";
+    let private = format!("{begin}\n{key}\n{key}\nq1w2==\n{}", begin.replace("BEGIN", "END"));
+    let lines = [
+        ("DB_PASSWORD=hunter2!", "hunter2!"),
+        ("  \"password\": \"Tr0ub4dor&3\",", "Tr0ub4dor"),
+        ("api_key: 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a39281706"),
+        (&private, key),
+    ];
+    for (text, secret) in lines {
+        let each = |line: &dyn Fn(usize, &str) -> String| {
+            text.lines().enumerate().map(|(at, text)| line(at + 1, text)).collect::<Vec<_>>().join("\n")
+        };
+        for shown in [
+            each(&|at, text| format!("{at:6}→{text}")),
+            each(&|at, text| format!("{at:6}\t{text}")),
+            each(&|at, text| format!("conf/.env:{at}:{text}")),
+            each(&|at, text| format!("{at}|{text}")),
+            each(&|_, text| format!("+{text}")),
+            each(&|_, text| format!("> {text}")),
+            each(&|_, text| format!("\u{1b}[33m{text}\u{1b}[0m")),
+            json(text),
+            json(&json(text)),
+            json(&json(&each(&|at, text| format!("{at:6}→{text}")))),
+        ] {
+            assert!(!redact(&shown).contains(secret), "{shown}\nbecomes\n{}", redact(&shown));
+        }
+    }
+}
+
 #[test]
 fn names_and_code_stay() {
     for text in [
