@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::code;
+use super::seed;
 use super::value::{self, Place};
 
 /// So much of a value is looked at.
@@ -46,6 +47,18 @@ pub(super) enum Check {
     Argument,
     /// The last of several arguments, of which none is named.
     Call,
+    /// The argument of a call that takes nothing else there.
+    Credential,
+    /// Typed into a field.
+    Typed,
+    /// Before the word that tells it.
+    Behind,
+    /// Beside a name that everybody knows.
+    AfterName,
+    /// A code that people type.
+    Digits,
+    /// The words of a wallet.
+    Seed,
     /// In a cell of a table.
     Cell,
     /// In a sentence.
@@ -63,11 +76,16 @@ pub(super) enum Check {
 impl Check {
     /// The part of a value that is the secret, if it is one.
     pub(super) fn secret(self, text: &str, value: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
-        let before = text[..value.start].bytes().next_back();
-        let quoted = matches!(before, Some(b'"' | b'\'' | b'`'));
+        let quoted = is_after_quote(&text[..value.start]);
         let takes_all = quoted || matches!(self, Self::Nothing | Self::Address | Self::Quoted | Self::Phrase);
         let value = if takes_all { value } else { trimmed(text, value) };
         if quoted && is_between(&text[value.clone()]) {
+            return None;
+        }
+        if self == Self::Seed {
+            return seed::words(text, value);
+        }
+        if is_elided(&text[value.clone()], &text[value.end..]) {
             return None;
         }
         let is_called = !quoted && text[value.end..].starts_with('(');
@@ -78,7 +96,7 @@ impl Check {
         let is_shouted = || ["PASS", "SECRET", "_PW"].iter().any(|word| text[whole.start..value.start].contains(word));
         let is_held = || is_shouted() && is_constant_value(secret, &name());
         let accepted = match self {
-            Self::Nothing => true,
+            Self::Nothing | Self::Seed => true,
             Self::Form => !value::is_placeholder(secret),
             Self::Token => is_token(secret),
             Self::Password => !is_called && value::is_password(secret, place(quoted, Place::Bare)),
@@ -89,9 +107,14 @@ impl Check {
                 let is_phrase = || {
                     quoted && name().contains("secret") && value::is_password(secret, place) && !value::is_slug(secret)
                 };
-                !is_called && !leads_elsewhere(&name()) && (value::is_key(secret, place) || is_phrase())
+                let is_key = value::is_key(secret, place) || is_phrase() || quoted && value::is_key_with_blanks(secret);
+                !is_called && !leads_elsewhere(&name()) && is_key
             }
-            Self::LiteralKey => value::is_key(secret, Place::Literal) || is_long_literal(secret, &name()),
+            Self::LiteralKey => {
+                value::is_key(secret, Place::Literal)
+                    || is_long_literal(secret, &name())
+                    || quoted && value::is_key_with_blanks(secret)
+            }
             Self::Random => {
                 value::is_random(secret)
                     && !value::is_placeholder(secret)
@@ -110,6 +133,15 @@ impl Check {
             Self::Call => {
                 has_three_marks(secret) && !value::is_slug(secret) && value::is_password(secret, Place::Quoted)
             }
+            Self::Typed => value::is_password(secret, Place::Quoted) && !is_plain_number(secret),
+            Self::Credential => is_credential(secret),
+            Self::AfterName => {
+                let has_symbol = secret.bytes().any(|byte| b"!#$%^&*?@".contains(&byte));
+                let is_name = value::is_slug(&secret.replace('@', "-"));
+                has_symbol && !is_name && is_after_blank(secret, false) && has_three_marks(secret)
+            }
+            Self::Digits => secret.bytes().filter(u8::is_ascii_digit).count() >= 2,
+            Self::Behind => has_three_marks(secret) && is_said(secret, quoted),
             Self::Cell => {
                 is_either(secret, &name(), place(quoted, Place::Bare)) && !is_plain_number(secret) || is_held()
             }
@@ -123,6 +155,19 @@ impl Check {
         };
         (accepted && !value.is_empty()).then_some(value)
     }
+}
+
+/// Whether a quote stands before a value; those of French have a blank behind them.
+fn is_after_quote(before: &str) -> bool {
+    let french = before.trim_end_matches([' ', '\u{a0}', '\u{202f}']);
+    let quotes = ['"', '\'', '`', '“', '„', '‘', '»', '‹', '「', '『', '【'];
+    french.ends_with('«') || before.ends_with(quotes)
+}
+
+/// The beginning of a key with dots behind it: `sk_test_...`.
+fn is_elided(value: &str, after: &str) -> bool {
+    let dots = after.starts_with("..") || after.starts_with('…');
+    dots && (value.ends_with(['_', '-']) || value.len() <= 12 && value.contains(['_', '-']))
 }
 
 /// What stands between two strings, where the quote before it ended one.
@@ -303,10 +348,21 @@ fn has_three_marks(value: &str) -> bool {
     kinds >= 3 || value.len() >= 16 && kinds >= 2 && value.bytes().filter(u8::is_ascii_digit).count() > 3
 }
 
+/// Providers of logins and what a form is to do stand beside names, too.
+fn is_credential(value: &str) -> bool {
+    let does = ["google", "github", "gitlab", "credentials", "remember", "local", "session", "oauth", "http", "https"];
+    value::is_password(value, Place::Literal) && !does.contains(&value.to_ascii_lowercase().as_str())
+}
+
 fn is_said(value: &str, quoted: bool) -> bool {
     let place = place(quoted || value.contains(' '), Place::Bare);
     let is_slug = !quoted && value::is_slug(value) && !value.bytes().any(|byte| byte.is_ascii_uppercase());
-    value::is_password(value, place) && !is_slug && !is_of_language(value)
+    value::is_password(value, place) && !is_slug && !is_of_language(value) && !is_sentence_without_blanks(value)
+}
+
+/// Chinese, Japanese and Korean: what a password has to be, and no password.
+fn is_sentence_without_blanks(value: &str) -> bool {
+    value.chars().filter(|next| *next >= '\u{2e80}').count() * 3 > value.chars().count()
 }
 
 /// `users.name2`, `name_2`, `8/10`, `a@b.c`, `x=1`: what sentences about code are full of.
@@ -316,7 +372,13 @@ fn is_of_language(value: &str) -> bool {
     let mail = value.split_once('@').is_some_and(|(_, host)| {
         host.contains('.') && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
     });
-    is_name || mail || is_plain_number(value) && value.len() < 6
+    let range = ["a-z", "A-Z", "0-9"].iter().any(|range| value.contains(range));
+    let version = is_plain_number(value.trim_start_matches(['^', '~', '=', 'v']));
+    is_name
+        || mail
+        || range
+        || version && !value.starts_with(|next: char| next.is_ascii_digit())
+        || is_plain_number(value) && value.len() < 6
 }
 
 fn is_after_blank(value: &str, quoted: bool) -> bool {
@@ -324,8 +386,9 @@ fn is_after_blank(value: &str, quoted: bool) -> bool {
     let letters = has(|byte| byte.is_ascii_alphabetic());
     let digits = has(|byte| byte.is_ascii_digit());
     let symbols = has(|byte| b"!@#$%^&*+~?=-".contains(&byte));
-    let marked = if quoted { digits } else { digits && symbols };
-    letters && marked && !value.starts_with(['-', '/']) && is_said(value, quoted)
+    let several = value.bytes().filter(u8::is_ascii_digit).count() > 1 && value.len() > 8 && has_three_marks(value);
+    let marked = digits && (quoted || symbols || several);
+    letters && marked && !value.starts_with(['-', '/', '#']) && is_said(value, quoted)
 }
 
 fn is_in_address(value: &str) -> bool {

@@ -34,6 +34,8 @@ static REFERENCE: Form = form!(concat!(
 static CALL: Form = form!(concat!(
     r"^[&*!]?(?:new )?[A-Za-z_$][A-Za-z0-9_$.:]*!?(?:<[^>]*>)?",
     r"(?:(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\]|[?!]?\.[A-Za-z_][A-Za-z0-9_]*|\?)+[;,)\]}]*|[(\[][^)\]]*)$",
+    // Cut off, with others inside.
+    r"|^[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|::|->)[A-Za-z_$][A-Za-z0-9_$]*)+!?\(|^[A-Za-z_$][A-Za-z0-9_$]{2,}\([A-Za-z0-9_$.]*\(",
 ));
 /// `a.b`, `a::b`, `a->b`, `a?.b`, and what is left of a call.
 static PATH: Form = form!(r"^[&*!]?[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][A-Za-z0-9_$]*)+[;,)?]*$");
@@ -97,5 +99,7 @@ pub(super) fn is_technical(value: &str) -> bool {
 
 /// Whether a value is where something is stored.
 pub(super) fn is_file(value: &str) -> bool {
+    // Commands read a file that has such a mark before it.
+    let value = value.strip_prefix('@').unwrap_or(value);
     FILE.fits(value) && !value.split(['/', '\\']).any(|part| part.len() > 32)
 }

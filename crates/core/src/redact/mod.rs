@@ -14,6 +14,7 @@ mod pem;
 mod prefix;
 mod reading;
 mod rules;
+mod seed;
 mod table;
 mod value;
 

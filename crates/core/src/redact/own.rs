@@ -41,6 +41,8 @@ fn after() -> usize {
 struct File {
     #[serde(default)]
     parts: BTreeMap<String, String>,
+    #[serde(default)]
+    keywords: BTreeMap<String, Vec<String>>,
     rules: Vec<OwnRule>,
 }
 
@@ -56,13 +58,24 @@ fn read(text: &str) -> Result<File, toml_edit::de::Error> {
 }
 
 fn with_parts(file: File) -> Vec<OwnRule> {
-    let File { parts, mut rules } = file;
+    let File { parts, keywords, mut rules } = file;
     for rule in &mut rules {
-        for (name, part) in &parts {
+        // A part may be made of others.
+        while let Some((name, part)) = parts.iter().find(|(name, _)| rule.pattern.contains(&format!("%{name}%"))) {
             rule.pattern = rule.pattern.replace(&format!("%{name}%"), part);
         }
+        rule.keywords = rule.keywords.iter().flat_map(|keyword| named_keywords(keyword, &keywords)).collect();
     }
     rules
+}
+
+/// The keywords that one of a rule stands for.
+fn named_keywords(keyword: &str, named: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let name = keyword.strip_prefix('%').and_then(|rest| rest.strip_suffix('%'));
+    match name.and_then(|name| named.get(name)) {
+        Some(keywords) => keywords.iter().flat_map(|keyword| named_keywords(keyword, named)).collect(),
+        None => vec![keyword.to_owned()],
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +88,8 @@ mod tests {
             let file = read(text).unwrap();
             assert!(file.rules.len() > 40);
         }
-        assert!(rules().iter().all(|rule| !rule.pattern.contains("%is%") && !rule.keywords.is_empty()));
+        let is_whole = |text: &String| !["%is%", "%pass%", "%abroad%", "%cjk%"].iter().any(|part| text.contains(part));
+        assert!(rules().iter().all(|rule| is_whole(&rule.pattern) && rule.keywords.iter().all(is_whole)));
+        assert!(rules().iter().all(|rule| !rule.keywords.is_empty()));
     }
 }

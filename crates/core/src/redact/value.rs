@@ -244,6 +244,25 @@ pub(super) fn is_key(value: &str, place: Place) -> bool {
     marked && !named && entropy(value) >= 2.7
 }
 
+/// Whether words between quotes are a key that has blanks: most of them, or a long one, are no words.
+pub(super) fn is_key_with_blanks(value: &str) -> bool {
+    let words: Vec<&str> = value.split_whitespace().collect();
+    let is_odd = |word: &&&str| {
+        let kinds = Kinds::of(word);
+        let inside = Kinds::of(word.trim_end_matches(['!', '?'])).symbols > 0;
+        let mixed = (kinds.digits > 0 || inside) && kinds.lower + kinds.upper > 0;
+        mixed
+            && word.len() >= 3
+            && !is_slug(&word.replace('+', "-"))
+            && !code::is_technical(word)
+            && !code::is_code(word)
+    };
+    let odd = words.iter().filter(is_odd).count();
+    let long = words.iter().filter(is_odd).any(|word| word.len() >= 8 && Kinds::of(word).digits > 1);
+    let length: usize = words.iter().map(|word| word.len()).sum();
+    words.len() > 1 && length >= 12 && (odd * 2 >= words.len() || long) && is_password(value, Place::Quoted)
+}
+
 /// Whether a parameter of an address is a key; a signature may be written with per cent signs.
 pub(super) fn is_key_in_address(value: &str) -> bool {
     !is_placeholder(value) && !is_slug(value) && !code::is_code(value) && entropy(value) >= 2.5
