@@ -350,7 +350,7 @@ fn has_three_marks(value: &str) -> bool {
 
 /// Providers of logins and what a form is to do stand beside names, too.
 fn is_credential(value: &str) -> bool {
-    let does = ["google", "github", "gitlab", "credentials", "remember", "local", "session", "oauth", "http", "https"];
+    let does = ["google", "credentials", "remember", "local", "session", "oauth", "http", "https"];
     value::is_password(value, Place::Literal) && !does.contains(&value.to_ascii_lowercase().as_str())
 }
 
