@@ -348,9 +348,9 @@ fn has_three_marks(value: &str) -> bool {
     kinds >= 3 || value.len() >= 16 && kinds >= 2 && value.bytes().filter(u8::is_ascii_digit).count() > 3
 }
 
-/// Providers of logins and what a form is to do stand beside names, too.
+/// Kinds of logins and what a form is to do stand beside names, too.
 fn is_credential(value: &str) -> bool {
-    let does = ["google", "credentials", "remember", "local", "session", "oauth", "http", "https"];
+    let does = ["credentials", "remember", "local", "session", "oauth", "http", "https"];
     value::is_password(value, Place::Literal) && !does.contains(&value.to_ascii_lowercase().as_str())
 }
 
