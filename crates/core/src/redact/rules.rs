@@ -106,6 +106,9 @@ impl Rule {
 
     /// The part of a match that is the secret, if it is one.
     pub(super) fn accepts(&self, text: &str, secret: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
+        if is_in_resource_name(text, whole.start) {
+            return None;
+        }
         let (entropy, allowlists) = match &self.check {
             Check::Own(check) => return check.secret(text, secret, whole),
             Check::Listed { entropy, allowlists } => (entropy, allowlists),
@@ -143,6 +146,13 @@ impl Allowed {
         regexes.iter().any(|regex| regex.is_match(target))
             || self.stopwords.iter().any(|word| lower.contains(word.as_str()))
     }
+}
+
+/// Whether a place is inside of a name like `arn:aws:…:secret:prod/db`, which tells where a secret is and not what.
+fn is_in_resource_name(text: &str, at: usize) -> bool {
+    let before = &text[text.floor_char_boundary(at.saturating_sub(256))..at];
+    let word = before.rsplit([' ', '\t', '\n', '"', '\'', '=']).next().unwrap_or_default();
+    word.starts_with("arn:")
 }
 
 pub(super) fn compile(pattern: &str) -> Option<Regex> {

@@ -232,3 +232,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_tells_where_a_secret_is_stays() {
+    stays("arn:aws:secretsmanager:eu-west-1:288553115553:secret:prod/db/password-a1B2c3");
+    stays("db_password = jsondecode(data.aws_secretsmanager_secret_version.db.secret_string)[\"password\"]");
+    stays("{ \"login.password\": \"Wachtwoord\", \"login.title\": \"Aanmelden\" }");
+}

@@ -85,7 +85,8 @@ const WORDS: &str = "\
     changeit changethis replaceme todo tbd fixme mypassword mysecret mytoken myapikey mysecretkey yourpassword \
     yoursecret yourtoken yourapikey apikey somepassword somesecret sometoken foo bar foobar baz dummy fake \
     sample placeholder example prompt ask stdin file env yes no on off any unknown invalid wrong incorrect \
-    missing expired disabled enabled encrypted hashed plaintext basic bearer";
+    missing expired disabled enabled encrypted hashed plaintext basic bearer wachtwoord kennwort senha contrasea \
+    contrasena motdepasse parola heslo sifre salasana adgangskode passord lsenord";
 
 /// A value that is meant to be filled in, computed or looked up.
 pub(super) fn is_placeholder(value: &str) -> bool {
