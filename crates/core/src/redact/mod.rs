@@ -124,7 +124,9 @@ fn search<'a>(rule: &'a Rule, text: &str, window: Range<usize>, found: &mut Vec<
         if range.is_empty() {
             continue;
         }
-        if let Some(range) = rule.accepts(text, range, whole.range()) {
+        // A pattern may begin or end inside of a character.
+        let whole = text.floor_char_boundary(whole.start())..text.ceil_char_boundary(whole.end());
+        if let Some(range) = rule.accepts(text, range, whole) {
             found.push(Found { range, kind: rule.kind() });
         }
     }

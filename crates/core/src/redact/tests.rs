@@ -52,6 +52,8 @@ fn every_rule_of_our_own_finds_its_examples() {
                 let found: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
                 wrong.push(format!("{}: {marked}\n    its rule finds {found:?}", rule.kind()));
             }
+            // Letters of several bytes around it are no hindrance.
+            redact(&format!("é→{text}→é{text}"));
             let masked = redact(&text);
             if secrets.iter().any(|range| masked.contains(&text[range.clone()])) {
                 wrong.push(format!("{}: {marked}\n    becomes {masked}", rule.kind()));
