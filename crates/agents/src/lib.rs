@@ -28,8 +28,8 @@ pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{Base, Facts, Limits, ModelWindow, PathRule, Track, UNKNOWN_RESUME_BUDGET, fits};
 pub use plan::{
-    Carried, Inverse, LinesOf, Loss, Op, Origins, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, WritePlan,
-    WriteRequest, WrittenAs,
+    Carried, Inverse, LinesOf, Loss, Op, Origins, OwnerOf, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView,
+    WritePlan, WriteRequest, WrittenAs,
 };
 pub use taker::{EDITORS, Taker, Takes};
 pub use version::Version;

@@ -124,6 +124,17 @@ pub struct RowsOf {
     pub value: String,
     /// Whether they are the session itself: if they change, somebody has gone on in it.
     pub is_session: bool,
+    /// The row that they belong to, which the command makes where there is none: it goes with the last that does.
+    pub owner: Option<OwnerOf>,
+}
+
+/// A row that rows of several sessions belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnerOf {
+    pub table: &'static str,
+    pub column: &'static str,
+    /// The column in which others name it, in whatever table.
+    pub by: &'static str,
 }
 
 /// Lines that belong to one session.

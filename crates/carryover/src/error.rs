@@ -178,18 +178,24 @@ impl From<ResumeError> for CommandError {
 impl From<UndoError> for CommandError {
     fn from(error: UndoError) -> Self {
         let kind = match &error {
-            UndoError::Nothing | UndoError::NotFound(_) | UndoError::Ambiguous { .. } => ErrorKind::NotFound,
+            UndoError::Nothing | UndoError::NothingHere | UndoError::NotFound(_) | UndoError::Ambiguous { .. } => {
+                ErrorKind::NotFound
+            }
             _ => ErrorKind::Io,
         };
-        let hints: &[&str] = match &error {
-            UndoError::Used(_) => &["`carryover undo --force` takes it back all the same, with what was added there"],
-            UndoError::Beyond { .. } => &[
-                "if a variable moved the agent's store when it was written, set it as it was and try again",
-                "else somebody has changed the journal: look into it, and remove it",
+        let hints = match &error {
+            UndoError::NothingHere => vec!["name one of another project by its id: `carryover undo ID --force`".into()],
+            UndoError::Used { id, .. } => {
+                vec![format!("`carryover undo {id} --force` takes it back all the same, with what was added there")]
+            }
+            UndoError::Running { id, .. } => vec![format!("once it has ended, `carryover undo {id}` takes it back")],
+            UndoError::Beyond { .. } => vec![
+                "if a variable moved the agent's store when it was written, set it as it was and try again".into(),
+                "else somebody has changed the journal: look into it, and remove it".into(),
             ],
-            _ => &[],
+            _ => Vec::new(),
         };
-        hints.iter().copied().fold(Self::new(kind, error), Self::hint)
+        hints.into_iter().fold(Self::new(kind, error), Self::hint)
     }
 }
 

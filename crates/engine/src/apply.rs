@@ -3,16 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{LinesOf, Op, RowsOf, WritePlan};
+use carryover_agents::{LinesOf, Op, OwnerOf, RowsOf, WritePlan};
 
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::disk::{Disk, NewFile};
 use crate::file;
-use crate::journal::{self, Journal, Left, Lineage, Lines, Rows, State};
+use crate::journal::{self, Journal, Left, Lineage, Lines, Owner, Rows, State};
 use crate::readback::LiveRecords;
 use crate::resume::ResumeError;
 use crate::rows;
+use crate::scratch;
 use crate::undo::take_back;
 
 /// Writes a session. On any error everything that was done is taken back; what could not be stays in the journal.
@@ -28,7 +29,7 @@ pub(crate) fn apply(
     verify: &dyn Fn() -> Result<LiveRecords, &'static str>,
 ) -> Result<Vec<String>, ResumeError> {
     refuse_existing(plan)?;
-    foresee(plan, journal);
+    foresee(context, plan, journal);
     write_lineage(disk, context, journal, &lineage)?;
     begin(disk, context, journal)?;
     let result = perform(disk, context, plan, journal).and_then(|warnings| {
@@ -41,7 +42,8 @@ pub(crate) fn apply(
         finish(disk, context, journal)?;
         Ok(warnings)
     });
-    if result.is_err() && take_back(disk, journal, false).is_ok() {
+    // A command that could not be ended may still add something: the next resume takes that back, too.
+    if result.is_err() && take_back(disk, journal, false).is_ok() && !scratch::is_any_held(&context.home) {
         forget(disk, context, &journal.id);
     }
     result
@@ -65,7 +67,7 @@ fn created(plan: &WritePlan) -> impl Iterator<Item = (&Path, NewFile<'_>)> {
 }
 
 /// Notes all that will be there afterwards, so that one journal entry at the beginning is enough to take it back.
-fn foresee(plan: &WritePlan, journal: &mut Journal) {
+fn foresee(context: &Context, plan: &WritePlan, journal: &mut Journal) {
     for (path, new) in created(plan) {
         let left = Left { path: path.to_owned(), size: new.bytes.len() as u64, digest: Digest::of(new.bytes) };
         journal.files.push(left);
@@ -77,13 +79,13 @@ fn foresee(plan: &WritePlan, journal: &mut Journal) {
     }
     for op in &plan.ops {
         if let Op::Run(run) = op {
-            journal.rows.extend(run.inverse.rows.iter().map(rows_of));
+            journal.rows.extend(run.inverse.rows.iter().map(|of| rows_of(context, of)));
             journal.lines.extend(run.inverse.lines.iter().map(lines));
         }
     }
 }
 
-fn rows_of(of: &RowsOf) -> Rows {
+fn rows_of(context: &Context, of: &RowsOf) -> Rows {
     Rows {
         database: of.database.clone(),
         table: of.table.to_owned(),
@@ -91,7 +93,20 @@ fn rows_of(of: &RowsOf) -> Rows {
         value: of.value.clone(),
         left: None,
         is_session: of.is_session,
+        owner: of.owner.and_then(|owner| owner_of(context, &of.database, owner)),
     }
+}
+
+/// None where it cannot be told which were there before. One that an earlier resume brought is still ours.
+fn owner_of(context: &Context, database: &Path, of: OwnerOf) -> Option<Owner> {
+    let mut before = rows::values(database, of.table, of.column).ok()?;
+    let open = journal::all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
+    let earlier = open.flat_map(|earlier| earlier.rows).filter(|rows| rows.owner.is_some());
+    for rows in earlier.filter(|rows| rows.database == database) {
+        let ours = rows::brought(&rows).ok()?;
+        before.retain(|value| !ours.contains(value));
+    }
+    Some(Owner { table: of.table.to_owned(), column: of.column.to_owned(), by: of.by.to_owned(), before })
 }
 
 fn lines(of: &LinesOf) -> Lines {
@@ -147,7 +162,7 @@ fn perform(
     let mut warnings = Vec::new();
     for op in &plan.ops {
         if let Op::Run(run) = op
-            && let Err(error) = disk.run(run, &context.env)
+            && let Err(error) = disk.run(run, context)
         {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();
             if run.required {

@@ -27,17 +27,28 @@ pub(crate) fn is_as_left(left: &Block) -> io::Result<bool> {
     Ok(found.is_none_or(|place| Digest::of(text[place].as_bytes()) == left.left))
 }
 
+/// What went with a block.
+pub(crate) enum Removed {
+    /// There was none any more.
+    Nothing,
+    Block,
+    /// The whole file, which was made for it.
+    File,
+}
+
 /// Takes the block out; a file that was made for it goes, too, unless somebody else has written there.
-pub(crate) fn take_out(disk: &mut dyn Disk, left: &Block) -> io::Result<()> {
-    let Some(text) = read(&left.file)? else { return Ok(()) };
+pub(crate) fn take_out(disk: &mut dyn Disk, left: &Block, project: &Path) -> io::Result<Removed> {
+    let Some(text) = read(&left.file)? else { return Ok(Removed::Nothing) };
     if block::find(&text).map_err(invalid)?.is_none() {
-        return Ok(());
+        return Ok(Removed::Nothing);
     }
     let rest = block::remove(&text).map_err(invalid)?;
     if left.rest == Some(Digest::of(rest.as_bytes())) {
-        return disk.remove_file(&left.file);
+        disk.remove_file(&left.file)?;
+        return Ok(Removed::File);
     }
-    disk.rewrite(&left.file, rest.as_bytes())
+    disk.rewrite(&left.file, rest.as_bytes(), project)?;
+    Ok(Removed::Block)
 }
 
 pub(crate) fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {

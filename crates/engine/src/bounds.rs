@@ -12,7 +12,6 @@ use crate::context::Context;
 use crate::ignored;
 use crate::journal::{Journal, Lines};
 use crate::kept;
-use crate::leave::PAYLOAD;
 use crate::project::resolve;
 
 /// The first path that a journal could not have from us.
@@ -29,11 +28,7 @@ pub(crate) fn beyond(agents: &[&'static dyn Agent], context: &Context, journal: 
     let ignored = journal.ignored.as_ref().filter(|left| !ignored::is_ours(left, &journal.project));
     named = named.or_else(|| ignored.map(|left| left.file.clone()));
     // Folders were made for what is in them.
-    let made_for = |folder: &PathBuf| {
-        let blocks = journal.blocks.iter().map(|block| &block.file);
-        journal.files.iter().map(|left| &left.path).chain(blocks).any(|file| file.starts_with(folder))
-    };
-    named.or_else(|| journal.folders.iter().find(|folder| !made_for(folder)).cloned())
+    named.or_else(|| journal.folders.iter().find(|folder| !journal.is_in(folder)).cloned())
 }
 
 /// Where the agent of a journal writes.
@@ -67,7 +62,7 @@ impl Reach {
             }
         }
         let project = real_folder(&journal.project);
-        let payload = Taker::by_name(id).map(|_| project.join(kept::FOLDER).join(PAYLOAD));
+        let payload = Taker::by_name(id).map(|_| kept::context_file(&project));
         Self { stores, sessions, project, payload }
     }
 

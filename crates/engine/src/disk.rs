@@ -4,11 +4,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use carryover_agents::{Env, Run};
+use carryover_agents::Run;
 use carryover_core::time::Timestamp;
 
+use crate::context::Context;
 use crate::file::{self, TEMP_PREFIX, TEMP_SUFFIX};
 use crate::journal::{Lines, Rows};
+use crate::kept;
 use crate::lines::{self, LinesError};
 use crate::rows::{self, RowsError};
 use crate::run::{self, RunError};
@@ -24,8 +26,8 @@ pub(crate) struct NewFile<'a> {
 pub(crate) trait Disk {
     /// Replaces one of our own files.
     fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Replaces a file that is not ours alone; who may read it stays as it is.
-    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Replaces a file of a project that is not ours alone; who may read it stays as it is.
+    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()>;
     /// Makes one folder; the one above it exists.
     fn create_folder(&mut self, path: &Path) -> io::Result<()>;
     /// Writes a file beside its place and brings it to disk; `mark` is part of its name.
@@ -35,7 +37,7 @@ pub(crate) trait Disk {
     fn remove_file(&mut self, path: &Path) -> io::Result<()>;
     /// Removes a folder if it is empty.
     fn remove_folder(&mut self, path: &Path) -> io::Result<()>;
-    fn run(&mut self, run: &Run, env: &Env) -> Result<(), RunError>;
+    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError>;
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError>;
     fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError>;
 }
@@ -48,8 +50,8 @@ impl Disk for RealDisk {
         file::write_private(path, bytes)
     }
 
-    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        file::rewrite(path, bytes)
+    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
+        file::rewrite(path, bytes, &project.join(kept::FOLDER))
     }
 
     fn create_folder(&mut self, path: &Path) -> io::Result<()> {
@@ -85,8 +87,8 @@ impl Disk for RealDisk {
         fs_err::remove_dir(path)
     }
 
-    fn run(&mut self, run: &Run, env: &Env) -> Result<(), RunError> {
-        run::run(run, env)
+    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError> {
+        run::run(run, &context.env, &context.home)
     }
 
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {

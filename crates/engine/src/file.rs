@@ -1,7 +1,7 @@
 //! Our own files: private, whole or not there at all.
 
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fs_err::File;
 
@@ -11,19 +11,55 @@ pub(crate) const TEMP_SUFFIX: &str = ".tmp";
 
 /// Writes one of our own files: 0600 in a 0700 folder, replaced in one step, on disk when this returns.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_private(path, bytes).map_err(|source| named(path, source))
+}
+
+/// What the system says of a file that could not be written does not tell which.
+#[derive(Debug, thiserror::Error)]
+#[error("could not write {}", path.display())]
+struct Unwritten {
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+/// An error with the path that it is about.
+pub(crate) fn named(path: &Path, source: io::Error) -> io::Error {
+    io::Error::new(source.kind(), Unwritten { path: path.to_owned(), source })
+}
+
+fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = parent(path)?;
     create_private_folder(folder)?;
-    let mut file = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+    let mut file = temporary(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|failed| failed.error)?;
     sync_folder(folder)
 }
 
-/// Replaces a file that is not ours alone, or makes it: in one step, with the permissions that it had.
-pub(crate) fn rewrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// A file in the making. It is locked for as long as we live, so that one that was left behind is known by its being
+/// free; where the system has no locks, it stays.
+pub(crate) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let file = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+    file.as_file().lock().ok();
+    Ok(file)
+}
+
+/// Replaces a file that is not ours alone, or makes it: in one step, with the permissions that it had. It is made in a
+/// folder of ours, where that is there and on the same disk: beside its place, git would see it.
+pub(crate) fn rewrite(path: &Path, bytes: &[u8], aside: &Path) -> io::Result<()> {
+    if fs_err::symlink_metadata(aside).is_ok_and(|metadata| metadata.is_dir())
+        && rewrite_from(aside, path, bytes).is_ok()
+    {
+        return Ok(());
+    }
+    rewrite_from(parent(path)?, path, bytes).map_err(|source| named(path, source))
+}
+
+fn rewrite_from(aside: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = parent(path)?;
-    let mut file = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+    let mut file = temporary(aside)?;
     file.write_all(bytes)?;
     match fs_err::metadata(path) {
         Ok(metadata) => file.as_file().set_permissions(metadata.permissions())?,
@@ -54,7 +90,7 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(folder).map_err(|source| named(folder, source))
 }
 
 /// Brings a folder's list of names to disk. Windows has no such call and keeps the order by itself.

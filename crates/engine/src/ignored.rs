@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::disk::{Disk, RealDisk};
 use crate::journal::{self, Ignored, Journal, Lock, Named, State};
 use crate::kept::FOLDER;
-use crate::{file, undo, workspace};
+use crate::{file, kept, undo, workspace};
 
 /// Git's own list.
 const NAME: &str = ".gitignore";
@@ -46,8 +46,8 @@ impl Unaware {
         Ignored { file: self.file.clone(), added: self.added.clone() }
     }
 
-    pub(crate) fn write(&self, disk: &mut dyn Disk) -> io::Result<()> {
-        disk.rewrite(&self.file, &[&self.before, self.added.as_bytes()].concat())
+    pub(crate) fn write(&self, disk: &mut dyn Disk, project: &Path) -> io::Result<()> {
+        disk.rewrite(&self.file, &[&self.before, self.added.as_bytes()].concat(), project)
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn hide_on(
     let mut journal = Journal::begun(context, source, target, project);
     journal.ignored = Some(unaware.note());
     journal::write(disk, context, &journal)?;
-    let done = unaware.write(disk);
+    let done = kept::prepare(disk, project).and_then(|()| unaware.write(disk, project));
     journal.state = State::Done;
     if let Err(error) = done.and_then(|()| journal::write(disk, context, &journal)) {
         undo::take_back(disk, &journal, true).ok();
@@ -96,13 +96,12 @@ pub(crate) fn is_ours(left: &Ignored, project: &Path) -> bool {
     left.file == project.join(NAME) && left.added.trim() == format!("{FOLDER}/") && !is_link
 }
 
-/// Takes the line out. One that is gone is not missed.
-pub(crate) fn take_out(disk: &mut dyn Disk, left: &Ignored) -> io::Result<()> {
-    let Some(now) = file::read_bounded(&left.file, MAX_BYTES)? else { return Ok(()) };
-    match without(&now, &left.added) {
-        Some(rest) => disk.rewrite(&left.file, &rest),
-        None => Ok(()),
-    }
+/// Takes the line out; whether it was there. One that is gone is not missed.
+pub(crate) fn take_out(disk: &mut dyn Disk, left: &Ignored, project: &Path) -> io::Result<bool> {
+    let Some(now) = file::read_bounded(&left.file, MAX_BYTES)? else { return Ok(false) };
+    let Some(rest) = without(&now, &left.added) else { return Ok(false) };
+    disk.rewrite(&left.file, &rest, project)?;
+    Ok(true)
 }
 
 /// What is added to the end of a list; nothing where it names the folder already, to ignore it or not.

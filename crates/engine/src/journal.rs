@@ -59,6 +59,19 @@ pub(crate) struct Rows {
     pub(crate) left: Option<Digest>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_session: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) owner: Option<Owner>,
+}
+
+/// The row that rows of ours belong to, in a client's own index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub(crate) table: String,
+    pub(crate) column: String,
+    /// The column in which others name it.
+    pub(crate) by: String,
+    /// Those that were there before: they stay.
+    pub(crate) before: Vec<String>,
 }
 
 /// Lines of ours in a client's own index.
@@ -216,6 +229,12 @@ impl Journal {
         }
     }
 
+    /// Whether something that it left is in a folder.
+    pub(crate) fn is_in(&self, folder: &Path) -> bool {
+        let blocks = self.blocks.iter().map(|block| &block.file);
+        self.files.iter().map(|left| &left.path).chain(blocks).any(|file| file.starts_with(folder))
+    }
+
     pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
         Ok(serde_json::to_vec_pretty(self)?)
     }
@@ -313,6 +332,7 @@ impl Lock {
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(folder.join(".lock"))
+        let path = folder.join(".lock");
+        options.open(&path).map_err(|source| file::named(&path, source))
     }
 }

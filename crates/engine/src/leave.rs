@@ -1,4 +1,7 @@
 //! Leaving a brief where the next agent reads instructions.
+//!
+//! What git may see gets a pointer and nothing else; the brief itself stands in our own folder of the project, which is
+//! kept from git.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,13 +18,10 @@ use crate::journal::{self, Block, Journal, Left, Lock, Named, State};
 use crate::project::resolve;
 use crate::{blocks, file, ignored, kept, undo, workspace};
 
-/// The file that a pointer names, in the project's own folder.
-pub(crate) const PAYLOAD: &str = "context.md";
-
 /// One that is longer is no brief.
 const MAX_EARLIER: u64 = 16 << 20;
 
-/// What stands in a committed file in the place of the brief: the same in every project. Some agents' own tools for
+/// What stands among the instructions in the place of the brief: the same in every project. Some agents' own tools for
 /// reading refuse what git ignores; their shells do not.
 const POINTER: &str = "\
 An earlier session in this project was handed over. Before you start, read `.carryover/context.md`, if it is there (with a
@@ -43,10 +43,10 @@ pub struct Leaving<'a> {
 /// What was left, and where.
 #[derive(Debug, Clone)]
 pub struct LeftBrief {
-    /// The file that the agent reads by itself; none where it must be named.
+    /// The file that the agent reads by itself; none where the brief must be named.
     pub file: Option<PathBuf>,
-    /// The file that holds the brief, where that is another.
-    pub payload: Option<PathBuf>,
+    /// The file that holds the brief.
+    pub payload: PathBuf,
     pub undo_id: Option<String>,
     pub warnings: Vec<String>,
 }
@@ -70,17 +70,15 @@ pub fn leave(context: &Context, leaving: &Leaving<'_>) -> Result<LeftBrief, Leav
 
 pub(crate) fn leave_on(disk: &mut dyn Disk, context: &Context, leaving: &Leaving<'_>) -> Result<LeftBrief, LeaveError> {
     let plan = Plan::make(context, leaving)?;
+    let payload = kept::context_file(leaving.project);
+    // Before anything is noted down: what is taken back after a failure must not be what was there before.
+    kept::refuse_tracked(context, leaving.project, kept::CONTEXT).map_err(failed(&payload))?;
     let mut left = LeftBrief {
         file: plan.block.as_ref().map(|block| block.file.clone()),
-        payload: plan.payload.then(|| leaving.project.join(kept::FOLDER).join(PAYLOAD)),
+        payload,
         undo_id: None,
         warnings: plan.warnings.clone(),
     };
-    if plan.payload {
-        // Before anything is noted down: what is taken back after a failure must not be what was there before.
-        let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
-        kept::refuse_tracked(context, leaving.project, PAYLOAD).map_err(failed(&payload))?;
-    }
     if leaving.dry_run {
         return Ok(left);
     }
@@ -91,11 +89,9 @@ pub(crate) fn leave_on(disk: &mut dyn Disk, context: &Context, leaving: &Leaving
     Ok(left)
 }
 
-/// What will be written.
+/// What will be written besides the brief.
 struct Plan {
     block: Option<NewBlock>,
-    /// The brief stands in a file of our own.
-    payload: bool,
     /// The project's list of what git ignores, where our folder is to be put on it.
     unaware: Option<Unaware>,
     warnings: Vec<String>,
@@ -106,49 +102,16 @@ struct NewBlock {
     /// What the file holds already; what a new one begins with.
     before: String,
     is_new: bool,
-    content: String,
 }
 
 impl Plan {
     fn make(context: &Context, leaving: &Leaving<'_>) -> Result<Self, LeaveError> {
-        let (name, follows, beginning) = match leaving.taker.takes {
-            Takes::Named => return Ok(Self::with_payload(context, leaving, None, Vec::new())),
-            Takes::Block { file, follows } => (file, follows, ""),
-            Takes::Own { file, front_matter } => (file, false, front_matter),
-        };
-        let file = inside(leaving.project, name)?;
-        let before = blocks::read(&file).map_err(failed(&file))?;
-        let is_tracked = before.is_some() && workspace::is_tracked(context, leaving.project, &file);
-        let payload = is_tracked && follows;
         let mut warnings = Vec::new();
-        if payload {
-            let kept = format!("{}/{PAYLOAD}", kept::FOLDER);
-            warnings.push(format!("{name} is tracked by git: it gets a pointer, and the brief stands in {kept}"));
-        } else if is_tracked {
-            warnings.push(format!("{name} is tracked by git: take the brief back before you commit"));
-        }
-        let block = NewBlock {
-            file,
-            is_new: before.is_none(),
-            before: before.unwrap_or_else(|| beginning.to_owned()),
-            content: if payload { POINTER.to_owned() } else { leaving.text.to_owned() },
-        };
-        if payload {
-            return Ok(Self::with_payload(context, leaving, Some(block), warnings));
-        }
-        Ok(Self { block: Some(block), payload, unaware: None, warnings })
-    }
-
-    /// A brief in our own folder, which the project's own list names before anything is in it.
-    fn with_payload(
-        context: &Context,
-        leaving: &Leaving<'_>,
-        block: Option<NewBlock>,
-        mut warnings: Vec<String>,
-    ) -> Self {
+        let block = NewBlock::plan(context, leaving, &mut warnings)?;
+        // The list names our folder before anything is in it.
         let unaware = ignored::unaware(context, leaving.project);
         warnings.extend(unaware.is_some().then(|| ignored::TOLD.to_owned()));
-        Self { block, payload: true, unaware, warnings }
+        Ok(Self { block, unaware, warnings })
     }
 
     fn perform(&self, disk: &mut dyn Disk, context: &Context, leaving: &Leaving<'_>) -> Result<String, LeaveError> {
@@ -158,16 +121,20 @@ impl Plan {
             None => None,
         };
         // An earlier brief, or somebody's own file, is there again if this one cannot be left.
-        let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
-        let earlier =
-            if self.payload { file::read_bounded(&payload, MAX_EARLIER).map_err(failed(&payload))? } else { None };
+        let payload = kept::context_file(leaving.project);
+        let earlier = file::read_bounded(&payload, MAX_EARLIER).map_err(failed(&payload))?;
         write_journal(disk, context, &journal)?;
         let done = self.write(disk, context, leaving, &journal, text.as_deref());
         journal.state = State::Done;
         if let Err(error) = done.and_then(|()| write_journal(disk, context, &journal)) {
             undo::take_back(disk, &journal, true).ok();
             if let Some(earlier) = earlier {
+                // It may be the list itself that cannot be written.
+                kept::prepare(disk, leaving.project).ok();
                 disk.write_own(&payload, &earlier).map_err(failed(&payload))?;
+            }
+            if let Some(new) = self.block.as_ref().filter(|new| !new.is_new) {
+                disk.rewrite(&new.file, new.before.as_bytes(), leaving.project).map_err(failed(&new.file))?;
             }
             journal.state = State::Undone;
             write_journal(disk, context, &journal)?;
@@ -186,18 +153,19 @@ impl Plan {
         text: Option<&str>,
     ) -> Result<(), LeaveError> {
         if let Some(unaware) = &self.unaware {
-            unaware.write(disk).map_err(failed(leaving.project))?;
+            kept::prepare(disk, leaving.project).map_err(failed(leaving.project))?;
+            unaware.write(disk, leaving.project).map_err(failed(leaving.project))?;
         }
-        if self.payload {
-            let payload = leaving.project.join(kept::FOLDER).join(PAYLOAD);
-            kept::write_on(disk, context, leaving.project, PAYLOAD, leaving.text.as_bytes())
-                .map_err(failed(&payload))?;
-        }
+        let payload = kept::context_file(leaving.project);
+        kept::write_on(disk, context, leaving.project, kept::CONTEXT, leaving.text.as_bytes())
+            .map_err(failed(&payload))?;
         for folder in &journal.folders {
             disk.create_folder(folder).map_err(failed(folder))?;
         }
         match (&self.block, text) {
-            (Some(new), Some(text)) => disk.rewrite(&new.file, text.as_bytes()).map_err(failed(&new.file)),
+            (Some(new), Some(text)) => {
+                disk.rewrite(&new.file, text.as_bytes(), leaving.project).map_err(failed(&new.file))
+            }
             _ => Ok(()),
         }
     }
@@ -207,21 +175,38 @@ impl Plan {
         // No session of the target's: there is nothing to find the way back from.
         let target = Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() };
         let mut journal = Journal::begun(context, source, target, leaving.project);
-        if self.payload {
-            let path = leaving.project.join(kept::FOLDER).join(PAYLOAD);
-            let bytes = leaving.text.as_bytes();
-            journal.files.push(Left { path, size: bytes.len() as u64, digest: Digest::of(bytes) });
-        }
+        let (path, bytes) = (kept::context_file(leaving.project), leaving.text.as_bytes());
+        journal.files.push(Left { path, size: bytes.len() as u64, digest: Digest::of(bytes) });
         journal.ignored = self.unaware.as_ref().map(Unaware::note);
         journal
     }
 }
 
 impl NewBlock {
+    /// The pointer for a taker that has a file of instructions.
+    fn plan(context: &Context, leaving: &Leaving<'_>, warnings: &mut Vec<String>) -> Result<Option<Self>, LeaveError> {
+        let (name, follows, beginning) = match leaving.taker.takes {
+            Takes::Named => return Ok(None),
+            Takes::Block { file, follows } => (file, follows, ""),
+            Takes::Own { file, front_matter } => (file, true, front_matter),
+        };
+        let file = inside(leaving.project, name)?;
+        let before = blocks::read(&file).map_err(failed(&file))?;
+        let kept = format!("{}/{}", kept::FOLDER, kept::CONTEXT);
+        if before.is_some() && workspace::is_tracked(context, leaving.project, &file) {
+            warnings.push(format!("{name} is tracked by git: it gets a pointer, and the brief stands in {kept}"));
+        }
+        if !follows {
+            warnings.push(format!("{} may not open {kept} by itself: ask it to read that file", leaving.taker.name));
+        }
+        let is_new = before.is_none();
+        Ok(Some(Self { file, is_new, before: before.unwrap_or_else(|| beginning.to_owned()) }))
+    }
+
     /// The file with the block in it; what that adds is noted down.
     fn text(&self, context: &Context, journal: &mut Journal) -> Result<String, LeaveError> {
         let wrong = |error| failed(&self.file)(blocks::invalid(error));
-        let text = block::insert(&self.before, &self.content).map_err(wrong)?;
+        let text = block::insert(&self.before, POINTER).map_err(wrong)?;
         let place = block::find(&text).map_err(wrong)?.unwrap_or_default();
         // A file that an earlier brief made is still ours to remove.
         let earlier = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
@@ -236,23 +221,33 @@ impl NewBlock {
     }
 }
 
-/// Earlier briefs in the same place are there no longer; the line that one of them needed is now this one's.
+/// What an earlier brief left in the same places is now this one's, with what was made for it. A pointer in another
+/// place is still the earlier one's to take back.
 fn supersede(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), LeaveError> {
-    let same = |journal: &Journal, earlier: &Journal| {
-        let mut files = earlier.blocks.iter().map(|block| &block.file);
-        let own = files.any(|file| journal.blocks.iter().any(|block| block.file == *file));
-        let payload = earlier.files.iter().any(|left| journal.files.iter().any(|now| now.path == left.path));
-        earlier.id != journal.id && earlier.state == State::Done && (own || payload)
+    let places = |journal: &Journal| -> Vec<PathBuf> {
+        let blocks = journal.blocks.iter().map(|block| &block.file);
+        journal.files.iter().map(|left| &left.path).chain(blocks).cloned().collect()
     };
+    let now = places(journal);
     for mut earlier in journal::all(context) {
-        if !same(journal, &earlier) {
+        let is_here = earlier.id != journal.id && earlier.state == State::Done;
+        if !is_here || !places(&earlier).iter().any(|place| now.contains(place)) {
             continue;
         }
-        if journal.ignored.is_none() && earlier.ignored.is_some() {
-            journal.ignored = earlier.ignored.take();
+        earlier.blocks.retain(|block| !now.contains(&block.file));
+        earlier.files.retain(|left| !now.contains(&left.path));
+        let folders = std::mem::take(&mut earlier.folders);
+        let (kept, passed_on): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| earlier.is_in(folder));
+        earlier.folders = kept;
+        let line = earlier.ignored.take();
+        if !passed_on.is_empty() || line.is_some() {
+            journal.folders.extend(passed_on);
+            journal.ignored = journal.ignored.take().or(line);
             write_journal(disk, context, journal)?;
         }
-        earlier.state = State::Undone;
+        if places(&earlier).is_empty() {
+            earlier.state = State::Undone;
+        }
         write_journal(disk, context, &earlier)?;
     }
     Ok(())

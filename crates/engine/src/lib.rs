@@ -32,6 +32,7 @@ mod readback;
 pub mod resume;
 mod rows;
 mod run;
+pub mod scratch;
 pub mod select;
 pub mod session;
 pub mod undo;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::file::{self, TEMP_PREFIX, TEMP_SUFFIX};
+use crate::file;
 use crate::journal::Lines;
 
 /// Its owner may be writing to it.
@@ -82,7 +82,7 @@ fn rewrite(path: &Path, containing: &[u8]) -> io::Result<()> {
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file::parent(path)?;
     let metadata = fs_err::metadata(path)?;
-    let mut new = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+    let mut new = file::temporary(folder)?;
     new.write_all(bytes)?;
     new.as_file().set_permissions(metadata.permissions())?;
     new.as_file().set_modified(metadata.modified()?)?;

@@ -41,6 +41,12 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// A folder, and the root of the repository that it lies in.
+pub(crate) fn with_root(folder: &Path) -> Vec<PathBuf> {
+    let root = repository(folder).filter(|root| root != folder);
+    std::iter::once(folder.to_owned()).chain(root).collect()
+}
+
 /// The root of the repository or worktree that a folder lies in.
 fn repository(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned)

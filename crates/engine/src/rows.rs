@@ -13,7 +13,7 @@ use carryover_agents::formats::sqlite;
 use rusqlite::types::ValueRef;
 
 use crate::digest::Digest;
-use crate::journal::Rows;
+use crate::journal::{Owner, Rows};
 
 /// Its owner may be in a transaction of its own.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -71,21 +71,88 @@ pub(crate) fn digest(rows: &Rows) -> Result<Option<Digest>, AgentError> {
     })
 }
 
+/// What stands in a column; nothing where there is no such database or table.
+pub(crate) fn values(database: &Path, table: &str, column: &str) -> Result<Vec<String>, AgentError> {
+    if !database.is_file() {
+        return Ok(Vec::new());
+    }
+    sqlite::look(database, &mut |connection| {
+        if !has_column(connection, table, column)? {
+            return Ok(Vec::new());
+        }
+        let mut query = connection.prepare(&format!("SELECT {} FROM {}", quoted(column), quoted(table)))?;
+        query.query_map([], |row| row.get(0))?.collect()
+    })
+}
+
+/// What rows of ours belong to, where it came with them.
+pub(crate) fn brought(rows: &Rows) -> Result<Vec<String>, AgentError> {
+    if !rows.database.is_file() {
+        return Ok(Vec::new());
+    }
+    sqlite::look(&rows.database, &mut |connection| {
+        Ok(new_owners(connection, rows)?.into_iter().map(|(_, value)| value).collect())
+    })
+}
+
 fn delete_from(database: &Path, rows: &[&Rows]) -> rusqlite::Result<()> {
     // Without the flag to create, a database that vanishes meanwhile stays away.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(database, flags)?;
     connection.busy_timeout(PATIENCE)?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut owners = Vec::new();
     for row in rows {
         if has_column(&transaction, &row.table, &row.column)? {
+            owners.extend(new_owners(&transaction, row)?);
             let statement = format!("DELETE FROM {} WHERE {} = ?1", quoted(&row.table), quoted(&row.column));
             transaction.execute(&statement, [&row.value])?;
         }
     }
+    for (owner, value) in owners {
+        delete_unowning(&transaction, owner, &value)?;
+    }
     transaction.commit()?;
     // Closing is what takes the log away again, where nobody else has the database open.
     connection.close().map_err(|(_, error)| error)
+}
+
+/// What the rows belong to, where it was not there before them.
+fn new_owners<'a>(connection: &Connection, row: &'a Rows) -> rusqlite::Result<Vec<(&'a Owner, String)>> {
+    let Some(owner) = &row.owner else { return Ok(Vec::new()) };
+    let is_there = has_column(connection, &row.table, &row.column)?;
+    if !is_there
+        || !has_column(connection, &row.table, &owner.by)?
+        || !has_column(connection, &owner.table, &owner.column)?
+    {
+        return Ok(Vec::new());
+    }
+    let by = quoted(&owner.by);
+    let query = format!(
+        "SELECT DISTINCT {by} FROM {} WHERE {} = ?1 AND {by} IS NOT NULL",
+        quoted(&row.table),
+        quoted(&row.column)
+    );
+    let mut query = connection.prepare(&query)?;
+    let found: Vec<String> = query.query_map([&row.value], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(found.into_iter().filter(|value| !owner.before.contains(value)).map(|value| (owner, value)).collect())
+}
+
+/// Deletes a row that nothing belongs to any more.
+fn delete_unowning(connection: &Connection, owner: &Owner, value: &str) -> rusqlite::Result<()> {
+    let query = "SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+                 WHERE s.type = 'table' AND c.name = ?1";
+    let mut query = connection.prepare(query)?;
+    let tables: Vec<String> = query.query_map([&owner.by], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for table in tables {
+        let query = format!("SELECT EXISTS (SELECT 1 FROM {} WHERE {} = ?1)", quoted(&table), quoted(&owner.by));
+        if connection.query_row(&query, [value], |row| row.get(0))? {
+            return Ok(());
+        }
+    }
+    let statement = format!("DELETE FROM {} WHERE {} = ?1", quoted(&owner.table), quoted(&owner.column));
+    connection.execute(&statement, [value])?;
+    Ok(())
 }
 
 /// Clients drop and rename tables; a table or column that is not there holds no row of ours.
@@ -118,6 +185,7 @@ mod tests {
             value: "ours".into(),
             left: None,
             is_session: true,
+            owner: None,
         }
     }
 
@@ -158,6 +226,28 @@ mod tests {
         assert_eq!(names(folder.path()), ["index.sqlite"]);
         let connection = Connection::open_with_flags(&database, OpenFlags::default()).unwrap();
         assert_eq!(left(&connection), 1);
+    }
+
+    #[test]
+    fn what_was_made_for_our_rows_goes_with_the_last_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        let owner = make(&database);
+        let sql = "CREATE TABLE project (id TEXT); INSERT INTO project VALUES ('old'), ('new');
+                   CREATE TABLE session (id TEXT, project_id TEXT);
+                   INSERT INTO session VALUES ('ours', 'new'), ('ours', 'old'), ('theirs', 'new');";
+        owner.execute_batch(sql).unwrap();
+        let names = || values(&database, "project", "id").unwrap();
+        let kept =
+            Owner { table: "project".into(), column: "id".into(), by: "project_id".into(), before: vec!["old".into()] };
+        let ours = Rows { owner: Some(kept), ..rows(&database, "session", "id") };
+        delete(std::slice::from_ref(&ours)).unwrap();
+        assert_eq!(names(), ["old", "new"], "somebody else's session is in it");
+        owner
+            .execute_batch("DELETE FROM session; INSERT INTO session VALUES ('ours', 'new'), ('ours', 'old')")
+            .unwrap();
+        delete(&[ours]).unwrap();
+        assert_eq!(names(), ["old"]);
     }
 
     #[test]

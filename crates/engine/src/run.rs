@@ -1,13 +1,15 @@
 //! Running a vendor's own command, step by step and never for long.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use carryover_agents::{Env, Run, TEMPORARY};
 
-use crate::file::{self, TEMP_PREFIX};
+use crate::file;
+use crate::scratch::Scratch;
 
 const STEP_LIMIT: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(20);
@@ -38,34 +40,30 @@ pub(crate) enum RunError {
 }
 
 /// Runs it and sends its lines, each after the answer to the one before has come.
-pub(crate) fn run(run: &Run, env: &Env) -> Result<(), RunError> {
-    // Removed with its files when this returns.
-    let folder = folder(run).map_err(RunError::Prepare)?;
-    let path = folder.as_ref().map(|folder| folder.path().to_string_lossy().into_owned()).unwrap_or_default();
-    let mut child = start(run, env, &path).map_err(RunError::Start)?;
+pub(crate) fn run(run: &Run, env: &Env, home: &Path) -> Result<(), RunError> {
+    let scratch = scratch(run, home).map_err(RunError::Prepare)?;
+    let mut child = start(run, env, &scratch).map_err(RunError::Start)?;
     let result = talk(run, &mut child);
     // It has done its work or failed at it; one that has ended already cannot be killed, and need not be.
     child.kill().ok();
     child.wait().ok();
+    scratch.leave();
     result
 }
 
 /// A folder that only we can open, with the files that are handed over.
-fn folder(run: &Run) -> io::Result<Option<tempfile::TempDir>> {
-    let is_named = |text: &String| text.contains(TEMPORARY);
-    if run.files.is_empty() && !run.args.iter().chain(run.vars.iter().map(|(_, value)| value)).any(is_named) {
-        return Ok(None);
-    }
-    let folder = tempfile::Builder::new().prefix(TEMP_PREFIX).tempdir()?;
+fn scratch(run: &Run, home: &Path) -> io::Result<Scratch> {
+    let scratch = Scratch::make(home)?;
     for (name, bytes) in &run.files {
-        file::write_private(&folder.path().join(name), bytes)?;
+        file::write_private(&scratch.path().join(name), bytes)?;
     }
-    Ok(Some(folder))
+    Ok(scratch)
 }
 
-fn start(run: &Run, env: &Env, folder: &str) -> io::Result<Child> {
+fn start(run: &Run, env: &Env, scratch: &Scratch) -> io::Result<Child> {
     let mut command = Command::new(&run.program);
-    let filled = |text: &String| text.replace(TEMPORARY, folder);
+    let folder = scratch.path().to_string_lossy();
+    let filled = |text: &String| text.replace(TEMPORARY, &folder);
     command.args(run.args.iter().map(filled)).env_clear().env("HOME", &env.home);
     // Not where we happen to be: a client takes settings from the project that it is started in.
     if let Some(cwd) = run.cwd.as_ref().or(Some(&env.home).filter(|home| home.is_dir())) {
@@ -77,7 +75,7 @@ fn start(run: &Run, env: &Env, folder: &str) -> io::Result<Child> {
         }
     }
     command.envs(run.vars.iter().map(|(name, value)| (name, filled(value))));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(scratch.stderr()?).spawn()
 }
 
 fn talk(run: &Run, child: &mut Child) -> Result<(), RunError> {
@@ -183,7 +181,8 @@ mod tests {
             inverse: Inverse::default(),
             required: false,
         };
-        run(&planned, &env)
+        let ours = tempfile::tempdir().map_err(RunError::Prepare)?;
+        run(&planned, &env, ours.path())
     }
 
     #[test]

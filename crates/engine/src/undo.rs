@@ -10,7 +10,8 @@ use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk, temp_prefix};
 use crate::file::{self, TEMP_SUFFIX};
 use crate::journal::{self, Journal, Lock, State};
-use crate::{blocks, bounds, ignored, rows};
+use crate::project::Here;
+use crate::{blocks, bounds, ignored, kept, rows, scratch};
 
 /// What was taken back.
 #[derive(Debug, Clone)]
@@ -18,8 +19,19 @@ pub struct Undone {
     pub id: String,
     pub target: String,
     pub session: String,
+    /// Files and folders that are gone.
     pub removed: Vec<PathBuf>,
+    /// What was taken out of files that stay.
+    pub taken_out: Vec<TakenOut>,
     pub warnings: Vec<String>,
+}
+
+/// Something of ours that stood in a file of somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenOut {
+    /// What it was: a block, a line.
+    pub what: &'static str,
+    pub file: PathBuf,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -30,10 +42,14 @@ pub enum UndoError {
     NotFound(String),
     #[error("`{prefix}` fits {} resumes", fitting.len())]
     Ambiguous { prefix: String, fitting: Vec<Undoable> },
-    #[error("{} has been changed since it was written: somebody has gone on there", .0.display())]
-    Used(PathBuf),
+    #[error("no resume of this project can be taken back")]
+    NothingHere,
+    #[error("{} has been changed since it was written: somebody has gone on there", path.display())]
+    Used { id: String, path: PathBuf },
     #[error("{} names {}, where no resume of ours writes: nothing was taken back", journal.display(), path.display())]
     Beyond { journal: PathBuf, path: PathBuf },
+    #[error("a command of {agent} is still at work for it: nothing was taken back")]
+    Running { id: String, agent: String },
     #[error("{0}")]
     Rows(String),
     #[error("could not take back {}", path.display())]
@@ -78,7 +94,18 @@ pub(crate) fn undo_among(
     }
     let _lock = Lock::take(context).map_err(failed(&folder))?;
     let mut journal = choose(context, id)?;
+    if journal.state == State::Writing && !scratch::wait(&context.home) {
+        return Err(UndoError::Running { id: journal.id, agent: journal.target.agent });
+    }
     withdraw(agents, &mut RealDisk, context, &mut journal, force)
+}
+
+/// The last resume of the project that the command was given in.
+pub fn last_here(context: &Context) -> Result<Undoable, UndoError> {
+    let mut here = Here::of(&context.cwd);
+    let open = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    let last = open.into_iter().find(|journal| here.holds(&journal.project));
+    last.map(Undoable::from).ok_or(UndoError::NothingHere)
 }
 
 /// The resumes that can still be taken back, newest first.
@@ -115,11 +142,18 @@ pub fn unfinished(context: &Context) -> Vec<Unfinished> {
 /// Puts right what a crash left behind; the lock is held. The answer are warnings.
 pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, context: &Context) -> Vec<String> {
     let mut warnings = Vec::new();
-    for mut journal in journal::all(context).into_iter().filter(|journal| journal.state == State::Writing) {
+    let unfinished: Vec<Journal> =
+        journal::all(context).into_iter().filter(|journal| journal.state == State::Writing).collect();
+    // What a command adds after this would be found by nobody.
+    if !unfinished.is_empty() && !scratch::wait(&context.home) {
+        let told = |journal: &Journal| format!("an earlier resume ({}) was cut short and is still at work", journal.id);
+        return unfinished.iter().map(told).collect();
+    }
+    for mut journal in unfinished {
         match withdraw(agents, disk, context, &mut journal, false) {
             Ok(undone) => warnings.push(format!("an earlier resume ({}) was cut short and was taken back", undone.id)),
             // It was complete, and somebody has gone on in it: it is theirs now.
-            Err(UndoError::Used(_)) => {
+            Err(UndoError::Used { .. }) => {
                 journal.state = State::Done;
                 if write_journal(disk, context, &journal).is_err() {
                     warnings.push(format!("an earlier resume ({}) could not be put right", journal.id));
@@ -159,7 +193,12 @@ pub(crate) fn withdraw(
     if let Some(path) = bounds::beyond(agents, context, journal) {
         return Err(UndoError::Beyond { journal: journal::path(context, &journal.id), path });
     }
-    let (removed, warnings) = take_back(disk, journal, force)?;
+    if journal.state == State::Writing {
+        disclaim(context, journal);
+    }
+    let Taken { removed, out_of: taken_out, mut warnings } = take_back(disk, journal, force)?;
+    pass_on_folders(disk, context, journal)?;
+    warnings.extend(dangling(context, journal));
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;
     let lineage = journal::lineage_path(context, &journal.id);
@@ -169,8 +208,24 @@ pub(crate) fn withdraw(
         target: journal.target.agent.clone(),
         session: journal.target.session.0.clone(),
         removed,
+        taken_out,
         warnings,
     })
+}
+
+/// What an earlier brief left, and this one was about to replace when it was cut short, is still the earlier one's.
+fn disclaim(context: &Context, journal: &mut Journal) {
+    let earlier = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+    for earlier in earlier.filter(|earlier| earlier.id != journal.id) {
+        journal.files.retain(|left| {
+            let same = earlier.files.iter().find(|same| same.path == left.path);
+            !same.is_some_and(|same| Digest::of_file(&same.path, None).is_ok_and(|now| now == (same.size, same.digest)))
+        });
+        journal.blocks.retain(|block| {
+            let same = earlier.blocks.iter().find(|same| same.file == block.file);
+            !same.is_some_and(|same| blocks::is_as_left(same).unwrap_or_default())
+        });
+    }
 }
 
 fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
@@ -182,59 +237,105 @@ pub(crate) fn is_unused(journal: &Journal) -> bool {
     journal.files.iter().all(|left| left.path.exists()) && refuse_used(journal).is_ok()
 }
 
-/// Removes exactly what a resume added. Answers what was removed, and warnings.
-///
-/// Nothing is removed unless all of it may be.
-pub(crate) fn take_back(
-    disk: &mut dyn Disk,
-    journal: &Journal,
-    force: bool,
-) -> Result<(Vec<PathBuf>, Vec<String>), UndoError> {
+/// What taking back came to.
+#[derive(Default)]
+pub(crate) struct Taken {
+    removed: Vec<PathBuf>,
+    out_of: Vec<TakenOut>,
+    warnings: Vec<String>,
+}
+
+/// Removes exactly what a resume added. Nothing is removed unless all of it may be.
+pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> Result<Taken, UndoError> {
     if !force {
         refuse_used(journal)?;
     }
-    let mut warnings = Vec::new();
+    let mut taken = Taken::default();
     // Before the files: an index that lists a session without its file is an error in its client.
     if let Err(error) = disk.delete_rows(&journal.rows) {
         // An index can be behind; rows that are the session itself cannot.
         if journal.rows.iter().any(|rows| rows.is_session) {
             return Err(UndoError::Rows(error.to_string()));
         }
-        warnings.push(error.to_string());
+        taken.warnings.push(error.to_string());
     }
     if let Err(error) = disk.take_out_lines(&journal.lines) {
-        warnings.push(error.to_string());
+        taken.warnings.push(error.to_string());
     }
-    let mut removed = Vec::new();
     for block in &journal.blocks {
-        blocks::take_out(disk, block).map_err(failed(&block.file))?;
-        removed.push(block.file.clone());
+        let file = block.file.clone();
+        match blocks::take_out(disk, block, &journal.project).map_err(failed(&file))? {
+            blocks::Removed::File => taken.removed.push(file),
+            blocks::Removed::Block => taken.out_of.push(TakenOut { what: "block", file }),
+            blocks::Removed::Nothing => {}
+        }
     }
-    if let Some(left) = &journal.ignored {
-        ignored::take_out(disk, left).map_err(failed(&left.file))?;
+    if let Some(left) = &journal.ignored
+        && ignored::take_out(disk, left, &journal.project).map_err(failed(&left.file))?
+    {
+        taken.out_of.push(TakenOut { what: "line", file: left.file.clone() });
     }
     for left in &journal.files {
         if remove(disk, &left.path)? {
-            removed.push(left.path.clone());
+            taken.removed.push(left.path.clone());
         } else if journal.state == State::Done {
-            warnings.push(format!("{} was gone already", left.path.display()));
+            taken.warnings.push(format!("{} was gone already", left.path.display()));
         }
         remove_staged(disk, &left.path, &journal.id)?;
     }
-    for folder in journal.folders.iter().rev() {
+    if journal.ignored.is_some() || journal.is_in(&journal.project.join(kept::FOLDER)) {
+        taken.removed.extend(kept::tidy(disk, &journal.project).map_err(failed(&journal.project))?);
+    }
+    let mut folders: Vec<&PathBuf> = journal.folders.iter().collect();
+    // The innermost first.
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in folders {
         // One that is not empty holds what others have put there since.
         if disk.remove_folder(folder).is_ok() {
-            removed.push(folder.clone());
+            taken.removed.push(folder.clone());
         }
     }
-    Ok((removed, warnings))
+    Ok(taken)
+}
+
+/// Folders of ours in which another resume has left something since are that one's to remove.
+fn pass_on_folders(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
+    let left: Vec<&PathBuf> = journal.folders.iter().filter(|folder| folder.is_dir()).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let open = |other: &Journal| other.id != journal.id && other.state != State::Undone;
+    for mut other in journal::all(context).into_iter().filter(open) {
+        let is_its = |folder: &&&PathBuf| other.is_in(folder) && !other.folders.contains(folder);
+        let its: Vec<PathBuf> = left.iter().filter(is_its).map(|folder| (*folder).clone()).collect();
+        if !its.is_empty() {
+            other.folders.extend(its);
+            write_journal(disk, context, &other)?;
+        }
+    }
+    Ok(())
+}
+
+/// What still points to a brief that has gone with this one.
+fn dangling(context: &Context, journal: &Journal) -> Vec<String> {
+    if !journal.files.iter().any(|left| left.path == kept::context_file(&journal.project)) {
+        return Vec::new();
+    }
+    let other =
+        |other: &Journal| other.id != journal.id && other.state == State::Done && other.project == journal.project;
+    let others = journal::all(context).into_iter().filter(other);
+    let told = |other: Journal| {
+        let file = other.blocks.first()?.file.display().to_string();
+        Some(format!("{file} still points to the brief: `carryover undo {}` takes that out, too", other.id))
+    };
+    others.filter_map(told).collect()
 }
 
 fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
     for left in &journal.files {
         match Digest::of_file(&left.path, None) {
             Ok(now) if now == (left.size, left.digest) => {}
-            Ok(_) => return Err(UndoError::Used(left.path.clone())),
+            Ok(_) => return Err(used(journal, &left.path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(&left.path)(error)),
         }
@@ -242,7 +343,7 @@ fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
     for block in &journal.blocks {
         match blocks::is_as_left(block) {
             Ok(true) => {}
-            Ok(false) => return Err(UndoError::Used(block.file.clone())),
+            Ok(false) => return Err(used(journal, &block.file)),
             Err(error) => return Err(failed(&block.file)(error)),
         }
     }
@@ -250,11 +351,15 @@ fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
         match rows::digest(rows) {
             Ok(None) => {}
             Ok(now) if now == rows.left => {}
-            Ok(_) => return Err(UndoError::Used(rows.database.clone())),
+            Ok(_) => return Err(used(journal, &rows.database)),
             Err(error) => return Err(UndoError::Rows(error.to_string())),
         }
     }
     Ok(())
+}
+
+fn used(journal: &Journal, path: &Path) -> UndoError {
+    UndoError::Used { id: journal.id.clone(), path: path.to_owned() }
 }
 
 /// Removes files that a crash left beside the place that they were meant for.

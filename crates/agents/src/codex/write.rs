@@ -100,6 +100,7 @@ fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &s
         column: "id",
         value: session.to_owned(),
         is_session: false,
+        owner: None,
     });
     if let Some(name) = name(request).filter(|_| version >= PAGINATED) {
         let set = json!({ "id": 3, "method": "thread/name/set", "params": { "threadId": session, "name": name } });

@@ -121,6 +121,7 @@ fn import(program: &Path, database: &Path, files: Vec<(String, Vec<u8>)>, sessio
             column,
             value: value.clone(),
             is_session: *table == "transcript_events",
+            owner: None,
         })
     };
     let rows = rows(BY_ID, "session_id", session).chain(rows(BY_KEY, "session_key", key));

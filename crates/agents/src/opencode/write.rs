@@ -13,7 +13,8 @@ use super::model;
 use super::names::Names;
 use super::page::Page;
 use crate::{
-    AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, Version, WritePlan, WriteRequest,
+    AgentError, Inverse, Op, OwnerOf, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, Version, WritePlan,
+    WriteRequest,
 };
 
 /// What is written where no client tells its version.
@@ -29,6 +30,9 @@ const TABLES: &[(&str, &str)] = &[
     ("event_sequence", "aggregate_id"),
     ("session", "id"),
 ];
+
+/// The row of the project that a session is in.
+const PROJECT: OwnerOf = OwnerOf { table: "project", column: "id", by: "project_id" };
 
 /// Where the client's folders are stays as it is; what it may do by itself is turned off.
 const PASSED_ON: &[&str] = &["XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
@@ -103,6 +107,7 @@ fn import(
         column,
         value: session.to_owned(),
         is_session: matches!(*table, "part" | "message"),
+        owner: (*table == "session").then_some(PROJECT),
     });
     Run {
         program: program.to_owned(),

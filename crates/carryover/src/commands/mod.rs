@@ -18,6 +18,7 @@ mod watch;
 use carryover_agents::Os;
 use carryover_engine::closed::{self, OpenToOthers};
 use carryover_engine::context::Context;
+use carryover_engine::scratch;
 use clap::Subcommand;
 
 use crate::args::Cli;
@@ -93,6 +94,7 @@ fn close_first(open: OpenToOthers, os: Os) -> CommandError {
 fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError> {
     let globals = cli.globals;
     tell_if_open(ui, context, &cli.command)?;
+    scratch::sweep(context);
     match &cli.command {
         Command::Detect(args) => detect::cmd_detect(ui, context, args),
         Command::List(args) => list::cmd_list(ui, context, args),

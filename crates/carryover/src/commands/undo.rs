@@ -1,7 +1,7 @@
 //! `carryover undo`.
 
 use carryover_engine::context::Context;
-use carryover_engine::undo::{self, UndoError, Undoable};
+use carryover_engine::undo::{self, TakenOut, UndoError, Undoable};
 use clap::Args;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub(crate) struct UndoArgs {
     /// The id that `resume` told; the last one by default
     #[arg(value_name = "RESUME-ID")]
     id: Option<String>,
-    /// Also where somebody has gone on in the session since
+    /// Also where somebody has gone on in the session since; without an id, the last one of this project
     #[arg(long)]
     force: bool,
 }
@@ -31,11 +31,13 @@ struct Taken<'a> {
     target: &'a str,
     session_id: &'a str,
     removed: Vec<String>,
+    changed: Vec<String>,
     warnings: &'a [String],
 }
 
 pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<(), CommandError> {
-    let undone = undo::undo(context, args.id.as_deref(), args.force).map_err(|error| explain(context, error))?;
+    let id = chosen(ui, context, args)?;
+    let undone = undo::undo(context, id.as_deref(), args.force).map_err(|error| explain(context, error))?;
     for warning in &undone.warnings {
         ui.warning(warning)?;
     }
@@ -46,6 +48,7 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
             target: &undone.target,
             session_id: &undone.session,
             removed: undone.removed.iter().map(|path| path.display().to_string()).collect(),
+            changed: undone.taken_out.iter().map(|taken| taken.file.display().to_string()).collect(),
             warnings: &undone.warnings,
         })?;
         return Ok(());
@@ -55,19 +58,37 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
     } else {
         ui.status(format_args!("took back {} session {}", undone.target, undone.session))?;
     }
+    for TakenOut { what, file } in &undone.taken_out {
+        ui.status(format_args!("  took our {what} out of {DIM}{}{DIM:#}", from_home(context, file)))?;
+    }
     for path in &undone.removed {
         ui.status(format_args!("  removed {DIM}{}{DIM:#}", from_home(context, path)))?;
     }
     Ok(())
 }
 
+/// The id that was given. Force without one is bounded to this project, and what it is about to take is told first.
+fn chosen(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<Option<String>, CommandError> {
+    if args.id.is_some() || !args.force {
+        return Ok(args.id.clone());
+    }
+    let last = undo::last_here(context).map_err(|error| explain(context, error))?;
+    ui.status(format_args!("the last resume of this project: {}", line(&last)))?;
+    Ok(Some(last.id))
+}
+
 /// An id that is not known is answered with those that are, one that is too short with those that it fits.
 fn explain(context: &Context, error: UndoError) -> CommandError {
     let known = match &error {
-        UndoError::NotFound(_) => undo::undoable(context),
+        UndoError::NotFound(_) | UndoError::NothingHere => undo::undoable(context),
         UndoError::Ambiguous { fitting, .. } => fitting.clone(),
         _ => Vec::new(),
     };
-    let line = |one: &Undoable| format!("{}  {} → {}  session {}", one.id, one.source, one.target, one.session);
     CommandError::from(error).details(known.iter().map(line))
+}
+
+fn line(one: &Undoable) -> String {
+    // A brief is in no session.
+    let session = if one.session.is_empty() { String::new() } else { format!("  session {}", one.session) };
+    format!("{}  {} → {}{session}", one.id, one.source, one.target)
 }

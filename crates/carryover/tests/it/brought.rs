@@ -162,7 +162,7 @@ fn an_id_that_is_a_command_is_quoted_wherever_a_command_is_told() {
         env.run(&[command, &named].concat()).success();
     }
     env.run(&["resume", "--file", ".carryover/session.json", "--target", "codex"]).success();
-    for name in [".carryover/handoff.md", ".carryover/RESUME.md", "AGENTS.md"] {
+    for name in [".carryover/handoff.md", ".carryover/RESUME.md", ".carryover/context.md"] {
         let text = in_project(&env, name);
         assert!(!text.contains(&format!("show {id}")), "{name}: {text}");
         assert!(name.ends_with("RESUME.md") || text.contains(&format!("show '{id}' --full")), "{name}: {text}");

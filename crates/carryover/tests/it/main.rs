@@ -5,6 +5,8 @@
 mod brought;
 mod closed;
 mod ignored;
+#[cfg(unix)]
+mod killed;
 mod nothing_runs;
 mod stores;
 mod support;

@@ -53,6 +53,115 @@ fn a_session_that_was_used_stays() {
 }
 
 #[test]
+fn a_hint_names_the_resume_that_it_is_about() {
+    let env = TestEnv::with_sessions();
+    let used = env.resume_json(&["resume", CODEX, "--target", "claude-code"]);
+    let id = used["undo_id"].as_str().unwrap();
+    let file = used["files"][0].as_str().unwrap();
+    fs_err::write(file, fs_err::read_to_string(file).unwrap() + "{}\n").unwrap();
+    let more = env.command(&["resume", CLAUDE, "--target", "codex"]).env("CARRYOVER_SEED", "1").output().unwrap();
+    assert!(more.status.success());
+    let said = env.run(&["undo", id]);
+    assert!(said.code == Some(3) && said.stderr.contains(&format!("`carryover undo {id} --force`")), "{said}");
+}
+
+#[test]
+fn force_without_an_id_takes_nothing_of_another_project() {
+    let env = TestEnv::with_sessions();
+    env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    let before = env.files();
+    insta::assert_snapshot!(env.run_in(&env.home(), &["undo", "--force"]), @"
+    exit code 2
+    --- stderr
+    error: no resume of this project can be taken back
+      00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
+    hint: name one of another project by its id: `carryover undo ID --force`
+    ");
+    assert_eq!(env.files(), before);
+    insta::assert_snapshot!(env.run(&["undo", "--force"]), @"
+    exit code 0
+    --- stderr
+    the last resume of this project: 00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
+    took back codex session 01a1de6f-6dd8-7000-8000-0000000f4241
+      removed ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl
+    ");
+}
+
+fn context_only(env: &TestEnv, session: &str, target: &str, seed: &str) -> String {
+    let args = ["resume", session, "--target", target, "--context-only", "--json"];
+    let output = env.command(&args).env("CARRYOVER_SEED", seed).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    told["undo_id"].as_str().unwrap().to_owned()
+}
+
+/// Seeds whose first digits differ.
+const SEEDS: [&str; 3] = [
+    "100000000000000000000000000000000000",
+    "200000000000000000000000000000000000",
+    "300000000000000000000000000000000000",
+];
+
+#[test]
+fn two_briefs_are_taken_back_in_any_order() {
+    for order in [[0, 1], [1, 0]] {
+        let env = TestEnv::with_sessions();
+        env.write("calc/CLAUDE.md", "# Rules\n");
+        let before = env.files();
+        let ids = [context_only(&env, CLAUDE, "claude-code", SEEDS[0]), context_only(&env, CODEX, "cursor", SEEDS[1])];
+        for which in order {
+            env.run(&["undo", &ids[which]]).success();
+        }
+        assert_eq!(env.files(), before, "{order:?}");
+        for folder in [".carryover", ".cursor"] {
+            assert!(!env.project().join(folder).exists(), "{order:?}: {folder}");
+        }
+    }
+}
+
+#[test]
+fn a_brief_that_replaces_another_takes_its_folders_along() {
+    let env = TestEnv::with_sessions();
+    context_only(&env, CLAUDE, "cursor", SEEDS[0]);
+    context_only(&env, CODEX, "cursor", SEEDS[1]);
+    env.run(&["undo"]).success();
+    assert!(!env.project().join(".cursor").exists());
+}
+
+#[test]
+fn folders_go_with_the_last_session_in_them() {
+    let env = TestEnv::with_sessions();
+    fs_err::remove_dir_all(env.home().join(".codex")).unwrap();
+    let ids = ["one", "two"].map(|name| {
+        let folder = env.project().join(name);
+        fs_err::create_dir(&folder).unwrap();
+        let seed = SEEDS[usize::from(name == "two")];
+        let args = ["resume", CLAUDE, "--target", "codex", "--json", "--project", folder.to_str().unwrap()];
+        let output = env.command(&args).env("CARRYOVER_SEED", seed).output().unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        told["undo_id"].as_str().unwrap().to_owned()
+    });
+    for id in &ids {
+        env.run(&["undo", id]).success();
+    }
+    assert!(!env.home().join(".codex").exists());
+}
+
+#[test]
+fn a_block_that_was_taken_out_is_no_file_that_was_removed() {
+    let env = TestEnv::with_sessions();
+    env.write("calc/AGENTS.md", "# Rules\n");
+    context_only(&env, CLAUDE, "codex", SEEDS[0]);
+    insta::assert_snapshot!(env.run(&["undo"]), @"
+    exit code 0
+    --- stderr
+    took back what codex got
+      took our block out of ~/calc/AGENTS.md
+      removed ~/calc/.carryover/context.md
+      removed ~/calc/.carryover
+    ");
+}
+
+#[test]
 fn an_id_that_fits_several_is_answered_with_them() {
     let env = TestEnv::with_sessions();
     env.run(&["resume", CLAUDE, "--target", "codex"]).success();
@@ -98,6 +207,7 @@ fn a_journal_that_somebody_changed_removes_nothing_of_theirs() {
     insta::assert_snapshot!(env.run(&["undo", "--force"]), @"
     exit code 3
     --- stderr
+    the last resume of this project: 00000000  claude-code → codex  session 01a1de6f-6dd8-7000-8000-0000000f4241
     error: [HOME]/.carryover/resumes/00000000.json names [HOME]/precious.txt, where no resume of ours writes: nothing was taken back
     hint: if a variable moved the agent's store when it was written, set it as it was and try again
     hint: else somebody has changed the journal: look into it, and remove it

@@ -240,7 +240,7 @@ fn rows_that_somebody_went_on_in_are_not_taken_back() {
         let report = carried(&mut world, &words_of(&path), target).unwrap();
         let rows = journal::all(&world.context).remove(0).rows;
         importing::go_on(&rows, &report.session.0);
-        assert!(matches!(undo(&world.context, None, false), Err(UndoError::Used(_))));
+        assert!(matches!(undo(&world.context, None, false), Err(UndoError::Used { .. })));
         undo(&world.context, None, true).unwrap();
         assert_eq!(world.tree(), before);
     }

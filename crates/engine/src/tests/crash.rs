@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Env, Run};
+use carryover_agents::Run;
 #[cfg(unix)]
 use carryover_agents::{Taker, Takes};
 #[cfg(unix)]
@@ -11,6 +11,7 @@ use carryover_core::transcript::SessionId;
 
 use super::fake::BETA;
 use super::world::{World, undo};
+use crate::context::Context;
 use crate::disk::{Disk, NewFile, RealDisk};
 use crate::file::TEMP_PREFIX;
 use crate::journal::{Lines, Rows};
@@ -50,9 +51,9 @@ impl Disk for Failing {
         RealDisk.write_own(path, bytes)
     }
 
-    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
         self.step()?;
-        RealDisk.rewrite(path, bytes)
+        RealDisk.rewrite(path, bytes, project)
     }
 
     fn create_folder(&mut self, path: &Path) -> io::Result<()> {
@@ -86,9 +87,9 @@ impl Disk for Failing {
         RealDisk.remove_folder(path)
     }
 
-    fn run(&mut self, run: &Run, env: &Env) -> Result<(), RunError> {
+    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError> {
         self.step().map_err(RunError::Start)?;
-        RealDisk.run(run, env)
+        RealDisk.run(run, context)
     }
 
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {

@@ -4,10 +4,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Env, Run};
+use carryover_agents::Run;
 use rusqlite::{Connection, OpenFlags, params};
 use serde_json::Value;
 
+use crate::context::Context;
 use crate::disk::{Disk, NewFile, RealDisk};
 use crate::journal::{Lines, Rows};
 use crate::lines::LinesError;
@@ -130,9 +131,9 @@ fn data(value: &Value) -> String {
 }
 
 impl Disk for Importing {
-    fn run(&mut self, run: &Run, env: &Env) -> Result<(), RunError> {
+    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError> {
         if !run.required {
-            return RealDisk.run(run, env);
+            return RealDisk.run(run, context);
         }
         import(run, self.is_broken);
         if self.is_broken { Err(RunError::Failed) } else { Ok(()) }
@@ -142,8 +143,8 @@ impl Disk for Importing {
         RealDisk.write_own(path, bytes)
     }
 
-    fn rewrite(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.rewrite(path, bytes)
+    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
+        RealDisk.rewrite(path, bytes, project)
     }
 
     fn create_folder(&mut self, path: &Path) -> io::Result<()> {

@@ -79,7 +79,7 @@ fn a_session_that_was_used_is_taken_back_only_by_force() {
     let report = world.resume("aaaa1111", &BETA);
     World::append(&report.files[0], &[r#"{"t":"prompt","s":"used"}"#]);
     let used = world.tree();
-    assert!(matches!(undo(&world.context, None, false), Err(UndoError::Used(path)) if path == report.files[0]));
+    assert!(matches!(undo(&world.context, None, false), Err(UndoError::Used { path, .. }) if path == report.files[0]));
     assert_eq!(world.tree(), used, "nothing was taken back");
     undo(&world.context, None, true).unwrap();
     assert_eq!(world.tree(), before);

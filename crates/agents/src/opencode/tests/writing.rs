@@ -291,6 +291,7 @@ fn what_the_command_adds_can_be_taken_back() {
         column: "session_id",
         value: "ses_e2348217ffffpJwnp1lBYOp1Cq",
         is_session: true,
+        owner: None,
     }
     "#);
 }

@@ -98,7 +98,7 @@ pub(super) fn as_context(
     warnings.extend(distilled.warnings.iter().chain(&left.warnings).cloned());
     let command = command(target, &left, &distilled);
     if ui.json() {
-        let files = left.file.iter().chain(&left.payload).map(|file| file.display().to_string()).collect();
+        let files = left.file.iter().chain([&left.payload]).map(|file| file.display().to_string()).collect();
         ui.write_json(&Left {
             schema: "carryover.context/1",
             source: facts.id,
@@ -129,7 +129,7 @@ fn tell(
 ) -> Result<(), CommandError> {
     let done = if left.undo_id.is_some() { "left a brief" } else { "would leave a brief" };
     ui.status(format_args!("{GOOD}{done}{GOOD:#} for {}", target.name))?;
-    for file in left.file.iter().chain(&left.payload) {
+    for file in left.file.iter().chain([&left.payload]) {
         ui.status(format_args!("  in          {DIM}{}{DIM:#}", from_home(context, file)))?;
     }
     ui.status(format_args!("  tokens      about {}", quantity::tokens(estimate(text))))?;
@@ -141,9 +141,9 @@ fn tell(
 
 /// How the target is started: it finds the brief by itself, or it is named.
 fn command(target: &Taker, left: &LeftBrief, distilled: &Distilled) -> Option<ResumeCommand> {
-    let argv = match (target.takes, &left.payload) {
-        (Takes::Named, Some(payload)) => {
-            let inside = payload.strip_prefix(&distilled.project).unwrap_or(payload);
+    let argv = match target.takes {
+        Takes::Named => {
+            let inside = left.payload.strip_prefix(&distilled.project).unwrap_or(&left.payload);
             target.command("", &inside.display().to_string())?
         }
         _ => vec![target.start.first()?.to_string()],
