@@ -58,9 +58,11 @@ fn among(
     let shown = &candidates[..candidates.len().min(SHOWN)];
     let lines: Vec<String> = SessionTable::new(context, shown, &ids, ui.width().saturating_sub(4)).lines().collect();
     if globals.yes && !candidates.is_empty() {
-        let newest = candidates.iter().enumerate().max_by_key(|(_, session)| session.found.updated_at);
-        let newest = newest.map_or(0, |(index, _)| index);
-        announce(ui, context, &candidates[newest], "newest of several that fit")?;
+        // As a list has them: this project's first.
+        let rank = |(_, session): &(usize, &Listed)| (session.here, session.found.updated_at);
+        let newest = candidates.iter().enumerate().max_by_key(rank).map_or(0, |(index, _)| index);
+        let here = if candidates[newest].here { " in this project" } else { "" };
+        announce(ui, context, &candidates[newest], &format!("newest of several that fit{here}"))?;
         return Ok(candidates.swap_remove(newest));
     }
     if !ui.interactive() {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::clipboard::{self, Copied};
 use crate::error::{CommandError, ErrorKind};
-use crate::launch::{launch, tell_command};
+use crate::launch::{launch, refuse_missing, tell_command};
 use crate::quantity;
 use crate::session_row::from_home;
 use crate::shell;
@@ -109,6 +109,9 @@ impl Delivery {
         if self.launch && self.taker.is_none() {
             return Err(CommandError::usage("there is nobody to start").hint("name an agent with `--target AGENT`"));
         }
+        if self.launch {
+            refuse_missing(context, self.taker.as_ref())?;
+        }
         let text = &prompt.rendered.text;
         // Before the first byte is in the folder.
         let hidden = ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run);
@@ -128,7 +131,7 @@ impl Delivery {
         for warning in &warnings {
             ui.warning(warning)?;
         }
-        let Some(command) = self.command() else { return self.tell_by_hand(ui, copied) };
+        let Some(command) = self.command() else { return self.tell_by_hand(ui, context, copied) };
         tell_command(ui, context, &command, self.dry_run)?;
         if self.launch {
             launch(ui, context, self.taker.map_or("", |taker| taker.id), &command)?;
@@ -137,13 +140,16 @@ impl Delivery {
     }
 
     /// What is left to a person where no command goes on.
-    fn tell_by_hand(&self, ui: &mut Ui, copied: Option<Copied>) -> Result<(), CommandError> {
+    fn tell_by_hand(&self, ui: &mut Ui, context: &Context, copied: Option<Copied>) -> Result<(), CommandError> {
         let whom = self.taker.map_or("the next agent", |taker| taker.name);
+        // The words speak of the folder that the agent is in.
+        let is_here = self.project == context.cwd;
+        let place = if is_here { String::new() } else { format!(" in {}", from_home(context, &self.project)) };
         let words = kept::pointer();
         match copied {
             _ if self.dry_run => {}
-            Some(_) => ui.hint(format_args!("paste it into {whom}, or say there: {words}"))?,
-            None => ui.hint(format_args!("say to {whom}: {words}"))?,
+            Some(_) => ui.hint(format_args!("paste it into {whom}{place}, or say there: {words}"))?,
+            None => ui.hint(format_args!("say to {whom}{place}: {words}"))?,
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use carryover_agents::ResumeCommand;
+use carryover_agents::{Agent, ResumeCommand, Taker};
 use carryover_engine::client;
 use carryover_engine::context::Context;
 
@@ -25,6 +25,18 @@ pub(crate) fn tell_command(
     let line = shell::line(go_on, &context.cwd, context.env.os);
     writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
     Ok(())
+}
+
+/// Refuses to write for a client that is to be started and is not there.
+pub(crate) fn refuse_missing(context: &Context, taker: Option<&Taker>) -> Result<(), CommandError> {
+    let facts = taker.and_then(|taker| carryover_agents::by_name(taker.id)).map(Agent::facts);
+    match facts {
+        Some(facts) if client::find(context, facts).is_none() => {
+            Err(CommandError::new(ErrorKind::NoAgent, format!("{} is not installed: nothing was written", facts.name))
+                .hint("without `--launch`, it waits until the client is there"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Becomes an agent's client, in the right directory.

@@ -111,7 +111,10 @@ pub(crate) fn resume_among(
     warn(session, options.target, client.as_ref(), &mut warnings);
     let plan = writer.plan(&request(context, session, &place, &fitted), &place.view(context, client.as_ref()))?;
     let mut report = report::of(session, options.target, &plan, &fitted, place.window, warnings);
-    if !options.dry_run {
+    if options.dry_run {
+        let journal = journal_of(context, session, options, &place, &plan);
+        report.superseded = superseded(context, &journal).pop().map(|earlier| earlier.target.session.0);
+    } else {
         write(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
     Ok(report)

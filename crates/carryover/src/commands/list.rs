@@ -48,7 +48,8 @@ struct Row<'a> {
     started_at: Option<String>,
     updated_at: Option<String>,
     messages: Option<u64>,
-    bytes: u64,
+    /// None where it is not known: a session may be a part of a database.
+    bytes: Option<u64>,
     model: Option<&'a str>,
     live: Option<bool>,
     drifted: bool,
@@ -88,7 +89,7 @@ fn row(session: &Listed) -> Row<'_> {
         started_at: found.started_at.map(|at| at.to_string()),
         updated_at: found.updated_at.map(|at| at.to_string()),
         messages: found.messages,
-        bytes: found.bytes,
+        bytes: Some(found.bytes).filter(|bytes| *bytes > 0),
         model: found.model.as_deref(),
         live: match found.live {
             Liveness::Live => Some(true),

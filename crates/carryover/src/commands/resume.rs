@@ -15,6 +15,7 @@ use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::destination::taker_parser;
 use crate::error::CommandError;
+use crate::launch::refuse_missing;
 use crate::ui::Ui;
 use native::NotNative;
 
@@ -81,8 +82,14 @@ pub(crate) fn cmd_resume(
     if let Some(file) = &args.file {
         return captured::go_on(ui, context, args, file);
     }
+    if let Some(file) = captured::named(context, args)? {
+        return captured::go_on(ui, context, args, &file);
+    }
     let session = choice::select(ui, context, globals, &args.session, None)?;
     let target = target(context, args, session.agent)?;
+    if args.launch {
+        refuse_missing(context, Some(&target))?;
+    }
     if args.prompt {
         return words::as_prompt(ui, context, &session, &target, args, Vec::new());
     }

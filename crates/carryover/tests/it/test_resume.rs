@@ -14,7 +14,7 @@ fn a_session_goes_on_in_the_other_agent() {
       clipped     0
       lost        3 reasoning: shown on the screen, not sent to the model
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
-      ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl
+      create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
     warning: Codex CLI is not installed: the session waits for it
     go on with
     hint: `carryover undo 00000000` takes it back
@@ -30,7 +30,7 @@ fn a_session_goes_on_in_the_other_agent() {
       clipped     0
       lost        2 reasoning: shown, but not sent to the model: only the model that thought it may be sent it
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
-      ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl
+      create ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl (## KB)
     warning: Claude Code is not installed: the session waits for it
     go on with
     hint: `carryover undo 00000001` takes it back
@@ -90,7 +90,7 @@ fn a_dry_run_prints_the_plan() {
       clipped     0
       lost        3 reasoning: shown on the screen, not sent to the model
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
-      create [HOME]/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
+      create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
     warning: Codex CLI is not installed: the session waits for it
     nothing was written; it would go on with
     ");
@@ -174,4 +174,44 @@ fn launching_becomes_the_client_in_its_folder() {
     let env = env.var("PATH", &path);
     let said = env.run(&["resume", CODEX, "--target", "claude", "--launch", "--quiet"]).success();
     assert!(said.stdout.ends_with("started in [HOME]/calc with --resume ID\n"), "{said}");
+}
+
+#[test]
+fn captured_session_needs_no_flag() {
+    let env = TestEnv::with_sessions();
+    env.run(&["capture", CLAUDE]).success();
+    let said = env.run(&["resume", ".carryover/session.json", "--target", "codex"]).success();
+    assert!(env.project().join(".carryover/RESUME.md").exists(), "{said}");
+    let said = env.run(&["resume", ".carryover/session.json", "--target", "codex", "--native"]);
+    assert_eq!(said.code, Some(64), "{said}");
+}
+
+#[test]
+fn plan_and_deed_are_told_alike() {
+    let env = TestEnv::with_sessions();
+    // The second takes the place of the first, which is told before, too.
+    for seed in ["1", "2"] {
+        let told = |more: &[&str]| -> Vec<String> {
+            let args = [&["resume", CLAUDE, "--target", "codex"], more].concat();
+            let output = env.command(&args).env("CARRYOVER_SEED", seed).output().unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            stderr.lines().filter(|line| line.starts_with("  ")).map(str::to_owned).collect()
+        };
+        let plan = told(&["--dry-run"]);
+        assert!(plan.len() > 4, "{plan:?}");
+        assert_eq!(plan, told(&[]));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn file_that_cannot_be_written_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = TestEnv::with_sessions();
+    let lock = |mode| fs_err::set_permissions(env.project(), PermissionsExt::from_mode(mode)).unwrap();
+    lock(0o500);
+    let is_root = fs_err::write(env.project().join("probe"), "").is_ok();
+    let said = env.run(&["handoff", CLAUDE, "--no-copy"]);
+    lock(0o700);
+    assert!(is_root || said.stderr.contains("could not write [HOME]/calc/.carryover"), "{said}");
 }

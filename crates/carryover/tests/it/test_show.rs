@@ -368,12 +368,12 @@ fn the_last_is_the_last_of_the_agent_that_is_named() {
 }
 
 #[test]
-fn yes_takes_the_newest_of_several() {
+fn yes_takes_what_a_list_has_first() {
     let env = TestEnv::with_sessions();
-    // Older ones of this project come before newer ones of others in a listing.
+    // Older ones of this project come before newer ones of others.
     let text = include_str!("../../demo/claude-code.jsonl").replace("d3a03cdd", "d3a0ffff");
     let text = text.replace("2026-11-15T", "2026-11-16T");
     env.write(".claude/projects/-home-you-calc/d3a0ffff-c689-41e6-9587-86a6223f5251.jsonl", &text);
     let said = env.run(&["show", "d3a0", "--yes"]).success();
-    assert!(said.stdout.contains("d3a0ffff"), "{said}");
+    assert!(said.stdout.contains("d3a03cdd"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! Going on from a file that holds a session, without the agent that made it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carryover_core::distill::Quoting;
 use carryover_core::render::{SessionJson, Uasf};
@@ -19,6 +19,21 @@ const MAX_BYTES: u64 = 1 << 30;
 enum Captured {
     Portable(Box<SessionJson>),
     Uasf(Box<Uasf>),
+}
+
+/// The file that the session's words name, where it holds a captured session: that is seen without a flag.
+pub(super) fn named(context: &Context, args: &ResumeArgs) -> Result<Option<PathBuf>, CommandError> {
+    let Some(words) = args.session.words() else { return Ok(None) };
+    let file = context.cwd.join(words);
+    let is_json = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
+    if !is_json || args.session.source.is_some() || !file.is_file() || read(&file).is_err() {
+        return Ok(None);
+    }
+    if args.native || args.context_only {
+        let message = format!("{} is a captured session: it goes on from a prompt", file.display());
+        return Err(CommandError::usage(message).hint("leave out `--native` and `--context-only`"));
+    }
+    Ok(Some(file))
 }
 
 /// Makes a prompt of a captured session.

@@ -1,5 +1,7 @@
 //! Going on natively: a session in the target's own store.
 
+use std::path::Path;
+
 use carryover_agents::{Agent, Loss};
 use carryover_engine::context::Context;
 use carryover_engine::resume::{self, Options, Report, ResumeError};
@@ -139,15 +141,9 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
     let (tokens, window) = (quantity::tokens(report.tokens), quantity::tokens(report.window));
     let (bar, percent) = (quantity::bar(report.tokens, report.window), quantity::percent(report.tokens, report.window));
     ui.status(format_args!("  tokens      {bar} about {tokens} of {window} ({percent} %)"))?;
-    // A plan has steps; what was done has files.
-    if report.undo_id.is_some() {
-        for file in &report.files {
-            ui.status(format_args!("  {DIM}{}{DIM:#}", from_home(context, file)))?;
-        }
-    } else {
-        for step in &report.steps {
-            ui.status(format_args!("  {DIM}{step}{DIM:#}"))?;
-        }
+    // The same whether it was done or would be.
+    for step in &report.steps {
+        ui.status(format_args!("  {DIM}{}{DIM:#}", step_from_home(context, step)))?;
     }
     if let Some(superseded) = &report.superseded {
         ui.status(format_args!("  replaces the copy {superseded}, which nobody had used"))?;
@@ -156,6 +152,14 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
         ui.warning(warning)?;
     }
     Ok(())
+}
+
+/// A step as it is planned, with the home abbreviated.
+fn step_from_home(context: &Context, step: &str) -> String {
+    match step.strip_prefix("create ") {
+        Some(path) => format!("create {}", from_home(context, Path::new(path))),
+        None => step.to_owned(),
+    }
 }
 
 fn go_on(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
