@@ -62,7 +62,7 @@ fn created(plan: &WritePlan) -> impl Iterator<Item = (&Path, NewFile<'_>)> {
         Op::Create { path, bytes, private, modified } => {
             Some((path.as_path(), NewFile { bytes, private: *private, modified: *modified }))
         }
-        Op::Run(_) => None,
+        Op::Append { .. } | Op::Run(_) => None,
     })
 }
 
@@ -78,6 +78,9 @@ fn foresee(context: &Context, plan: &WritePlan, journal: &mut Journal) {
         journal.folders.append(&mut missing);
     }
     for op in &plan.ops {
+        if let Op::Append { lines: of, .. } = op {
+            journal.lines.push(appended(of));
+        }
         if let Op::Run(run) = op {
             journal.rows.extend(run.inverse.rows.iter().map(|of| rows_of(context, of)));
             journal.lines.extend(run.inverse.lines.iter().map(lines));
@@ -107,6 +110,11 @@ fn owner_of(context: &Context, database: &Path, of: OwnerOf) -> Option<Owner> {
         before.retain(|value| !ours.contains(value));
     }
     Some(Owner { table: of.table.to_owned(), column: of.column.to_owned(), by: of.by.to_owned(), before })
+}
+
+/// A line of our own making; the lock is its client's, whenever it is made.
+fn appended(of: &LinesOf) -> Lines {
+    Lines { is_lock_new: false, ..lines(of) }
 }
 
 fn lines(of: &LinesOf) -> Lines {
@@ -161,6 +169,9 @@ fn perform(
     }
     let mut warnings = Vec::new();
     for op in &plan.ops {
+        if let Op::Append { lines: of, line } = op {
+            disk.append_line(&appended(of), line).map_err(failed(&of.file))?;
+        }
         if let Op::Run(run) = op
             && let Err(error) = disk.run(run, context)
         {

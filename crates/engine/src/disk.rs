@@ -39,6 +39,7 @@ pub(crate) trait Disk {
     fn remove_folder(&mut self, path: &Path) -> io::Result<()>;
     fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError>;
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError>;
+    fn append_line(&mut self, lines: &Lines, line: &str) -> io::Result<()>;
     fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError>;
 }
 
@@ -93,6 +94,10 @@ impl Disk for RealDisk {
 
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {
         rows::delete(rows)
+    }
+
+    fn append_line(&mut self, lines: &Lines, line: &str) -> io::Result<()> {
+        lines::append(lines, line)
     }
 
     fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {

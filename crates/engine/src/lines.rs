@@ -1,4 +1,4 @@
-//! Taking lines of ours out of a client's own index.
+//! Lines of ours in a client's own index: put at its end, taken out again.
 //!
 //! The index is the client's: it is changed under the client's own lock, every other byte stays as it was, and nothing
 //! is left beside it.
@@ -29,6 +29,21 @@ pub(crate) fn take_out(all: &[Lines]) -> Result<(), LinesError> {
         take_out_of(lines).map_err(|source| LinesError { file: lines.file.clone(), source })?;
     }
     Ok(())
+}
+
+/// Puts a line at the end of an index, which is begun where there is none.
+pub(crate) fn append(lines: &Lines, line: &str) -> io::Result<()> {
+    let _held = lines.lock.as_deref().map(hold).transpose()?.flatten();
+    let before = file::read_bounded(&lines.file, MAX_BYTES)?.unwrap_or_default();
+    let gap = if before.is_empty() || before.ends_with(b"\n") { "" } else { "\n" };
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut index = options.open(&lines.file)?;
+    index.write_all(format!("{gap}{line}\n").as_bytes())?;
+    index.sync_all()?;
+    file::sync_folder(file::parent(&lines.file)?)
 }
 
 fn take_out_of(lines: &Lines) -> io::Result<()> {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use carryover_core::time::Timestamp;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::LinesOf;
 
@@ -21,6 +23,11 @@ pub(super) fn lines_of(root: &Path, session: &str) -> LinesOf {
     let file = root.join(FILE);
     let lock = Some(file.with_extension("jsonl.lock"));
     LinesOf { file, containing: format!("\"id\":\"{session}\""), lock }
+}
+
+/// A line that gives a session its name, as the client writes it.
+pub(super) fn line(session: &str, name: &str, now: Timestamp) -> String {
+    json!({ "id": session, "thread_name": name, "updated_at": now.to_string() }).to_string()
 }
 
 /// All names of a store. A store without names, or with names that cannot be read, has none.

@@ -47,7 +47,10 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let written = Script::new(request, speech, &session, ids, is_paginated).write(meta);
     let modified = written.ended_at.unwrap_or(target.env.now);
     let mut ops = vec![Op::Create { path: file.clone(), bytes: written.bytes, private: true, modified }];
-    ops.extend(registration(request, target, &session).map(Op::Run));
+    match registration(request, target, &session) {
+        Some(run) => ops.push(Op::Run(run)),
+        None => ops.extend(naming(request, target, &session)),
+    }
     let argv = ["codex", "resume", &session].map(str::to_owned).to_vec();
     Ok(WritePlan {
         resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: false },
@@ -116,6 +119,15 @@ fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &s
         inverse,
         ..Run::default()
     })
+}
+
+/// The name where no client is there to be asked, or has never been started.
+fn naming(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str) -> Option<Op> {
+    if target.version.unwrap_or(NEWEST) < PAGINATED {
+        return None;
+    }
+    let line = titles::line(session, &name(request)?, target.env.now);
+    Some(Op::Append { lines: titles::lines_of(&target.store.root, session), line })
 }
 
 /// The session's title, where the client would not show it anyway: by itself it shows the first prompt.

@@ -215,3 +215,21 @@ fn file_that_cannot_be_written_is_named() {
     lock(0o700);
     assert!(is_root || said.stderr.contains("could not write [HOME]/calc/.carryover"), "{said}");
 }
+
+#[test]
+fn title_is_there_where_the_client_has_never_been_started() {
+    let env = TestEnv::with_sessions();
+    fs_err::remove_dir_all(env.home().join(".codex")).unwrap();
+    let before = env.files();
+    // The prompt by which it would be known did not fit.
+    let resumed = env.resume_json(&["resume", CLAUDE, "--target", "codex", "--tokens", "700"]);
+    let listed = env.json("list", &["list"]);
+    let sessions = listed.as_array().unwrap();
+    let title = |id: &str| {
+        sessions.iter().find(|session| session["id"].as_str().unwrap().starts_with(id)).unwrap()["title"].clone()
+    };
+    assert_eq!(title(resumed["session_id"].as_str().unwrap()), title(CLAUDE), "{listed}");
+    env.run(&["undo"]).success();
+    assert_eq!(env.files(), before);
+    assert!(!env.home().join(".codex").exists());
+}

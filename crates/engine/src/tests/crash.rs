@@ -96,6 +96,11 @@ impl Disk for Failing {
         RealDisk.delete_rows(rows)
     }
 
+    fn append_line(&mut self, lines: &Lines, line: &str) -> io::Result<()> {
+        self.step()?;
+        RealDisk.append_line(lines, line)
+    }
+
     fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
         RealDisk.take_out_lines(lines)
     }

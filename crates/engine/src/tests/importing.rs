@@ -171,6 +171,10 @@ impl Disk for Importing {
         RealDisk.delete_rows(rows)
     }
 
+    fn append_line(&mut self, lines: &Lines, line: &str) -> io::Result<()> {
+        RealDisk.append_line(lines, line)
+    }
+
     fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
         RealDisk.take_out_lines(lines)
     }

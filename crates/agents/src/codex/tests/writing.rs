@@ -283,7 +283,10 @@ fn a_client_that_was_never_started_is_left_to_look_itself() {
     let foreign = Foreign::default().prompt("hi");
     let request = request(&foreign.entries, Path::new("/new/repo"));
     let plan = plan_for(&request, folder.path(), Some(Version(0, 166, 0))).unwrap();
-    assert_eq!(plan.ops.len(), 1);
+    let [Op::Create { .. }, Op::Append { lines, line }] = &plan.ops[..] else { panic!("a file and its name") };
+    assert!(line.contains(&lines.containing) && line.contains("thread_name"), "{line}");
+    let older = plan_for(&request, folder.path(), Some(Version(0, 146, 0))).unwrap();
+    assert_eq!(older.ops.len(), 1, "it shows no names");
 }
 
 #[test]
