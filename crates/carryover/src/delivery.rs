@@ -6,6 +6,7 @@ use carryover_agents::{Os, ResumeCommand, Taker};
 use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt};
 use carryover_engine::context::Context;
 use carryover_engine::handoff::Distilled;
+use carryover_engine::unread::Unread;
 use carryover_engine::{ignored, kept};
 use serde::Serialize;
 
@@ -76,6 +77,8 @@ pub(crate) struct Delivery {
     pub(crate) dry_run: bool,
     /// Other files for the project's own folder: name and text.
     pub(crate) more: Vec<(&'static str, String)>,
+    /// What of the session could not be read.
+    pub(crate) unread: Unread,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -95,6 +98,7 @@ struct Delivered<'a> {
     command: Option<Vec<String>>,
     cwd: String,
     dry_run: bool,
+    unread: &'a Unread,
     warnings: &'a [String],
 }
 
@@ -178,6 +182,7 @@ impl Delivery {
             command: self.command().map(|command| command.argv),
             cwd: self.project.display().to_string(),
             dry_run: self.dry_run,
+            unread: &self.unread,
             warnings: &self.warnings,
         }
     }

@@ -168,10 +168,13 @@ impl From<ResumeError> for CommandError {
             ResumeError::NoProject(_) => Some("name a folder that exists with `--project`"),
             ResumeError::NoWriter(_) => Some("run `carryover detect` to see which agents can take sessions"),
             ResumeError::Agent(error) => Some(way_out(error)),
-            ResumeError::Empty => Some("if something was said in it, its format has changed: run `carryover doctor`"),
+            ResumeError::Empty(_) => {
+                Some("if something was said in it, its format has changed: run `carryover doctor`")
+            }
             _ => None,
         };
-        hint.into_iter().fold(Self::new(kind, error), Self::hint)
+        let unread = if let ResumeError::Empty(unread) = &error { unread.warning() } else { None };
+        hint.into_iter().fold(Self::new(kind, error), Self::hint).details(unread)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::blob::{self, Losses};
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::session::Listed;
+use crate::unread::Unread;
 use crate::{journal, lineage, read};
 
 /// What the client would answer has no record of its own; this far behind its call it meets nothing else.
@@ -44,6 +45,7 @@ pub(crate) struct Assembled {
     pub(crate) origins: Vec<journal::Origin>,
     pub(crate) sources: Vec<From>,
     pub(crate) n_messages: usize,
+    pub(crate) unread: Unread,
 }
 
 /// Reads a session and takes its live context apart, originals instead of translations where there are any.
@@ -54,6 +56,7 @@ pub(crate) fn assemble(
 ) -> Result<Assembled, AgentError> {
     let mut transcript = read::transcript(session, false)?;
     let n_messages = transcript.n_messages();
+    let unread = Unread::of(&transcript.header, &transcript.rejected);
     let taken = live_entries(session.agent, &mut transcript)?;
     let header = transcript.header.clone();
     let mut sources = vec![From {
@@ -64,7 +67,7 @@ pub(crate) fn assemble(
     let taken = paired(lineage::lift(agents, context, &mut sources, taken));
     let origins = taken.iter().map(origin).collect();
     let carried = carry(taken, &sources);
-    Ok(Assembled { header, carried, origins, sources, n_messages })
+    Ok(Assembled { header, carried, origins, sources, n_messages, unread })
 }
 
 /// The live context, with what had been reduced loaded again.

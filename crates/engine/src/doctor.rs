@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::drift::drifts;
 use crate::read;
 use crate::session::{Filter, Listed, list_among, stores};
+use crate::unread::Unread;
 
 /// How many sessions of each agent are read whole.
 const READ: usize = 3;
@@ -105,11 +106,8 @@ fn examine_session(session: &Listed) -> Option<Finding> {
     match read::transcript(session, false) {
         Err(error) => Some(Finding::new(agent, Severity::Error, format!("session {name} could not be read: {error}"))),
         Ok(transcript) => {
-            let first = transcript.rejected.first()?;
-            let (count, offset, reason) = (transcript.rejected.len(), first.key.offset, first.reason);
-            let records = counted(count, "record");
-            let message = format!("session {name}: {records} left out, the first at byte {offset} ({reason})");
-            Some(Finding::new(agent, Severity::Warning, message))
+            let warning = Unread::of(&transcript.header, &transcript.rejected).warning()?;
+            Some(Finding::new(agent, Severity::Warning, format!("session {name}: {warning}")))
         }
     }
 }

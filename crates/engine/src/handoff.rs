@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_agents::AgentError;
-use carryover_core::distill::{Brief, History, Quoting, Workspace, distill};
+use carryover_core::distill::{Brief, Event, History, Quoting, Workspace, distill};
 
 use crate::context::Context;
 use crate::project::resolve;
+use crate::resume::ResumeError;
 use crate::session::Listed;
+use crate::unread::Unread;
 use crate::{history, workspace};
 
 /// A session, distilled, and what it was distilled from.
@@ -18,6 +19,7 @@ pub struct Distilled {
     pub workspace: Workspace,
     pub brief: Brief,
     pub quoting: Quoting,
+    pub unread: Unread,
     /// What the user should know besides.
     pub warnings: Vec<String>,
 }
@@ -32,15 +34,29 @@ pub struct Options<'a> {
 }
 
 /// Reads a session and finds out what the next agent has to know.
-pub fn distilled(context: &Context, session: &Listed, options: Options<'_>) -> Result<Distilled, AgentError> {
-    let mut warnings = Vec::new();
+pub fn distilled(context: &Context, session: &Listed, options: Options<'_>) -> Result<Distilled, ResumeError> {
     let history = history::for_brief(session)?;
+    let unread = Unread::of(&history.header, &history.rejected);
+    refuse_unknown(session, &history, &unread)?;
+    let mut warnings: Vec<String> = unread.warning().into_iter().collect();
     let project = project(context, session, &history, options.project, &mut warnings);
     let quoting = if options.redact { Quoting::Masked } else { Quoting::AsIs };
     let workspace = workspace::look(context, &project, &history);
     let workspace = if options.redact { workspace.redacted() } else { workspace };
     let brief = distill(&history, &workspace, quoting, context.env.now);
-    Ok(Distilled { project, history, workspace, brief, quoting, warnings })
+    Ok(Distilled { project, history, workspace, brief, quoting, unread, warnings })
+}
+
+/// Nothing to tell is an answer only where nothing was said: of a session that is not understood it would be a lie.
+pub fn refuse_unknown(session: &Listed, history: &History, unread: &Unread) -> Result<(), ResumeError> {
+    let is_asked = history.steps.iter().any(|step| matches!(step.event, Event::Prompt { .. }));
+    let is_unknown = session.found.drifted && !is_asked;
+    let is_damaged = !unread.is_empty() && history.steps.is_empty();
+    if (is_unknown || is_damaged) && history.queued.is_empty() {
+        Err(ResumeError::Empty(unread.clone()))
+    } else {
+        Ok(())
+    }
 }
 
 fn project(

@@ -183,6 +183,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     let order = live::history(&transcript);
     let queue = Queue::of(&transcript);
     let header = std::mem::take(&mut transcript.header);
+    let rejected = std::mem::take(&mut transcript.rejected);
     let (history, waiting, untold) = (History::default(), BTreeMap::new(), BTreeMap::new());
     let mut telling = Telling { agent, header: &header, history, waiting, untold };
     let mut compacted = None;
@@ -207,6 +208,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     }
     history.queued = queue.waiting.into_iter().filter(|queued| !was_said(&history, queued)).collect();
     history.header = header;
+    history.rejected = rejected;
     history
 }
 

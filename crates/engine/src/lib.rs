@@ -36,6 +36,7 @@ pub mod scratch;
 pub mod select;
 pub mod session;
 pub mod undo;
+pub mod unread;
 pub mod watch;
 pub mod workspace;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use carryover_agents::{
     AGENTS, Agent, AgentError, Env, Liveness, Loss, Op, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
 };
-use carryover_core::transcript::{Permission, SessionId};
+use carryover_core::transcript::{Body, Permission, SessionId};
 
 use crate::apply::apply;
 use crate::assemble::{Assembled, assemble};
@@ -19,6 +19,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::journal::{self, Journal, Lineage, Lock, Named, State};
 use crate::project::resolve;
 use crate::session::Listed;
+use crate::unread::Unread;
 use crate::{cache, lineage, readback, undo};
 
 use fitting::Fitted;
@@ -47,6 +48,7 @@ pub struct Report {
     pub translated: usize,
     pub clipped: usize,
     pub lost: Vec<Loss>,
+    pub unread: Unread,
     pub tokens: u64,
     pub window: u64,
     pub files: Vec<PathBuf>,
@@ -67,7 +69,7 @@ pub enum ResumeError {
     #[error("{0} cannot take sessions natively")]
     NoWriter(&'static str),
     #[error("the session holds nothing that a model would see")]
-    Empty,
+    Empty(Unread),
     #[error("the last turn alone needs about {needed} tokens, and {window} are allowed")]
     CannotFit { needed: u64, window: u64 },
     #[error("could not write {}", path.display())]
@@ -101,10 +103,12 @@ pub(crate) fn resume_among(
     let assembled = assemble(agents, context, session)?;
     // Losing the count costs a reading later, and is no reason to fail.
     cache::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
-    if assembled.carried.is_empty() {
-        return Err(ResumeError::Empty);
+    let is_asked = assembled.carried.iter().any(|carried| matches!(carried.entry.body, Body::Prompt(_)));
+    // In a format that has changed, what is left without a question is nobody's answer.
+    if assembled.carried.is_empty() || (session.found.drifted && !is_asked) {
+        return Err(ResumeError::Empty(assembled.unread));
     }
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = assembled.unread.warning().into_iter().collect();
     let place = Place::choose(context, session, options, &assembled, &mut warnings)?;
     let fitted = fitting::fit(assembled, place.budget, options.target)?;
     let client = client::installed(context, options.target);

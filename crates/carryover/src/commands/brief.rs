@@ -11,6 +11,7 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::EntryKey;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{self, Distilled};
+use carryover_engine::unread::Unread;
 use clap::Args;
 use serde::Serialize;
 
@@ -47,6 +48,7 @@ pub(crate) struct BriefArgs {
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    unread: &'a Unread,
     #[serde(flatten)]
     brief: &'a Brief,
 }
@@ -60,12 +62,12 @@ pub(crate) fn cmd_brief(
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project.clone())?;
     let options = handoff::Options { project: project.as_deref(), redact: !args.no_redact };
-    let Distilled { brief, warnings, .. } = handoff::distilled(context, &session, options)?;
+    let Distilled { brief, unread, warnings, .. } = handoff::distilled(context, &session, options)?;
     for warning in &warnings {
         ui.warning(warning)?;
     }
     if ui.json() {
-        ui.write_json(&Document { schema: "carryover.brief/2", brief: &brief })?;
+        ui.write_json(&Document { schema: "carryover.brief/2", unread: &unread, brief: &brief })?;
         return Ok(());
     }
     for (heading, lines) in sections(&brief) {

@@ -6,6 +6,7 @@ use carryover_core::plain::{escaped_json, one_line};
 use carryover_core::render::session_json;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{Options, distilled};
+use carryover_engine::unread::Unread;
 use carryover_engine::{ignored, kept};
 use clap::Args;
 use serde::Serialize;
@@ -53,6 +54,7 @@ struct Captured<'a> {
     messages: usize,
     tokens: u64,
     files_changed: usize,
+    unread: &'a Unread,
     warnings: &'a [String],
 }
 
@@ -80,6 +82,7 @@ pub(crate) fn cmd_capture(
             messages: captured.conversation.message_count,
             tokens: captured.conversation.estimated_tokens,
             files_changed: captured.files_changed.len(),
+            unread: &distilled.unread,
             warnings: &distilled.warnings,
         })?;
         return Ok(());

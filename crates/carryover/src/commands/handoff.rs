@@ -88,6 +88,7 @@ pub(crate) fn cmd_handoff(
         launch: args.launch,
         dry_run: false,
         more: vec![(HANDOFF, args.handoff(context, &distilled, name))],
+        unread: distilled.unread,
         warnings: distilled.warnings,
     };
     delivery.deliver(ui, context, &prompt)

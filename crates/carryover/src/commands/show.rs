@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use carryover_core::render::uasf;
 use carryover_core::transcript::EntryRef;
 use carryover_engine::context::Context;
+use carryover_engine::handoff::refuse_unknown;
+use carryover_engine::unread::Unread;
 use carryover_engine::{history, read, remember_messages};
 use clap::{Args, ValueEnum};
 
@@ -58,8 +60,16 @@ enum Format {
 pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &ShowArgs) -> Result<(), CommandError> {
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project)?;
+    if session.found.drifted {
+        let name = session.agent.facts().name;
+        ui.warning(format_args!("{name}: the format of this session has changed; run `carryover doctor`"))?;
+    }
     if args.format == Format::Uasf {
-        let told = uasf(&history::whole(&session)?);
+        let history = history::whole(&session)?;
+        let unread = Unread::of(&history.header, &history.rejected);
+        refuse_unknown(&session, &history, &unread)?;
+        tell_unread(ui, &unread)?;
+        let told = uasf(&history);
         ui.write_json(&if args.no_redact { told } else { told.redacted() })?;
         return Ok(());
     }
@@ -69,14 +79,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     // The count is exact now; that a listing cannot tell it next time is no reason to fail here.
     drop(remember_messages(context, &session.found.source, transcript.n_messages() as u64));
-    if session.found.drifted {
-        let name = session.agent.facts().name;
-        ui.warning(format_args!("{name}: the format of this session has changed; run `carryover doctor`"))?;
-    }
-    if !transcript.rejected.is_empty() {
-        let count = transcript.rejected.len();
-        ui.warning(format_args!("{count} records could not be read; `carryover doctor` tells where"))?;
-    }
+    tell_unread(ui, &Unread::of(&transcript.header, &transcript.rejected))?;
     let agent = session.agent;
     let mut view = if is_whole { View::full(agent, transcript) } else { View::live(agent, transcript)? };
     if !args.entry.is_empty() {
@@ -93,4 +96,8 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
         Format::Text => view::text(ui.out(), &view, &context.env.zone)?,
     }
     Ok(())
+}
+
+fn tell_unread(ui: &mut Ui, unread: &Unread) -> Result<(), CommandError> {
+    unread.warning().map_or(Ok(()), |warning| Ok(ui.warning(warning)?))
 }

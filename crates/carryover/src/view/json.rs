@@ -2,6 +2,7 @@
 
 use carryover_core::json::Json;
 use carryover_core::transcript::{Body, Entry, Origin, Part, Permission, Status};
+use carryover_engine::unread::Unread;
 use serde::Serialize;
 
 use super::{Item, View};
@@ -23,6 +24,7 @@ pub(crate) struct Document<'a> {
     messages: usize,
     tokens: u64,
     rejected: usize,
+    unread: Unread,
     entries: Vec<Row<'a>>,
 }
 
@@ -89,6 +91,7 @@ pub(crate) fn document(view: &View) -> Document<'_> {
         messages: view.transcript.n_messages(),
         tokens: view.tokens(),
         rejected: view.transcript.rejected.len(),
+        unread: Unread::of(header, &view.transcript.rejected),
         entries: view.items.iter().map(|item| row(view, item)).collect(),
     }
 }

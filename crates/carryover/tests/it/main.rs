@@ -27,6 +27,7 @@ mod test_usage;
 #[cfg(unix)]
 mod test_watch;
 mod traps;
+mod unread;
 
 /// A file that is not named above would never run.
 #[test]

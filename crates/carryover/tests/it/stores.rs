@@ -33,6 +33,8 @@ pub(crate) struct Rows {
     /// A session in which nothing was said.
     begin: &'static str,
     talk: &'static str,
+    /// One more record, of which a byte is missing.
+    damaged: &'static str,
     /// What future versions do with it.
     changes: &'static [(&'static str, &'static str)],
 }
@@ -162,6 +164,7 @@ fn opencode() -> Store {
                  INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 1, 1, '{"type":"text","text":"Fix it."}');
                  INSERT INTO message VALUES ('msg_2', 'ses_1', 2, 2, '{"role":"assistant","time":{"created":2}}');
                  INSERT INTO part VALUES ('prt_2', 'msg_2', 'ses_1', 2, 2, '{"type":"text","text":"Done."}');"#,
+        damaged: r#"INSERT INTO part VALUES ('prt_3', 'msg_2', 'ses_1', 3, 3, '{"type:"text","text":"And more."}');"#,
         changes: &[
             ("roles", "UPDATE message SET data = replace(data, 'role', 'speaker');"),
             ("kinds of parts", "UPDATE part SET data = replace(data, '\"type\":\"text\"', '\"type\":\"words\"');"),
@@ -190,6 +193,7 @@ fn openclaw() -> Store {
                   INSERT INTO transcript_events VALUES ('s1', 0, '{"type":"session","version":4,"id":"s1","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}', 1, NULL);"#,
         talk: r#"INSERT INTO transcript_events VALUES ('s1', 1, '{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"Fix it."}}', 1, NULL);
                  INSERT INTO transcript_events VALUES ('s1', 2, '{"type":"message","id":"v","parentId":"u","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop"}}', 2, NULL);"#,
+        damaged: r#"INSERT INTO transcript_events VALUES ('s1', 3, '{"type:"message","id":"w","parentId":"v"}', 3, NULL);"#,
         changes: &[
             (
                 "kinds of records",
@@ -217,6 +221,17 @@ impl Store {
         match self {
             Self::Lines(lines) => lines.sound(),
             Self::Rows(rows) => rows.sound(),
+        }
+    }
+
+    /// A home with a conversation in which one record cannot be read, as after a crash.
+    pub(crate) fn damaged(&self) -> TestEnv {
+        match self {
+            Self::Lines(lines) => lines.damaged(),
+            Self::Rows(rows) => {
+                let sql = [rows.tables, rows.begin, rows.talk, rows.damaged].concat();
+                rows.home("", &sql).1
+            }
         }
     }
 
@@ -260,6 +275,19 @@ impl Lines {
             self.home("renamed kinds in a long session", &long),
             self.home("another envelope", &enveloped),
         ]
+    }
+
+    /// What is no JSON is damaged by a byte that is no text.
+    fn damaged(&self) -> TestEnv {
+        let (begin, talk) = (self.begin.join("\n"), self.talk.join("\n"));
+        let (_, env) = self.home("", &format!("{begin}\n{talk}\n"));
+        let last = self.talk.last().unwrap_or(&"");
+        let damaged = last.replacen('"', "", 1).into_bytes();
+        let damaged = if last.starts_with('{') { damaged } else { b"And \xff more.".to_vec() };
+        let path = env.home().join(&self.path);
+        let text = [fs_err::read(&path).unwrap(), damaged, b"\n".to_vec()].concat();
+        fs_err::write(&path, text).unwrap();
+        env
     }
 
     fn home(&self, what: &str, text: &str) -> (String, TestEnv) {

@@ -22,7 +22,7 @@ fn records_that_cannot_be_read_are_counted() {
     exit code 0
     --- stdout
     fine     claude-code  2 sessions in [HOME]/.claude
-    warning  claude-code  session aaaaaaaa: 1 record left out, the first at byte 0 (not a JSON object)
+    warning  claude-code  session aaaaaaaa: 1 record could not be read: at byte 0 of [HOME]/.claude/projects/-home-you-calc/aaaaaaaa-c689-41e6-9587-86a6223f5251.jsonl (not a JSON object)
     fine     codex        1 session in [HOME]/.codex
     ");
 }

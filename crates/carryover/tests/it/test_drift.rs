@@ -75,6 +75,30 @@ fn a_sound_store_is_not_said_to_have_drifted() {
 }
 
 #[test]
+fn nothing_is_made_of_a_future_format() {
+    for (agent, store) in AGENTS.iter().filter_map(|agent| Some((agent.facts().id, store(agent.facts().id)?))) {
+        for (what, env) in store.futures() {
+            let before = env.files();
+            for args in [
+                &["brief", "@last"][..],
+                &["handoff", "@last", "--no-copy"],
+                &["capture", "@last"],
+                &["show", "@last", "--format", "uasf"],
+                &["resume", "@last", "--target", "cursor", "--context-only"],
+                &["resume", "@last", "--target", "codex", "--prompt"],
+                &["resume", "@last", "--target", "codex"],
+                &["resume", "@last", "--target", "pi"],
+            ] {
+                let said = env.run(args);
+                assert!(said.code == Some(3) && said.stdout.is_empty(), "{agent}, {what}, {args:?}: {said}");
+                assert!(said.stderr.contains("error: "), "{agent}, {what}, {args:?}: {said}");
+            }
+            assert_eq!(env.files(), before, "{agent}, {what}");
+        }
+    }
+}
+
+#[test]
 fn what_was_seen_and_what_to_do_is_told() {
     let store = store("claude-code").unwrap();
     let (_, env) = &store.futures()[0];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::time::Timestamp;
-use crate::transcript::{Action, Answer, Change, EntryKey, Failure, Header, Refusal, Status};
+use crate::transcript::{Action, Answer, Change, EntryKey, Failure, Header, Refusal, Rejected, Status};
 
 /// What happened in a session, in order, without what was taken back and without the harness's own text.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,6 +15,8 @@ pub struct History {
     pub live_from: usize,
     /// What the user typed ahead and the agent never saw, in order.
     pub queued: Vec<QueuedPrompt>,
+    /// What the store holds and nobody could read.
+    pub rejected: Vec<Rejected>,
 }
 
 /// One event, and where it is recorded.

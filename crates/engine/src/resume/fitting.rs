@@ -10,6 +10,7 @@ use carryover_core::transcript::{Body, Header, SessionId};
 use super::ResumeError;
 use crate::assemble::{Assembled, From, complete};
 use crate::journal;
+use crate::unread::Unread;
 
 /// What will be written.
 pub(super) struct Fitted {
@@ -24,11 +25,12 @@ pub(super) struct Fitted {
     pub(super) origins: Vec<journal::Origin>,
     pub(super) sources: Vec<From>,
     pub(super) losses: Vec<Loss>,
+    pub(super) unread: Unread,
 }
 
 /// Fits a session into a number of tokens, and completes what is left of it.
 pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Result<Fitted, ResumeError> {
-    let Assembled { header, mut carried, origins, sources, .. } = assembled;
+    let Assembled { header, mut carried, origins, sources, unread, .. } = assembled;
     let show = format!("carryover show {} --full", shown(&header.session));
     let mut items: Vec<Item<'_>> =
         carried.iter_mut().map(|carried| Item { entry: &mut carried.entry, action: &carried.action }).collect();
@@ -45,6 +47,7 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
         let reason = "they did not fit; an outline of them stands in their place";
         losses.push(Loss { what: "older entries", count: fit.cut, reason });
     }
+    losses.extend(unread_loss(&unread));
     Ok(Fitted {
         header,
         carried,
@@ -55,7 +58,14 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
         origins,
         sources,
         losses,
+        unread,
     })
+}
+
+/// What is damaged in the store cannot be in the copy.
+fn unread_loss(unread: &Unread) -> Option<Loss> {
+    let reason = "damaged in the session's own store; a warning tells where";
+    (!unread.is_empty()).then_some(Loss { what: "unreadable records", count: unread.count, reason })
 }
 
 /// A record of which something was cut off cannot be written back as it was.

@@ -31,6 +31,7 @@ pub(super) fn of(
         translated: plan.translated,
         clipped: fitted.clipped,
         lost,
+        unread: fitted.unread.clone(),
         tokens: fitted.tokens,
         window,
         files: created.collect(),

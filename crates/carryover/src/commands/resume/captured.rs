@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use carryover_core::distill::Quoting;
 use carryover_core::render::{SessionJson, Uasf};
 use carryover_engine::context::Context;
+use carryover_engine::unread::Unread;
 
 use super::ResumeArgs;
 use crate::delivery::{Delivery, Prompt};
@@ -60,6 +61,7 @@ pub(super) fn go_on(ui: &mut Ui, context: &Context, args: &ResumeArgs, file: &Pa
         launch: args.launch,
         dry_run: args.dry_run,
         more: Vec::new(),
+        unread: Unread::default(),
         warnings: Vec::new(),
     };
     delivery.deliver(ui, context, &prompt)

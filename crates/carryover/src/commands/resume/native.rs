@@ -6,6 +6,7 @@ use carryover_agents::{Agent, Loss};
 use carryover_engine::context::Context;
 use carryover_engine::resume::{self, Options, Report, ResumeError};
 use carryover_engine::session::Listed;
+use carryover_engine::unread::Unread;
 use serde::Serialize;
 
 use super::ResumeArgs;
@@ -30,6 +31,7 @@ struct Resumed<'a> {
     translated: usize,
     clipped: usize,
     lost: Vec<Lost>,
+    unread: &'a Unread,
     tokens: u64,
     window: u64,
     files: Vec<String>,
@@ -111,6 +113,7 @@ fn as_json(report: &Report, dry_run: bool) -> Resumed<'_> {
         translated: report.translated,
         clipped: report.clipped,
         lost: report.lost.iter().map(|Loss { what, count, reason }| Lost { what, count: *count, reason }).collect(),
+        unread: &report.unread,
         tokens: report.tokens,
         window: report.window,
         files: report.files.iter().map(|path| path.display().to_string()).collect(),

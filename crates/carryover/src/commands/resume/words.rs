@@ -7,6 +7,7 @@ use carryover_engine::context::Context;
 use carryover_engine::handoff::{Distilled, Options, distilled};
 use carryover_engine::leave::{LeaveError, Leaving, LeftBrief, leave};
 use carryover_engine::session::Listed;
+use carryover_engine::unread::Unread;
 use serde::Serialize;
 
 use super::ResumeArgs;
@@ -51,6 +52,7 @@ pub(super) fn as_prompt(
         launch: args.launch,
         dry_run: args.dry_run,
         more: Vec::new(),
+        unread: distilled.unread,
         warnings,
     };
     delivery.deliver(ui, context, &prompt)
@@ -70,6 +72,7 @@ struct Left<'a> {
     cwd: String,
     undo_id: Option<&'a str>,
     dry_run: bool,
+    unread: &'a Unread,
     warnings: &'a [String],
 }
 
@@ -111,6 +114,7 @@ pub(super) fn as_context(
             cwd: distilled.project.display().to_string(),
             undo_id: left.undo_id.as_deref(),
             dry_run: args.dry_run,
+            unread: &distilled.unread,
             warnings: &warnings,
         })?;
         return Ok(());

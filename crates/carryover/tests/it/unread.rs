@@ -1,0 +1,115 @@
+//! A record that cannot be read is told by every command that reads its session, whoever wrote it.
+
+use carryover_agents::AGENTS;
+use serde_json::Value;
+
+use crate::stores::store;
+use crate::support::{TestEnv, check_schema};
+
+const TOLD: &str = "1 record could not be read: ";
+
+/// Every command that reads a session, and the schema of what it tells.
+fn commands(agent: &str) -> Vec<(&'static str, Vec<&'static str>)> {
+    let target = if agent == "codex" { "claude-code" } else { "codex" };
+    vec![
+        ("session", vec!["show", "@last"]),
+        ("brief", vec!["brief", "@last"]),
+        ("handoff", vec!["handoff", "@last", "--no-copy"]),
+        ("capture", vec!["capture", "@last"]),
+        ("resume", vec!["resume", "@last", "--target", target, "--dry-run"]),
+        ("handoff", vec!["resume", "@last", "--target", target, "--prompt", "--dry-run"]),
+        ("context", vec!["resume", "@last", "--target", "cursor", "--context-only", "--dry-run"]),
+    ]
+}
+
+fn json(env: &TestEnv, schema: &str, args: &[&str]) -> Value {
+    let output = env.command(args).arg("--json").output().unwrap();
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    check_schema(schema, &value);
+    value
+}
+
+#[test]
+fn every_command_tells_what_it_could_not_read() {
+    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
+        let env = store(agent).unwrap().damaged();
+        for (schema, args) in commands(agent) {
+            let case = format!("{agent}, {args:?}");
+            let said = env.run(&args);
+            assert!(said.code == Some(0) && said.stderr.contains(TOLD), "{case}: {said}");
+            let told = json(&env, schema, &args);
+            assert_eq!(told["unread"]["count"], 1, "{case}: {told:#}");
+            let record = &told["unread"]["records"][0];
+            assert!(std::path::Path::new(record["path"].as_str().unwrap()).is_file(), "{case}: {record}");
+        }
+        let said = env.run(&["show", "@last", "--format", "uasf"]).success();
+        assert!(said.stderr.contains(TOLD), "{agent}: {said}");
+        let said = env.run(&["doctor"]);
+        assert!(said.stdout.contains(TOLD), "{agent}: {said}");
+    }
+}
+
+#[test]
+fn what_could_not_be_read_is_a_loss_of_its_own_kind() {
+    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
+        let env = store(agent).unwrap().damaged();
+        let target = if agent == "codex" { "claude-code" } else { "codex" };
+        let said = env.run(&["resume", "@last", "--target", target]).success();
+        assert!(said.stderr.contains("1 unreadable records: damaged"), "{agent}: {said}");
+        assert!(!said.stderr.contains("lost        nothing"), "{agent}: {said}");
+        let told = json(&env, "resume", &["resume", "@last", "--source", agent, "--target", target, "--dry-run"]);
+        let is_told = |lost: &Value| lost["what"] == "unreadable records" && lost["count"] == 1;
+        assert!(told["lost"].as_array().unwrap().iter().any(is_told), "{agent}: {told:#}");
+    }
+}
+
+#[test]
+fn where_it_stands_is_told() {
+    let env = store("claude-code").unwrap().damaged();
+    insta::assert_snapshot!(env.run(&["brief", "00000000"]), @"
+    exit code 0
+    --- stdout
+    State
+      the agent had finished its turn and waits for the user  2026-11-15T00:00:02.000Z
+    Task
+      Fix it.  user 2026-11-15T00:00:01.000Z entry 53
+    The agent's last words
+      Done.  agent 2026-11-15T00:00:02.000Z entry e5
+    What the user said
+      Fix it.  user 2026-11-15T00:00:01.000Z entry 53
+    --- stderr
+    warning: 1 record could not be read: at byte 407 of [HOME]/.claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl (not a JSON object)
+    ");
+    insta::assert_snapshot!(env.run(&["resume", "00000000", "--target", "codex", "--dry-run"]), @"
+    exit code 0
+    --- stdout
+    codex resume 01a1dc80-f3e8-7000-8000-0000000f4241
+    --- stderr
+    would carry over Claude Code → Codex CLI
+      carried     2 entries
+      translated  0 tool calls
+      clipped     0
+      lost        1 unreadable records: damaged in the session's own store; a warning tells where
+      tokens      █░░░░░░░░░ about 12 of ###k (1 %)
+      create [HOME]/.codex/sessions/2026/11/15/rollout-2026-11-15T00-00-01-01a1dc80-f3e8-7000-8000-0000000f4241.jsonl (# KB)
+    warning: 1 record could not be read: at byte 407 of [HOME]/.claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl (not a JSON object)
+    warning: Codex CLI is not installed: the session waits for it
+    nothing was written; it would go on with
+    ");
+}
+
+#[test]
+fn a_session_of_which_nothing_can_be_read_is_no_empty_success() {
+    let env = TestEnv::new();
+    let path = ".claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl";
+    let known = r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#;
+    let damaged = "{\"type\":\"user\n";
+    env.write(path, &format!("{known}\n{damaged}{damaged}"));
+    for args in [&["brief"][..], &["handoff", "--no-copy"], &["capture"], &["resume", "--target", "codex"]] {
+        let said = env.run(&[args, &["@last"]].concat());
+        assert!(
+            said.code == Some(3) && said.stderr.contains("2 records could not be read: the first at byte"),
+            "{args:?}: {said}"
+        );
+    }
+}

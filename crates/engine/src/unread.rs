@@ -1,0 +1,79 @@
+//! Records of a session that could not be read: how many, and where. Whoever reads a session tells of them.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use carryover_agents::formats::sqlite;
+use carryover_core::plain::plain;
+use carryover_core::transcript::{Header, Rejected};
+use serde::Serialize;
+
+/// How many places are named; a file may be damaged from end to end.
+const NAMED: usize = 100;
+
+/// The records that could not be read. Shown, it is a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Unread {
+    pub count: usize,
+    /// The first of them.
+    pub records: Vec<UnreadRecord>,
+}
+
+/// Where a record stands that could not be read, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnreadRecord {
+    pub path: String,
+    /// Where it begins; rows of a database begin nowhere.
+    pub byte: Option<u64>,
+    /// The name by which `show --entry` shows what is left of it.
+    pub entry: String,
+    pub reason: &'static str,
+}
+
+impl Unread {
+    /// What was rejected in a session.
+    pub fn of(header: &Header, rejected: &[Rejected]) -> Self {
+        let records = rejected.iter().take(NAMED).map(|rejected| {
+            let Rejected { key, reason } = *rejected;
+            let path = header.files.get(usize::from(key.file)).or(header.files.first());
+            UnreadRecord {
+                path: path.map_or_else(String::new, |path| path.display().to_string()),
+                byte: path.filter(|path| is_byte_of(path, key.offset)).map(|_| key.offset),
+                entry: key.reference().to_string(),
+                reason,
+            }
+        });
+        Self { count: rejected.len(), records: records.collect() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// For the user, where there is something to tell.
+    pub fn warning(&self) -> Option<String> {
+        (!self.is_empty()).then(|| self.to_string())
+    }
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (nouns, first) = if self.count == 1 { ("record", "") } else { ("records", "the first ") };
+        write!(out, "{} {nouns} could not be read", self.count)?;
+        let Some(UnreadRecord { path, byte, entry, reason }) = self.records.first() else { return Ok(()) };
+        match byte {
+            Some(byte) => write!(out, ": {first}at byte {byte}")?,
+            None => write!(out, ": {first}is entry {entry}")?,
+        }
+        write!(out, " of {} ({reason})", plain(path))
+    }
+}
+
+/// Whether the place of a record is one in its file: in a database, it is a name or a number.
+fn is_byte_of(path: &Path, offset: u64) -> bool {
+    let Ok(mut file) = fs_err::File::open(path) else { return false };
+    let is_inside = file.metadata().is_ok_and(|metadata| offset < metadata.len());
+    let mut head = [0; sqlite::MAGIC.len()];
+    is_inside && (file.read_exact(&mut head).is_err() || head != *sqlite::MAGIC)
+}
