@@ -1,5 +1,6 @@
 //! The interface of an agent.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,11 @@ pub trait Agent: Send + Sync {
 
     /// The text of one record as its agent wrote it.
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError>;
+
+    /// Whether the kind of an opaque record is one that we do not know; by custom, such a kind is told by an owned name.
+    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
+        matches!(kind, Cow::Owned(_))
+    }
 
     /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action;

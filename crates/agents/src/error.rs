@@ -23,6 +23,13 @@ pub enum AgentError {
         #[source]
         source: rusqlite::Error,
     },
+    /// Some files of a store could not be looked at; the rest of it was.
+    #[error("{first}, and {more} more could not be opened")]
+    Several {
+        #[source]
+        first: Box<AgentError>,
+        more: usize,
+    },
     #[error("{agent} cannot hold this session: {reason}")]
     CannotHold { agent: &'static str, reason: String },
 }

@@ -31,6 +31,9 @@ pub(crate) fn select(
         other => other?,
     };
     if let Some(why) = selected.why {
+        for (agent, error) in &selected.failures {
+            ui.warning(format_args!("{}: {error}", agent.facts().name))?;
+        }
         announce(ui, context, &selected.session, why)?;
     }
     Ok(selected.session)

@@ -1,15 +1,16 @@
 //! Looking for what is wrong, without changing anything.
 
 mod own;
+mod writable;
 
 use std::cmp::Reverse;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent, Version};
 
 use crate::client;
 use crate::context::Context;
-use crate::drift::drifts;
+use crate::drift::{drifts, unknown_kinds};
 use crate::read;
 use crate::session::{Filter, Listed, list_among, stores};
 use crate::unread::Unread;
@@ -83,11 +84,21 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
     }
     let places = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
     tell(Severity::Fine, format!("{} in {places}", counted(listing.sessions.len(), "session")));
+    if agent.writer().is_some() {
+        let closed = roots.iter().flat_map(|root| writable::closed_folders(agent, root));
+        findings.extend(closed.map(|folder| not_writable(facts.id, &folder)));
+    }
     for drift in drifts(&listing) {
         findings.push(Finding::new(Some(facts.id), Severity::Warning, drift.to_string()).hint(drift.advice()));
     }
     listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
-    findings.extend(listing.sessions.iter().take(READ).filter_map(examine_session));
+    findings.extend(listing.sessions.iter().take(READ).flat_map(examine_session));
+}
+
+fn not_writable(agent: &'static str, folder: &Path) -> Finding {
+    let folder = folder.display();
+    let message = format!("{folder} is not writable: no session can be carried into it");
+    Finding::new(Some(agent), Severity::Warning, message).hint(format!("chmod u+rwx '{folder}'"))
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -100,14 +111,20 @@ fn newer(version: Version, newest: &str) -> Option<String> {
     (version > known).then(|| format!("version {version} is newer than {known}, the newest that was tried"))
 }
 
-fn examine_session(session: &Listed) -> Option<Finding> {
+fn examine_session(session: &Listed) -> Vec<Finding> {
     let agent = Some(session.agent.facts().id);
     let name = session.found.id.short();
-    match read::transcript(session, false) {
-        Err(error) => Some(Finding::new(agent, Severity::Error, format!("session {name} could not be read: {error}"))),
-        Ok(transcript) => {
-            let warning = Unread::of(&transcript.header, &transcript.rejected).warning()?;
-            Some(Finding::new(agent, Severity::Warning, format!("session {name}: {warning}")))
+    let transcript = match read::transcript(session, false) {
+        Ok(transcript) => transcript,
+        Err(error) => {
+            let message = format!("session {name} could not be read: {error}");
+            return vec![Finding::new(agent, Severity::Error, message)];
         }
-    }
+    };
+    let unread = Unread::of(&transcript.header, &transcript.rejected).warning();
+    // A session of which nothing is known is told with its store.
+    let unknown = unknown_kinds(session.agent, &transcript).filter(|_| !session.found.drifted);
+    let told =
+        unread.map(|told| (Severity::Warning, told)).into_iter().chain(unknown.map(|told| (Severity::Note, told)));
+    told.map(|(severity, told)| Finding::new(agent, severity, format!("session {name}: {told}"))).collect()
 }

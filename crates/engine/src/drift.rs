@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use carryover_agents::{Agent, Bookmark, Sink, Source};
 use carryover_core::plain::{one_line, plain};
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Rejected};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Rejected, Transcript};
 
 use crate::session::Listing;
 
@@ -76,14 +76,41 @@ fn seen(agent: &dyn Agent, source: &Source) -> String {
         let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         return format!("it could not be read: {}", one_line(&cause, 120));
     }
-    let mut counted: Vec<(String, usize)> = kinds.counts.into_iter().collect();
+    let named = name_kinds(kinds.counts);
+    if named.is_empty() { "no records were seen".to_owned() } else { format!("seen: {named}") }
+}
+
+/// The kinds that are met most often.
+fn name_kinds(counts: BTreeMap<String, usize>) -> String {
+    let mut counted: Vec<(String, usize)> = counts.into_iter().collect();
     counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let more = counted.len().saturating_sub(NAMED);
     let mut named: Vec<String> = counted.iter().take(NAMED).map(|(kind, count)| format!("{count} × {kind}")).collect();
     if more > 0 {
         named.push(format!("{more} more kinds"));
     }
-    if named.is_empty() { "no records were seen".to_owned() } else { format!("seen: {}", named.join(", ")) }
+    named.join(", ")
+}
+
+/// Records of kinds that we do not know, beside others that we do, in a sentence; none where there are none.
+pub fn unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in &transcript.entries {
+        if let Body::Opaque(kind) = &entry.body
+            && kind != "rejected"
+            && agent.is_unknown(kind)
+        {
+            *counts.entry(name_kind(kind)).or_default() += 1;
+        }
+    }
+    let count: usize = counts.values().sum();
+    let noun = if count == 1 { "record is of a kind" } else { "records are of kinds" };
+    (count > 0).then(|| format!("{count} {noun} that carryover does not know, and left out ({})", name_kinds(counts)))
+}
+
+fn name_kind(kind: &str) -> String {
+    let name = one_line(kind, NAME);
+    if name.is_empty() { "records that name no kind".to_owned() } else { format!("`{name}`") }
 }
 
 /// Counts the kinds of the first records.
@@ -104,9 +131,7 @@ impl Sink for Kinds {
         if let Body::Opaque(kind) = &entry.body
             && kind != "rejected"
         {
-            let name = one_line(kind, NAME);
-            let name = if name.is_empty() { "records that name no kind".to_owned() } else { format!("`{name}`") };
-            *self.counts.entry(name).or_default() += 1;
+            *self.counts.entry(name_kind(kind)).or_default() += 1;
         }
         self.looked_at += 1;
         if self.looked_at < ENOUGH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

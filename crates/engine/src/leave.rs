@@ -61,6 +61,8 @@ pub enum LeaveError {
     },
     #[error("{} leads out of the project", .0.display())]
     Outside(PathBuf),
+    #[error("somebody has written inside the brief that stands in {}", .0.display())]
+    Changed(PathBuf),
 }
 
 /// Leaves a brief; an earlier one in the same place is replaced.
@@ -73,6 +75,7 @@ pub(crate) fn leave_on(disk: &mut dyn Disk, context: &Context, leaving: &Leaving
     let payload = kept::context_file(leaving.project);
     // Before anything is noted down: what is taken back after a failure must not be what was there before.
     kept::refuse_tracked(context, leaving.project, kept::CONTEXT).map_err(failed(&payload))?;
+    refuse_changed_payload(context, &payload)?;
     let mut left = LeftBrief {
         file: plan.block.as_ref().map(|block| block.file.clone()),
         payload,
@@ -192,6 +195,7 @@ impl NewBlock {
         };
         let file = inside(leaving.project, name)?;
         let before = blocks::read(&file).map_err(failed(&file))?;
+        refuse_changed(context, &file, before.as_deref())?;
         let kept = format!("{}/{}", kept::FOLDER, kept::CONTEXT);
         if before.is_some() && workspace::is_tracked(context, leaving.project, &file) {
             warnings.push(format!("{name} is tracked by git: it gets a pointer, and the brief stands in {kept}"));
@@ -251,6 +255,28 @@ fn supersede(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> R
         write_journal(disk, context, &earlier)?;
     }
     Ok(())
+}
+
+/// Words that somebody has put into an earlier brief would be gone with it, and no undo would bring them back.
+fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<(), LeaveError> {
+    let text = text.unwrap_or_default();
+    let found = block::find(text).map_err(|error| failed(file)(blocks::invalid(error)))?;
+    let Some(block) = found.map(|place| &text[place]) else { return Ok(()) };
+    let digest = Digest::of(block.as_bytes());
+    let done = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+    let is_left = done.flat_map(|earlier| earlier.blocks).any(|left| left.file == file && left.left == digest);
+    // A pointer is the same in every project: a clone may bring it.
+    let inside = block.trim_start_matches(block::START).trim_end_matches(block::END).trim();
+    if is_left || inside.replace("\r\n", "\n") == POINTER { Ok(()) } else { Err(LeaveError::Changed(file.to_owned())) }
+}
+
+/// The same for a brief in a file of our own.
+fn refuse_changed_payload(context: &Context, payload: &Path) -> Result<(), LeaveError> {
+    let done = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+    let left: Vec<Left> = done.flat_map(|earlier| earlier.files).filter(|left| left.path == payload).collect();
+    let Some(bytes) = file::read_bounded(payload, MAX_EARLIER).map_err(failed(payload))? else { return Ok(()) };
+    let is_left = left.iter().any(|left| left.digest == Digest::of(&bytes));
+    if left.is_empty() || is_left { Ok(()) } else { Err(LeaveError::Changed(payload.to_owned())) }
 }
 
 /// The real file behind a name; never one outside of the project.

@@ -9,7 +9,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
 use crate::context::Context;
-use crate::session::{Filter, Listed, Listing, list_among, stores};
+use crate::session::{Failure, Filter, Listed, Listing, list_among, stores};
 use crate::{project, read};
 
 /// Shorter words are never taken for the beginning of an id.
@@ -30,6 +30,14 @@ pub struct Selected {
     pub session: Listed,
     /// For the user, where the choice was ours: "newest session of this project".
     pub why: Option<&'static str>,
+    /// Stores that could not be read; where the choice was ours, it may be wrong.
+    pub failures: Vec<Failure>,
+}
+
+impl Selected {
+    fn new(session: Listed, why: Option<&'static str>) -> Self {
+        Self { session, why, failures: Vec::new() }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -69,27 +77,49 @@ pub(crate) fn select_among(
 ) -> Result<Selected, SelectError> {
     let context = &context.looking_in(query.project.as_deref());
     let words = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let here = || context.project(query.project.as_deref()).to_owned();
     // Words may name any session; without words only this project's count, unless no project is asked about.
     let filter =
         Filter { agent: query.agent, project: query.project.clone().filter(|_| words.is_none()), ..Filter::default() };
-    let listing = list_among(agents, context, &filter);
-    let Some(words) = words else {
-        return newest_here(agents, context, query, listing);
+    let mut listing = list_among(agents, context, &filter);
+    let failures = std::mem::take(&mut listing.failures);
+    let selected = match words {
+        None => newest_here(agents, context, query, listing),
+        Some("@last") => last(listing, query),
+        Some(words) => by_words(agents, context, query, &listing, words),
     };
-    if words == "@last" {
-        return last(listing, query).ok_or(SelectError::NoAgent);
+    match selected {
+        Ok(selected) => Ok(Selected { failures, ..selected }),
+        Err(error) => Err(blame(failures, error)),
     }
-    if let Some(selected) = by_id(&listing, words)? {
+}
+
+/// What is not found may be in a store that could not be read: then that is what is wrong.
+fn blame(failures: Vec<Failure>, error: SelectError) -> SelectError {
+    let is_missing = matches!(error, SelectError::NoAgent | SelectError::NotFound(_) | SelectError::NoneHere);
+    match failures.into_iter().next() {
+        Some((_, failure)) if is_missing => failure.into(),
+        _ => error,
+    }
+}
+
+fn by_words(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    query: &Query,
+    listing: &Listing,
+    words: &str,
+) -> Result<Selected, SelectError> {
+    if let Some(selected) = by_id(listing, words)? {
         return Ok(selected);
     }
+    let here = || context.project(query.project.as_deref()).to_owned();
     let path = as_path(words, &context.cwd, &context.env.home);
     let Some(named) = path.map(|path| by_path(agents, query.agent, &path, &here())) else {
-        return by_title(&listing, words);
+        return by_title(listing, words);
     };
-    let titled = by_title(&listing, words);
+    let titled = by_title(listing, words);
     match named {
-        Ok(session) => Ok(Selected { session, why: None }),
+        Ok(session) => Ok(Selected::new(session, None)),
         // A file that merely has the name of what was worked on is not what is meant.
         Err(SelectError::NotRecognised(_) | SelectError::Agent(_))
             if !is_separated(words) && matches!(titled, Ok(_) | Err(SelectError::Ambiguous { .. })) =>
@@ -108,21 +138,18 @@ fn newest_here(
 ) -> Result<Selected, SelectError> {
     let newest = listing.sessions.into_iter().find(|session| session.here);
     if let Some(session) = newest {
-        return Ok(Selected { session, why: Some("the newest session of this project") });
+        return Ok(Selected::new(session, Some("the newest session of this project")));
     }
     let wanted = |agent: &&&dyn Agent| query.agent.is_none_or(|named| named.facts().id == agent.facts().id);
     let exists = agents.iter().filter(wanted).any(|agent| !stores(*agent, context).is_empty());
-    match listing.failures.into_iter().next() {
-        Some((_, error)) => Err(error.into()),
-        None if exists => Err(SelectError::NoneHere),
-        None => Err(SelectError::NoAgent),
-    }
+    Err(if exists { SelectError::NoneHere } else { SelectError::NoAgent })
 }
 
-fn last(listing: Listing, query: &Query) -> Option<Selected> {
-    let newest = listing.sessions.into_iter().max_by_key(|session| session.found.updated_at)?;
+fn last(listing: Listing, query: &Query) -> Result<Selected, SelectError> {
+    let newest = listing.sessions.into_iter().max_by_key(|session| session.found.updated_at);
+    let newest = newest.ok_or(SelectError::NoAgent)?;
     let why = if query.agent.is_some() { "the newest session of this agent" } else { "the newest session of all" };
-    Some(Selected { session: newest, why: Some(why) })
+    Ok(Selected::new(newest, Some(why)))
 }
 
 fn by_id(listing: &Listing, words: &str) -> Result<Option<Selected>, SelectError> {
@@ -141,7 +168,7 @@ fn by_id(listing: &Listing, words: &str) -> Result<Option<Selected>, SelectError
 
 fn one_of(fitting: &[&Listed], words: &str) -> Result<Selected, SelectError> {
     match fitting {
-        [one] => Ok(Selected { session: (*one).clone(), why: None }),
+        [one] => Ok(Selected::new((*one).clone(), None)),
         several => Err(SelectError::Ambiguous {
             words: words.to_owned(),
             candidates: several.iter().map(|session| (*session).clone()).collect(),
@@ -231,7 +258,7 @@ fn by_title(listing: &Listing, words: &str) -> Result<Selected, SelectError> {
     if !fitting.is_empty() {
         return one_of(&fitting, words);
     }
-    if listing.sessions.is_empty() && listing.failures.is_empty() {
+    if listing.sessions.is_empty() {
         return Err(SelectError::NoAgent);
     }
     Err(SelectError::NotFound(words.to_owned()))

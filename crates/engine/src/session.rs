@@ -31,10 +31,13 @@ pub struct Filter {
     pub left_out: bool,
 }
 
+/// A store, or a part of one, that could not be read, and whose it is.
+pub type Failure = (&'static dyn Agent, AgentError);
+
 /// Sessions, newest first, this project's before others; and the stores that could not be read.
 pub struct Listing {
     pub sessions: Vec<Listed>,
-    pub failures: Vec<(&'static dyn Agent, AgentError)>,
+    pub failures: Vec<Failure>,
     /// Sessions whose format has changed, newest first, whatever project they are of: that may not be known.
     pub drifted: Vec<Listed>,
 }
@@ -42,6 +45,15 @@ pub struct Listing {
 /// Lists sessions from heads, tails and indexes alone.
 pub fn list(context: &Context, filter: &Filter) -> Listing {
     list_among(AGENTS, context, filter)
+}
+
+/// The stores that the configuration names and that are not there, with the agents whose they would be.
+pub fn missing_stores(context: &Context) -> Vec<(&'static dyn Agent, PathBuf)> {
+    let configured = AGENTS.iter().flat_map(|agent| {
+        let named = context.config.stores.get(agent.facts().id).into_iter().flatten();
+        named.map(|store| (*agent, store.clone()))
+    });
+    configured.filter(|(_, store)| !store.exists()).collect()
 }
 
 /// The agents that the configuration covers.

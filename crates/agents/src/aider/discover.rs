@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::chats::{self, Chat, Opening};
 use super::clock;
 use super::read::{ahead, started_at};
+use crate::formats::unopened::Unopened;
 use crate::{AgentError, Env, Found, Liveness, Source, Store};
 
 /// The variable that names another history file.
@@ -52,14 +53,15 @@ pub(super) fn is_history(path: &Path) -> bool {
 
 /// Tells every chat of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    let mut unopened = Unopened::default();
     for path in files(&store.root) {
-        for chat in chats_in(&path)? {
+        for chat in unopened.take(chats_in(&path)).into_iter().flatten() {
             if found(chat).is_break() {
                 return Ok(());
             }
         }
     }
-    Ok(())
+    unopened.end()
 }
 
 /// The chats of one file.

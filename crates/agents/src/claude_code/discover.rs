@@ -203,9 +203,14 @@ impl Ends {
 
 fn is_known(body: &Body) -> bool {
     match body {
-        Body::Opaque(kind) => kind.contains('/') || record::is_noise(kind),
+        Body::Opaque(kind) => is_known_kind(kind),
         _ => true,
     }
+}
+
+/// Bookkeeping that we know, and families of records whose new members say nothing to the model.
+pub(super) fn is_known_kind(kind: &str) -> bool {
+    kind.contains('/') || record::is_noise(kind)
 }
 
 /// `/rename` leaves the name in a file beside the session, too.

@@ -27,6 +27,7 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -106,6 +107,10 @@ impl Agent for ClaudeCode {
 
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         read::raw(header, key)
+    }
+
+    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
+        matches!(kind, Cow::Owned(_)) && !discover::is_known_kind(kind)
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

@@ -12,6 +12,7 @@ use super::base::{self, Base};
 use super::meta::WireMeta;
 use super::{item, record, rollout, titles};
 use crate::formats::line::Line;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -25,14 +26,15 @@ const LONG_GLANCE: u64 = 256 << 10;
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let titles = titles::all(&store.root);
     let files = rollout::all(&store.root)?;
+    let mut unopened = Unopened::default();
     for path in current_files(&files) {
-        // A file that vanished or is locked costs one session, not the listing.
-        let Ok(Some(session)) = look_at(path, &files, &store.root, &titles) else { continue };
+        let looked = look_at(path, &files, &store.root, &titles);
+        let Some(session) = unopened.take(looked).flatten() else { continue };
         if found(session).is_break() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    unopened.end()
 }
 
 /// The session in one file. What it was reverted from is for a listing to find.

@@ -1,5 +1,6 @@
 //! Listing sessions from `workspace.yaml` and the two ends of their events.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use super::history;
 use super::record;
 use super::workspace::Workspace;
 use crate::formats::line::Line;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -19,28 +21,26 @@ const END: u64 = 20 << 10;
 
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    if history::discover(&store.root, found).is_break() {
+    let mut unopened = Unopened::default();
+    if history::discover(&store.root, &mut unopened, found).is_break() {
         return Ok(());
     }
     let sessions = store.root.join("session-state");
-    if !sessions.is_dir() {
-        return Ok(());
-    }
-    for entry in fs_err::read_dir(&sessions)? {
-        let path = entry?.path();
-        let Some(session) = events_of(&path).and_then(|events| look(&events)) else { continue };
+    for entry in unopened.take(fs_err::read_dir(&sessions)).into_iter().flatten() {
+        let Some(events) = events_of(&entry?.path()) else { continue };
+        let Some(session) = unopened.take(look(&events)).flatten() else { continue };
         if found(session).is_break() {
             return Ok(());
         }
     }
-    Ok(())
+    unopened.end()
 }
 
 /// The events of a session, whose folder is named by it; a file of that name holds them where there is no folder.
 fn events_of(path: &Path) -> Option<PathBuf> {
     let events =
         if path.extension().is_some_and(|end| end == "jsonl") { path.to_path_buf() } else { path.join("events.jsonl") };
-    (session_id(&events).is_some() && events.is_file()).then_some(events)
+    session_id(&events).is_some().then_some(events)
 }
 
 /// The session that a file of this name holds; `None` where the name tells nothing.
@@ -52,29 +52,30 @@ pub(super) fn session_id(path: &Path) -> Option<SessionId> {
 }
 
 /// Looks at the two ends of a session's events; one in which nothing was said is no session.
-pub(super) fn look(path: &Path) -> Option<Found> {
-    let metadata = fs_err::metadata(path).ok()?;
+pub(super) fn look(path: &Path) -> io::Result<Option<Found>> {
+    let metadata = fs_err::metadata(path)?;
     let mut ends = Ends::default();
-    ends.take(&jsonl::head(path, END).ok()?);
+    ends.take(&jsonl::head(path, END)?);
     if metadata.len() > END {
-        ends.take(&jsonl::tail(path, END.min(metadata.len() - END)).ok()?);
+        ends.take(&jsonl::tail(path, END.min(metadata.len() - END))?);
     }
     let whole = metadata.len() <= END;
     if !whole && ends.has_drifted() {
         ends = Ends::default();
-        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
+        ends.take(&jsonl::head(path, drift::DOUBT)?);
     }
     let drifted = ends.has_drifted();
     if ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
-        return None;
+        return Ok(None);
     }
+    let Some(id) = session_id(path) else { return Ok(None) };
     let workspace = Workspace::beside(path).unwrap_or_default();
     let name = workspace.name.map(|name| one_line(&name, 200)).filter(|name| !name.is_empty());
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
-    Some(Found {
+    Ok(Some(Found {
         source: Source { path: path.to_path_buf(), key: None },
-        id: session_id(path)?,
+        id,
         title: name.or(ends.header.title),
         project: ends.header.project.or(workspace.cwd),
         branch: ends.header.branch.or(workspace.branch),
@@ -86,7 +87,7 @@ pub(super) fn look(path: &Path) -> Option<Found> {
         model: ends.header.model,
         live: liveness(path),
         drifted,
-    })
+    }))
 }
 
 /// What the ends of a file tell.
@@ -133,7 +134,7 @@ impl Ends {
 }
 
 /// An event of the families in which things are said that says nothing to us: where nothing else does, it was renamed.
-fn is_new_talk(kind: &str) -> bool {
+pub(super) fn is_new_talk(kind: &str) -> bool {
     let talks = ["user.", "assistant."].iter().any(|family| kind.starts_with(family));
     talks && !matches!(kind, "assistant.turn_start" | "assistant.turn_end")
 }

@@ -20,6 +20,7 @@ use super::prompt;
 use super::read::INTERRUPTED;
 use super::record::first_prompt;
 use crate::formats::text::{Text, text_or_none};
+use crate::formats::unopened::Unopened;
 use crate::{AgentError, Bookmark, Found, Liveness, Sink, Source};
 
 const FOLDER: &str = "history-session-state";
@@ -100,20 +101,24 @@ pub(super) fn is_document(path: &Path) -> bool {
 }
 
 /// Tells the sessions of the folder, if there is one.
-pub(super) fn discover(root: &Path, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> ControlFlow<()> {
-    let Ok(files) = fs_err::read_dir(root.join(FOLDER)) else { return ControlFlow::Continue(()) };
+pub(super) fn discover(
+    root: &Path,
+    unopened: &mut Unopened,
+    found: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Some(files) = unopened.take(fs_err::read_dir(root.join(FOLDER))) else { return ControlFlow::Continue(()) };
     for path in files.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_document(path)) {
-        if let Some(session) = look(&path) {
+        let metadata = unopened.take(fs_err::metadata(&path));
+        if let Some(session) = metadata.and_then(|metadata| look(&path, &metadata)) {
             found(session)?;
         }
     }
     ControlFlow::Continue(())
 }
 
-fn look(path: &Path) -> Option<Found> {
+fn look(path: &Path, metadata: &std::fs::Metadata) -> Option<Found> {
     let name = path.file_stem()?.to_str()?;
     let (id, millis) = name.strip_prefix("session_")?.rsplit_once('_')?;
-    let metadata = fs_err::metadata(path).ok()?;
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let small = metadata.len() <= READ_FOR_ITS_TITLE;
     let text = small.then(|| fs_err::read_to_string(path).ok()).flatten();

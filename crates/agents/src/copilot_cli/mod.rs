@@ -21,6 +21,7 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -78,7 +79,7 @@ impl Agent for CopilotCli {
     }
 
     fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::look(file).into_iter().collect())
+        Ok(discover::look(file)?.into_iter().collect())
     }
 
     fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
@@ -95,6 +96,10 @@ impl Agent for CopilotCli {
 
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         read::raw(header, key)
+    }
+
+    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
+        !record::is_known_kind(kind) || discover::is_new_talk(kind)
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

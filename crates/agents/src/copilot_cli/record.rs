@@ -128,7 +128,7 @@ impl<'r, 'a> Reading<'r, 'a> {
         let kind = event.kind.as_deref().unwrap_or_default();
         let at = event.timestamp.as_deref().and_then(Timestamp::parse);
         let mut parsed = Parsed::new(key);
-        parsed.known = kind == "abort" || FAMILIES.iter().any(|family| kind.starts_with(family));
+        parsed.known = is_known_kind(kind);
         let Some(data) = event.data else {
             parsed.put(at, false, vec![opaque(kind)]);
             return parsed;
@@ -296,6 +296,11 @@ impl<'r, 'a> Reading<'r, 'a> {
         }
         Ok(bodies)
     }
+}
+
+/// Whether a kind is of a family that we know.
+pub(super) fn is_known_kind(kind: &str) -> bool {
+    kind == "abort" || FAMILIES.iter().any(|family| kind.starts_with(family))
 }
 
 fn barrier(keeps_prompts: bool) -> Body {

@@ -14,3 +14,4 @@ pub mod sqlite;
 pub mod text;
 pub mod tree;
 pub mod turns;
+pub mod unopened;

@@ -1,6 +1,7 @@
 //! Listing sessions from the heads and tails of their files.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use super::project::{self, Register};
 use super::record::{self, Change, Message, Parsed};
 use super::wire::WireSession;
 use crate::formats::line::Line;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -22,19 +24,16 @@ const TAIL: u64 = 20 << 10;
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let projects = store.root.join("tmp");
-    if !projects.is_dir() {
-        return Ok(());
-    }
+    let mut unopened = Unopened::default();
     let register = Register::of(&store.root);
-    for folder in fs_err::read_dir(&projects)? {
+    for folder in unopened.take(fs_err::read_dir(&projects)).into_iter().flatten() {
         let folder = folder?.path();
-        // A folder that vanished or may not be read costs its own sessions only.
-        let Ok(files) = fs_err::read_dir(folder.join("chats")) else { continue };
+        let Some(files) = unopened.take(fs_err::read_dir(folder.join("chats"))) else { continue };
         let files = files.filter_map(Result::ok).map(|entry| entry.path());
         let project = project::of_folder(&register, &folder);
         let mut sessions: BTreeMap<SessionId, Found> = BTreeMap::new();
         for path in files.filter(|path| is_session(path)) {
-            let Some(mut session) = look(&path) else { continue };
+            let Some(mut session) = unopened.take(look(&path)).flatten() else { continue };
             session.project = project.clone().or(session.project);
             keep_newest(&mut sessions, session);
         }
@@ -44,16 +43,17 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
             }
         }
     }
-    Ok(())
+    unopened.end()
 }
 
 /// The session in one file.
-pub(super) fn session_in(store: &Store, file: &Path) -> Option<Found> {
-    let mut session = is_session(file).then(|| look(file)).flatten()?;
+pub(super) fn session_in(store: &Store, file: &Path) -> io::Result<Option<Found>> {
+    let looked = if is_session(file) { look(file)? } else { None };
+    let Some(mut session) = looked else { return Ok(None) };
     let folder = file.parent().and_then(Path::parent);
     let project = folder.and_then(|folder| project::of_folder(&Register::of(&store.root), folder));
     session.project = project.or(session.project);
-    Some(session)
+    Ok(Some(session))
 }
 
 fn is_session(path: &Path) -> bool {
@@ -75,36 +75,37 @@ fn keep_newest(sessions: &mut BTreeMap<SessionId, Found>, session: Found) {
 
 /// Looks at the two ends of a file. A sub-agent's is not listed, nor one in which nothing was said: the client leaves
 /// such a file behind whenever it resumes.
-fn look(path: &Path) -> Option<Found> {
-    let metadata = fs_err::metadata(path).ok()?;
+fn look(path: &Path) -> io::Result<Option<Found>> {
+    let metadata = fs_err::metadata(path)?;
     let mut ends = Ends::default();
-    let head = jsonl::head(path, HEAD).ok()?;
+    let head = jsonl::head(path, HEAD)?;
     let is_document = path.extension().is_some_and(|extension| extension == "json");
     if is_document {
         ends.take_document(&head);
     } else {
         ends.take(&head);
         if metadata.len() > HEAD {
-            ends.take(&jsonl::tail(path, TAIL.min(metadata.len() - HEAD)).ok()?);
+            ends.take(&jsonl::tail(path, TAIL.min(metadata.len() - HEAD))?);
         }
     }
     let whole = metadata.len() <= HEAD;
     if !whole && !is_document && ends.has_drifted() {
         ends = Ends::default();
-        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
+        ends.take(&jsonl::head(path, drift::DOUBT)?);
     }
     let drifted = ends.has_drifted();
     if ends.is_sub_agent || ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
-        return None;
+        return Ok(None);
     }
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
     let header = ends.header;
     let named = Some(header.session).filter(|session| !session.0.is_empty());
     let stem = path.file_stem().map(|stem| SessionId(stem.to_string_lossy().into_owned()));
-    Some(Found {
+    let Some(id) = named.or(stem) else { return Ok(None) };
+    Ok(Some(Found {
         source: Source { path: PathBuf::from(path), key: None },
-        id: named.or(stem)?,
+        id,
         title: header.title,
         project: header.project,
         branch: None,
@@ -115,7 +116,7 @@ fn look(path: &Path) -> Option<Found> {
         model: header.model,
         live: Liveness::Unknown,
         drifted,
-    })
+    }))
 }
 
 /// What the ends of a file tell.

@@ -24,6 +24,7 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -78,7 +79,7 @@ impl Agent for GeminiCli {
     }
 
     fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::session_in(store, file).into_iter().collect())
+        Ok(discover::session_in(store, file)?.into_iter().collect())
     }
 
     fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
@@ -91,6 +92,10 @@ impl Agent for GeminiCli {
 
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         read::raw(header, key)
+    }
+
+    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
+        matches!(kind, Cow::Owned(_)) && !kind.contains('/') && !matches!(&**kind, "info" | "warning" | "message")
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

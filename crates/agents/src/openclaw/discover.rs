@@ -15,6 +15,7 @@ use super::raw::Raw;
 use super::wire::{WireKind, WireLink};
 use super::{lines, record, rows};
 use crate::formats::tree::owner;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl, sqlite};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -31,21 +32,23 @@ const IN_DOUBT: &str = "ORDER BY seq DESC LIMIT 200";
 
 /// Tells every session of a store. Each of the user's agents has its own folder in it.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    let mut unopened = Unopened::default();
     for agent in agents(&store.root) {
         let mut all = Vec::new();
         let database = database(&agent);
         if database.is_file() {
-            all.extend(sqlite::look(&database, &mut |connection| sessions(connection, &database))?);
+            let looked = sqlite::look(&database, &mut |connection| sessions(connection, &database));
+            all.extend(unopened.take(looked).into_iter().flatten());
         }
         let known: BTreeSet<String> = all.iter().map(|found| found.id.0.clone()).collect();
-        all.extend(files(&agent.join("sessions"), &known));
+        all.extend(files(&agent.join("sessions"), &known, &mut unopened));
         for session in all {
             if found(session).is_break() {
                 return Ok(());
             }
         }
     }
-    Ok(())
+    unopened.end()
 }
 
 /// The folders of the user's agents.
@@ -117,8 +120,8 @@ fn unknown(connection: &Connection, path: &Path) -> rusqlite::Result<Option<Foun
 }
 
 /// The sessions of older clients, but for those that are in the database by now.
-fn files(folder: &Path, known: &BTreeSet<String>) -> Vec<Found> {
-    let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
+fn files(folder: &Path, known: &BTreeSet<String>, unopened: &mut Unopened) -> Vec<Found> {
+    let Some(entries) = unopened.take(fs_err::read_dir(folder)) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
     paths.sort();
     let is_session = |path: &PathBuf| {
@@ -126,24 +129,27 @@ fn files(folder: &Path, known: &BTreeSet<String>) -> Vec<Found> {
         path.extension().is_some_and(|end| end == "jsonl") && !stem.ends_with(".trajectory")
     };
     paths.retain(is_session);
-    paths.iter().filter_map(|path| file(path)).filter(|found| !known.contains(&found.id.0)).collect()
+    let looked = paths.iter().filter_map(|path| unopened.take(file(path)).flatten());
+    looked.filter(|found| !known.contains(&found.id.0)).collect()
 }
 
-fn file(path: &Path) -> Option<Found> {
-    let metadata = fs_err::metadata(path).ok()?;
-    let head = jsonl::head(path, HEAD).ok()?;
-    jsonl::lines(&head).find(|line| !line.trim_ascii().is_empty())?;
+fn file(path: &Path) -> Result<Option<Found>, AgentError> {
+    let metadata = fs_err::metadata(path)?;
+    let head = jsonl::head(path, HEAD)?;
+    if jsonl::lines(&head).all(|line| line.trim_ascii().is_empty()) {
+        return Ok(None);
+    }
     let seen = |bytes: &[u8]| {
         let lines = jsonl::lines(bytes).filter(|line| !line.trim_ascii().is_empty());
         Seen::of(&lines.map(Raw::utf8).collect::<Vec<_>>())
     };
     let mut drifted = seen(&head).have_drifted();
     if drifted && metadata.len() > HEAD {
-        drifted = seen(&jsonl::head(path, drift::DOUBT).ok()?).have_drifted();
+        drifted = seen(&jsonl::head(path, drift::DOUBT)?).have_drifted();
     }
-    let mut session = lines::look(path).ok()?;
+    let Ok(mut session) = lines::look(path) else { return Ok(None) };
     if session.parent.is_some() {
-        return None;
+        return Ok(None);
     }
     if session.label.is_none() && session.name.is_none() {
         session.name = jsonl::lines(&head).map(Raw::utf8).find_map(|raw| prompt(&raw));
@@ -151,7 +157,7 @@ fn file(path: &Path) -> Option<Found> {
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
     session.updated = session.updated.or(modified);
-    Some(told(session, Source { path: path.to_owned(), key: None }, metadata.len(), drifted))
+    Ok(Some(told(session, Source { path: path.to_owned(), key: None }, metadata.len(), drifted)))
 }
 
 /// What the user said, if that is what a record holds.

@@ -11,6 +11,7 @@ use super::folders;
 use super::kept::{Raw, Session, session_of, session_query};
 use super::read;
 use super::wire::WireInfo;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, sqlite};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -24,8 +25,10 @@ const CHANGED_LAST: i64 = 16;
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
+    let mut unopened = Unopened::default();
     for path in databases(&store.root)? {
-        all.extend(sqlite::look(&path, &mut |connection| sessions(connection, &path, -1))?);
+        let looked = sqlite::look(&path, &mut |connection| sessions(connection, &path, -1));
+        all.extend(unopened.take(looked).into_iter().flatten());
     }
     known.extend(all.iter().map(|found| found.id.0.clone()));
     for (path, session) in folders::sessions(&store.root, &known)? {
@@ -38,10 +41,10 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     }
     for session in all {
         if found(session).is_break() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    unopened.end()
 }
 
 /// The sessions in one database that changed last. A session of the older form is one file.

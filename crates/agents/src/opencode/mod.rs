@@ -27,6 +27,7 @@ mod thread;
 mod wire;
 mod write;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -120,6 +121,10 @@ impl Agent for OpenCode {
 
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         read::raw(header, key)
+    }
+
+    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
+        kind == "unknown" || kind.starts_with("message ")
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

@@ -1,5 +1,6 @@
 //! Listing sessions from the heads and tails of their files.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use carryover_core::transcript::{Body, Header, SessionId};
 use super::edits::Edits;
 use super::record::{self, Told};
 use crate::formats::line::Line;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -19,30 +21,32 @@ const TAIL: u64 = 24 << 10;
 /// Tells every session of a store: each project has a folder, or the store is one for all.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let sessions = store.root.join("sessions");
+    let mut unopened = Unopened::default();
     if !sessions.is_dir() {
         // Whatever else lies in such a folder is not the client's.
         let is_ours = |path: &Path| jsonl::head(path, HEAD).is_ok_and(|head| is_session(&head));
-        let _ = tell(&store.root, is_ours, found);
-        return Ok(());
+        let _ = tell(&store.root, is_ours, &mut unopened, found);
+        return unopened.end();
     }
     for folder in fs_err::read_dir(&sessions)? {
-        if tell(&folder?.path(), |_| true, found).is_break() {
+        if tell(&folder?.path(), |_| true, &mut unopened, found).is_break() {
             return Ok(());
         }
     }
-    Ok(())
+    unopened.end()
 }
 
-/// Tells the sessions of one folder; one that vanished or may not be read costs its own sessions only.
+/// Tells the sessions of one folder; one that may not be read costs its own sessions only.
 fn tell(
     folder: &Path,
     is_ours: impl Fn(&Path) -> bool,
+    unopened: &mut Unopened,
     found: &mut dyn FnMut(Found) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let Ok(files) = fs_err::read_dir(folder) else { return ControlFlow::Continue(()) };
+    let Some(files) = unopened.take(fs_err::read_dir(folder)) else { return ControlFlow::Continue(()) };
     let files = files.filter_map(Result::ok).map(|entry| entry.path());
     for path in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl") && is_ours(path)) {
-        if let Some(session) = look(&path) {
+        if let Some(session) = unopened.take(look(&path)).flatten() {
             found(session)?;
         }
     }
@@ -71,27 +75,27 @@ pub(super) fn is_session(head: &[u8]) -> bool {
 }
 
 /// Looks at the two ends of a file; a file without any message is no session.
-pub(super) fn look(path: &Path) -> Option<Found> {
-    let metadata = fs_err::metadata(path).ok()?;
+pub(super) fn look(path: &Path) -> io::Result<Option<Found>> {
+    let metadata = fs_err::metadata(path)?;
     let mut ends = Ends::default();
-    ends.take(&jsonl::head(path, HEAD).ok()?);
+    ends.take(&jsonl::head(path, HEAD)?);
     if metadata.len() > HEAD {
-        ends.take(&jsonl::tail(path, TAIL.min(metadata.len() - HEAD)).ok()?);
+        ends.take(&jsonl::tail(path, TAIL.min(metadata.len() - HEAD))?);
     }
     let whole = metadata.len() <= HEAD;
     if !whole && ends.has_drifted() {
         ends = Ends::default();
-        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
+        ends.take(&jsonl::head(path, drift::DOUBT)?);
     }
     let drifted = ends.has_drifted();
     if ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
-        return None;
+        return Ok(None);
     }
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
     let header = ends.header;
     let id = if header.session.0.is_empty() { named_by_file(path) } else { header.session };
-    Some(Found {
+    Ok(Some(Found {
         source: Source { path: path.to_path_buf(), key: None },
         id,
         title: header.title,
@@ -104,7 +108,7 @@ pub(super) fn look(path: &Path) -> Option<Found> {
         model: header.model,
         live: Liveness::Unknown,
         drifted,
-    })
+    }))
 }
 
 /// The id in a file's name, behind the time.

@@ -112,7 +112,7 @@ impl Agent for Pi {
     }
 
     fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::look(file).into_iter().collect())
+        Ok(discover::look(file)?.into_iter().collect())
     }
 
     fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {

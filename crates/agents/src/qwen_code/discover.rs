@@ -1,5 +1,6 @@
 //! Listing sessions from the heads and tails of their files.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::record;
 use crate::formats::line::Line;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Os, Source, Store};
 
@@ -18,26 +20,23 @@ const END: u64 = 32 << 10;
 /// Tells every session of a store.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let projects = store.root.join("projects");
-    if !projects.is_dir() {
-        return Ok(());
-    }
-    for project in fs_err::read_dir(&projects)? {
-        // A folder that vanished or may not be read costs its own sessions only.
-        let Ok(files) = fs_err::read_dir(project?.path().join("chats")) else { continue };
+    let mut unopened = Unopened::default();
+    for project in unopened.take(fs_err::read_dir(&projects)).into_iter().flatten() {
+        let Some(files) = unopened.take(fs_err::read_dir(project?.path().join("chats"))) else { continue };
         for path in files.filter_map(Result::ok).map(|entry| entry.path()) {
-            if let Some(session) = session_id(&path).and_then(|id| look(&path, id))
-                && found(session).is_break()
-            {
+            let Some(id) = session_id(&path) else { continue };
+            let Some(session) = unopened.take(look(&path, id)).flatten() else { continue };
+            if found(session).is_break() {
                 return Ok(());
             }
         }
     }
-    Ok(())
+    unopened.end()
 }
 
 /// The session in one file.
-pub(super) fn session_in(file: &Path) -> Option<Found> {
-    session_id(file).and_then(|id| look(file, id))
+pub(super) fn session_in(file: &Path) -> io::Result<Option<Found>> {
+    session_id(file).map_or(Ok(None), |id| look(file, id))
 }
 
 /// The session that a file of this name holds; the client looks at no others.
@@ -83,26 +82,26 @@ struct WireFirstMessage {
 }
 
 /// Looks at the two ends of a file; a file without any message is no session.
-fn look(path: &Path, id: SessionId) -> Option<Found> {
-    let metadata = fs_err::metadata(path).ok()?;
+fn look(path: &Path, id: SessionId) -> io::Result<Option<Found>> {
+    let metadata = fs_err::metadata(path)?;
     let mut ends = Ends::default();
-    ends.take(&jsonl::head(path, END).ok()?);
+    ends.take(&jsonl::head(path, END)?);
     if metadata.len() > END {
-        ends.take(&jsonl::tail(path, END.min(metadata.len() - END)).ok()?);
+        ends.take(&jsonl::tail(path, END.min(metadata.len() - END))?);
     }
     let whole = metadata.len() <= END;
     if !whole && ends.has_drifted() {
         ends = Ends::default();
-        ends.take(&jsonl::head(path, drift::DOUBT).ok()?);
+        ends.take(&jsonl::head(path, drift::DOUBT)?);
     }
     let drifted = ends.has_drifted();
     if ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
-        return None;
+        return Ok(None);
     }
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
     let header = ends.header;
-    Some(Found {
+    Ok(Some(Found {
         source: Source { path: path.to_path_buf(), key: None },
         id,
         title: header.title,
@@ -115,7 +114,7 @@ fn look(path: &Path, id: SessionId) -> Option<Found> {
         model: header.model,
         live: Liveness::Unknown,
         drifted,
-    })
+    }))
 }
 
 /// What the ends of a file tell.

@@ -101,7 +101,7 @@ impl Agent for QwenCode {
     }
 
     fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::session_in(file).into_iter().collect())
+        Ok(discover::session_in(file)?.into_iter().collect())
     }
 
     fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {

@@ -61,6 +61,12 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }
+    for (agent, store) in session::missing_stores(context) {
+        if args.source.is_none_or(|source| source.facts().id == agent.facts().id) {
+            let (name, store) = (agent.facts().name, store.display());
+            ui.warning(format_args!("{name}: the configured store {store} does not exist"))?;
+        }
+    }
     let usual = if args.all { usize::MAX } else { 10 };
     let shown = args.limit.unwrap_or(usual).min(listing.sessions.len());
     if ui.json() {

@@ -26,6 +26,7 @@ mod test_undo;
 mod test_usage;
 #[cfg(unix)]
 mod test_watch;
+mod told;
 mod traps;
 mod unread;
 

@@ -235,6 +235,23 @@ impl Store {
         }
     }
 
+    /// A home with two sessions, one of which cannot be opened; none where a session is no file of its own.
+    #[cfg(unix)]
+    pub(crate) fn unopened(&self) -> Option<TestEnv> {
+        match self {
+            Self::Lines(lines) if lines.path.contains(ID) || lines.path.contains("00000000") => Some(lines.unopened()),
+            _ => None,
+        }
+    }
+
+    /// A home with a conversation that goes on in kinds of a future version; none where records have no kinds.
+    pub(crate) fn partly_new(&self) -> Option<TestEnv> {
+        match self {
+            Self::Lines(lines) if lines.begin[0].starts_with('{') => Some(lines.partly_new()),
+            _ => None,
+        }
+    }
+
     /// Homes with this store of a made-up future version, each with what is new in it.
     pub(crate) fn futures(&self) -> Vec<(String, TestEnv)> {
         match self {
@@ -264,6 +281,13 @@ impl Lines {
         made
     }
 
+    fn partly_new(&self) -> TestEnv {
+        let (begin, talk) = (self.begin.join("\n"), self.talk.join("\n"));
+        let renamed = self.renames.iter().fold(talk.clone(), |talk, (old, new)| talk.replace(old, new));
+        let first = renamed.lines().next().unwrap_or_default().replace(r#""u""#, r#""w""#).replace("0001", "0003");
+        self.home("", &format!("{begin}\n{talk}\n{first}\n")).1
+    }
+
     fn futures(&self) -> Vec<(String, TestEnv)> {
         let (begin, talk) = (self.begin.join("\n"), self.talk.join("\n"));
         let renamed = self.renames.iter().fold(talk.clone(), |talk, (old, new)| talk.replace(old, new));
@@ -275,6 +299,17 @@ impl Lines {
             self.home("renamed kinds in a long session", &long),
             self.home("another envelope", &enveloped),
         ]
+    }
+
+    /// A link that leads to itself can be opened by nobody, not even by root.
+    #[cfg(unix)]
+    fn unopened(&self) -> TestEnv {
+        let (_, env) = self.home("", &format!("{}\n{}\n", self.begin.join("\n"), self.talk.join("\n")));
+        let other = self.path.replace("00000000-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000001");
+        let other = env.home().join(other.replace("-00000000.", "-11111111."));
+        fs_err::create_dir_all(other.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&other, &other).unwrap();
+        env
     }
 
     /// What is no JSON is damaged by a byte that is no text.

@@ -214,3 +214,23 @@ fn a_journal_that_somebody_changed_removes_nothing_of_theirs() {
     ");
     assert_eq!(env.files(), before);
 }
+
+#[test]
+fn words_inside_a_brief_of_ours_are_not_overwritten() {
+    let env = TestEnv::with_sessions();
+    env.write("calc/AGENTS.md", "Use tabs.\n");
+    let leave = ["resume", CLAUDE, "--target", "codex", "--context-only"];
+    env.run(&leave).success();
+    env.run(&leave).success();
+    let file = env.project().join("AGENTS.md");
+    let text = fs_err::read_to_string(&file).unwrap();
+    let at = text.find("## ").unwrap();
+    let changed = format!("{}Never touch the parser.\n\n{}", &text[..at], &text[at..]);
+    fs_err::write(&file, &changed).unwrap();
+    for args in [&leave[..], &[&leave[..], &["--dry-run"]].concat(), &["undo"]] {
+        let said = env.run(args);
+        assert_eq!(said.code, Some(3), "{said}");
+        assert!(said.stderr.contains("hint: "), "{said}");
+        assert_eq!(fs_err::read_to_string(&file).unwrap(), changed, "{said}");
+    }
+}

@@ -1,14 +1,24 @@
 //! Our own files.
 
+use std::path::Path;
+
 use crate::config::{self, ConfigError};
 use crate::context::Context;
+use crate::session::missing_stores;
 use crate::{closed, journal, undo};
 
-use super::{Finding, Severity};
+use super::{Finding, Severity, writable};
 
 pub(super) fn examine(context: &Context) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(config::load(&context.home, &context.env.home).err().as_ref().map(misconfigured));
+    for (agent, store) in missing_stores(context) {
+        let key = format!("stores.{}", agent.facts().id);
+        let message = format!("{key}: the configured store {} does not exist", store.display());
+        let hint = format!("carryover config set {key} FOLDER, or '' to forget it");
+        findings.push(Finding::new(None, Severity::Warning, message).hint(hint));
+    }
+    findings.extend(unwritable(&context.home));
     for unfinished in undo::unfinished(context) {
         let message = format!("a resume to {} ({}) was cut short", unfinished.target, unfinished.id);
         let hint = format!("carryover undo {}", unfinished.id);
@@ -21,6 +31,13 @@ pub(super) fn examine(context: &Context) -> Vec<Finding> {
     }
     findings.extend(open_to_others(context));
     findings
+}
+
+/// Without its journals nothing can be carried over.
+fn unwritable(home: &Path) -> Option<Finding> {
+    let is_closed = home.is_dir() && !writable::is_writable(home);
+    let message = format!("{} is not writable: nothing can be carried over", home.display());
+    is_closed.then(|| Finding::new(None, Severity::Error, message).hint(format!("chmod u+rwx '{}'", home.display())))
 }
 
 fn misconfigured(error: &ConfigError) -> Finding {

@@ -178,6 +178,12 @@ fn go_on(
 
 impl From<LeaveError> for CommandError {
     fn from(error: LeaveError) -> Self {
-        Self::new(ErrorKind::Io, error)
+        let hint = match &error {
+            LeaveError::Changed(_) => {
+                Some("move your words out of the block that `carryover` marks, or remove the block")
+            }
+            _ => None,
+        };
+        hint.into_iter().fold(Self::new(ErrorKind::Io, error), Self::hint)
     }
 }
