@@ -75,6 +75,11 @@ pub(super) fn sort(text: &str, came: Came) -> Vec<Sorted<'_>> {
     }
 }
 
+/// Whether a text that is marked as typed would be read as the user's, and all of it.
+pub(super) fn is_typed(text: &str) -> bool {
+    matches!(&sort(text, Came::Typed)[..], [Sorted::User(words)] if *words == text)
+}
+
 /// Hidden lines are reminders, or hold what a command or a skill expands to.
 fn sort_hidden(text: &str) -> Sorted<'_> {
     let trimmed = text.trim();

@@ -11,8 +11,10 @@ use carryover_core::transcript::{Body, Origin, Part, Permission, SessionId, text
 use serde_json::{Value, json};
 
 use super::blocks::{self, Blocks};
+use super::boilerplate;
 use super::slug::slug;
 use crate::formats::ids::Ids;
+use crate::formats::introduced::{self, introduced_parts};
 use crate::formats::relocate::Relocation;
 use crate::{
     AgentError, Carried, Loss, Op, Origins, ResumeCommand, TargetView, Version, WritePlan, WriteRequest, WrittenAs,
@@ -204,7 +206,9 @@ impl<'a> Page<'a> {
     }
 
     fn prompt(&mut self, parts: &[Part], index: usize) {
-        let content = blocks::content(parts, &mut self.losses);
+        let (parts, changed) = introduced_parts(parts, boilerplate::is_typed);
+        (0..changed).for_each(|_| blocks::lose(&mut self.losses, introduced::WHAT, introduced::REASON));
+        let content = blocks::content(&parts, &mut self.losses);
         let mut value = self.user(&content);
         value["origin"] = json!({ "kind": "human" });
         value["promptSource"] = json!("typed");

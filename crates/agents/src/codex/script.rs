@@ -14,7 +14,9 @@ use super::display;
 use super::log::{Log, Payload};
 use super::native::{Native, Natives};
 use super::speech::{self, Asked, LONGEST_NAME, Speech};
+use super::voice;
 use crate::formats::ids::{Ids, Names};
+use crate::formats::introduced::{self, introduced};
 use crate::{Carried, Loss, Origins, Version, WriteRequest, WrittenAs};
 
 /// A session in the making.
@@ -137,11 +139,34 @@ impl<'a> Script<'a> {
     fn prompt(&mut self, parts: &[Part], index: usize) -> u64 {
         self.close_turn();
         self.open_turn();
-        let content = speech::contents(parts, "input_text", &mut self.lost);
-        let offset = self.item(index, json!({ "type": "message", "role": "user", "content": content }));
+        let mut content = speech::contents(parts, "input_text", &mut self.lost);
+        let is_labelled = !self.natives.has(index) && self.keep_users(&mut content);
+        let mut item = json!({ "type": "message", "role": "user", "content": content });
+        if is_labelled {
+            let kinds = vec!["user.text"; content.len()];
+            item[PASSTHROUGH] = json!({ "turn_id": self.turn_id(), "content_item_kinds": kinds });
+        }
+        let offset = self.item(index, item);
         let text = text_of(parts);
         self.show_prompt(if text.is_empty() { "[image]" } else { &text });
         offset
+    }
+
+    /// Sees to it that the user's words are not taken for the client's, a block of which somebody may have pasted: where
+    /// a label is not enough, a line stands before them. Says whether the label is needed.
+    fn keep_users(&mut self, content: &mut [Value]) -> bool {
+        let mut is_labelled = false;
+        for part in content {
+            let Some(text) = part["text"].as_str() else { continue };
+            let Some(introduced) = introduced(text, |text| voice::is_users(&voice::pieces(text))) else { continue };
+            if self.log.is_paginated() && voice::is_users(&voice::typed(text)) {
+                is_labelled = true;
+            } else {
+                part["text"] = json!(introduced);
+                self.lost.push(introduced::WHAT);
+            }
+        }
+        is_labelled
     }
 
     fn show_prompt(&mut self, text: &str) {
@@ -440,6 +465,7 @@ fn losses(lost: &[&'static str]) -> Vec<Loss> {
         ("reasoning", "shown on the screen, not sent to the model"),
         ("images", "not loaded, or in a reply; named where they stood"),
         ("files", "the client takes images only; named where they stood"),
+        (introduced::WHAT, introduced::REASON),
         ("outcomes", "their call is not part of the session"),
     ];
     let count = |what: &str| lost.iter().filter(|lost| **lost == what).count();

@@ -47,6 +47,11 @@ const WARNINGS: &[&str] = &[
     "Warning: Your account was flagged for potentially high-risk cyber activity",
 ];
 
+/// Whether a text is heard as the user's, and all of it.
+pub(super) fn is_users(pieces: &[Piece<'_>]) -> bool {
+    matches!(pieces, [(USER, _)])
+}
+
 /// The pieces of a text that nothing labels. What the user said comes first: a turn begins with it.
 pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let trimmed = text.trim_start();

@@ -6,8 +6,9 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Blob, Call, CallId, Outcome, Part, Place, Status, text_of};
 use serde_json::{Value, json};
 
-use super::{dialect, outcome};
+use super::{dialect, outcome, prompt};
 use crate::formats::ids::{Ids, Names, clean};
+use crate::formats::introduced::{self, introduced};
 use crate::formats::relocate::Relocation;
 use crate::{Carried, Loss, Origins, WrittenAs};
 
@@ -116,7 +117,12 @@ impl<'a> Events<'a> {
                 },
             }
         }
-        let mut data = json!({ "content": text.join("\n\n") });
+        let mut content = text.join("\n\n");
+        if let Some(introduced) = introduced(&content, prompt::is_typed) {
+            content = introduced;
+            lose(&mut self.losses, introduced::WHAT, introduced::REASON);
+        }
+        let mut data = json!({ "content": content });
         if !attachments.is_empty() {
             data["attachments"] = json!(attachments);
         }

@@ -54,6 +54,11 @@ pub(super) fn take_apart(content: &str) -> (&str, Vec<&str>) {
     (if changed { typed.trim() } else { typed }, live)
 }
 
+/// Whether a text would be read as typed, and all of it.
+pub(super) fn is_typed(text: &str) -> bool {
+    take_apart(text) == (text, Vec::new())
+}
+
 /// The block with which a text ends, and what stands before it.
 fn last_block(text: &str) -> Option<(&str, Block<'_>)> {
     let (name, _) = BLOCKS.iter().find(|(name, _)| text.ends_with(&format!("</{name}>")))?;

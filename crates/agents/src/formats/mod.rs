@@ -3,6 +3,7 @@
 pub mod drift;
 pub mod git;
 pub mod ids;
+pub(crate) mod introduced;
 pub mod jsonl;
 pub mod lanes;
 pub mod line;

@@ -60,6 +60,14 @@ impl Prompt {
     }
 }
 
+/// Whether a text would be read as typed, and all of it.
+pub(super) fn is_typed(text: &str) -> bool {
+    let mut prompt = Prompt::default();
+    prompt.text(text);
+    prompt.close();
+    prompt.added.is_empty()
+}
+
 pub(super) fn is_boilerplate(text: &str) -> bool {
     BOILERPLATE.iter().any(|beginning| text.trim_start().starts_with(beginning))
 }

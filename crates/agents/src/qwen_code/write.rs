@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 
 use super::discover;
 use super::parts::{self, Parts};
+use super::prompt;
 use crate::formats::ids::Ids;
+use crate::formats::introduced::{self, introduced_parts};
 use crate::formats::relocate::Relocation;
 use crate::formats::turns;
 use crate::{
@@ -202,7 +204,10 @@ impl<'a> Page<'a> {
     }
 
     fn prompt(&mut self, parts: &[Part], provenance: &str, index: usize) {
-        let parts = parts::content(parts, &mut self.losses);
+        let is_told = provenance != "real_user";
+        let (parts, changed) = introduced_parts(parts, |text| is_told || prompt::is_typed(text));
+        (0..changed).for_each(|_| parts::lose(&mut self.losses, introduced::WHAT, introduced::REASON));
+        let parts = parts::content(&parts, &mut self.losses);
         let message = json!({ "role": "user", "parts": parts });
         self.push("user", provenance, json!({ "message": message }), vec![index]);
     }

@@ -8,6 +8,7 @@ mod ignored;
 #[cfg(unix)]
 mod killed;
 mod nothing_runs;
+mod odd_entries;
 mod stores;
 mod support;
 mod test_completions;

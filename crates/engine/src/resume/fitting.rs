@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use carryover_agents::{Agent, Carried, Loss};
 use carryover_core::fit::{self, CannotFit, Item};
-use carryover_core::transcript::{Body, Header, SessionId};
+use carryover_core::transcript::{Body, Header, Part, SessionId};
 
 use super::ResumeError;
 use crate::assemble::{Assembled, From, complete};
@@ -43,6 +43,10 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
     let mut losses = complete(&mut carried, &origins[fit.cut..], &sources, target);
     give_up_natives(&mut carried, &older);
     losses.extend(give_up_sealed_summaries(&mut carried));
+    losses.extend(give_up_blanks(&mut carried));
+    if fit.brief.is_none() && carried.iter().all(|carried| matches!(carried.entry.body, Body::Opaque(_))) {
+        return Err(ResumeError::Empty(unread));
+    }
     if fit.cut > 0 {
         let reason = "they did not fit; an outline of them stands in their place";
         losses.push(Loss { what: "older entries", count: fit.cut, reason });
@@ -90,6 +94,26 @@ fn give_up_sealed_summaries(carried: &mut [Carried]) -> Option<Loss> {
     }
     let reason = "sealed by its vendor; `carryover show --full` has what it stood for";
     (count > 0).then_some(Loss { what: "summary", count, reason })
+}
+
+/// No API takes a message in which nothing is said, and clients leave it out when they resume: it costs itself and not
+/// the session.
+fn give_up_blanks(carried: &mut [Carried]) -> Option<Loss> {
+    let is_blank = |carried: &&mut Carried| match &carried.entry.body {
+        Body::Prompt(parts) | Body::Reply(parts) => carried.native.is_none() && parts.iter().all(is_blank_part),
+        _ => false,
+    };
+    let mut count = 0;
+    for carried in carried.iter_mut().filter(is_blank) {
+        carried.entry.body = Body::Opaque(Cow::Borrowed("blank"));
+        count += 1;
+    }
+    let reason = "nothing is said in them, and no model takes such a message";
+    (count > 0).then_some(Loss { what: "blank messages", count, reason })
+}
+
+fn is_blank_part(part: &Part) -> bool {
+    matches!(part, Part::Text(text) if text.trim().is_empty())
 }
 
 /// Enough of an id to be the only one: ids that begin with the time share their first eight characters for a minute.
