@@ -58,7 +58,7 @@ fn carried(world: &mut World, words: &str, target: &'static dyn Agent) -> Option
     let disk = &mut Importing { is_broken: false };
     match resume_among(AGENTS, disk, &world.context, &session, &World::options(target)) {
         Ok(report) => Some(report),
-        Err(ResumeError::Empty | ResumeError::Agent(AgentError::MissingBase { .. })) => None,
+        Err(ResumeError::Empty(_) | ResumeError::Agent(AgentError::MissingBase { .. })) => None,
         Err(error) => panic!("{words} to {}: {error}", target.facts().id),
     }
 }

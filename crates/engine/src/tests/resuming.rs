@@ -80,7 +80,7 @@ fn an_empty_session_is_refused() {
     let mut world = World::new();
     world.session(&ALPHA, "aaaa1111", "", &[]);
     let result = world.try_resume(&mut RealDisk, "aaaa1111", &World::options(&BETA));
-    assert!(matches!(result, Err(ResumeError::Empty)));
+    assert!(matches!(result, Err(ResumeError::Empty(_))));
 }
 
 #[test]
