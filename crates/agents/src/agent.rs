@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Answer, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, Rejected, SessionId, TranscriptBuilder,
+    Action, Answer, Body, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, Rejected, SessionId, TranscriptBuilder,
 };
 
 use crate::formats::refusal;
@@ -57,9 +57,9 @@ pub trait Agent: Send + Sync {
     /// The text of one record as its agent wrote it.
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError>;
 
-    /// Whether the kind of an opaque record is one that we do not know; by custom, such a kind is told by an owned name.
-    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
-        matches!(kind, Cow::Owned(_))
+    /// Whether a record is of a kind that we do not know; by custom, such a kind is told by an owned name.
+    fn is_unknown(&self, body: &Body) -> bool {
+        matches!(body, Body::Opaque(Cow::Owned(_)))
     }
 
     /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.

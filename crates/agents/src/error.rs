@@ -27,7 +27,7 @@ pub enum AgentError {
     #[error("{first}, and {more} more could not be opened")]
     Several {
         #[source]
-        first: Box<AgentError>,
+        first: Box<Self>,
         more: usize,
     },
     #[error("{agent} cannot hold this session: {reason}")]

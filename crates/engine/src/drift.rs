@@ -98,7 +98,7 @@ pub fn unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> Option<Strin
     for entry in &transcript.entries {
         if let Body::Opaque(kind) = &entry.body
             && kind != "rejected"
-            && agent.is_unknown(kind)
+            && agent.is_unknown(&entry.body)
         {
             *counts.entry(name_kind(kind)).or_default() += 1;
         }

@@ -31,7 +31,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome, Permission};
+use carryover_core::transcript::{Action, Answer, Body, Call, Entry, EntryKey, Header, Outcome, Permission};
 
 use crate::formats::jsonl;
 use crate::{
@@ -109,8 +109,8 @@ impl Agent for ClaudeCode {
         read::raw(header, key)
     }
 
-    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
-        matches!(kind, Cow::Owned(_)) && !discover::is_known_kind(kind)
+    fn is_unknown(&self, body: &Body) -> bool {
+        matches!(body, Body::Opaque(Cow::Owned(kind)) if !discover::is_known_kind(kind))
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Body, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::{
     Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
@@ -98,8 +98,8 @@ impl Agent for CopilotCli {
         read::raw(header, key)
     }
 
-    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
-        !record::is_known_kind(kind) || discover::is_new_talk(kind)
+    fn is_unknown(&self, body: &Body) -> bool {
+        matches!(body, Body::Opaque(Cow::Owned(kind)) if !record::is_known_kind(kind) || discover::is_new_talk(kind))
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

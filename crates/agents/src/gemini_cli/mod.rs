@@ -28,7 +28,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Body, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::{
     Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
@@ -94,8 +94,9 @@ impl Agent for GeminiCli {
         read::raw(header, key)
     }
 
-    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
-        matches!(kind, Cow::Owned(_)) && !kind.contains('/') && !matches!(&**kind, "info" | "warning" | "message")
+    fn is_unknown(&self, body: &Body) -> bool {
+        let Body::Opaque(Cow::Owned(kind)) = body else { return false };
+        !kind.contains('/') && !matches!(kind.as_str(), "info" | "warning" | "message")
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

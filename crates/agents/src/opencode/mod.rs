@@ -27,11 +27,10 @@ mod thread;
 mod wire;
 mod write;
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Body, Call, Entry, EntryKey, Header, Outcome};
 
 use crate::formats::sqlite;
 use crate::{
@@ -123,8 +122,8 @@ impl Agent for OpenCode {
         read::raw(header, key)
     }
 
-    fn is_unknown(&self, kind: &Cow<'static, str>) -> bool {
-        kind == "unknown" || kind.starts_with("message ")
+    fn is_unknown(&self, body: &Body) -> bool {
+        matches!(body, Body::Opaque(kind) if kind == "unknown" || kind.starts_with("message "))
     }
 
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {

@@ -75,7 +75,7 @@ fn said(agent: &str, role: &str, text: &str, id: &str, parent: &Value) -> Value 
 }
 
 fn text(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 #[test]
