@@ -33,10 +33,14 @@ pub trait Agent: Send + Sync {
     /// changed. Where a file holds many, those that changed long ago may be left out.
     fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
         let mut found = Vec::new();
-        self.discover(store, &mut |session| {
+        let told = self.discover(store, &mut |session| {
             found.extend(Some(session).filter(|session| session.source.path == file));
             ControlFlow::Continue(())
-        })?;
+        });
+        // What else could not be opened is not its fault.
+        if found.is_empty() {
+            told?;
+        }
         Ok(found)
     }
 

@@ -1,14 +1,14 @@
 //! Bringing images and files of a session into memory.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use carryover_agents::Loss;
-use carryover_agents::formats::jsonl;
+use carryover_agents::formats::{file, jsonl};
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{Blob, Body, Header, Part, Place};
 
@@ -72,16 +72,7 @@ fn encoded(path: &Path, offset: u64, length: u64) -> io::Result<Arc<str>> {
 }
 
 fn raw(path: &Path) -> io::Result<Arc<str>> {
-    // A device or a pipe would never end.
-    if !fs_err::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut bytes = Vec::new();
-    fs_err::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(STANDARD.encode(bytes).into())
+    Ok(STANDARD.encode(file::read(path, MAX_BYTES)?).into())
 }
 
 fn stand_in(blob: &Blob) -> String {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-use fs_err::File;
+use carryover_agents::formats::file;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// FNV-1a over some bytes.
@@ -37,7 +37,7 @@ impl Digest {
 
     /// The size and digest of a file, or of its first bytes.
     pub(crate) fn of_file(path: &Path, limit: Option<u64>) -> io::Result<(u64, Self)> {
-        let mut file = File::open(path)?.take(limit.unwrap_or(u64::MAX));
+        let mut file = file::open(path)?.take(limit.unwrap_or(u64::MAX));
         let mut buffer = vec![0; 64 << 10];
         let mut digest = Self::START;
         let mut size = 0;

@@ -100,20 +100,11 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Reads a file of ours; one that is not there is `None`, one that is longer than it can be is an error.
 pub(crate) fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    match fs_err::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        // A pipe would be waited for, and a device never ends.
-        Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file", path.display()))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    match carryover_agents::formats::file::read(path, limit) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
-    let file = File::open(path)?;
-    let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is longer than it can be"));
-    }
-    Ok(Some(bytes))
 }
 
 /// Size and time of change, by which a cached fact about a file is known to be fresh.

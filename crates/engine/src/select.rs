@@ -217,7 +217,7 @@ fn head(path: &Path) -> std::io::Result<Vec<u8>> {
         return carryover_agents::formats::jsonl::head(path, HEAD);
     }
     let mut head = Vec::new();
-    fs_err::File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    carryover_agents::formats::file::open(path)?.take(HEAD).read_to_end(&mut head)?;
     Ok(head)
 }
 

@@ -1,5 +1,6 @@
 //! Listing the chats of the history files in a folder.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -33,16 +34,22 @@ fn files(root: &Path) -> Vec<PathBuf> {
     }
     let Ok(listing) = fs_err::read_dir(root) else { return Vec::new() };
     let paths = listing.filter_map(Result::ok).map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = paths.filter(|path| is_history(path) && is_inside(root, path)).collect();
+    let mut files: Vec<PathBuf> = paths.filter(|path| is_history(path)).collect();
     files.sort();
     files
 }
 
-/// Whether a file is in a folder. A clone can bring a link to any other file, whose text would be told as a session's.
-fn is_inside(folder: &Path, file: &Path) -> bool {
+/// Refuses a link that leads out of its folder. A clone can bring one to any other file, whose text would be told as a
+/// session's.
+fn stays_inside(folder: &Path, file: &Path) -> io::Result<()> {
     let real = |path: &Path| fs_err::canonicalize(path).ok();
-    let inside = real(file).zip(real(folder)).is_some_and(|(file, folder)| file.starts_with(folder));
-    inside && file.is_file()
+    let named = file == folder;
+    let inside = || real(file).zip(real(folder)).is_some_and(|(file, folder)| file.starts_with(folder));
+    if named || inside() {
+        return Ok(());
+    }
+    let message = format!("{} is a link out of its folder, which is not followed", file.display());
+    Err(io::Error::new(io::ErrorKind::InvalidInput, message))
 }
 
 /// Whether a file is named like a history.
@@ -55,7 +62,8 @@ pub(super) fn is_history(path: &Path) -> bool {
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let mut unopened = Unopened::default();
     for path in files(&store.root) {
-        for chat in unopened.take(chats_in(&path)).into_iter().flatten() {
+        let is_here = unopened.take(stays_inside(&store.root, &path)).is_some() && unopened.passes(&path);
+        for chat in unopened.take(chats_in(&path)).into_iter().flatten().filter(|_| is_here) {
             if found(chat).is_break() {
                 return Ok(());
             }

@@ -31,6 +31,7 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header};
 
+use crate::formats::file::{MAX_SETTINGS, read_text};
 use crate::{
     Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
     TargetView, WritePlan, WriteRequest, Writer,
@@ -114,8 +115,7 @@ impl Agent for Aider {
 
     fn current_model(&self, store: &Store) -> Option<String> {
         let file = store.root.join(".aider.conf.yml");
-        // A pipe would be waited for.
-        let text = file.is_file().then(|| fs_err::read_to_string(file).ok())??;
+        let text = read_text(&file, MAX_SETTINGS).ok()?;
         let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
         let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
         (!value.is_empty()).then(|| value.to_owned())

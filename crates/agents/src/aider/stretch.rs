@@ -15,7 +15,7 @@ use super::turn::Turn;
 use super::wire::{self, Kind, WireLine};
 use crate::Sink;
 use crate::formats::git::Repository;
-use crate::formats::jsonl;
+use crate::formats::{file, jsonl};
 
 /// Some lines of one voice.
 struct Stretch {
@@ -53,7 +53,7 @@ pub(super) struct Stretches<'a> {
 impl<'a> Stretches<'a> {
     /// Begins at an offset of the file; `live` are the chats that count, in their order.
     pub(super) fn new(path: &Path, live: &'a [&'a Chat], behind: u64, sink: &'a mut dyn Sink) -> io::Result<Self> {
-        let (file, ahead) = (File::open(path)?, ahead(path));
+        let (file, ahead) = (file::open(path)?, ahead(path));
         let repository = path.parent().and_then(Repository::at);
         let (begun, after_summary, turn) = (false, false, Turn::default());
         let (held, bytes) = (Vec::new(), Vec::new());

@@ -11,7 +11,9 @@ use carryover_core::transcript::{Body, Header, SessionId};
 use super::read::OwnFile;
 use super::record;
 use super::wire::WireRecord;
+use crate::formats::file::{self, MAX_NOTE};
 use crate::formats::line::Line;
+use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl};
 use crate::{AgentError, Found, Liveness, Source, Store};
 
@@ -26,16 +28,16 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         Err(error) => return Err(error.into()),
     };
     let running = running(&store.root);
-    let mut failed = None;
+    let mut unopened = Unopened::default();
     for folder in folders {
         let folder = folder?.path();
-        match discover_project(&folder, &running, found) {
+        match discover_project(&folder, &running, &mut unopened, found) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(())) => return Ok(()),
-            Err(error) => failed = Some(error),
+            Err(error) => drop(unopened.take(Err::<(), _>(error))),
         }
     }
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    unopened.end()
 }
 
 /// The session in one file. Titles that older clients keep in other files are for a listing to find.
@@ -48,6 +50,7 @@ pub(super) fn session_in(store: &Store, file: &Path) -> io::Result<Option<Found>
 fn discover_project(
     folder: &Path,
     running: &Running,
+    unopened: &mut Unopened,
     found: &mut dyn FnMut(Found) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
     if !folder.is_dir() {
@@ -55,16 +58,8 @@ fn discover_project(
     }
     let files: Vec<PathBuf> = fs_err::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path()).collect();
     let named = summaries(&files);
-    let mut failed = None;
     for path in files.iter().filter(|path| session_id(path).is_some()) {
-        let mut session = match look(path) {
-            Ok(Some(session)) => session,
-            Ok(None) => continue,
-            Err(error) => {
-                failed = Some(error);
-                continue;
-            }
-        };
+        let Some(mut session) = unopened.take(look(path)).flatten() else { continue };
         if let Some(title) = session.leaf.as_ref().and_then(|leaf| named.get(leaf)) {
             session.found.title = Some(title.clone());
         }
@@ -73,7 +68,7 @@ fn discover_project(
             return Ok(ControlFlow::Break(()));
         }
     }
-    failed.map_or(Ok(ControlFlow::Continue(())), Err)
+    Ok(ControlFlow::Continue(()))
 }
 
 /// The session that a file of this name holds.
@@ -91,6 +86,7 @@ struct Seen {
 
 /// Looks at the two ends of a file; a file without any message is no session.
 fn look(path: &Path) -> io::Result<Option<Seen>> {
+    file::check(path)?;
     let metadata = fs_err::metadata(path)?;
     let Some(id) = session_id(path).filter(|_| metadata.len() > 0) else { return Ok(None) };
     let ends = Ends::of(path, metadata.len())?;
@@ -220,7 +216,7 @@ fn given_title(path: &Path) -> Option<String> {
     struct Title {
         custom_title: String,
     }
-    let text = fs_err::read_to_string(path.with_extension("").join("custom-title.json")).ok()?;
+    let text = file::read_text(&path.with_extension("").join("custom-title.json"), MAX_NOTE).ok()?;
     serde_json::from_str::<Title>(&text).ok().map(|title| carryover_core::plain::one_line(&title.custom_title, 200))
 }
 
@@ -271,7 +267,7 @@ fn running(root: &Path) -> Running {
         return Running { sessions: Vec::new(), registered: false };
     };
     let files = listing.filter_map(Result::ok).map(|entry| entry.path());
-    let entries = files.filter_map(|path| fs_err::read_to_string(path).ok());
+    let entries = files.filter_map(|path| file::read_text(&path, MAX_NOTE).ok());
     let entries = entries.filter_map(|text| serde_json::from_str::<Registered>(&text).ok());
     let alive = entries.filter(|entry| may_run(entry.pid));
     Running { sessions: alive.map(|entry| entry.session_id).collect(), registered: true }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item};
 
+use crate::formats::file::{self, MAX_SETTINGS};
+
 /// The settings that decide whether a session is shown and loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Config {
@@ -14,7 +16,7 @@ pub(super) struct Config {
 impl Config {
     /// Reads a store's configuration; one that is missing or broken means the client's defaults.
     pub(super) fn of(root: &Path) -> Self {
-        let text = fs_err::read_to_string(root.join("config.toml")).unwrap_or_default();
+        let text = file::read_text(&root.join("config.toml"), MAX_SETTINGS).unwrap_or_default();
         Self::parse(&text)
     }
 

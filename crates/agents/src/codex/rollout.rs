@@ -93,11 +93,12 @@ fn gather(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<(
     for entry in listing {
         let entry = entry?;
         let path = entry.path();
-        if entry.file_type()?.is_dir() {
+        let is_session = session_in(&path).is_some();
+        if entry.file_type()?.is_dir() && !is_session {
             if depth < MAX_DEPTH {
                 gather(&path, depth + 1, found)?;
             }
-        } else if session_in(&path).is_some() {
+        } else if is_session {
             found.push(path);
         }
     }

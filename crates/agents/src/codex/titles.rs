@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::LinesOf;
+use crate::formats::file::{self, MAX_INDEX};
 
 #[derive(Deserialize)]
 struct WireTitle {
@@ -33,7 +34,7 @@ pub(super) fn line(session: &str, name: &str, now: Timestamp) -> String {
 /// All names of a store. A store without names, or with names that cannot be read, has none.
 pub(super) fn all(root: &Path) -> BTreeMap<String, String> {
     let mut titles = BTreeMap::new();
-    let Ok(bytes) = fs_err::read(root.join(FILE)) else { return titles };
+    let Ok(bytes) = file::read(&root.join(FILE), MAX_INDEX) else { return titles };
     for line in bytes.split(|byte| *byte == b'\n') {
         let Ok(title) = serde_json::from_slice::<WireTitle>(line) else { continue };
         match title.thread_name.filter(|name| !name.trim().is_empty()) {

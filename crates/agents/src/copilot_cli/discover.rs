@@ -27,7 +27,7 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     }
     let sessions = store.root.join("session-state");
     for entry in unopened.take(fs_err::read_dir(&sessions)).into_iter().flatten() {
-        let Some(events) = events_of(&entry?.path()) else { continue };
+        let Some(events) = events_of(&entry?.path()).filter(|events| unopened.passes(events)) else { continue };
         let Some(session) = unopened.take(look(&events)).flatten() else { continue };
         if found(session).is_break() {
             return Ok(());

@@ -19,6 +19,7 @@ use super::outcome::told_code;
 use super::prompt;
 use super::read::INTERRUPTED;
 use super::record::first_prompt;
+use crate::formats::file;
 use crate::formats::text::{Text, text_or_none};
 use crate::formats::unopened::Unopened;
 use crate::{AgentError, Bookmark, Found, Liveness, Sink, Source};
@@ -108,7 +109,7 @@ pub(super) fn discover(
 ) -> ControlFlow<()> {
     let Some(files) = unopened.take(fs_err::read_dir(root.join(FOLDER))) else { return ControlFlow::Continue(()) };
     for path in files.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_document(path)) {
-        let metadata = unopened.take(fs_err::metadata(&path));
+        let metadata = unopened.take(file::check(&path).and_then(|()| fs_err::metadata(&path)));
         if let Some(session) = metadata.and_then(|metadata| look(&path, &metadata)) {
             found(session)?;
         }
@@ -121,7 +122,7 @@ fn look(path: &Path, metadata: &std::fs::Metadata) -> Option<Found> {
     let (id, millis) = name.strip_prefix("session_")?.rsplit_once('_')?;
     let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
     let small = metadata.len() <= READ_FOR_ITS_TITLE;
-    let text = small.then(|| fs_err::read_to_string(path).ok()).flatten();
+    let text = small.then(|| file::read_text(path, READ_FOR_ITS_TITLE).ok()).flatten();
     let history: Option<WireHistory<'_>> = text.as_deref().and_then(|text| serde_json::from_str(text).ok());
     let title = history.as_ref().and_then(title);
     Some(Found {
@@ -155,7 +156,7 @@ fn title(history: &WireHistory<'_>) -> Option<String> {
 
 /// Reads the document, anew where it has changed.
 pub(super) fn read(path: &Path, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let text = fs_err::read_to_string(path)?;
+    let text = file::read_text(path, file::MAX_DOCUMENT)?;
     let bookmark = Bookmark::Appended { offset: text.len() as u64, head: digest(&text) };
     if *from == bookmark {
         return Ok(bookmark);

@@ -10,8 +10,8 @@ use super::assets::Assets;
 use super::record::{self, Parsed};
 use super::workspace::Workspace;
 use super::{discover, history};
-use crate::formats::jsonl;
 use crate::formats::line::Line;
+use crate::formats::{file, jsonl};
 use crate::{AgentError, Bookmark, Sink, Source};
 
 /// What the client answers a call with that has no outcome when it resumes.
@@ -66,7 +66,7 @@ fn resume_point(path: &Path, from: &Bookmark, sink: &mut dyn Sink) -> Result<u64
 fn digest(path: &Path, offset: u64) -> io::Result<u64> {
     let before = offset.min(512);
     let mut bytes = Vec::new();
-    let mut file = fs_err::File::open(path)?;
+    let mut file = file::open(path)?;
     file.seek(SeekFrom::Start(offset - before))?;
     file.take(before).read_to_end(&mut bytes)?;
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);

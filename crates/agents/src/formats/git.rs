@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::ZlibDecoder;
 use fs_err::File;
 
+use super::file::{self, MAX_NOTE};
+
 /// Larger objects are not source code that a model wrote.
 const MAX_OBJECT: u64 = 8 << 20;
 /// Deltas upon deltas; git itself makes no longer chains unless it is told to.
@@ -55,15 +57,15 @@ impl Repository {
     pub fn at(root: &Path) -> Option<Self> {
         let git = root.join(".git");
         let git = if git.is_file() {
-            let text = fs_err::read_to_string(&git).ok()?;
+            let text = file::read_text(&git, MAX_NOTE).ok()?;
             root.join(text.strip_prefix("gitdir:")?.trim())
         } else {
             git
         };
         // A worktree has its objects with the repository that it belongs to.
-        let common = fs_err::read_to_string(git.join("commondir")).map(|common| git.join(common.trim()));
+        let common = file::read_text(&git.join("commondir"), MAX_NOTE).map(|common| git.join(common.trim()));
         let objects = common.unwrap_or(git).join("objects");
-        let alternates = fs_err::read_to_string(objects.join("info/alternates")).unwrap_or_default();
+        let alternates = file::read_text(&objects.join("info/alternates"), MAX_NOTE).unwrap_or_default();
         let mut folders = vec![objects.clone()];
         folders.extend(alternates.lines().map(|line| objects.join(line)));
         folders.retain(|folder| folder.is_dir());
@@ -187,7 +189,7 @@ impl Repository {
 
     fn packed(&self, pack: &Path, offset: u64, chain: usize) -> Option<Object> {
         (chain < MAX_CHAIN).then_some(())?;
-        let mut file = File::open(pack).ok()?;
+        let mut file = file::open(pack).ok()?;
         file.seek(SeekFrom::Start(offset)).ok()?;
         let mut file = std::io::BufReader::new(file);
         let mut byte = next(&mut file)?;
@@ -229,7 +231,7 @@ impl Index {
     const NAMES: u64 = Self::HEAD + 256 * 4;
 
     fn open(path: &Path) -> Option<Self> {
-        let mut file = File::open(path).ok()?;
+        let mut file = file::open(path).ok()?;
         let mut head = [0; 8 + 256 * 4];
         file.read_exact(&mut head).ok()?;
         // Version 2; nobody has written the first one for twenty years.
@@ -242,10 +244,12 @@ impl Index {
     fn bucket(&mut self, byte: u8) -> Option<Vec<(Name, u64)>> {
         let end = u64::from(self.counts[usize::from(byte)]);
         let start = byte.checked_sub(1).map_or(0, |before| u64::from(self.counts[usize::from(before)]));
-        let length = usize::try_from(end.checked_sub(start)?).ok()? * NAME;
+        let length = end.checked_sub(start)? * NAME as u64;
         self.file.seek(SeekFrom::Start(Self::NAMES + start * NAME as u64)).ok()?;
-        let mut names = vec![0; length];
-        self.file.read_exact(&mut names).ok()?;
+        // No more is made room for than is there: the counts are anybody's.
+        let mut names = Vec::new();
+        (&mut self.file).take(length).read_to_end(&mut names).ok()?;
+        (names.len() as u64 == length).then_some(())?;
         let names = names.chunks_exact(NAME).zip(start..);
         Some(names.filter_map(|(name, place)| Some((name.try_into().ok()?, place))).collect())
     }
@@ -287,7 +291,7 @@ fn inflate(reader: impl Read) -> Option<Vec<u8>> {
 }
 
 fn loose_object(path: &Path) -> Option<Object> {
-    let mut bytes = inflate(File::open(path).ok()?)?;
+    let mut bytes = inflate(file::open(path).ok()?)?;
     let end = memchr::memchr(0, &bytes)?;
     let kind = match bytes[..end].split(|byte| *byte == b' ').next()? {
         b"commit" => Kind::Commit,

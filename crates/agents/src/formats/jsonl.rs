@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use fs_err::File;
 
+use super::file;
 use super::line::Line;
 
 /// Longer records are known by their place and not held in memory: no agent's API takes that much in one message.
@@ -50,7 +51,7 @@ struct Opened {
 impl Opened {
     /// Opens a log at an offset of its decompressed bytes.
     fn at(path: &Path, from: u64) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = file::open(path)?;
         if !is_compressed(path) {
             file.seek(SeekFrom::Start(from))?;
         }
@@ -343,7 +344,7 @@ pub fn last_line_with(path: &Path, text: &str, bytes: u64) -> io::Result<Option<
     let finder = memchr::memmem::FinderRev::new(text);
     let size = fs_err::metadata(path)?.len();
     let least = size.saturating_sub(bytes);
-    let mut file = File::open(path)?;
+    let mut file = file::open(path)?;
     let mut end = size;
     while end > least {
         let start = end.saturating_sub(STEP).max(least);

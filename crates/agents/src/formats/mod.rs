@@ -1,6 +1,7 @@
 //! Storage mechanics that agents share. No vendor's name occurs here.
 
 pub mod drift;
+pub mod file;
 pub mod git;
 pub mod ids;
 pub(crate) mod introduced;

@@ -1,7 +1,9 @@
 //! Files and folders of a store that could not be looked at: each costs its own sessions, and none of them in silence.
 
 use std::io;
+use std::path::Path;
 
+use super::file;
 use crate::AgentError;
 
 /// What could not be looked at, which is told after everything else was.
@@ -26,6 +28,11 @@ impl Unopened {
             error => self.first = Some(error),
         }
         None
+    }
+
+    /// Whether a file can be read; what stands there otherwise is kept.
+    pub fn passes(&mut self, path: &Path) -> bool {
+        self.take(file::check(path)).is_some()
     }
 
     /// How the listing of a store ends.

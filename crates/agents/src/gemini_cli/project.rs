@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::sha256;
+use crate::formats::file::{self, MAX_NOTE, MAX_SETTINGS};
 
 /// The file in a project's folder that names the project.
 pub(super) const MARKER: &str = ".project_root";
@@ -25,7 +26,7 @@ pub(super) struct Register {
 
 impl Register {
     pub(super) fn of(root: &Path) -> Self {
-        let text = fs_err::read_to_string(root.join("projects.json")).unwrap_or_default();
+        let text = file::read_text(&root.join("projects.json"), MAX_SETTINGS).unwrap_or_default();
         let wire: WireRegister = serde_json::from_str(&text).unwrap_or_default();
         // The client throws a register away in which a name is not of this form.
         let sound = wire.projects.values().all(|name| is_name(name));
@@ -64,7 +65,7 @@ fn owners(root: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
 }
 
 fn marked(folder: &Path) -> Option<PathBuf> {
-    let text = fs_err::read_to_string(folder.join(MARKER)).ok()?;
+    let text = file::read_text(&folder.join(MARKER), MAX_NOTE).ok()?;
     let path = text.trim();
     (!path.is_empty()).then(|| PathBuf::from(path))
 }

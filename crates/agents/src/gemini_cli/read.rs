@@ -12,7 +12,7 @@ use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, Rejecte
 use super::project;
 use super::record::{self, Change, Parsed};
 use super::replay::{Replay, Sign};
-use crate::formats::jsonl;
+use crate::formats::{file, jsonl};
 use crate::{AgentError, Bookmark, Sink, Source};
 
 /// The client sends a call that has no outcome as it is, which no API takes.
@@ -101,7 +101,7 @@ impl Session {
             let reason = "longer than 64 MiB";
             return Err(AgentError::NotASession { agent: "Gemini CLI", path: path.to_path_buf(), reason });
         }
-        let text = String::from_utf8(fs_err::read(path)?).unwrap_or_default();
+        let text = String::from_utf8(file::read(path, jsonl::MAX_RECORD as u64)?).unwrap_or_default();
         self.take(record::parse_document(&text), path);
         Ok(size)
     }

@@ -36,7 +36,7 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     for agent in agents(&store.root) {
         let mut all = Vec::new();
         let database = database(&agent);
-        if database.is_file() {
+        if unopened.passes(&database) {
             let looked = sqlite::look(&database, &mut |connection| sessions(connection, &database));
             all.extend(unopened.take(looked).into_iter().flatten());
         }

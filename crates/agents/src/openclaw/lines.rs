@@ -12,6 +12,7 @@ use super::raw::Raw;
 use super::record::{self, Passed};
 use super::wire::WireEntry;
 use crate::AgentError;
+use crate::formats::file::{self, MAX_INDEX};
 use crate::formats::line::Line;
 use crate::formats::{ids, jsonl};
 
@@ -19,7 +20,6 @@ use crate::formats::{ids, jsonl};
 pub(super) const INDEX: &str = "sessions.json";
 
 /// Indexes grow with the clients' notes; one that is longer than this is no longer looked at.
-const LONGEST_INDEX: u64 = 64 << 20;
 
 /// A session in a file of its own.
 pub(super) struct Lines {
@@ -93,8 +93,7 @@ pub(super) fn look(path: &Path) -> Result<Session, AgentError> {
 
 /// The sessions that an index knows, by their ids; one that cannot be read knows none.
 pub(super) fn index(path: &Path) -> BTreeMap<String, WireEntry> {
-    let small = fs_err::metadata(path).is_ok_and(|metadata| metadata.len() <= LONGEST_INDEX);
-    let text = if small { fs_err::read_to_string(path).ok() } else { None };
+    let text = file::read_text(path, MAX_INDEX).ok();
     let entries: BTreeMap<String, serde_json::Value> =
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let entries = entries.into_values().filter_map(|entry| serde_json::from_value::<WireEntry>(entry).ok());

@@ -28,6 +28,7 @@ use std::path::Path;
 
 use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
 
+use crate::formats::file::{self, MAX_SETTINGS};
 use crate::formats::sqlite;
 use crate::{
     Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
@@ -100,7 +101,7 @@ impl Agent for OpenClaw {
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        let text = fs_err::read_to_string(store.root.join("openclaw.json")).ok()?;
+        let text = file::read_text(&store.root.join("openclaw.json"), MAX_SETTINGS).ok()?;
         // It may hold comments; then the model is not known beforehand.
         let config: wire::WireConfig = serde_json::from_str(&text).ok()?;
         let model = match config.agents.defaults.model? {

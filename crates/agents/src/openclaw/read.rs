@@ -13,7 +13,7 @@ use super::raw::Raw;
 use super::record;
 use super::rows::Rows;
 use crate::formats::tree::bodies;
-use crate::formats::{ids, jsonl, sqlite};
+use crate::formats::{file, ids, jsonl, sqlite};
 use crate::{AgentError, Bookmark, Sink, Source};
 
 /// What the client answers a call with that has no outcome.
@@ -81,7 +81,7 @@ fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
     let head = jsonl::head(&path, 1024)?;
     if !sqlite::is_database(&head) {
         let kept: Box<dyn Kept> = if export::is_export(&head) {
-            let text = fs_err::read_to_string(&path)?;
+            let text = file::read_text(&path, file::MAX_DOCUMENT)?;
             Box::new(Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
         } else {
             Box::new(Lines::open(&path)?)

@@ -26,12 +26,12 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
     let mut unopened = Unopened::default();
-    for path in databases(&store.root)? {
+    for path in databases_among(&store.root, &mut unopened)? {
         let looked = sqlite::look(&path, &mut |connection| sessions(connection, &path, -1));
         all.extend(unopened.take(looked).into_iter().flatten());
     }
     known.extend(all.iter().map(|found| found.id.0.clone()));
-    for (path, session) in folders::sessions(&store.root, &known)? {
+    for (path, session) in folders::sessions(&store.root, &known, &mut unopened)? {
         let newest = folders::newest(&store.root, &session.id, 3);
         let is_known = |raw: &Raw| matches!(raw, Raw::Text(text) if is_known(text.as_bytes()));
         if !newest.is_empty() {
@@ -53,22 +53,30 @@ pub(super) fn sessions_in(store: &Store, file: &Path) -> Result<Vec<Found>, Agen
         return sqlite::look(file, &mut |connection| sessions(connection, file, CHANGED_LAST));
     }
     let mut found = Vec::new();
-    discover(store, &mut |session| {
+    let told = discover(store, &mut |session| {
         found.extend(Some(session).filter(|session| session.source.path == file));
         ControlFlow::Continue(())
-    })?;
+    });
+    // What else could not be opened is not its fault.
+    if found.is_empty() {
+        told?;
+    }
     Ok(found)
 }
 
 /// The databases of a store: each release channel has its own. A store may be one database, too.
 pub(super) fn databases(root: &Path) -> Result<Vec<PathBuf>, AgentError> {
+    databases_among(root, &mut Unopened::default())
+}
+
+fn databases_among(root: &Path, unopened: &mut Unopened) -> Result<Vec<PathBuf>, AgentError> {
     if root.is_file() {
         return Ok(vec![root.to_owned()]);
     }
     let mut found = Vec::new();
     for entry in fs_err::read_dir(root)? {
         let path = entry?.path();
-        let head = if path.extension().is_some_and(|end| end == "db") && path.is_file() {
+        let head = if path.extension().is_some_and(|end| end == "db") && unopened.passes(&path) {
             crate::formats::jsonl::head(&path, sqlite::MAGIC.len() as u64)?
         } else {
             Vec::new()

@@ -2,14 +2,16 @@
 //! database, or leave it where it is.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::kept::{Found, Head, Kept, Named, Raw, Session, Weight};
 use super::pile::Pile;
 use super::wire::WireSession;
 use crate::AgentError;
-use crate::formats::ids;
 use crate::formats::jsonl::{self, MAX_RECORD};
+use crate::formats::unopened::Unopened;
+use crate::formats::{file, ids};
 
 /// A session's file is in here, in a folder of its project.
 const SESSIONS: &str = "session";
@@ -44,12 +46,16 @@ impl Folders {
 }
 
 /// The sessions of a store that are kept in this way, but for those that are known already.
-pub(super) fn sessions(root: &Path, known: &BTreeSet<String>) -> Result<Vec<(PathBuf, Session)>, AgentError> {
+pub(super) fn sessions(
+    root: &Path,
+    known: &BTreeSet<String>,
+    unopened: &mut Unopened,
+) -> Result<Vec<(PathBuf, Session)>, AgentError> {
     let mut found = Vec::new();
     let folder = root.join("storage").join(SESSIONS);
     for project in listed(&folder) {
         for file in listed(&project) {
-            if file.extension().is_none_or(|end| end != "json") {
+            if file.extension().is_none_or(|end| end != "json") || !unopened.passes(&file) {
                 continue;
             }
             let bytes = jsonl::head(&file, 64 << 10)?;
@@ -76,13 +82,11 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn raw(file: &Path) -> Raw {
-    if fs_err::metadata(file).is_ok_and(|metadata| metadata.len() > MAX_RECORD as u64) {
-        return Raw::Bad("the record is longer than 64 MiB");
-    }
-    match fs_err::read(file).map(String::from_utf8) {
+fn raw(path: &Path) -> Raw {
+    match file::read(path, MAX_RECORD as u64).map(String::from_utf8) {
         Ok(Ok(text)) => Raw::Text(text),
         Ok(Err(_)) => Raw::Bad("not UTF-8"),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Raw::Bad("the record is longer than 64 MiB"),
         Err(_) => Raw::Bad("its file cannot be read"),
     }
 }

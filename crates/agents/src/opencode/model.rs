@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::wire::WireModel;
 use crate::Env;
+use crate::formats::file::{self, MAX_SETTINGS};
 use crate::formats::sqlite;
 
 /// What the client takes where nothing is set up: its vendor's own, which needs no key.
@@ -57,15 +58,14 @@ pub(super) fn of_store(root: &Path, database: &Path) -> Option<String> {
 }
 
 fn in_config(path: &PathBuf) -> Option<WireModel> {
-    // A pipe would be waited for.
-    let text = path.is_file().then(|| fs_err::read_to_string(path).ok())??;
+    let text = file::read_text(path, MAX_SETTINGS).ok()?;
     let config: WireConfig = serde_json::from_str(&without_comments(&text)).ok()?;
     let (provider, model) = config.model.as_deref()?.split_once('/')?;
     Some(WireModel { provider: provider.to_owned(), model: model.to_owned() })
 }
 
 fn in_state(folder: &Path) -> Option<WireModel> {
-    let text = fs_err::read_to_string(folder.join("model.json")).ok()?;
+    let text = file::read_text(&folder.join("model.json"), MAX_SETTINGS).ok()?;
     serde_json::from_str::<WireRecent>(&text).ok()?.recent.into_iter().next()
 }
 

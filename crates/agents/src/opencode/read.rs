@@ -13,7 +13,7 @@ use super::pile::{Parser, Pile};
 use super::record::{self, Parsed};
 use super::thread::{self, Fate};
 use super::wire::{WireInfo, WireModel, lenient};
-use crate::formats::{ids, lanes, sqlite};
+use crate::formats::{file, ids, lanes, sqlite};
 use crate::{AgentError, Bookmark, Sink, Source};
 
 /// What the client answers a call with that has no outcome.
@@ -102,7 +102,7 @@ fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
         let kept: Box<dyn Kept> = if let Some(folders) = Folders::of(&path) {
             Box::new(folders)
         } else {
-            let text = fs_err::read_to_string(&path)?;
+            let text = file::read_text(&path, file::MAX_DOCUMENT)?;
             Box::new(Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
         };
         let found = look(&*kept, &path).map_err(|source| AgentError::Database { path: path.clone(), source })?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::formats::file::{self, MAX_SETTINGS};
 use crate::{Env, Store};
 
 /// The variable that names a folder for the sessions of all projects.
@@ -19,7 +20,7 @@ pub(super) struct Settings {
 impl Settings {
     /// Those of the user; what cannot be read says nothing.
     pub(super) fn of(root: &Path) -> Self {
-        let text = fs_err::read_to_string(root.join("settings.json")).unwrap_or_default();
+        let text = file::read_text(&root.join("settings.json"), MAX_SETTINGS).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 }

@@ -216,6 +216,14 @@ fn openclaw() -> Store {
 const NOVEL: &str = r#"{"type":"novel-bookkeeping","v":9}"#;
 
 impl Store {
+    /// Where the session is, below the home.
+    pub(crate) fn path(&self) -> &str {
+        match self {
+            Self::Lines(lines) => &lines.path,
+            Self::Rows(rows) => rows.path,
+        }
+    }
+
     /// Homes in which this store is sound, each with what is special about it.
     pub(crate) fn sound(&self) -> Vec<(String, TestEnv)> {
         match self {

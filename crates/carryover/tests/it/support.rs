@@ -116,7 +116,7 @@ impl TestEnv {
     }
 
     /// Paths differ from run to run, so they are named; so do sizes, which depend on how long paths are.
-    fn said(&self, output: Output) -> Said {
+    pub(crate) fn said(&self, output: Output) -> Said {
         let home = self.home().display().to_string();
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();

@@ -72,11 +72,7 @@ fn configured(context: &Context) -> Option<carryover_agents::Taker> {
 }
 
 fn read(file: &Path) -> Result<Captured, CommandError> {
-    let size = fs_err::File::open(file)?.metadata()?.len();
-    if size > MAX_BYTES {
-        return Err(CommandError::new(ErrorKind::Io, format!("{} is too long", file.display())));
-    }
-    let bytes = fs_err::read(file)?;
+    let bytes = carryover_agents::formats::file::read(file, MAX_BYTES)?;
     if let Ok(session) = serde_json::from_slice(&bytes) {
         return Ok(Captured::Portable(Box::new(session)));
     }

@@ -1,0 +1,129 @@
+//! Files of others: opened so that nobody is waited for, and read whole only up to a bound.
+//!
+//! In the place of any file may stand a pipe, for which one would wait; a device, which never ends; a socket or a folder.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use fs_err::File;
+
+/// What a client's settings, and its lists of names, may be long.
+pub const MAX_SETTINGS: u64 = 1 << 20;
+
+/// A small file that says one thing.
+pub const MAX_NOTE: u64 = 64 << 10;
+
+/// A list with a line for every session.
+pub const MAX_INDEX: u64 = 64 << 20;
+
+/// A session that is one document, and in memory as a whole.
+pub const MAX_DOCUMENT: u64 = 256 << 20;
+
+/// Opens a regular file for reading. Whatever else stands there is an error that says what it is.
+pub fn open(path: &Path) -> io::Result<File> {
+    // Before, for opening alone can mean something to a device; and after, for it may be another one by then.
+    check(path)?;
+    let file = options().open(path)?;
+    match unlike_a_file(&file.metadata()?) {
+        None => Ok(file),
+        Some(what) => Err(special(path, what)),
+    }
+}
+
+#[cfg(unix)]
+fn options() -> fs_err::OpenOptions {
+    use fs_err::os::unix::fs::OpenOptionsExt;
+    let mut options = fs_err::OpenOptions::new();
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+#[cfg(not(unix))]
+fn options() -> fs_err::OpenOptions {
+    let mut options = fs_err::OpenOptions::new();
+    options.read(true);
+    options
+}
+
+/// Says what stands in the place of a file and is none.
+pub fn check(path: &Path) -> io::Result<()> {
+    match unlike_a_file(&fs_err::metadata(path)?) {
+        None => Ok(()),
+        Some(what) => Err(special(path, what)),
+    }
+}
+
+/// Reads a file that is not longer than it can be.
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let message = format!("{} is longer than {} and is not read", path.display(), spell(limit));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}
+
+/// The same for text.
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, format!("{} is not UTF-8", path.display()));
+    String::from_utf8(read(path, limit)?).map_err(not_text)
+}
+
+fn unlike_a_file(metadata: &std::fs::Metadata) -> Option<&'static str> {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return Some("a pipe");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+    }
+    Some(if kind.is_dir() { "a folder" } else { "a device" })
+}
+
+fn special(path: &Path, what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{} is {what}, not a file", path.display()))
+}
+
+fn spell(bytes: u64) -> String {
+    if bytes >= 1 << 20 { format!("{} MB", bytes >> 20) } else { format!("{} KB", bytes >> 10) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings");
+        std::fs::File::create(&path).unwrap().set_len(1024).unwrap();
+        assert_eq!(read(&path, 1024).unwrap().len(), 1024);
+        let error = read(&path, 1023).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_but_a_file_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |path: &Path| open(path).unwrap_err().to_string();
+        let [pipe, socket, link] = ["pipe", "socket", "link"].map(|name| folder.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        assert!(told(&pipe).ends_with("pipe is a pipe, not a file"));
+        assert!(told(&socket).ends_with("socket is a socket, not a file"));
+        assert!(told(&link).ends_with("link is a device, not a file"));
+        assert!(told(folder.path()).ends_with("is a folder, not a file"));
+    }
+}

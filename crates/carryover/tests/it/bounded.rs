@@ -1,0 +1,131 @@
+//! Whatever stands in a file's place, and however much it claims to hold: nothing hangs, and memory has a bound.
+//!
+//! Every run has a limit on its memory and ends after a minute at the latest.
+
+#![cfg(target_os = "linux")]
+
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+
+use carryover_agents::AGENTS;
+
+use crate::stores::store;
+use crate::support::{CLAUDE, Said, TestEnv};
+
+/// What stands in a file's place and is none.
+const SPECIAL: &[&str] = &["pipe", "socket", "device", "folder"];
+
+/// Puts something special in a file's place.
+fn put(what: &str, path: &Path) {
+    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+    match what {
+        "pipe" => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+        "socket" => {
+            // The path of a socket that is made must be short.
+            let folder = tempfile::tempdir().unwrap();
+            UnixListener::bind(folder.path().join("s")).unwrap();
+            fs_err::rename(folder.path().join("s"), path).unwrap();
+        }
+        "device" => symlink("/dev/zero", path).unwrap(),
+        _ => fs_err::create_dir(path).unwrap(),
+    }
+}
+
+/// Runs the program with so many megabytes of address space.
+fn run(env: &TestEnv, megabytes: u64, args: &[&str]) -> Said {
+    let whole = env.command(args);
+    let mut limited = Command::new("/bin/sh");
+    let script = format!("ulimit -v {}; exec timeout 60 \"$0\" \"$@\" </dev/null", megabytes << 10);
+    limited.args(["-c", &script]).arg(whole.get_program()).args(whole.get_args()).current_dir(env.project());
+    limited.env_clear().envs(whole.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    env.said(limited.env("PATH", "/usr/bin:/bin").output().unwrap())
+}
+
+#[test]
+fn special_files_in_the_place_of_sessions_are_skipped_and_told() {
+    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
+        let store = store(agent).unwrap();
+        for what in SPECIAL {
+            let env = TestEnv::with_sessions();
+            put(what, &env.home().join(store.path()));
+            let listed = run(&env, 1024, &["list", "--all"]);
+            assert_eq!(listed.code, Some(0), "{agent}, {what}: {listed}");
+            assert!(listed.stdout.contains(CLAUDE), "{agent}, {what}: {listed}");
+            let examined = run(&env, 1024, &["doctor"]);
+            assert_eq!(examined.code, Some(3), "{agent}, {what}: {examined}");
+            for told in [&listed.stderr, &examined.stdout] {
+                let is_told = told.contains(&format!("is a {what}, not a file"));
+                assert!(
+                    is_told || (agent == "aider" && told.contains("is a link out of its folder")),
+                    "{agent}: {told}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn special_files_that_are_named_are_refused() {
+    for what in SPECIAL {
+        let env = TestEnv::new();
+        let path = env.project().join("session.jsonl");
+        put(what, &path);
+        let path = path.display().to_string();
+        for args in
+            [&["show", &path] as &[&str], &["capture", &path], &["resume", "--file", &path, "--target", "codex"]]
+        {
+            let said = run(&env, 1024, args);
+            assert_eq!(said.code, Some(3), "{what}, {args:?}: {said}");
+            assert!(said.stderr.contains(&format!("is a {what}, not a file")), "{what}, {args:?}: {said}");
+        }
+    }
+}
+
+/// Files other than sessions that are read, below the home.
+const OTHERS: &[&str] = &[
+    ".carryover/cache.json",
+    ".claude/CLAUDE.md",
+    ".claude/settings.json",
+    ".claude/sessions/1.json",
+    ".codex/config.toml",
+    ".codex/session_index.jsonl",
+    ".gemini/projects.json",
+    ".pi/agent/settings.json",
+    ".config/opencode/opencode.json",
+    ".openclaw/openclaw.json",
+    "calc/package.json",
+    "calc/Cargo.toml",
+    "calc/CLAUDE.md",
+    "calc/AGENTS.md",
+    "calc/.gitignore",
+    "calc/.aider.conf.yml",
+    "calc/.git",
+];
+
+#[test]
+fn special_files_in_the_place_of_others_are_not_waited_for() {
+    for what in ["pipe", "device"] {
+        let env = TestEnv::with_sessions();
+        OTHERS.iter().for_each(|other| put(what, &env.home().join(other)));
+        for args in [&["list", "--all"] as &[&str], &["doctor"], &["brief", CLAUDE], &["info"]] {
+            let said = run(&env, 1024, args);
+            assert_eq!(said.code, Some(0), "{what}, {args:?}: {said}");
+        }
+        for target in ["codex", "aider", "opencode", "pi"] {
+            let said = run(&env, 1024, &["resume", CLAUDE, "--target", target, "--dry-run"]);
+            assert!(said.code.is_some_and(|code| code < 100), "{what}, {target}: {said}");
+        }
+    }
+}
+
+#[test]
+fn special_settings_of_ours_are_told() {
+    for what in SPECIAL {
+        let env = TestEnv::with_sessions();
+        put(what, &env.home().join(".carryover/config.toml"));
+        let said = run(&env, 1024, &["list", "--all"]);
+        assert!(said.stderr.contains(&format!("is a {what}, not a file")), "{said}");
+    }
+}
