@@ -3,6 +3,10 @@
 use std::io;
 use std::thread::JoinHandle;
 
+/// How long somebody who is asked to end may take.
+#[cfg(unix)]
+const GRACE: std::time::Duration = std::time::Duration::from_secs(3);
+
 /// Calls somebody when this process is asked to end, as long as it lives.
 pub(crate) struct Signals {
     close: Box<dyn Fn()>,
@@ -20,15 +24,26 @@ impl Signals {
             for signal in signals.forever() {
                 end();
                 if asked {
-                    // Asked twice, we do not take our time. Where that fails, the first way still ends.
-                    let _: io::Result<()> = signal_hook::low_level::emulate_default_handler(signal);
+                    // Asked twice, we do not take our time.
+                    end_at_once(signal);
                 }
                 asked = true;
+                // Whoever is in the midst of a long read has a moment to see that it is over.
+                std::thread::spawn(move || {
+                    std::thread::sleep(GRACE);
+                    end_at_once(signal);
+                });
             }
         };
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
         Ok(Self { close: Box::new(move || handle.close()), thread: Some(thread) })
     }
+}
+
+/// Ends this process as the signal would have. Where that fails, the first way still ends.
+#[cfg(unix)]
+fn end_at_once(signal: i32) {
+    let _: io::Result<()> = signal_hook::low_level::emulate_default_handler(signal);
 }
 
 /// Elsewhere a signal cannot be waited for, so it is asked for now and then.

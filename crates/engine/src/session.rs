@@ -106,14 +106,9 @@ fn is_wanted(agent: &dyn Agent, context: &Context, filter: &Filter) -> bool {
 
 /// The stores of an agent, one that is reached by two paths counted once.
 pub(crate) fn stores(agent: &dyn Agent, context: &Context) -> Vec<Store> {
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut stores = agent.stores(&context.env);
-    stores.retain(|store| {
-        let real = resolve(&store.root);
-        let new = !seen.contains(&real);
-        seen.push(real);
-        new
-    });
+    stores.retain(|store| seen.insert(resolve(&store.root)));
     stores
 }
 

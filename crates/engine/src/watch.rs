@@ -76,6 +76,8 @@ pub struct Watcher<'c> {
     stores: Vec<Watched>,
     sessions: BTreeMap<(&'static str, SessionId), Followed>,
     pending: Pending,
+    /// The projects of the surroundings, to be found quickly.
+    projects: BTreeSet<PathBuf>,
     /// What was said already and would be said at every interval.
     said: BTreeSet<String>,
 }
@@ -94,6 +96,7 @@ impl<'c> Watcher<'c> {
             stores: Vec::new(),
             sessions: BTreeMap::new(),
             pending: Pending::default(),
+            projects: context.env.projects.iter().cloned().collect(),
             said: BTreeSet::new(),
         }
     }
@@ -110,7 +113,7 @@ impl<'c> Watcher<'c> {
             let now = Instant::now();
             if around <= now {
                 around = now + self.options.interval;
-                if self.look_around(report).is_break() {
+                if self.look_around(report).is_break() || self.inbox.is_stopped() {
                     break;
                 }
             }
@@ -193,8 +196,9 @@ impl<'c> Watcher<'c> {
         let mut found = Vec::new();
         let told = agent.discover(&watched.store, &mut |session| {
             found.push(session);
-            ControlFlow::Continue(())
+            if self.inbox.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
+        self.go_on()?;
         self.stores.push(watched);
         let store = self.stores.len() - 1;
         for session in found {
@@ -204,6 +208,11 @@ impl<'c> Watcher<'c> {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => self.trouble(Some(agent.facts().id), &error, report),
         }
+    }
+
+    /// Breaks off where the end was asked for: whatever is being read then is of no use any more.
+    fn go_on(&self) -> ControlFlow<()> {
+        if self.inbox.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn know(&mut self, store: usize, found: Found) {
@@ -218,8 +227,9 @@ impl<'c> Watcher<'c> {
     }
 
     fn learn_project(&mut self, project: Option<&Path>) {
-        let projects = &mut self.context.env.projects;
-        projects.extend(project.filter(|project| !projects.iter().any(|known| known == project)).map(Path::to_owned));
+        let Some(project) = project.filter(|project| !self.projects.contains(*project)) else { return };
+        self.projects.insert(project.to_owned());
+        self.context.env.projects.push(project.to_owned());
     }
 
     /// Sorts paths that changed: files with sessions are read in a moment, new folders are watched at once.
@@ -276,6 +286,7 @@ impl<'c> Watcher<'c> {
 
     /// Reads what is new in a file.
     fn check(&mut self, store: usize, file: &Path, report: &mut Report<'_>) -> ControlFlow<()> {
+        self.go_on()?;
         let stamps = Stamps::of(file);
         if stamps.modified().is_none() {
             return self.end(|session| session.found.source.path == file, report);
@@ -304,7 +315,7 @@ impl<'c> Watcher<'c> {
         }
         let now = (self.clock)();
         session.active_at = Some(now);
-        let read = session.read();
+        let read = session.read(&|| self.inbox.is_stopped());
         report(Event::Active(session.activity(now)))?;
         match read {
             Ok(None) => ControlFlow::Continue(()),

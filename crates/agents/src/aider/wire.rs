@@ -109,6 +109,11 @@ impl Parse for Joined {
     type Item = WireLine;
     type Memory = Option<WireLine>;
 
+    // Words between braces are the model's.
+    fn skips(&self, line: &Line<'_>) -> bool {
+        line.is_blank()
+    }
+
     fn line(&self, before: &mut Option<WireLine>, line: Line<'_>) -> Option<WireLine> {
         let line = WireLine::parse(line)?;
         match before {

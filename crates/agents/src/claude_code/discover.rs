@@ -165,7 +165,7 @@ impl Ends {
     fn take(&mut self, bytes: &[u8], own: &OwnFile) {
         for line in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes: line, length: line.len() as u64, unterminated: false };
-            if line.is_blank() {
+            if line.is_hollow() {
                 continue;
             }
             self.take_line(line, own);

@@ -107,7 +107,7 @@ impl Ends {
     fn take(&mut self, bytes: &[u8]) {
         for line in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes: line, length: line.len() as u64, unterminated: false };
-            if !line.is_blank() {
+            if !line.is_hollow() {
                 self.take_line(line);
             }
         }

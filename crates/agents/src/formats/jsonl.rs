@@ -25,6 +25,12 @@ const CHUNK: usize = 1 << 19;
 /// Below this, a second thread costs more than it brings.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
+/// How many times its own size a compressed log may hold; talk becomes a tenth, a hundredth at the very best.
+const MAX_UNPACKED: u64 = 256;
+
+/// What any compressed log may hold.
+const LEAST_UNPACKED: u64 = 16 << 20;
+
 /// Some whole lines.
 struct Chunk {
     offset: u64,
@@ -60,8 +66,9 @@ impl Opened {
         if !is_compressed(path) {
             return Ok(Self { reader: Box::new(file), path: path.to_owned() });
         }
+        let room = file.metadata()?.len().saturating_mul(MAX_UNPACKED).max(LEAST_UNPACKED);
         let decoder = zstd::stream::read::Decoder::new(file).map_err(|error| named(&error, path))?;
-        let mut opened = Self { reader: Box::new(decoder), path: path.to_owned() };
+        let mut opened = Self { reader: Box::new(Unpacked { decoder, room }), path: path.to_owned() };
         let skipped = io::copy(&mut opened.reader.by_ref().take(from), &mut io::sink());
         skipped.map(|_| opened).map_err(|error| named(&error, path))
     }
@@ -70,6 +77,23 @@ impl Opened {
     fn read_on(&mut self, bytes: u64, into: &mut Vec<u8>) -> io::Result<usize> {
         let read = self.reader.by_ref().take(bytes).read_to_end(into);
         read.map_err(|error| named(&error, &self.path))
+    }
+}
+
+/// A compressed log, read as far as its size can explain.
+struct Unpacked<R> {
+    decoder: R,
+    room: u64,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(into)?;
+        self.room = self.room.checked_sub(read as u64).ok_or_else(|| {
+            let reason = format!("it unpacks to more than {MAX_UNPACKED} times its size and is not read");
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        })?;
+        Ok(read)
     }
 }
 
@@ -151,8 +175,7 @@ impl Chunk {
             // Behind a line that was skipped, whole ones may stand before the last.
             let unterminated = self.unterminated && end == self.bytes.len();
             let line = Line { offset, bytes, length: bytes.len() as u64, unterminated };
-            let blank = line.is_blank();
-            let item = if blank { None } else { parse.line(&mut memory, line) };
+            let item = if parse.skips(&line) { None } else { parse.line(&mut memory, line) };
             // A last line without its line feed counts only if it is whole.
             if !unterminated || item.is_some() {
                 parsed.end = self.offset + (end as u64 + 1).min(self.bytes.len() as u64);
@@ -174,6 +197,11 @@ pub trait Parse: Sync {
 
     /// `None` for a line that does not count, or not yet.
     fn line(&self, memory: &mut Self::Memory, line: Line<'_>) -> Option<Self::Item>;
+
+    /// Whether a line is nothing at all.
+    fn skips(&self, line: &Line<'_>) -> bool {
+        line.is_hollow()
+    }
 
     /// What is left at the end of a stretch.
     fn rest(&self, memory: Self::Memory) -> Option<Self::Item> {

@@ -20,4 +20,11 @@ impl Line<'_> {
     pub fn is_blank(&self) -> bool {
         !self.is_too_long() && self.bytes.trim_ascii().is_empty()
     }
+
+    /// Whether it is no record: blank, or a value without anything in it. Millions of those fit into a small file, and
+    /// each would cost as much memory as one that says something.
+    pub fn is_hollow(&self) -> bool {
+        let empty: [&[u8]; 3] = [b"{}", b"[]", b"null"];
+        self.is_blank() || empty.contains(&self.bytes.trim_ascii())
+    }
 }

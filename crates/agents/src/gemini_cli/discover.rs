@@ -137,7 +137,7 @@ impl Ends {
     fn take(&mut self, bytes: &[u8]) {
         for bytes in jsonl::lines(bytes) {
             let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
-            if line.is_blank() {
+            if line.is_hollow() {
                 continue;
             }
             if self.known == 0 {

@@ -4,6 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
+use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -128,4 +129,45 @@ fn special_settings_of_ours_are_told() {
         let said = run(&env, 1024, &["list", "--all"]);
         assert!(said.stderr.contains(&format!("is a {what}, not a file")), "{said}");
     }
+}
+
+/// Runs every command that reads a session, by its path.
+fn read_all_ways(env: &TestEnv, megabytes: u64, path: &str) -> Vec<Said> {
+    let path = env.home().join(path).display().to_string();
+    let commands =
+        [&["list", "--all"] as &[&str], &["doctor"], &["show", &path], &["capture", &path], &["brief", &path]];
+    let said = commands.map(|args| run(env, megabytes, args));
+    for (args, said) in commands.iter().zip(&said) {
+        assert!(matches!(said.code, Some(0 | 2 | 3)), "{args:?}: {said}");
+    }
+    said.into()
+}
+
+#[test]
+fn millions_of_empty_records_cost_no_memory() {
+    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
+        let store = store(agent).unwrap();
+        if store.is_a_database() {
+            continue;
+        }
+        let env = TestEnv::new();
+        env.write(store.path(), &"{}\n".repeat(3_000_000));
+        let said = run(&env, 500, &["doctor"]);
+        assert_eq!(said.code, Some(0), "{agent}: {said}");
+    }
+}
+
+#[test]
+fn a_compressed_log_is_unpacked_as_far_as_its_size_explains() {
+    let env = TestEnv::new();
+    let path = ".codex/sessions/2026/11/15/rollout-2026-11-15T00-00-00-00000000-0000-4000-8000-000000000001.jsonl.zst";
+    env.write(path, "");
+    let meta = r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#;
+    let packed = fs_err::File::create(env.home().join(path)).unwrap();
+    let mut packer = zstd::stream::write::Encoder::new(packed, 1).unwrap();
+    writeln!(packer, "{meta}").unwrap();
+    std::io::copy(&mut std::io::repeat(b'\n').take(1 << 27), &mut packer).unwrap();
+    packer.finish().unwrap();
+    let said = read_all_ways(&env, 700, path);
+    assert!(said[2].stderr.contains("unpacks to more than 256 times its size"), "{}", said[2]);
 }

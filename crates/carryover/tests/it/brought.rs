@@ -63,7 +63,7 @@ fn a_pipe_is_not_waited_for() {
     assert!(Command::new("mkfifo").arg(env.project().join("CLAUDE.md")).status().unwrap().success());
     env.run(&["handoff", CLAUDE, "--no-copy"]).success();
     let said = env.run(&["resume", CLAUDE, "--target", "claude-code", "--context-only"]);
-    assert!(said.code == Some(3) && said.stderr.contains("CLAUDE.md is not a file"), "{said}");
+    assert!(said.code == Some(3) && said.stderr.contains("CLAUDE.md is a pipe, not a file"), "{said}");
 }
 
 #[test]
@@ -72,7 +72,8 @@ fn a_chat_history_that_leads_out_of_the_project_is_nobodys_session() {
     env.write("private.md", &format!("# aider chat started at 2026-11-15 08:00:00\n\n#### {SECRET}\n\nyes\n"));
     symlink(env.home().join("private.md"), env.project().join(".aider.chat.history.md")).unwrap();
     let said = env.run(&["list", "--all"]);
-    assert!(!said.stdout.contains(SECRET) && said.code == Some(1), "{said}");
+    assert!(!said.stdout.contains(SECRET) && said.code == Some(3), "{said}");
+    assert!(said.stderr.contains(".aider.chat.history.md is a link out of its folder"), "{said}");
 }
 
 #[test]

@@ -216,6 +216,10 @@ fn openclaw() -> Store {
 const NOVEL: &str = r#"{"type":"novel-bookkeeping","v":9}"#;
 
 impl Store {
+    pub(crate) fn is_a_database(&self) -> bool {
+        matches!(self, Self::Rows(_))
+    }
+
     /// Where the session is, below the home.
     pub(crate) fn path(&self) -> &str {
         match self {

@@ -76,14 +76,14 @@ impl Followed {
     }
 
     /// Reads what is new; a limit that stands at its end is told once.
-    pub(super) fn read(&mut self) -> Result<Option<Standing>, AgentError> {
+    pub(super) fn read(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Option<Standing>, AgentError> {
         let source = &self.found.source;
         let from = match self.bookmark {
             Some(bookmark @ (Bookmark::Start | Bookmark::Appended { .. })) => bookmark,
             // Rows are written again while a turn goes on, so an old bookmark would mean all of them.
             Some(Bookmark::Rows { .. }) | None => self.agent.near_end(source)?,
         };
-        let mut recent = Recent::new(self.agent.facts().limits, self.news);
+        let mut recent = Recent::new(self.agent.facts().limits, self.news, is_stopped);
         self.bookmark = Some(self.agent.read(source, &from, &mut recent)?);
         self.went_on |= recent.went_on;
         let Some(standing) = recent.standing else { return Ok(None) };

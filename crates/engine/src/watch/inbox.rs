@@ -44,6 +44,11 @@ impl Inbox {
         std::mem::take(&mut *mail)
     }
 
+    /// Whether the end was asked for, for one who is in the midst of something long.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().stop
+    }
+
     fn put(&self, add: impl FnOnce(&mut Mail)) {
         add(&mut self.lock());
         self.arrived.notify_one();

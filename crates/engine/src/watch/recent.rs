@@ -26,17 +26,19 @@ pub(super) struct Standing {
 }
 
 /// Takes the last entries of a session.
-pub(super) struct Recent {
+pub(super) struct Recent<'s> {
     limits: Limits,
     news: News,
+    /// Nobody waits for the rest any more.
+    is_stopped: &'s dyn Fn() -> bool,
     pub(super) standing: Option<Standing>,
     /// The user or the model said something.
     pub(super) went_on: bool,
 }
 
-impl Recent {
-    pub(super) fn new(limits: Limits, news: News) -> Self {
-        Self { limits, news, standing: None, went_on: false }
+impl<'s> Recent<'s> {
+    pub(super) fn new(limits: Limits, news: News, is_stopped: &'s dyn Fn() -> bool) -> Self {
+        Self { limits, news, is_stopped, standing: None, went_on: false }
     }
 
     fn is_limit(&self, failure: &Failure) -> bool {
@@ -59,7 +61,7 @@ impl Recent {
     }
 }
 
-impl Sink for Recent {
+impl Sink for Recent<'_> {
     fn wants_the_past(&self) -> bool {
         false
     }
@@ -69,6 +71,9 @@ impl Sink for Recent {
     }
 
     fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+        if (self.is_stopped)() {
+            return ControlFlow::Break(());
+        }
         if entry.side || !self.is_news(&entry) {
             return ControlFlow::Continue(());
         }
@@ -92,7 +97,7 @@ impl Sink for Recent {
     }
 }
 
-impl Recent {
+impl Recent<'_> {
     fn went_on(&mut self) {
         self.standing = None;
         self.went_on = true;
