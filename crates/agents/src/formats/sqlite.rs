@@ -4,13 +4,14 @@
 //! meanwhile, what was read counts for nothing and is read again. One with a log is read through the shared memory that
 //! its owner made. Nothing is created, nobody is waited for, and nobody is made to wait for long.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::file;
 use crate::AgentError;
 
 /// The first bytes of every database.
@@ -54,7 +55,7 @@ fn failed(path: &Path, source: rusqlite::Error) -> AgentError {
 }
 
 fn open(path: &Path, stamp: &Stamp) -> rusqlite::Result<Connection> {
-    let is_alone = stamp.log > 0 && !beside(path, "-shm").exists();
+    let is_alone = stamp.log > 0 && !is_shared_memory(&beside(path, "-shm"));
     let how = match (stamp.has_log(), is_alone) {
         (false, _) => "immutable=1",
         (true, false) => "readonly_shm=1",
@@ -75,6 +76,34 @@ fn open(path: &Path, stamp: &Stamp) -> rusqlite::Result<Connection> {
         connection.execute_batch("BEGIN")?;
     }
     Ok(connection)
+}
+
+/// Whether a file is the memory that the users of a database share. `SQLite` itself would try for ten seconds to make
+/// sense of anything else, and wait for a pipe without an end.
+fn is_shared_memory(path: &Path) -> bool {
+    // Whoever writes it writes it twice; it may be met between the two.
+    const ATTEMPTS: usize = 3;
+    (0..ATTEMPTS).any(|_| {
+        let mut head = [0; 2 * SHARED_HEAD];
+        let read = file::open(path).and_then(|mut file| file.read_exact(&mut head));
+        read.is_ok() && is_sound(&head)
+    })
+}
+
+/// How long the head of the shared memory is, of which there are two copies.
+const SHARED_HEAD: usize = 48;
+
+/// By what `SQLite` knows that shared memory is in use: two copies that are the same, a mark and a checksum.
+fn is_sound(heads: &[u8; 2 * SHARED_HEAD]) -> bool {
+    const MARK: usize = 12;
+    const CHECKED: usize = 40;
+    let (head, copy) = heads.split_at(SHARED_HEAD);
+    let number = |at: usize| head[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
+    let sum = (0..CHECKED).step_by(8).fold((0_u32, 0_u32), |(first, second), at| {
+        let first = first.wrapping_add(number(at)).wrapping_add(second);
+        (first, second.wrapping_add(number(at + 4)).wrapping_add(first))
+    });
+    head == copy && head[MARK] != 0 && sum == (number(CHECKED), number(CHECKED + 4))
 }
 
 /// The path as an address; what has a meaning in addresses is escaped. A relative path stays one.
