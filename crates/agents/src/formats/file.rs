@@ -102,6 +102,7 @@ fn spell(bytes: u64) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
 

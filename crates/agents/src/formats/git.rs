@@ -442,7 +442,7 @@ mod tests {
         let path = folder.path().join("pack-1.idx");
         let mut bytes = b"\xfftOc\0\0\0\x02".to_vec();
         bytes.extend([0xff; 256 * 4]);
-        std::fs::File::create(&path).and_then(|mut file| std::io::Write::write_all(&mut file, &bytes)).unwrap();
+        std::fs::write(&path, bytes).unwrap();
         let mut index = Index::open(&path).unwrap();
         assert_eq!(index.bucket(0), None);
         assert_eq!(index.offset(u64::from(u32::MAX)), None);

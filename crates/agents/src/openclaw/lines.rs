@@ -19,8 +19,6 @@ use crate::formats::{ids, jsonl};
 /// The index of a folder of sessions.
 pub(super) const INDEX: &str = "sessions.json";
 
-/// Indexes grow with the clients' notes; one that is longer than this is no longer looked at.
-
 /// A session in a file of its own.
 pub(super) struct Lines {
     path: PathBuf,

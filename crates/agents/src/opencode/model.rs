@@ -57,7 +57,7 @@ pub(super) fn of_store(root: &Path, database: &Path) -> Option<String> {
     configured().or_else(recent).or_else(|| last(database)).map(|model| model.model)
 }
 
-fn in_config(path: &PathBuf) -> Option<WireModel> {
+fn in_config(path: &Path) -> Option<WireModel> {
     let text = file::read_text(path, MAX_SETTINGS).ok()?;
     let config: WireConfig = serde_json::from_str(&without_comments(&text)).ok()?;
     let (provider, model) = config.model.as_deref()?.split_once('/')?;

@@ -109,7 +109,9 @@ const OTHERS: &[&str] = &[
 fn special_files_in_the_place_of_others_are_not_waited_for() {
     for what in ["pipe", "device"] {
         let env = TestEnv::with_sessions();
-        OTHERS.iter().for_each(|other| put(what, &env.home().join(other)));
+        for other in OTHERS {
+            put(what, &env.home().join(other));
+        }
         for args in [&["list", "--all"] as &[&str], &["doctor"], &["brief", CLAUDE], &["info"]] {
             let said = run(&env, 1024, args);
             assert_eq!(said.code, Some(0), "{what}, {args:?}: {said}");
@@ -164,17 +166,17 @@ fn a_compressed_log_is_unpacked_as_far_as_its_size_explains() {
     env.write(path, "");
     let meta = r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#;
     let packed = fs_err::File::create(env.home().join(path)).unwrap();
-    let mut packer = zstd::stream::write::Encoder::new(packed, 1).unwrap();
-    writeln!(packer, "{meta}").unwrap();
-    std::io::copy(&mut std::io::repeat(b' ').take(1 << 27), &mut packer).unwrap();
-    packer.finish().unwrap();
+    let mut encoder = zstd::stream::write::Encoder::new(packed, 1).unwrap();
+    writeln!(encoder, "{meta}").unwrap();
+    std::io::copy(&mut std::io::repeat(b' ').take(1 << 27), &mut encoder).unwrap();
+    encoder.finish().unwrap();
     let said = read_all_ways(&env, 700, path);
     assert!(said[2].stderr.contains("unpacks to more than 256 times its size"), "{}", said[2]);
 }
 
 #[test]
 fn garbage_beside_a_database_is_not_waited_for() {
-    let garbage = |path: &Path| fs_err::write(path, [7; 40_000]).unwrap();
+    let garbage = |path: &Path| fs_err::write(path, vec![7; 40_000]).unwrap();
     for agent in ["opencode", "openclaw"] {
         let store = store(agent).unwrap();
         for what in ["garbage", "pipe", "folder"] {
