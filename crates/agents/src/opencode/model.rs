@@ -1,6 +1,6 @@
 //! The model that the user has: the client takes the last prompt's when it resumes, and fails where it is not set up.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::OptionalExtension;
 use serde::Deserialize;

@@ -184,9 +184,9 @@ fn garbage_beside_a_database_is_not_waited_for() {
             let beside = |ending: &str| env.home().join(format!("{}{ending}", store.path()));
             garbage(&beside("-wal"));
             if what == "garbage" {
-                garbage(&beside("-shm"))
+                garbage(&beside("-shm"));
             } else {
-                put(what, &beside("-shm"))
+                put(what, &beside("-shm"));
             }
             let said = run(&env, 1024, &["list", "--all"]);
             // Without a word of shared memory, the database is read as if nobody had it open.
