@@ -1,6 +1,6 @@
 //! Our own files: private, whole or not there at all.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use fs_err::File;
