@@ -25,8 +25,9 @@ const LONG_GLANCE: u64 = 256 << 10;
 /// Tells every session of a store; sub-agents' own sessions are part of their parents' and not told.
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let titles = titles::all(&store.root);
-    let files = rollout::all(&store.root)?;
+    let mut files = rollout::all(&store.root)?;
     let mut unopened = Unopened::default();
+    files.retain(|path| unopened.passes(path));
     for path in current_files(&files) {
         let looked = look_at(path, &files, &store.root, &titles);
         let Some(session) = unopened.take(looked).flatten() else { continue };

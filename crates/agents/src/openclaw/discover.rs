@@ -128,7 +128,7 @@ fn files(folder: &Path, known: &BTreeSet<String>, unopened: &mut Unopened) -> Ve
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         path.extension().is_some_and(|end| end == "jsonl") && !stem.ends_with(".trajectory")
     };
-    paths.retain(is_session);
+    paths.retain(|path| is_session(path) && unopened.passes(path));
     let looked = paths.iter().filter_map(|path| unopened.take(file(path)).flatten());
     looked.filter(|found| !known.contains(&found.id.0)).collect()
 }

@@ -24,7 +24,7 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
     for project in unopened.take(fs_err::read_dir(&projects)).into_iter().flatten() {
         let Some(files) = unopened.take(fs_err::read_dir(project?.path().join("chats"))) else { continue };
         for path in files.filter_map(Result::ok).map(|entry| entry.path()) {
-            let Some(id) = session_id(&path) else { continue };
+            let Some(id) = session_id(&path).filter(|_| unopened.passes(&path)) else { continue };
             let Some(session) = unopened.take(look(&path, id)).flatten() else { continue };
             if found(session).is_break() {
                 return Ok(());

@@ -224,7 +224,7 @@ fn words_inside_a_brief_of_ours_are_not_overwritten() {
     env.run(&leave).success();
     let file = env.project().join("AGENTS.md");
     let text = fs_err::read_to_string(&file).unwrap();
-    let at = text.find("## ").unwrap();
+    let at = text.find("An earlier session").unwrap();
     let changed = format!("{}Never touch the parser.\n\n{}", &text[..at], &text[at..]);
     fs_err::write(&file, &changed).unwrap();
     for args in [&leave[..], &[&leave[..], &["--dry-run"]].concat(), &["undo"]] {
