@@ -87,11 +87,7 @@ fn give_up_sealed_summaries(carried: &mut [Carried]) -> Option<Loss> {
         Body::Summary(parts) => parts.is_empty() && carried.native.is_none(),
         _ => false,
     };
-    let mut count = 0;
-    for carried in carried.iter_mut().filter(is_sealed) {
-        carried.entry.body = Body::Opaque(Cow::Borrowed("sealed summary"));
-        count += 1;
-    }
+    let count = give_up(carried, "sealed summary", is_sealed);
     let reason = "sealed by its vendor; `carryover show --full` has what it stood for";
     (count > 0).then_some(Loss { what: "summary", count, reason })
 }
@@ -103,13 +99,15 @@ fn give_up_blanks(carried: &mut [Carried]) -> Option<Loss> {
         Body::Prompt(parts) | Body::Reply(parts) => carried.native.is_none() && parts.iter().all(is_blank_part),
         _ => false,
     };
-    let mut count = 0;
-    for carried in carried.iter_mut().filter(is_blank) {
-        carried.entry.body = Body::Opaque(Cow::Borrowed("blank"));
-        count += 1;
-    }
+    let count = give_up(carried, "blank", is_blank);
     let reason = "nothing is said in them, and no model takes such a message";
     (count > 0).then_some(Loss { what: "blank messages", count, reason })
+}
+
+/// Leaves nothing of some entries but their places, and counts them.
+fn give_up(carried: &mut [Carried], kind: &'static str, is_given_up: impl Fn(&&mut Carried) -> bool) -> usize {
+    let given_up = carried.iter_mut().filter(is_given_up);
+    given_up.map(|carried| carried.entry.body = Body::Opaque(Cow::Borrowed(kind))).count()
 }
 
 fn is_blank_part(part: &Part) -> bool {
