@@ -1,8 +1,8 @@
 //! Which session the user means.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::formats::jsonl;
 use carryover_agents::{AGENTS, Agent, AgentError, Found, Liveness, Source, Store};
 use carryover_core::transcript::SessionId;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
@@ -14,7 +14,9 @@ use crate::{project, read};
 
 /// Shorter words are never taken for the beginning of an id.
 const MIN_PREFIX: usize = 4;
+/// Agents are told from each other by so much of a file.
 const HEAD: u64 = 64 << 10;
+const LONGEST_FIRST_LINE: u64 = 16 << 20;
 
 /// What was given on the command line.
 #[derive(Clone, Default)]
@@ -211,14 +213,11 @@ fn by_path(
     }
 }
 
-/// The first bytes, as an agent's `recognise` wants them: what is inside of a compressed log.
+/// The first bytes, as an agent's `recognise` wants them: what is inside of a compressed log, and a first line that is
+/// whole, however much the user pasted into the first prompt.
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {
-    if carryover_agents::formats::jsonl::is_compressed(path) {
-        return carryover_agents::formats::jsonl::head(path, HEAD);
-    }
-    let mut head = Vec::new();
-    carryover_agents::formats::file::open(path)?.take(HEAD).read_to_end(&mut head)?;
-    Ok(head)
+    let head = jsonl::head(path, HEAD)?;
+    if head.contains(&b'\n') || (head.len() as u64) < HEAD { Ok(head) } else { jsonl::head(path, LONGEST_FIRST_LINE) }
 }
 
 /// A loose file has no index beside it: what a listing would show is read from the file itself.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use carryover_agents::formats::sqlite;
 use carryover_core::plain::plain;
+use carryover_core::transcript::surplus::MAX_NOTED;
 use carryover_core::transcript::{Header, Rejected};
 use serde::Serialize;
 
@@ -15,7 +16,11 @@ const NAMED: usize = 100;
 /// The records that could not be read. Shown, it is a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Unread {
+    /// At least so many.
     pub count: usize,
+    /// There are more than are counted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub and_more: bool,
     /// The first of them.
     pub records: Vec<UnreadRecord>,
 }
@@ -44,7 +49,7 @@ impl Unread {
                 reason,
             }
         });
-        Self { count: rejected.len(), records: records.collect() }
+        Self { count: rejected.len().min(MAX_NOTED), and_more: rejected.len() > MAX_NOTED, records: records.collect() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -60,7 +65,8 @@ impl Unread {
 impl fmt::Display for Unread {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (nouns, first) = if self.count == 1 { ("record", "") } else { ("records", "the first ") };
-        write!(out, "{} {nouns} could not be read", self.count)?;
+        let more = if self.and_more { "more than " } else { "" };
+        write!(out, "{more}{} {nouns} could not be read", self.count)?;
         let Some(UnreadRecord { path, byte, entry, reason }) = self.records.first() else { return Ok(()) };
         match byte {
             Some(byte) => write!(out, ": {first}at byte {byte}")?,

@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use carryover_core::transcript::surplus::{Surplus, note_rejected};
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, Rejected, SessionId};
 
 use super::project;
@@ -79,12 +80,13 @@ struct Session {
     before: Option<Vec<Sign>>,
     facts: Vec<Fact>,
     rejected: Vec<Rejected>,
+    surplus: Surplus,
 }
 
 impl Session {
     fn new(keeps_past: bool) -> Self {
         let replay = Replay::new(keeps_past);
-        Self { start: 0, replay, before: None, facts: Vec::new(), rejected: Vec::new() }
+        Self { start: 0, replay, before: None, facts: Vec::new(), rejected: Vec::new(), surplus: Surplus::default() }
     }
 
     fn log(&mut self, path: &Path) -> Result<u64, AgentError> {
@@ -113,13 +115,15 @@ impl Session {
         if parsed.key.offset >= self.start {
             self.learn(parsed.facts, path);
         }
-        self.rejected.extend(parsed.rejected);
+        for rejected in parsed.rejected {
+            note_rejected(&mut self.rejected, rejected);
+        }
         match (parsed.change, parsed.entry) {
             (Change::Message(message), _) => self.replay.message(message),
             (Change::Messages(list), Some(line)) => self.replay.set(list, line),
             (Change::RewindTo(id), Some(line)) => self.replay.rewind_to(&id, line),
-            (_, Some(line)) => self.replay.note(line),
-            (_, None) => {}
+            (_, Some(line)) if !self.surplus.is_surplus(&line) => self.replay.note(line),
+            (_, _) => {}
         }
     }
 

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::EntryKey;
+use carryover_core::transcript::surplus::Surplus;
 
 use super::kept::{Fated, Head, Kept, Session, Take, time};
 use super::raw::Raw;
@@ -31,7 +32,11 @@ impl Lines {
     /// Looks through a file, up to its last whole line.
     pub(super) fn open(path: &Path) -> Result<Self, AgentError> {
         let mut heads: Vec<Head> = Vec::new();
+        let mut surplus = Surplus::default();
         jsonl::scan(path, 0, head, |mut head| {
+            if head.said.is_rejected() && surplus.is_one_too_many() {
+                return ControlFlow::Continue(());
+            }
             head.place += heads.last().map_or(0, |last| last.place);
             head.link.name_by(head.place);
             heads.push(head);

@@ -175,8 +175,8 @@ impl Pour<'_> {
         for at in past {
             let head = &mut heads[at];
             let said = std::mem::take(&mut head.said);
-            let mut parsed = if said.may_name {
-                // The words are wanted: they name the session, and tell whose they are.
+            let mut parsed = if said.may_name && !is_named {
+                // The one record whose words are wanted: they name the session.
                 self.whole((head, &fates[at]), &mut is_named)?.unwrap_or_else(|| said.on(head.key, &fates[at]))
             } else {
                 said.on(head.key, &fates[at])

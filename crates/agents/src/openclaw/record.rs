@@ -68,7 +68,13 @@ pub(super) fn pass_over(raw: &Raw<'_>) -> Passed {
     let text = if let Raw::Text(text) = raw { text } else { "" };
     if let Ok(mut record) = serde_json::from_str::<Record<'_, PassedOver>>(text) {
         let (link, name) = Link::of(&WireLink::of(&mut record));
-        return Passed { link, name, said: Reading { text, record, is_named: true }.said() };
+        let said = if is_from_user(&record) {
+            // Whose words they are is told by the words.
+            whole(raw, true).without_words()
+        } else {
+            Reading { text, record, is_named: true }.said()
+        };
+        return Passed { link, name, said };
     }
     // What is wrong with it is told by who reads it whole; its place may be known all the same.
     let link = serde_json::from_str::<WireLink<'_>>(text).ok();
@@ -76,9 +82,22 @@ pub(super) fn pass_over(raw: &Raw<'_>) -> Passed {
     Passed { link, name, said: whole(raw, true) }
 }
 
+fn is_from_user<W>(record: &Record<'_, W>) -> bool {
+    record.message.as_ref().is_some_and(|message| &*message.role == "user")
+}
+
 impl Said {
+    fn without_words(mut self) -> Self {
+        self.bodies.iter_mut().for_each(|(_, body)| body.reduce());
+        self
+    }
+
     fn rejected(reason: &'static str) -> Self {
         Self { rejected: Some(reason), ..Self::default() }
+    }
+
+    pub(super) fn is_rejected(&self) -> bool {
+        self.rejected.is_some()
     }
 
     /// Whether the context begins anew here.
@@ -129,8 +148,8 @@ struct Reading<'a, W> {
 impl<'a, W: Words<'a>> Reading<'a, W> {
     fn said(mut self) -> Said {
         let mut facts = Vec::new();
-        let may_name = self.record.message.as_ref().is_some_and(|message| &*message.role == "user");
         let bodies = self.bodies(&mut facts);
+        let may_name = bodies.iter().any(|(origin, body)| *origin == Origin::User && matches!(body, Body::Prompt(_)));
         let at = self.record.timestamp.map(|at| at.0.into_owned());
         Said { bodies, facts, at, rejected: None, may_name }
     }

@@ -160,6 +160,40 @@ fn millions_of_empty_records_cost_no_memory() {
 }
 
 #[test]
+fn lines_that_are_no_records_cost_little_memory() {
+    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
+        let store = store(agent).unwrap();
+        if store.is_a_database() || !store.path().ends_with(".jsonl") {
+            continue;
+        }
+        let (_, env) = store.sound().swap_remove(0);
+        let path = env.home().join(store.path());
+        let mut file = fs_err::OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all("1\n".repeat(250_000).as_bytes()).unwrap();
+        let said = run(&env, 220, &["brief", &path.display().to_string()]);
+        assert_eq!(said.code, Some(0), "{agent}: {said}");
+        assert!(said.stderr.contains("more than 100000 records could not be read"), "{agent}: {said}");
+    }
+}
+
+#[test]
+fn one_line_of_ten_thousands_of_tasks_costs_little_memory() {
+    let env = TestEnv::new();
+    let prompt = "TODO: mend it, ".repeat(17_000);
+    let line = serde_json::json!({
+        "parentUuid": null, "type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-11-15T00:00:00.000Z", "cwd": "/p",
+        "message": {"role": "user", "content": prompt},
+    });
+    let path = ".claude/projects/-p/00000000-0000-4000-8000-000000000001.jsonl";
+    env.write(path, &format!("{line}\n"));
+    let path = env.home().join(path).display().to_string();
+    for command in ["brief", "handoff", "capture"] {
+        let said = run(&env, 500, &[command, &path]);
+        assert_eq!(said.code, Some(0), "{command}: {said}");
+    }
+}
+
+#[test]
 fn a_compressed_log_is_unpacked_as_far_as_its_size_explains() {
     let env = TestEnv::new();
     let path = ".codex/sessions/2026/11/15/rollout-2026-11-15T00-00-00-00000000-0000-4000-8000-000000000001.jsonl.zst";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::AhoCorasick;
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use serde::Deserialize;
 
@@ -200,11 +200,7 @@ impl RuleSet {
                 after: AFTER,
             });
         }
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(by_keyword.keys())
-            .ok();
+        let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(by_keyword.keys()).ok();
         Self { rules, keywords, of_keyword: by_keyword.into_values().collect() }
     }
 

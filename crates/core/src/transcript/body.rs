@@ -134,6 +134,17 @@ pub enum QueueChange {
 }
 
 impl Body {
+    /// Drops the text; the kind stays.
+    pub fn reduce(&mut self) {
+        let heavy = matches!(
+            self,
+            Self::Prompt(_) | Self::Reply(_) | Self::Reasoning(_) | Self::Call(_) | Self::Outcome(_) | Self::Summary(_)
+        );
+        if heavy {
+            *self = Self::Opaque(Cow::Borrowed(self.kind()));
+        }
+    }
+
     /// The word for this kind of entry in reports and JSON.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -2,15 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use super::surplus::{Surplus, note_rejected};
 use super::{Body, Entry, EntryKey, Fact, Rejected, Transcript};
-
-/// How many records that cannot be read are noted one by one.
-const MAX_NOTED: usize = 100_000;
-
-const AND_MORE: &str = "from here on there are too many of them to be noted";
-
-/// What readers call records that cannot be read, or name no kind.
-const HOLLOW: &[&str] = &["", "rejected", "unknown", "record.unknown"];
 
 /// A transcript in the making.
 ///
@@ -22,8 +15,7 @@ pub struct TranscriptBuilder {
     /// Entries before this index have been reduced.
     reduced: usize,
     keep_everything: bool,
-    /// Entries that name no kind.
-    n_hollow: usize,
+    surplus: Surplus,
 }
 
 impl TranscriptBuilder {
@@ -53,7 +45,7 @@ impl TranscriptBuilder {
         if let Some(at) = entry.at {
             self.transcript.header.saw(at);
         }
-        if self.is_surplus(&entry) {
+        if self.surplus.is_surplus(&entry) {
             return ControlFlow::Continue(());
         }
         if entry.side && !self.keep_everything {
@@ -74,22 +66,10 @@ impl TranscriptBuilder {
         ControlFlow::Continue(())
     }
 
-    /// Notes a record that cannot be read. Of a file that is nothing but such records, the first tell enough.
+    /// Notes a record that cannot be read.
     pub fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
-        let noted = self.transcript.rejected.len();
-        if noted < MAX_NOTED {
-            self.transcript.rejected.push(rejected);
-        } else if noted == MAX_NOTED {
-            self.transcript.rejected.push(Rejected { reason: AND_MORE, ..rejected });
-        }
+        note_rejected(&mut self.transcript.rejected, rejected);
         ControlFlow::Continue(())
-    }
-
-    /// Whether an entry is one more of those that hold nothing but their place, when there are plenty of them.
-    fn is_surplus(&mut self, entry: &Entry) -> bool {
-        let is_hollow = entry.node.is_none() && matches!(&entry.body, Body::Opaque(kind) if HOLLOW.contains(&&**kind));
-        self.n_hollow += usize::from(is_hollow);
-        is_hollow && self.n_hollow > MAX_NOTED
     }
 
     pub fn finish(self) -> Transcript {

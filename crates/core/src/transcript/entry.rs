@@ -1,6 +1,5 @@
 //! One thing that happened in a session.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -135,13 +134,7 @@ pub struct Entry {
 impl Entry {
     /// Drops the text; the position stays, and the kind.
     pub fn reduce(&mut self) {
-        let heavy = matches!(
-            self.body,
-            Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_)
-        );
-        if heavy {
-            self.body = Body::Opaque(Cow::Borrowed(self.body.kind()));
-        }
+        self.body.reduce();
     }
 
     /// What the conversation consists of, for people: prompts of the user and replies.

@@ -6,6 +6,7 @@ mod builder;
 mod entry;
 mod header;
 mod part;
+pub mod surplus;
 
 pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, Refusal, StepChange, StepState};
 pub use body::{
