@@ -60,6 +60,8 @@ pub struct Facts {
     /// What to watch in a store.
     pub tracks: &'static [Track],
     pub limits: Limits,
+    /// Files in a store that hold settings which we read.
+    pub settings: &'static [&'static str],
     /// Files in a project from which it takes instructions.
     pub instruction_files: &'static [&'static str],
     /// The client versions that were read in the laboratory, oldest and newest.

@@ -4,8 +4,10 @@ mod own;
 mod writable;
 
 use std::cmp::Reverse;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::formats::file;
 use carryover_agents::{AGENTS, Agent, Version};
 
 use crate::client;
@@ -84,6 +86,9 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
     }
     let places = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
     tell(Severity::Fine, format!("{} in {places}", counted(listing.sessions.len(), "session")));
+    for error in roots.iter().flat_map(|root| unreadable_settings(agent, root)) {
+        tell(Severity::Warning, format!("its settings are not taken into account: {error}"));
+    }
     if agent.writer().is_some() {
         let closed = roots.iter().flat_map(|root| writable::closed_folders(agent, root));
         findings.extend(closed.map(|folder| not_writable(facts.id, &folder)));
@@ -93,6 +98,13 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
     }
     listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
     findings.extend(listing.sessions.iter().take(READ).flat_map(examine_session));
+}
+
+/// Settings in a store that are there and cannot be read.
+fn unreadable_settings(agent: &dyn Agent, root: &Path) -> Vec<io::Error> {
+    let paths = agent.facts().settings.iter().map(|name| root.join(name));
+    let read = paths.filter_map(|path| file::read_text(&path, file::MAX_SETTINGS).err());
+    read.filter(|error| error.kind() != io::ErrorKind::NotFound).collect()
 }
 
 fn not_writable(agent: &'static str, folder: &Path) -> Finding {

@@ -41,7 +41,7 @@ pub fn distilled(context: &Context, session: &Listed, options: Options<'_>) -> R
     let mut warnings: Vec<String> = unread.warning().into_iter().collect();
     let project = project(context, session, &history, options.project, &mut warnings);
     let quoting = if options.redact { Quoting::Masked } else { Quoting::AsIs };
-    let workspace = workspace::look(context, &project, &history);
+    let workspace = workspace::look(context, &project, &history, &mut warnings);
     let workspace = if options.redact { workspace.redacted() } else { workspace };
     let brief = distill(&history, &workspace, quoting, context.env.now);
     Ok(Distilled { project, history, workspace, brief, quoting, unread, warnings })

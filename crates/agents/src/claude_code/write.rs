@@ -251,15 +251,18 @@ impl<'a> Page<'a> {
         if self.message.is_none() {
             self.message = Some(format!("msg_{}", self.ids.uuid().replace('-', "")));
         }
-        let model = self.request.source_model.unwrap_or("unknown-model");
-        let value = json!({
+        let mut value = json!({
             "type": "assistant",
             "message": {
-                "id": self.message, "type": "message", "role": "assistant", "model": model, "content": [block],
+                "id": self.message, "type": "message", "role": "assistant", "content": [block],
                 "stop_reason": "end_turn", "stop_sequence": null,
                 "usage": usage(0),
             },
         });
+        // The client goes on with the model of the last reply, and complains of one that it does not have.
+        if let Some(model) = self.request.source_model.filter(|model| model.starts_with("claude")) {
+            value["message"]["model"] = json!(model);
+        }
         self.push(value, vec![index], true);
     }
 

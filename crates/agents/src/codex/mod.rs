@@ -54,6 +54,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["sessions", "*", "*", "*", "rollout-*.jsonl"]],
     limits: Limits::Recorded,
+    settings: &["config.toml"],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("0.20.0", "0.166.0"),
     // What the client itself records as `model_context_window`.

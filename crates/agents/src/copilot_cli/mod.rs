@@ -48,6 +48,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["session-state", "*", "events.jsonl"]],
     limits: Limits::Recorded,
+    settings: &[],
     instruction_files: &["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", "GEMINI.md"],
     versions_seen: ("1.0.102", "1.0.102"),
     // What the client itself records as `context_token_limit`.

@@ -50,6 +50,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["sessions", "*", "*.jsonl"]],
     limits: Limits::Worded,
+    settings: &["settings.json"],
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("0.27.9", "0.87.1"),
     // The client's own table, in its package `pi-ai`: what the vendors' own providers give.

@@ -124,6 +124,35 @@ fn special_files_in_the_place_of_others_are_not_waited_for() {
 }
 
 #[test]
+fn settings_of_an_agent_that_cannot_be_read_are_told() {
+    let settings = |env: &TestEnv| env.home().join(".codex/config.toml");
+    for what in SPECIAL {
+        let env = TestEnv::with_sessions();
+        put(what, &settings(&env));
+        let said = run(&env, 1024, &["doctor"]);
+        assert!(said.stdout.contains(&format!("config.toml is a {what}, not a file")), "{said}");
+    }
+    let env = TestEnv::with_sessions();
+    fs_err::write(settings(&env), "a".repeat((1 << 20) + 1)).unwrap();
+    let said = run(&env, 1024, &["doctor"]);
+    assert!(said.stdout.contains("config.toml is longer than 1 MB and is not read"), "{said}");
+}
+
+#[test]
+fn instructions_that_are_not_read_are_told() {
+    for (what, told) in [("pipe", "CLAUDE.md is a pipe, not a file"), ("folder", "CLAUDE.md is a folder, not a file")] {
+        let env = TestEnv::with_sessions();
+        put(what, &env.project().join("CLAUDE.md"));
+        let said = run(&env, 1024, &["brief", CLAUDE]);
+        assert!(said.code == Some(0) && said.stderr.contains(told), "{said}");
+    }
+    let env = TestEnv::with_sessions();
+    fs_err::write(env.project().join("CLAUDE.md"), "a".repeat((256 << 10) + 1)).unwrap();
+    let said = run(&env, 1024, &["brief", CLAUDE]);
+    assert!(said.stderr.contains("CLAUDE.md is longer than "), "{said}");
+}
+
+#[test]
 fn special_settings_of_ours_are_told() {
     for what in SPECIAL {
         let env = TestEnv::with_sessions();

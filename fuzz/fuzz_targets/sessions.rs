@@ -1,15 +1,23 @@
-//! Feeds bytes to an agent's reader as a whole file, then in two steps, and resolves the live context.
+//! Feeds bytes to an agent's reader as a whole file, then in two steps, and resolves the live context. The first byte says
+//! whose file it is; agents with a database read it as an export or a log of older clients.
+
+#![no_main]
 
 use std::io::Write;
 
-use carryover_agents::{Agent, Bookmark, Source};
+use carryover_agents::{AGENTS, Agent, Bookmark, Source};
 use carryover_core::live;
 use carryover_core::transcript::{Transcript, TranscriptBuilder};
 
-pub fn check(agent: &str, name: &str, bytes: &[u8]) {
-    let agent = carryover_agents::by_name(agent).expect("a known agent");
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Some((first, file)) = bytes.split_first() {
+        check(AGENTS[usize::from(*first) % AGENTS.len()], file);
+    }
+});
+
+fn check(agent: &dyn Agent, bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join(name);
+    let path = folder.path().join("00000000-0000-4000-8000-000000000001.jsonl");
     let source = Source { path: path.clone(), key: None };
     std::fs::write(&path, bytes).expect("a file");
     let Some(whole) = read(agent, &source) else { return };
