@@ -11,6 +11,7 @@ mod figure;
 mod grown;
 mod readers;
 mod stores;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,6 +40,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(handing_over(&binaries, &folder, &session)?);
     figures.extend(resuming(&binaries, &folder, &session)?);
     figures.extend(listing(&binaries, &folder)?);
+    figures.push(watching::figure(&binaries, &folder)?);
     let home = stores::home(root, &folder)?;
     figures.extend(readers::figures(&binaries, &home)?);
     figures.push(detecting::figure(&binaries, &folder, &home)?);
@@ -128,7 +130,7 @@ fn resuming(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Fi
 }
 
 fn listing(binaries: &Binaries, folder: &Path) -> Result<Vec<Figure>> {
-    let home = corpus::many_sessions(folder, 480, 900 << 20)?;
+    let home = corpus::many_sessions(folder, 480, (900 << 20) / 480)?;
     let list = child::run(&binaries.xtask, &["bench-child", "list"], &home)?;
     Ok(vec![
         Figure::bytes("list 480 sessions: bytes read per 100", list.read * 100 / 480, 8 << 20, "8 MB"),

@@ -175,14 +175,14 @@ pub(super) fn big_session(folder: &Path, size: usize) -> Result<PathBuf> {
 }
 
 /// A home with many sessions of several projects.
-pub(super) fn many_sessions(folder: &Path, count: u64, total: usize) -> Result<PathBuf> {
-    let home = folder.join("many");
+pub(super) fn many_sessions(folder: &Path, count: u64, bytes: usize) -> Result<PathBuf> {
+    let home = folder.join(format!("many-{count}"));
     let done = home.join("done");
     if done.exists() {
         return Ok(home);
     }
     let mut template = Session::new(Vec::new(), 2);
-    while template.written < total / usize::try_from(count)? {
+    while template.written < bytes {
         template.turn()?;
     }
     for n in 0..count {
