@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use carryover_engine::context::Context;
-use carryover_engine::select::{self, Query, SelectError};
-use carryover_engine::session::Listed;
+use carryover_engine::sessions::list::Listed;
+use carryover_engine::sessions::select::{self, Query, SelectError};
 
 use crate::args::{Globals, SessionArgs};
 use crate::error::CommandError;

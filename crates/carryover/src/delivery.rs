@@ -6,8 +6,9 @@ use carryover_agents::{Os, ResumeCommand, Taker};
 use carryover_core::render::{Dropped, Material, Rendered, ResumeOptions, resume_prompt};
 use carryover_engine::context::Context;
 use carryover_engine::handoff::Distilled;
-use carryover_engine::unread::Unread;
-use carryover_engine::{ignored, kept};
+use carryover_engine::handoff::ignored;
+use carryover_engine::handoff::project_dir;
+use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
 use crate::clipboard::{self, Copied};
@@ -121,12 +122,12 @@ impl Delivery {
         let hidden = ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run);
         let warnings: Vec<String> = self.warnings.iter().cloned().chain(hidden).collect();
         let more = self.more.iter().map(|(name, text)| (*name, text));
-        let written: Vec<_> = std::iter::once((kept::RESUME, text)).chain(more).collect();
+        let written: Vec<_> = std::iter::once((project_dir::RESUME, text)).chain(more).collect();
         for (name, text) in written.iter().filter(|_| !self.dry_run) {
-            kept::write(context, &self.project, name, text.as_bytes())?;
+            project_dir::write(context, &self.project, name, text.as_bytes())?;
         }
         let copied = if self.copy && !self.dry_run { clipboard::copy(context, text) } else { None };
-        let files: Vec<_> = written.iter().map(|(name, _)| self.project.join(kept::FOLDER).join(name)).collect();
+        let files: Vec<_> = written.iter().map(|(name, _)| self.project.join(project_dir::FOLDER).join(name)).collect();
         if ui.json() {
             ui.write_json(&Delivered { warnings: &warnings, ..self.document(prompt, &files, copied) })?;
             return Ok(());
@@ -149,7 +150,7 @@ impl Delivery {
         // The words speak of the folder that the agent is in.
         let is_here = self.project == context.cwd;
         let place = if is_here { String::new() } else { format!(" in {}", from_home(context, &self.project)) };
-        let words = kept::pointer();
+        let words = project_dir::pointer();
         match copied {
             _ if self.dry_run => {}
             Some(_) => ui.hint(format_args!("paste it into {whom}{place}, or say there: {words}"))?,
@@ -160,7 +161,7 @@ impl Delivery {
 
     /// The command that starts the target on it.
     fn command(&self) -> Option<ResumeCommand> {
-        let argv = self.taker?.command(&kept::pointer(), &kept::resume_file())?;
+        let argv = self.taker?.command(&project_dir::pointer(), &project_dir::resume_file())?;
         Some(ResumeCommand { argv, cwd: self.project.clone(), needs_cwd: true })
     }
 

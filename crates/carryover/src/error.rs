@@ -7,10 +7,10 @@ use std::io;
 use std::process::ExitCode;
 
 use carryover_agents::AgentError;
-use carryover_engine::config::ConfigError;
-use carryover_engine::resume::ResumeError;
-use carryover_engine::select::SelectError;
-use carryover_engine::undo::UndoError;
+use carryover_engine::carry::resume::ResumeError;
+use carryover_engine::own::config::ConfigError;
+use carryover_engine::sessions::select::SelectError;
+use carryover_engine::write::undo::UndoError;
 
 use crate::ui::Ui;
 use crate::{BUG, USAGE};

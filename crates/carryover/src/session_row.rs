@@ -5,7 +5,7 @@ use std::path::Path;
 use carryover_agents::Liveness;
 use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
-use carryover_engine::session::Listed;
+use carryover_engine::sessions::list::Listed;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::ago::ago;

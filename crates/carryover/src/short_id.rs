@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use carryover_engine::session::Listed;
+use carryover_engine::sessions::list::Listed;
 
 /// The fewest characters that a short id has.
 const SHORTEST: usize = 8;

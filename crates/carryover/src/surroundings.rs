@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::{Env, Os};
 use carryover_core::time::Timestamp;
-use carryover_engine::config::{self, Config, ConfigError};
 use carryover_engine::context::{self, Context};
+use carryover_engine::own::config::{self, Config, ConfigError};
 
 use crate::error::{CommandError, ErrorKind};
 

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use carryover_agents::{Agent, Facts, Os, Version};
 use serde::Deserialize;
 
-use crate::cache::{Cache, Told};
 use crate::context::Context;
-use crate::file::{self, Stamp};
+use crate::own::cache::{Cache, Told};
+use crate::own::files::{self, Stamp};
 
 /// How far above a program its package's manifest may stand.
 const MAX_PARENTS: usize = 6;
@@ -67,7 +67,7 @@ struct Manifest {
 fn manifest_version(program: &Path, facts: &Facts) -> Option<Version> {
     let real = fs_err::canonicalize(program).ok()?;
     real.ancestors().skip(1).take(MAX_PARENTS).find_map(|folder| {
-        let bytes = file::read_bounded(&folder.join("package.json"), MAX_MANIFEST).ok()??;
+        let bytes = files::read_bounded(&folder.join("package.json"), MAX_MANIFEST).ok()??;
         let manifest: Manifest = serde_json::from_slice(&bytes).ok()?;
         facts.packages.contains(&manifest.name.as_str()).then(|| Version::find(&manifest.version))?
     })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::Env;
 
-use crate::config::{self, Config, ConfigError};
+use crate::own::config::{self, Config, ConfigError};
 
 /// Everything that a use case may know of the world.
 #[derive(Debug, Clone)]

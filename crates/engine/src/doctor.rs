@@ -12,10 +12,10 @@ use carryover_agents::{AGENTS, Agent, Version};
 
 use crate::client;
 use crate::context::Context;
-use crate::drift::{drifts, unknown_kinds};
-use crate::read;
-use crate::session::{Filter, Listed, list_among, stores};
-use crate::unread::Unread;
+use crate::sessions::drift::{drifts, unknown_kinds};
+use crate::sessions::list::{Filter, Listed, list_among, stores};
+use crate::sessions::read;
+use crate::sessions::unread::Unread;
 
 /// How many sessions of each agent are read whole.
 const READ: usize = 3;

@@ -3,44 +3,17 @@
 //! Rule of this crate: it owns our own files and applies plans; it is synchronous, never prints, and takes the
 //! environment and the clock as parameters.
 
-mod apply;
-mod assemble;
-mod blob;
-mod blocks;
-mod bounds;
-mod cache;
+pub mod carry;
 pub mod client;
-pub mod closed;
-pub mod config;
 pub mod context;
-mod digest;
-mod disk;
 pub mod doctor;
-pub mod drift;
-mod file;
 pub mod handoff;
-pub mod history;
-pub mod ignored;
-mod journal;
-pub mod kept;
-pub mod leave;
-mod lineage;
-mod lines;
-mod project;
-pub mod read;
-mod readback;
-pub mod resume;
-mod rows;
-mod run;
-pub mod scratch;
-pub mod select;
-pub mod session;
-pub mod undo;
-pub mod unread;
+pub mod own;
+pub mod sessions;
 pub mod watch;
-pub mod workspace;
+pub mod write;
 
-pub use cache::remember_messages;
+pub use own::cache::remember_messages;
 
 #[cfg(test)]
 mod tests;

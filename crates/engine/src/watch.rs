@@ -4,8 +4,8 @@
 //! own folder is written, and whole stores are listed only when they are met for the first time.
 
 mod event;
-mod eyes;
 mod followed;
+mod fs_watcher;
 mod inbox;
 mod pending;
 mod place;
@@ -24,14 +24,14 @@ use carryover_agents::{Agent, Found, Store};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
-use self::eyes::Eyes;
 use self::followed::{Followed, Stamps};
-use self::inbox::{Inbox, Mail};
+use self::fs_watcher::FsWatcher;
+use self::inbox::{Changes, Inbox};
 use self::pending::Pending;
 use self::place::{Place, Watched};
 use crate::context::Context;
-use crate::project::resolve;
-use crate::session;
+use crate::sessions::list;
+use crate::sessions::project::resolve;
 
 pub use event::{Activity, Event, Limit};
 pub use inbox::Handle;
@@ -72,7 +72,7 @@ pub struct Watcher<'c> {
     /// What happened before is no news.
     since: Timestamp,
     inbox: Arc<Inbox>,
-    eyes: Eyes,
+    files: FsWatcher,
     stores: Vec<Watched>,
     sessions: BTreeMap<(&'static str, SessionId), Followed>,
     pending: Pending,
@@ -91,7 +91,7 @@ impl<'c> Watcher<'c> {
             options,
             clock,
             since: clock().plus_millis(-MOMENTS_MS),
-            eyes: Eyes::open(&inbox),
+            files: FsWatcher::open(&inbox),
             inbox,
             stores: Vec::new(),
             sessions: BTreeMap::new(),
@@ -118,11 +118,11 @@ impl<'c> Watcher<'c> {
                 }
             }
             let until = self.pending.next().map_or(around, |due| due.min(around));
-            let mail = self.inbox.wait(until.saturating_duration_since(Instant::now()));
-            if mail.stop {
+            let changes = self.inbox.wait(until.saturating_duration_since(Instant::now()));
+            if changes.stop {
                 break;
             }
-            self.sort(mail);
+            self.sort(changes);
             let due = self.pending.take(Instant::now());
             if due.into_iter().try_for_each(|(store, file)| self.check(store, &file, report)).is_break() {
                 break;
@@ -160,8 +160,8 @@ impl<'c> Watcher<'c> {
     fn look_around(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
         let before = self.agents();
         self.look_for_stores(report)?;
-        let changed = self.eyes.look().into_iter().collect();
-        self.sort(Mail { changed, ..Mail::default() });
+        let changed = self.files.look().into_iter().collect();
+        self.sort(Changes { changed, ..Changes::default() });
         self.look_after(|session| session.active_at.is_some());
         self.end_quiet(report)?;
         if let Err(error) = self.write_state() {
@@ -177,7 +177,7 @@ impl<'c> Watcher<'c> {
         for in_projects in [false, true] {
             let agents = self.options.agents.clone();
             for agent in agents.into_iter().filter(|agent| agent.facts().keeps_sessions_in_projects() == in_projects) {
-                for store in session::stores(agent, &self.context) {
+                for store in list::stores(agent, &self.context) {
                     let store = Store { root: resolve(&store.root) };
                     let same = |known: &Watched| known.agent.facts().id == agent.facts().id && known.store == store;
                     if !self.stores.iter().any(same) {
@@ -191,7 +191,7 @@ impl<'c> Watcher<'c> {
 
     /// Begins to watch a store, and looks at what is in it; in this order, so that nothing falls in between.
     fn add(&mut self, watched: Watched, report: &mut Report<'_>) -> ControlFlow<()> {
-        self.eyes.watch(watched.folders());
+        self.files.watch(watched.folders());
         let agent = watched.agent;
         let mut found = Vec::new();
         let told = agent.discover(&watched.store, &mut |session| {
@@ -233,21 +233,21 @@ impl<'c> Watcher<'c> {
     }
 
     /// Sorts paths that changed: files with sessions are read in a moment, new folders are watched at once.
-    fn sort(&mut self, mail: Mail) {
+    fn sort(&mut self, changes: Changes) {
         let now = Instant::now();
-        for path in mail.changed {
+        for path in changes.changed {
             for (store, watched) in self.stores.iter().enumerate() {
                 match watched.place(&path) {
                     Place::Sessions(file) => self.pending.add((store, file), now, self.options.debounce),
                     Place::Folder if path.is_dir() => {
                         // It may have taken the place of another of that name, which is what the system watches.
                         for folder in &watched.below(&path).0 {
-                            self.eyes.forget(folder);
+                            self.files.forget(folder);
                         }
                         // Watched first and looked at afterwards, until nothing new comes up: nothing falls in between.
                         let files = loop {
                             let (folders, files) = watched.below(&path);
-                            if self.eyes.watch(folders) == 0 {
+                            if self.files.watch(folders) == 0 {
                                 break files;
                             }
                         };
@@ -255,14 +255,14 @@ impl<'c> Watcher<'c> {
                             self.pending.add((store, file), now, self.options.debounce);
                         }
                     }
-                    Place::Folder => self.eyes.forget(&path),
+                    Place::Folder => self.files.forget(&path),
                     Place::Elsewhere => {}
                 }
             }
         }
-        if mail.lost {
+        if changes.lost {
             for watched in &self.stores {
-                self.eyes.watch(watched.folders());
+                self.files.watch(watched.folders());
             }
             self.look_after(|_| true);
         }

@@ -42,7 +42,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Box<dyn Error>> {
 
 fn pages(root: &Path) -> Result<Vec<Page>, Box<dyn Error>> {
     let readme = fs_err::read_to_string(root.join("README.md"))?;
-    let schema = serde_json::to_string_pretty(&carryover_engine::config::schema())?;
+    let schema = serde_json::to_string_pretty(&carryover_engine::own::config::schema())?;
     Ok(vec![
         Page { path: "docs/cli.md", text: cli::page()? },
         Page { path: "docs/agents.md", text: agents::page()? },

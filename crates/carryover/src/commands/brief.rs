@@ -11,7 +11,7 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::EntryKey;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{self, Distilled};
-use carryover_engine::unread::Unread;
+use carryover_engine::sessions::unread::Unread;
 use clap::Args;
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ pub(crate) fn cmd_brief(
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project.clone())?;
     let options = handoff::Options { project: project.as_deref(), redact: !args.no_redact };
-    let Distilled { brief, unread, warnings, .. } = handoff::distilled(context, &session, options)?;
+    let Distilled { brief, unread, warnings, .. } = handoff::distil_session(context, &session, options)?;
     for warning in &warnings {
         ui.warning(warning)?;
     }

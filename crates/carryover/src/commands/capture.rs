@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use carryover_core::plain::{escaped_json, one_line};
 use carryover_core::render::session_json;
 use carryover_engine::context::Context;
-use carryover_engine::handoff::{Options, distilled};
-use carryover_engine::unread::Unread;
-use carryover_engine::{ignored, kept};
+use carryover_engine::handoff::ignored;
+use carryover_engine::handoff::project_dir;
+use carryover_engine::handoff::{Options, distil_session};
+use carryover_engine::sessions::unread::Unread;
 use clap::Args;
 use serde::Serialize;
 
@@ -67,12 +68,12 @@ pub(crate) fn cmd_capture(
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project.clone())?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
-    let mut distilled = distilled(context, &session, options)?;
+    let mut distilled = distil_session(context, &session, options)?;
     let captured = session_json(&distilled.brief, &distilled.history, &distilled.workspace, distilled.quoting);
     let text = serde_json::to_string_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
     let (agent, id) = (session.agent.facts().id, &session.found.id.0);
     distilled.warnings.extend(ignored::hide(context, &distilled.project, agent, id, false));
-    let file = kept::write(context, &distilled.project, FILE, escaped_json(&text).as_bytes())?;
+    let file = project_dir::write(context, &distilled.project, FILE, escaped_json(&text).as_bytes())?;
     if ui.json() {
         ui.write_json(&Captured {
             schema: "carryover.capture/1",

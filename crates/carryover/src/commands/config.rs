@@ -1,8 +1,9 @@
 //! `carryover config`.
 
 use carryover_agents::{AGENTS, Env};
-use carryover_engine::config::{self, Config};
-use carryover_engine::{closed, context};
+use carryover_engine::context;
+use carryover_engine::own::closed;
+use carryover_engine::own::config::{self, Config};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use carryover_agents::{AGENTS, Agent};
 use carryover_engine::client;
 use carryover_engine::context::Context;
-use carryover_engine::session::{self, Filter, Listing};
+use carryover_engine::sessions::list::{self, Filter, Listing};
 use clap::Args;
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ struct Detected {
 
 pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> Result<(), CommandError> {
     // All at once: an agent that keeps its sessions in projects is found by what the others' sessions name.
-    let listing = session::list(context, &Filter { left_out: true, ..Filter::default() });
+    let listing = list::list(context, &Filter { left_out: true, ..Filter::default() });
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }

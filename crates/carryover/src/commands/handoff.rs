@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use carryover_agents::Taker;
 use carryover_core::render::{HandoffOptions, Protocol, handoff};
 use carryover_engine::context::Context;
-use carryover_engine::handoff::{Distilled, Options, distilled};
+use carryover_engine::handoff::{Distilled, Options, distil_session};
 use clap::{Args, ValueEnum};
 
 use crate::args::{Globals, SessionArgs};
@@ -75,7 +75,7 @@ pub(crate) fn cmd_handoff(
     let project = args.project.as_deref().map(resolved);
     let session = choice::select(ui, context, globals, &args.session, project.clone())?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
-    let distilled = distilled(context, &session, options)?;
+    let distilled = distil_session(context, &session, options)?;
     let name = session.agent.facts().name;
     let prompt =
         Prompt::of_session(context, &distilled, name, args.taker(), args.tokens.or(context.config.handoff.tokens))?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Agent, Liveness};
 use carryover_engine::context::Context;
-use carryover_engine::drift::drifts;
-use carryover_engine::session::{self, Filter, Listed, Listing};
+use carryover_engine::sessions::drift::drifts;
+use carryover_engine::sessions::list::{self, Filter, Listed, Listing};
 use clap::Args;
 use serde::Serialize;
 
@@ -57,11 +57,11 @@ struct Row<'a> {
 
 pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     let filter = Filter { agent: args.source, project: args.project.as_deref().map(resolved), ..Filter::default() };
-    let listing = session::list(context, &filter);
+    let listing = list::list(context, &filter);
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }
-    for (agent, store) in session::missing_stores(context) {
+    for (agent, store) in list::missing_stores(context) {
         if args.source.is_none_or(|source| source.facts().id == agent.facts().id) {
             let (name, store) = (agent.facts().name, store.display());
             ui.warning(format_args!("{name}: the configured store {store} does not exist"))?;

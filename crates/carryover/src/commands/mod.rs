@@ -16,9 +16,9 @@ mod undo;
 mod watch;
 
 use carryover_agents::Os;
-use carryover_engine::closed::{self, OpenToOthers};
 use carryover_engine::context::Context;
-use carryover_engine::scratch;
+use carryover_engine::own::closed::{self, OpenToOthers};
+use carryover_engine::write::scratch;
 use clap::Subcommand;
 
 use crate::args::Cli;

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use carryover_core::render::uasf;
 use carryover_core::transcript::EntryRef;
 use carryover_engine::context::Context;
+use carryover_engine::handoff::history;
 use carryover_engine::handoff::refuse_unknown;
-use carryover_engine::unread::Unread;
-use carryover_engine::{history, read, remember_messages};
+use carryover_engine::remember_messages;
+use carryover_engine::sessions::read;
+use carryover_engine::sessions::unread::Unread;
 use clap::{Args, ValueEnum};
 
 use crate::args::{Globals, SessionArgs};

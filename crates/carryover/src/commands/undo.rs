@@ -1,7 +1,7 @@
 //! `carryover undo`.
 
 use carryover_engine::context::Context;
-use carryover_engine::undo::{self, TakenOut, UndoError, Undoable};
+use carryover_engine::write::undo::{self, TakenOut, UndoError, Undoable};
 use clap::Args;
 use serde::Serialize;
 

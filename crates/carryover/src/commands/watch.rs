@@ -10,9 +10,9 @@ use carryover_agents::{AGENTS, Agent, by_name};
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_engine::client;
-use carryover_engine::config::LONGEST_INTERVAL;
 use carryover_engine::context::Context;
-use carryover_engine::session;
+use carryover_engine::own::config::LONGEST_INTERVAL;
+use carryover_engine::sessions::list;
 use carryover_engine::watch::{Activity, DEBOUNCE, Event, INTERVAL, Limit, Options, Watcher};
 use clap::Args;
 use serde::Serialize;
@@ -119,7 +119,7 @@ fn agents(context: &Context, args: &WatchArgs) -> Vec<&'static dyn Agent> {
         return args.agents.clone();
     }
     let configured: Vec<_> = context.config.watch.agents.iter().filter_map(|id| by_name(id)).collect();
-    if configured.is_empty() { session::covered(context) } else { configured }
+    if configured.is_empty() { list::covered(context) } else { configured }
 }
 
 /// Shows events as they come.

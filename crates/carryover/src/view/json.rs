@@ -2,7 +2,7 @@
 
 use carryover_core::json::Json;
 use carryover_core::transcript::{Body, Entry, Origin, Part, Permission, Status};
-use carryover_engine::unread::Unread;
+use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
 use super::{Item, View};

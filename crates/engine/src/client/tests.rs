@@ -4,7 +4,7 @@ use carryover_agents::{AGENTS, Env};
 use carryover_core::time::Timestamp;
 
 use super::*;
-use crate::config::Config;
+use crate::own::config::Config;
 #[cfg(unix)]
 use crate::tests::world::program;
 
@@ -50,8 +50,8 @@ fn the_manifest_of_the_package_tells_the_version() {
     let facts = AGENTS[0].facts();
     let real = place.program("lib/pkg/dist/cli.js", "exit 1");
     let manifest = format!(r#"{{"name":"{}","version":"7.8.9"}}"#, facts.packages[0]);
-    file::write_private(&place.path("lib/pkg/package.json"), manifest.as_bytes()).unwrap();
-    file::write_private(&place.path("lib/pkg/dist/package.json"), br#"{"name":"other","version":"1.1.1"}"#).unwrap();
+    files::write_private(&place.path("lib/pkg/package.json"), manifest.as_bytes()).unwrap();
+    files::write_private(&place.path("lib/pkg/dist/package.json"), br#"{"name":"other","version":"1.1.1"}"#).unwrap();
     fs_err::create_dir(place.path("bin")).unwrap();
     fs_err::os::unix::fs::symlink(real, place.path("bin").join(facts.binaries[0])).unwrap();
     let client = installed(&place.context(), AGENTS[0]).unwrap();
@@ -75,7 +75,7 @@ fn a_program_is_asked_once_and_sees_nothing_of_the_user() {
     let log = fs_err::read_to_string(log).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
     assert!(!log.contains("secret") && !log.contains(&place.path("home").display().to_string()), "{log}");
-    file::write_private(&place.path("ours/cache.json"), b"{broken").unwrap();
+    files::write_private(&place.path("ours/cache.json"), b"{broken").unwrap();
     assert_eq!(installed(&context, AGENTS[0]).unwrap().version, Some(Version(1, 2, 3)));
 }
 
@@ -93,6 +93,6 @@ fn a_program_that_hangs_is_ended() {
 fn a_file_that_cannot_be_run_is_no_client() {
     let place = Place::new();
     let name = AGENTS[0].facts().binaries[0];
-    file::write_private(&place.path("bin").join(name), b"text").unwrap();
+    files::write_private(&place.path("bin").join(name), b"text").unwrap();
     assert_eq!(installed(&place.context(), AGENTS[0]), None);
 }

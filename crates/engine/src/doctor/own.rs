@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use crate::config::{self, ConfigError};
 use crate::context::Context;
-use crate::session::missing_stores;
-use crate::{closed, journal, undo};
+use crate::own::closed;
+use crate::own::config::{self, ConfigError};
+use crate::sessions::list::missing_stores;
+use crate::write::journal;
+use crate::write::undo;
 
 use super::{Finding, Severity, writable};
 

@@ -8,11 +8,12 @@ use carryover_core::transcript::{Body, Entry, Transcript, text_of};
 
 use super::importing::{self, Importing};
 use super::world::World;
-use crate::resume::{Report, ResumeError, resume_among};
-use crate::select::{Query, SelectError, select};
-use crate::session::Listed;
-use crate::undo::{UndoError, undo};
-use crate::{journal, read};
+use crate::carry::resume::{Report, ResumeError, resume_among};
+use crate::sessions::list::Listed;
+use crate::sessions::read;
+use crate::sessions::select::{Query, SelectError, select};
+use crate::write::journal;
+use crate::write::undo::{UndoError, undo};
 
 pub(super) fn fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
     let folder = agent.facts().id.replace('-', "_");

@@ -7,8 +7,8 @@ use carryover_core::time::Timestamp;
 
 use super::agents::fixtures;
 use super::world::World;
-use crate::history;
-use crate::select::{Query, SelectError, select};
+use crate::handoff::history;
+use crate::sessions::select::{Query, SelectError, select};
 
 #[test]
 fn every_fixture_has_its_handoff() {

@@ -11,17 +11,17 @@ use carryover_core::transcript::SessionId;
 
 use super::fake::BETA;
 use super::world::{World, undo};
+use crate::carry::resume::ResumeError;
 use crate::context::Context;
-use crate::disk::{Disk, NewFile, RealDisk};
-use crate::file::TEMP_PREFIX;
-use crate::journal::{Lines, Rows};
 #[cfg(unix)]
-use crate::leave::{Leaving, leave_on};
-use crate::lines::LinesError;
-use crate::resume::ResumeError;
-use crate::rows::RowsError;
-use crate::run::RunError;
-use crate::undo::{undoable, unfinished};
+use crate::handoff::context_file::{ContextFile, write_context_file_on};
+use crate::own::files::TEMP_PREFIX;
+use crate::write::disk::{Disk, NewFile, RealDisk};
+use crate::write::journal::{Lines, Rows};
+use crate::write::lines::LinesError;
+use crate::write::rows::RowsError;
+use crate::write::run::RunError;
+use crate::write::undo::{undoable, unfinished};
 
 /// Stops at a step, counted down.
 struct Failing {
@@ -203,10 +203,16 @@ fn brief_stopped_after(left: usize, for_good: bool) -> Option<World> {
     assert!(git.unwrap().success());
     let taker = Taker::all().find(|taker| taker.takes == Takes::Named).unwrap();
     let session = SessionId("aaaa1111".into());
-    let leaving =
-        Leaving { taker: &taker, project: &project, agent: "alpha", session: &session, text: "brief", dry_run: false };
+    let leaving = ContextFile {
+        taker: &taker,
+        project: &project,
+        agent: "alpha",
+        session: &session,
+        text: "brief",
+        dry_run: false,
+    };
     let mut disk = Failing { left, for_good, stopped: false };
-    let is_done = leave_on(&mut disk, &world.context, &leaving).is_ok();
+    let is_done = write_context_file_on(&mut disk, &world.context, &leaving).is_ok();
     if is_done {
         assert_eq!(World::lines(&list), ["target", ".carryover/"]);
     }
@@ -236,7 +242,7 @@ fn a_brief_that_stops_anywhere_leaves_the_users_list_as_it_was() {
 fn nothing_is_unfinished_while_somebody_is_at_it() {
     let (world, _) = stopped_after(4, true).unwrap();
     assert_eq!(unfinished(&world.context).len(), 1);
-    let _lock = crate::journal::Lock::take(&world.context).unwrap();
+    let _lock = crate::write::journal::Lock::take(&world.context).unwrap();
     assert!(unfinished(&world.context).is_empty());
 }
 

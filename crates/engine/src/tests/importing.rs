@@ -9,11 +9,11 @@ use rusqlite::{Connection, OpenFlags, params};
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::disk::{Disk, NewFile, RealDisk};
-use crate::journal::{Lines, Rows};
-use crate::lines::LinesError;
-use crate::rows::RowsError;
-use crate::run::RunError;
+use crate::write::disk::{Disk, NewFile, RealDisk};
+use crate::write::journal::{Lines, Rows};
+use crate::write::lines::LinesError;
+use crate::write::rows::RowsError;
+use crate::write::run::RunError;
 
 /// The real disk, with commands that put a session there done by ourselves.
 pub(super) struct Importing {

@@ -1,7 +1,7 @@
 use super::fake::{ALPHA, BETA};
 use super::world::{STORY, World};
-use crate::disk::RealDisk;
-use crate::resume::Options;
+use crate::carry::resume::Options;
+use crate::write::disk::RealDisk;
 
 const ASKED: &str = r#"{"t":"prompt","s":"and in beta?"}"#;
 const CALLED: &str = r#"{"t":"call","id":"b1","tool":"sh","input":{"command":"pwd"}}"#;
@@ -61,17 +61,17 @@ fn sources_that_changed_or_vanished_are_not_trusted() {
         |world| {
             let path = world.path("home/.alpha/sessions/aaaa1111.alpha.jsonl");
             let text = fs_err::read_to_string(&path).unwrap().replace("done", "DONE");
-            crate::file::write_private(&path, text.as_bytes()).unwrap();
+            crate::own::files::write_private(&path, text.as_bytes()).unwrap();
         },
         |world| {
             let path = world.path("home/.alpha/sessions/aaaa1111.alpha.jsonl");
-            crate::file::write_private(&path, b"").unwrap();
+            crate::own::files::write_private(&path, b"").unwrap();
         },
         |world| {
             for file in fs_err::read_dir(world.path("ours/resumes")).unwrap() {
                 let path = file.unwrap().path();
                 if path.to_string_lossy().ends_with(".lineage.json") {
-                    crate::file::write_private(&path, b"{\"broken\":").unwrap();
+                    crate::own::files::write_private(&path, b"{\"broken\":").unwrap();
                 }
             }
         },
@@ -90,7 +90,7 @@ fn sources_that_changed_or_vanished_are_not_trusted() {
 fn a_written_session_that_was_rewritten_is_carried_as_it_stands() {
     let (mut world, session, file) = gone_over();
     let text = fs_err::read_to_string(&file).unwrap().replace("I will", "I shall");
-    crate::file::write_private(&file, text.as_bytes()).unwrap();
+    crate::own::files::write_private(&file, text.as_bytes()).unwrap();
     let back = world.resume(&session, &ALPHA);
     let lines = World::lines(&back.files[0]).join("\n");
     assert!(lines.contains("I shall") && !lines.contains("I will"));

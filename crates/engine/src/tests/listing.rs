@@ -1,8 +1,8 @@
 use super::fake::{ALPHA, BETA, BOTH, DELTA};
 use super::world::World;
 use crate::remember_messages;
-use crate::select::{Query, SelectError, Selected, select_among};
-use crate::session::{Filter, Listing, list_among};
+use crate::sessions::list::{Filter, Listing, list_among};
+use crate::sessions::select::{Query, SelectError, Selected, select_among};
 
 fn list(world: &World, filter: &Filter) -> Listing {
     list_among(BOTH, &world.context, filter)

@@ -4,9 +4,9 @@ use super::fake::{ALPHA, BETA, LIAR};
 #[cfg(unix)]
 use super::world::program;
 use super::world::{STORY, World};
-use crate::disk::RealDisk;
-use crate::resume::{Options, ResumeError};
-use crate::undo::undoable;
+use crate::carry::resume::{Options, ResumeError};
+use crate::write::disk::RealDisk;
+use crate::write::undo::undoable;
 
 fn records(path: &std::path::Path) -> Vec<Value> {
     World::lines(path).iter().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -1,6 +1,6 @@
 use super::fake::BETA;
 use super::world::{World, undo};
-use crate::undo::{UndoError, undoable, unfinished};
+use crate::write::undo::{UndoError, undoable, unfinished};
 
 #[test]
 fn undo_takes_back_exactly_what_was_added() {
@@ -91,12 +91,12 @@ fn resumes_are_named_by_the_beginning_of_their_id() {
     world.story();
     let options = |world: &World, name: &str| {
         fs_err::create_dir_all(world.path(name)).unwrap();
-        crate::resume::Options { project: Some(world.path(name)), ..World::options(&BETA) }
+        crate::carry::resume::Options { project: Some(world.path(name)), ..World::options(&BETA) }
     };
     let first = options(&world, "one");
-    let first = world.try_resume(&mut crate::disk::RealDisk, "aaaa1111", &first).unwrap();
+    let first = world.try_resume(&mut crate::write::disk::RealDisk, "aaaa1111", &first).unwrap();
     let second = options(&world, "two");
-    let second = world.try_resume(&mut crate::disk::RealDisk, "aaaa1111", &second).unwrap();
+    let second = world.try_resume(&mut crate::write::disk::RealDisk, "aaaa1111", &second).unwrap();
     let listed: Vec<String> = undoable(&world.context).into_iter().map(|one| one.id).collect();
     assert_eq!(listed, [second.undo_id.clone().unwrap(), first.undo_id.clone().unwrap()]);
     assert!(

@@ -8,14 +8,14 @@ use carryover_agents::{Agent, Env, Os};
 use carryover_core::time::Timestamp;
 
 use super::fake::{ALPHA, BOTH};
-use crate::config::Config;
+use crate::carry::resume::{Options, Report, ResumeError, resume_among};
 use crate::context::Context;
-use crate::disk::{Disk, RealDisk};
-use crate::file;
-use crate::resume::{Options, Report, ResumeError, resume_among};
-use crate::select::{Query, select_among};
-use crate::session::Listed;
-use crate::undo::{UndoError, Undone, undo_among};
+use crate::own::config::Config;
+use crate::own::files;
+use crate::sessions::list::Listed;
+use crate::sessions::select::{Query, select_among};
+use crate::write::disk::{Disk, RealDisk};
+use crate::write::undo::{UndoError, Undone, undo_among};
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -80,7 +80,7 @@ impl World {
 
     pub(super) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
-        file::write_private(&path, text.as_bytes()).unwrap();
+        files::write_private(&path, text.as_bytes()).unwrap();
         path
     }
 
@@ -130,7 +130,7 @@ impl World {
     pub(super) fn append(path: &Path, lines: &[&str]) {
         let mut text = fs_err::read_to_string(path).unwrap();
         text.extend(lines.iter().map(|line| format!("{line}\n")));
-        file::write_private(path, text.as_bytes()).unwrap();
+        files::write_private(path, text.as_bytes()).unwrap();
     }
 
     /// All that is outside of our own folder.
@@ -198,7 +198,7 @@ fn rows(path: &Path) -> Vec<u8> {
 pub(crate) fn program(path: &Path, script: &str) {
     use std::os::unix::fs::PermissionsExt;
     let text = format!("#!/bin/sh\n[ \"$1\" = --ready ] && exit 0\n{script}\n");
-    file::write_private(path, text.as_bytes()).unwrap();
+    files::write_private(path, text.as_bytes()).unwrap();
     fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     while std::process::Command::new(path).arg("--ready").status().is_err() {
         std::thread::yield_now();

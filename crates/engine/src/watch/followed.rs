@@ -8,7 +8,7 @@ use carryover_core::time::Timestamp;
 use super::event::{Activity, Limit};
 use super::place::log_of;
 use super::recent::{News, Recent, Standing};
-use crate::file::Stamp;
+use crate::own::files::Stamp;
 
 /// By what a change of a file, or of the log beside a database, is noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Followed {
         Self::new(agent, found, stamps, News { since, from: stamps.size() })
     }
 
-    /// A session that came into being under our eyes.
+    /// A session that came into being while we looked.
     pub(super) fn born(agent: &'static dyn Agent, found: Found, stamps: Stamps, since: Timestamp) -> Self {
         Self::new(agent, found, stamps, News { since, from: 0 })
     }

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 /// What has come in.
 #[derive(Debug, Default)]
-pub(super) struct Mail {
+pub(super) struct Changes {
     pub(super) changed: BTreeSet<PathBuf>,
     /// Some changes were not told.
     pub(super) lost: bool,
     pub(super) stop: bool,
 }
 
-impl Mail {
+impl Changes {
     fn is_empty(&self) -> bool {
         self.changed.is_empty() && !self.lost && !self.stop
     }
@@ -24,24 +24,24 @@ impl Mail {
 
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    mail: Mutex<Mail>,
+    changes: Mutex<Changes>,
     arrived: Condvar,
 }
 
 impl Inbox {
     pub(super) fn change(&self, paths: Vec<PathBuf>) {
-        self.put(|mail| mail.changed.extend(paths));
+        self.put(|changes| changes.changed.extend(paths));
     }
 
     pub(super) fn lose(&self) {
-        self.put(|mail| mail.lost = true);
+        self.put(|changes| changes.lost = true);
     }
 
     /// Sleeps until something comes in or the time is over, and takes it all.
-    pub(super) fn wait(&self, at_most: Duration) -> Mail {
-        let waited = self.arrived.wait_timeout_while(self.lock(), at_most, |mail| mail.is_empty());
-        let (mut mail, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *mail)
+    pub(super) fn wait(&self, at_most: Duration) -> Changes {
+        let waited = self.arrived.wait_timeout_while(self.lock(), at_most, |changes| changes.is_empty());
+        let (mut changes, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *changes)
     }
 
     /// Whether the end was asked for, for one who is in the midst of something long.
@@ -49,14 +49,14 @@ impl Inbox {
         self.lock().stop
     }
 
-    fn put(&self, add: impl FnOnce(&mut Mail)) {
+    fn put(&self, add: impl FnOnce(&mut Changes)) {
         add(&mut self.lock());
         self.arrived.notify_one();
     }
 
     /// What is in it is whole at any time, so a panic elsewhere does not spoil it.
-    fn lock(&self) -> MutexGuard<'_, Mail> {
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Changes> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,6 +67,6 @@ pub struct Handle(pub(super) Arc<Inbox>);
 impl Handle {
     /// Lets the watcher finish what it does, write its state and return.
     pub fn stop(&self) {
-        self.0.put(|mail| mail.stop = true);
+        self.0.put(|changes| changes.stop = true);
     }
 }

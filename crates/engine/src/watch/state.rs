@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::kept;
+use crate::handoff::project_dir;
 
 const NAME: &str = "watcher-state.json";
 
@@ -25,13 +25,13 @@ pub struct State {
 pub(super) fn write(context: &Context, project: &Path, state: &State) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(state)?;
     bytes.push(b'\n');
-    kept::write(context, project, NAME, &bytes).map(drop)
+    project_dir::write(context, project, NAME, &bytes).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kept::FOLDER;
+    use crate::handoff::project_dir::FOLDER;
     use crate::tests::world::World;
 
     fn state() -> State {

@@ -141,7 +141,7 @@ fn read(path: &Path) -> Result<u64> {
 fn history(path: &Path) -> Result<u64> {
     let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
     let source = Source { path: path.to_path_buf(), key: None };
-    Ok(black_box(carryover_engine::history::of_source(agent, &source)?).steps.len() as u64)
+    Ok(black_box(carryover_engine::handoff::history::of_source(agent, &source)?).steps.len() as u64)
 }
 
 fn list(home: &Path) -> Result<u64> {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use carryover_agents::{AGENTS, Base};
-use carryover_engine::config;
+use carryover_engine::own::config;
 
 const HEAD: &str = "\
 # Configuration

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::Env;
 use carryover_core::time::Timestamp;
-use carryover_engine::config::Config;
 use carryover_engine::context::Context;
+use carryover_engine::own::config::Config;
 use tempfile::TempDir;
 
 use crate::error::CommandError;

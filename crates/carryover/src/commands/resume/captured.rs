@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use carryover_core::distill::Quoting;
 use carryover_core::render::{SessionJson, Uasf};
 use carryover_engine::context::Context;
-use carryover_engine::unread::Unread;
+use carryover_engine::sessions::unread::Unread;
 
 use super::ResumeArgs;
 use crate::delivery::{Delivery, Prompt};

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use carryover_agents::{Agent, Loss};
+use carryover_engine::carry::resume::{self, Options, Report, ResumeError};
 use carryover_engine::context::Context;
-use carryover_engine::resume::{self, Options, Report, ResumeError};
-use carryover_engine::session::Listed;
-use carryover_engine::unread::Unread;
+use carryover_engine::sessions::list::Listed;
+use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
 use super::ResumeArgs;

@@ -4,10 +4,10 @@ use carryover_agents::{ResumeCommand, Taker, Takes};
 use carryover_core::render::{ContextOptions, context_block};
 use carryover_core::tokens::estimate;
 use carryover_engine::context::Context;
-use carryover_engine::handoff::{Distilled, Options, distilled};
-use carryover_engine::leave::{LeaveError, Leaving, LeftBrief, leave};
-use carryover_engine::session::Listed;
-use carryover_engine::unread::Unread;
+use carryover_engine::handoff::context_file::{ContextFile, ContextFileError, LeftBrief, write_context_file};
+use carryover_engine::handoff::{Distilled, Options, distil_session};
+use carryover_engine::sessions::list::Listed;
+use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
 use super::ResumeArgs;
@@ -21,7 +21,7 @@ use crate::ui::{DIM, GOOD, Ui};
 
 fn distil(context: &Context, session: &Listed, args: &ResumeArgs) -> Result<Distilled, CommandError> {
     let project = args.project.as_deref().map(resolved);
-    Ok(distilled(context, session, Options { project: project.as_deref(), redact: !args.no_redact })?)
+    Ok(distil_session(context, session, Options { project: project.as_deref(), redact: !args.no_redact })?)
 }
 
 /// A prompt that the target is started with.
@@ -89,7 +89,7 @@ pub(super) fn as_context(
     let facts = session.agent.facts();
     let show = show_command(&session.found.id.0, context.env.os);
     let text = context_block(&distilled.brief, &ContextOptions { agent_name: facts.name, show_command: &show });
-    let leaving = Leaving {
+    let leaving = ContextFile {
         taker: target,
         project: &distilled.project,
         agent: facts.id,
@@ -97,7 +97,7 @@ pub(super) fn as_context(
         text: &text,
         dry_run: args.dry_run,
     };
-    let left = leave(context, &leaving)?;
+    let left = write_context_file(context, &leaving)?;
     warnings.extend(distilled.warnings.iter().chain(&left.warnings).cloned());
     let command = command(target, &left, &distilled);
     if ui.json() {
@@ -176,10 +176,10 @@ fn go_on(
     }
 }
 
-impl From<LeaveError> for CommandError {
-    fn from(error: LeaveError) -> Self {
+impl From<ContextFileError> for CommandError {
+    fn from(error: ContextFileError) -> Self {
         let hint = match &error {
-            LeaveError::Changed(_) => {
+            ContextFileError::Changed(_) => {
                 Some("move your words out of the block that `carryover` marks, or remove the block")
             }
             _ => None,

@@ -1,0 +1,120 @@
+//! Cutting what is carried to what the target takes.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use carryover_agents::{Agent, Carried, Loss};
+use carryover_core::fit::{self, CannotFit, Item};
+use carryover_core::transcript::{Body, Header, Part, SessionId};
+
+use super::resume::ResumeError;
+use crate::carry::assemble::{Assembled, SourceSession, complete};
+use crate::sessions::unread::Unread;
+use crate::write::journal;
+
+/// What will be written.
+pub(super) struct Fitted {
+    pub(super) header: Header,
+    pub(super) carried: Vec<Carried>,
+    pub(super) brief: Option<String>,
+    /// How many entries gave way to the brief.
+    pub(super) cut: usize,
+    pub(super) clipped: usize,
+    pub(super) tokens: u64,
+    /// Of all entries, with those that gave way.
+    pub(super) origins: Vec<journal::Origin>,
+    pub(super) sources: Vec<SourceSession>,
+    pub(super) losses: Vec<Loss>,
+    pub(super) unread: Unread,
+}
+
+/// Fits a session into a number of tokens, and completes what is left of it.
+pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Result<Fitted, ResumeError> {
+    let Assembled { header, mut carried, origins, sources, unread, .. } = assembled;
+    let show = format!("carryover show {} --full", shown(&header.session));
+    let mut items: Vec<Item<'_>> =
+        carried.iter_mut().map(|carried| Item { entry: &mut carried.entry, action: &carried.action }).collect();
+    let fit = fit::fit(&mut items, budget, &show)
+        .map_err(|CannotFit { needed, window }| ResumeError::CannotFit { needed, window })?;
+    for index in &fit.clipped {
+        carried[*index].clipped = true;
+    }
+    let older: Vec<Carried> = carried.drain(..fit.cut).collect();
+    let mut losses = complete(&mut carried, &origins[fit.cut..], &sources, target);
+    give_up_natives(&mut carried, &older);
+    losses.extend(give_up_sealed_summaries(&mut carried));
+    losses.extend(give_up_blanks(&mut carried));
+    if fit.brief.is_none() && carried.iter().all(|carried| matches!(carried.entry.body, Body::Opaque(_))) {
+        return Err(ResumeError::Empty(unread));
+    }
+    if fit.cut > 0 {
+        let reason = "they did not fit; an outline of them stands in their place";
+        losses.push(Loss { what: "older entries", count: fit.cut, reason });
+    }
+    losses.extend(unread_loss(&unread));
+    Ok(Fitted {
+        header,
+        carried,
+        brief: fit.brief,
+        cut: fit.cut,
+        clipped: fit.clipped.len(),
+        tokens: fit.tokens,
+        origins,
+        sources,
+        losses,
+        unread,
+    })
+}
+
+/// What is damaged in the store cannot be in the copy.
+fn unread_loss(unread: &Unread) -> Option<Loss> {
+    let reason = "damaged in the session's own store; a warning tells where";
+    (!unread.is_empty()).then_some(Loss { what: "unreadable records", count: unread.count, reason })
+}
+
+/// A record of which something was cut off cannot be written back as it was.
+fn give_up_natives(carried: &mut [Carried], older: &[Carried]) {
+    let cut = carried.iter().filter(|carried| carried.clipped).chain(older);
+    let cut: BTreeSet<(u16, u64)> = cut.map(|carried| carried.entry.key.record()).collect();
+    for carried in carried.iter_mut().filter(|carried| cut.contains(&carried.entry.key.record())) {
+        carried.native = None;
+    }
+}
+
+/// A summary without words is one that only its vendor's API can open: to another agent it says nothing.
+fn give_up_sealed_summaries(carried: &mut [Carried]) -> Option<Loss> {
+    let is_sealed = |carried: &&mut Carried| match &carried.entry.body {
+        Body::Summary(parts) => parts.is_empty() && carried.native.is_none(),
+        _ => false,
+    };
+    let count = give_up(carried, "sealed summary", is_sealed);
+    let reason = "sealed by its vendor; `carryover show --full` has what it stood for";
+    (count > 0).then_some(Loss { what: "summary", count, reason })
+}
+
+/// No API takes a message in which nothing is said, and clients leave it out when they resume: it costs itself and not
+/// the session.
+fn give_up_blanks(carried: &mut [Carried]) -> Option<Loss> {
+    let is_blank = |carried: &&mut Carried| match &carried.entry.body {
+        Body::Prompt(parts) | Body::Reply(parts) => carried.native.is_none() && parts.iter().all(is_blank_part),
+        _ => false,
+    };
+    let count = give_up(carried, "blank", is_blank);
+    let reason = "nothing is said in them, and no model takes such a message";
+    (count > 0).then_some(Loss { what: "blank messages", count, reason })
+}
+
+/// Leaves nothing of some entries but their places, and counts them.
+fn give_up(carried: &mut [Carried], kind: &'static str, is_given_up: impl Fn(&&mut Carried) -> bool) -> usize {
+    let given_up = carried.iter_mut().filter(is_given_up);
+    given_up.map(|carried| carried.entry.body = Body::Opaque(Cow::Borrowed(kind))).count()
+}
+
+fn is_blank_part(part: &Part) -> bool {
+    matches!(part, Part::Text(text) if text.trim().is_empty())
+}
+
+/// Enough of an id to be the only one: ids that begin with the time share their first eight characters for a minute.
+fn shown(session: &SessionId) -> &str {
+    session.0.get(..13).unwrap_or(&session.0)
+}

@@ -1,0 +1,62 @@
+//! What a resume did or would do, for people.
+
+use carryover_agents::{Agent, Op, WritePlan};
+
+use super::fit::Fitted;
+use super::resume::{Report, permission_loss};
+use crate::sessions::list::Listed;
+
+pub(super) fn of(
+    session: &Listed,
+    target: &dyn Agent,
+    plan: &WritePlan,
+    fitted: &Fitted,
+    window: u64,
+    warnings: Vec<String>,
+) -> Report {
+    let mut lost = fitted.losses.clone();
+    lost.extend(plan.losses.iter().cloned());
+    lost.extend(permission_loss(fitted.header.permission));
+    let created = plan.ops.iter().filter_map(|op| match op {
+        Op::Create { path, .. } => Some(path.clone()),
+        Op::Append { .. } | Op::Run(_) => None,
+    });
+    Report {
+        source: session.agent.facts().id,
+        source_session: session.found.id.clone(),
+        target: target.facts().id,
+        session: plan.session.clone(),
+        command: plan.resume.clone(),
+        carried: fitted.carried.len(),
+        translated: plan.translated,
+        clipped: fitted.clipped,
+        lost,
+        unread: fitted.unread.clone(),
+        tokens: fitted.tokens,
+        window,
+        files: created.collect(),
+        undo_id: None,
+        warnings,
+        steps: plan.ops.iter().map(step).collect(),
+        superseded: None,
+    }
+}
+
+fn step(op: &Op) -> String {
+    match op {
+        Op::Create { path, bytes, .. } => format!("create {} ({})", path.display(), size(bytes.len())),
+        Op::Append { lines, .. } => format!("add a line to {}", lines.file.display()),
+        Op::Run(run) => {
+            let program = run.program.file_name().unwrap_or_default().to_string_lossy();
+            format!("run {program}: {}", run.why)
+        }
+    }
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
+        _ => format!("{} MB", bytes.div_ceil(1_000_000)),
+    }
+}

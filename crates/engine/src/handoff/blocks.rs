@@ -1,0 +1,56 @@
+//! Blocks of ours in files that others write, too: put there, looked at, taken out again.
+
+use std::io;
+use std::path::Path;
+
+use carryover_core::render::block;
+
+use crate::own::files;
+use crate::own::fingerprint::Fingerprint;
+use crate::write::disk::Disk;
+use crate::write::journal::Block;
+
+/// An instruction file that is longer is not one.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// The text of a file; none where there is no such file.
+pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+    let Some(bytes) = files::read_bounded(path, MAX_BYTES)? else { return Ok(None) };
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text"))
+}
+
+/// Whether the block is what we left there; one that is gone is nobody's.
+pub(crate) fn is_as_left(left: &Block) -> io::Result<bool> {
+    let Some(text) = read(&left.file)? else { return Ok(true) };
+    let found = block::find(&text).map_err(invalid)?;
+    Ok(found.is_none_or(|place| Fingerprint::of(text[place].as_bytes()) == left.left))
+}
+
+/// What went with a block.
+pub(crate) enum Removed {
+    /// There was none any more.
+    Nothing,
+    Block,
+    /// The whole file, which was made for it.
+    File,
+}
+
+/// Takes the block out; a file that was made for it goes, too, unless somebody else has written there.
+pub(crate) fn take_out(disk: &mut dyn Disk, left: &Block, project: &Path) -> io::Result<Removed> {
+    let Some(text) = read(&left.file)? else { return Ok(Removed::Nothing) };
+    if block::find(&text).map_err(invalid)?.is_none() {
+        return Ok(Removed::Nothing);
+    }
+    let rest = block::remove(&text).map_err(invalid)?;
+    if left.rest == Some(Fingerprint::of(rest.as_bytes())) {
+        disk.remove_file(&left.file)?;
+        return Ok(Removed::File);
+    }
+    disk.rewrite(&left.file, rest.as_bytes(), project)?;
+    Ok(Removed::Block)
+}
+
+pub(crate) fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}

@@ -1,0 +1,323 @@
+//! A brief, left where the next agent reads instructions.
+//!
+//! What git may see gets a pointer and nothing else; the brief itself stands in our own folder of the project, which is
+//! kept from git.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{AGENTS, Taker, Takes};
+use carryover_core::render::block;
+use carryover_core::transcript::SessionId;
+
+use crate::context::Context;
+use crate::handoff::blocks;
+use crate::handoff::ignored;
+use crate::handoff::ignored::MissingIgnoreRule;
+use crate::handoff::project_dir;
+use crate::handoff::workspace;
+use crate::own::files;
+use crate::own::fingerprint::Fingerprint;
+use crate::sessions::project::resolve;
+use crate::write::disk::{Disk, RealDisk};
+use crate::write::journal::{self, Block, Journal, Left, Lock, Named, State};
+use crate::write::undo;
+
+/// One that is longer is no brief.
+const MAX_EARLIER: u64 = 16 << 20;
+
+/// What stands among the instructions in the place of the brief: the same in every project. Some agents' own tools for
+/// reading refuse what git ignores; their shells do not.
+const POINTER: &str = "\
+An earlier session in this project was handed over. Before you start, read `.carryover/context.md`, if it is there (with a
+shell command if need be: git ignores it): it tells what was asked, what was done, and what comes next. If it is not there,
+nothing was handed over.";
+
+/// What is to be left, for whom.
+pub struct ContextFile<'a> {
+    pub taker: &'a Taker,
+    pub project: &'a Path,
+    /// Whose session it is.
+    pub agent: &'static str,
+    pub session: &'a SessionId,
+    /// The brief.
+    pub text: &'a str,
+    pub dry_run: bool,
+}
+
+/// What was left, and where.
+#[derive(Debug, Clone)]
+pub struct LeftBrief {
+    /// The file that the agent reads by itself; none where the brief must be named.
+    pub file: Option<PathBuf>,
+    /// The file that holds the brief.
+    pub payload: PathBuf,
+    pub undo_id: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ContextFileError {
+    #[error("could not leave the brief in {}", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} leads out of the project", .0.display())]
+    Outside(PathBuf),
+    #[error("somebody has written inside the brief that stands in {}", .0.display())]
+    Changed(PathBuf),
+}
+
+/// Leaves a brief; an earlier one in the same place is replaced.
+pub fn write_context_file(context: &Context, leaving: &ContextFile<'_>) -> Result<LeftBrief, ContextFileError> {
+    write_context_file_on(&mut RealDisk, context, leaving)
+}
+
+pub(crate) fn write_context_file_on(
+    disk: &mut dyn Disk,
+    context: &Context,
+    leaving: &ContextFile<'_>,
+) -> Result<LeftBrief, ContextFileError> {
+    let plan = Plan::make(context, leaving)?;
+    let payload = project_dir::context_file(leaving.project);
+    // Before anything is noted down: what is taken back after a failure must not be what was there before.
+    project_dir::refuse_tracked(context, leaving.project, project_dir::CONTEXT).map_err(failed(&payload))?;
+    refuse_changed_payload(context, &payload)?;
+    let mut left = LeftBrief {
+        file: plan.block.as_ref().map(|block| block.file.clone()),
+        payload,
+        undo_id: None,
+        warnings: plan.warnings.clone(),
+    };
+    if leaving.dry_run {
+        return Ok(left);
+    }
+    let folder = journal::folder(context);
+    let _lock = Lock::take(context).map_err(failed(&folder))?;
+    left.warnings.extend(undo::recover(AGENTS, disk, context));
+    left.undo_id = Some(plan.perform(disk, context, leaving)?);
+    Ok(left)
+}
+
+/// What will be written besides the brief.
+struct Plan {
+    block: Option<NewBlock>,
+    /// The project's list of what git ignores, where our folder is to be put on it.
+    missing: Option<MissingIgnoreRule>,
+    warnings: Vec<String>,
+}
+
+struct NewBlock {
+    file: PathBuf,
+    /// What the file holds already; what a new one begins with.
+    before: String,
+    is_new: bool,
+}
+
+impl Plan {
+    fn make(context: &Context, leaving: &ContextFile<'_>) -> Result<Self, ContextFileError> {
+        let mut warnings = Vec::new();
+        let block = NewBlock::plan(context, leaving, &mut warnings)?;
+        // The list names our folder before anything is in it.
+        let missing = ignored::find_missing_rule(context, leaving.project);
+        warnings.extend(missing.is_some().then(|| ignored::TOLD.to_owned()));
+        Ok(Self { block, missing, warnings })
+    }
+
+    fn perform(
+        &self,
+        disk: &mut dyn Disk,
+        context: &Context,
+        leaving: &ContextFile<'_>,
+    ) -> Result<String, ContextFileError> {
+        let mut journal = self.journal(context, leaving);
+        let text = match &self.block {
+            Some(new) => Some(new.text(context, &mut journal)?),
+            None => None,
+        };
+        // An earlier brief, or somebody's own file, is there again if this one cannot be left.
+        let payload = project_dir::context_file(leaving.project);
+        let earlier = files::read_bounded(&payload, MAX_EARLIER).map_err(failed(&payload))?;
+        write_journal(disk, context, &journal)?;
+        let done = self.write(disk, context, leaving, &journal, text.as_deref());
+        journal.state = State::Done;
+        if let Err(error) = done.and_then(|()| write_journal(disk, context, &journal)) {
+            undo::take_back(disk, &journal, true).ok();
+            if let Some(earlier) = earlier {
+                // It may be the list itself that cannot be written.
+                project_dir::prepare(disk, leaving.project).ok();
+                disk.write_own(&payload, &earlier).map_err(failed(&payload))?;
+            }
+            if let Some(new) = self.block.as_ref().filter(|new| !new.is_new) {
+                disk.rewrite(&new.file, new.before.as_bytes(), leaving.project).map_err(failed(&new.file))?;
+            }
+            journal.state = State::Undone;
+            write_journal(disk, context, &journal)?;
+            return Err(error);
+        }
+        supersede(disk, context, &mut journal)?;
+        Ok(journal.id)
+    }
+
+    fn write(
+        &self,
+        disk: &mut dyn Disk,
+        context: &Context,
+        leaving: &ContextFile<'_>,
+        journal: &Journal,
+        text: Option<&str>,
+    ) -> Result<(), ContextFileError> {
+        if let Some(missing) = &self.missing {
+            project_dir::prepare(disk, leaving.project).map_err(failed(leaving.project))?;
+            missing.write(disk, leaving.project).map_err(failed(leaving.project))?;
+        }
+        let payload = project_dir::context_file(leaving.project);
+        project_dir::write_on(disk, context, leaving.project, project_dir::CONTEXT, leaving.text.as_bytes())
+            .map_err(failed(&payload))?;
+        for folder in &journal.folders {
+            disk.create_folder(folder).map_err(failed(folder))?;
+        }
+        match (&self.block, text) {
+            (Some(new), Some(text)) => {
+                disk.rewrite(&new.file, text.as_bytes(), leaving.project).map_err(failed(&new.file))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn journal(&self, context: &Context, leaving: &ContextFile<'_>) -> Journal {
+        let source = Named { agent: leaving.agent.to_owned(), session: leaving.session.clone() };
+        // No session of the target's: there is nothing to find the way back from.
+        let target = Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() };
+        let mut journal = Journal::begun(context, source, target, leaving.project);
+        let (path, bytes) = (project_dir::context_file(leaving.project), leaving.text.as_bytes());
+        journal.files.push(Left { path, size: bytes.len() as u64, digest: Fingerprint::of(bytes) });
+        journal.ignored = self.missing.as_ref().map(MissingIgnoreRule::note);
+        journal
+    }
+}
+
+impl NewBlock {
+    /// The pointer for a taker that has a file of instructions.
+    fn plan(
+        context: &Context,
+        leaving: &ContextFile<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Self>, ContextFileError> {
+        let (name, follows, beginning) = match leaving.taker.takes {
+            Takes::Named => return Ok(None),
+            Takes::Block { file, follows } => (file, follows, ""),
+            Takes::Own { file, front_matter } => (file, true, front_matter),
+        };
+        let file = inside(leaving.project, name)?;
+        let before = blocks::read(&file).map_err(failed(&file))?;
+        refuse_changed(context, &file, before.as_deref())?;
+        let kept = format!("{}/{}", project_dir::FOLDER, project_dir::CONTEXT);
+        if before.is_some() && workspace::is_tracked(context, leaving.project, &file) {
+            warnings.push(format!("{name} is tracked by git: it gets a pointer, and the brief stands in {kept}"));
+        }
+        if !follows {
+            warnings.push(format!("{} may not open {kept} by itself: ask it to read that file", leaving.taker.name));
+        }
+        let is_new = before.is_none();
+        Ok(Some(Self { file, is_new, before: before.unwrap_or_else(|| beginning.to_owned()) }))
+    }
+
+    /// The file with the block in it; what that adds is noted down.
+    fn text(&self, context: &Context, journal: &mut Journal) -> Result<String, ContextFileError> {
+        let wrong = |error| failed(&self.file)(blocks::invalid(error));
+        let text = block::insert(&self.before, POINTER).map_err(wrong)?;
+        let place = block::find(&text).map_err(wrong)?.unwrap_or_default();
+        // A file that an earlier brief made is still ours to remove.
+        let earlier = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+        let mut blocks = earlier.flat_map(|earlier| earlier.blocks);
+        let made = self.is_new.then(|| Fingerprint::of(self.before.as_bytes()));
+        let rest = made.or_else(|| blocks.find(|block| block.file == self.file).and_then(|block| block.rest));
+        journal.blocks.push(Block { file: self.file.clone(), left: Fingerprint::of(text[place].as_bytes()), rest });
+        let missing = self.file.ancestors().skip(1).take_while(|folder| !folder.is_dir());
+        journal.folders = missing.map(Path::to_owned).collect();
+        journal.folders.reverse();
+        Ok(text)
+    }
+}
+
+/// What an earlier brief left in the same places is now this one's, with what was made for it. A pointer in another
+/// place is still the earlier one's to take back.
+fn supersede(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ContextFileError> {
+    let places = |journal: &Journal| -> Vec<PathBuf> {
+        let blocks = journal.blocks.iter().map(|block| &block.file);
+        journal.files.iter().map(|left| &left.path).chain(blocks).cloned().collect()
+    };
+    let now = places(journal);
+    for mut earlier in journal::all(context) {
+        let is_here = earlier.id != journal.id && earlier.state == State::Done;
+        if !is_here || !places(&earlier).iter().any(|place| now.contains(place)) {
+            continue;
+        }
+        earlier.blocks.retain(|block| !now.contains(&block.file));
+        earlier.files.retain(|left| !now.contains(&left.path));
+        let folders = std::mem::take(&mut earlier.folders);
+        let (kept, passed_on): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| earlier.is_in(folder));
+        earlier.folders = kept;
+        let line = earlier.ignored.take();
+        if !passed_on.is_empty() || line.is_some() {
+            journal.folders.extend(passed_on);
+            journal.ignored = journal.ignored.take().or(line);
+            write_journal(disk, context, journal)?;
+        }
+        if places(&earlier).is_empty() {
+            earlier.state = State::Undone;
+        }
+        write_journal(disk, context, &earlier)?;
+    }
+    Ok(())
+}
+
+/// Words that somebody has put into an earlier brief would be gone with it, and no undo would bring them back.
+fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<(), ContextFileError> {
+    let text = text.unwrap_or_default();
+    let found = block::find(text).map_err(|error| failed(file)(blocks::invalid(error)))?;
+    let Some(block) = found.map(|place| &text[place]) else { return Ok(()) };
+    let digest = Fingerprint::of(block.as_bytes());
+    let done = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+    let is_left = done.flat_map(|earlier| earlier.blocks).any(|left| left.file == file && left.left == digest);
+    // A pointer is the same in every project: a clone may bring it.
+    let inside = block.trim_start_matches(block::START).trim_end_matches(block::END).trim();
+    if is_left || inside.replace("\r\n", "\n") == POINTER {
+        Ok(())
+    } else {
+        Err(ContextFileError::Changed(file.to_owned()))
+    }
+}
+
+/// The same for a brief in a file of our own.
+fn refuse_changed_payload(context: &Context, payload: &Path) -> Result<(), ContextFileError> {
+    let done = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+    let left: Vec<Left> = done.flat_map(|earlier| earlier.files).filter(|left| left.path == payload).collect();
+    let Some(bytes) = files::read_bounded(payload, MAX_EARLIER).map_err(failed(payload))? else { return Ok(()) };
+    let is_left = left.iter().any(|left| left.digest == Fingerprint::of(&bytes));
+    if left.is_empty() || is_left { Ok(()) } else { Err(ContextFileError::Changed(payload.to_owned())) }
+}
+
+/// The real file behind a name; never one outside of the project.
+fn inside(project: &Path, name: &str) -> Result<PathBuf, ContextFileError> {
+    let file = project.join(name);
+    let existing = file.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(project);
+    let real = fs_err::canonicalize(existing).map_err(failed(existing))?;
+    if !real.starts_with(resolve(project)) {
+        return Err(ContextFileError::Outside(file));
+    }
+    let rest = file.strip_prefix(existing).unwrap_or_else(|_| Path::new(""));
+    Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+}
+
+fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ContextFileError> {
+    journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> ContextFileError {
+    let path = path.to_owned();
+    move |source| ContextFileError::Io { path, source }
+}

@@ -1,0 +1,81 @@
+//! From a session to its brief: read, look around, distil, mask.
+
+use std::path::{Path, PathBuf};
+
+use carryover_core::distill::{Brief, Event, History, Quoting, Workspace, distill};
+
+use crate::carry::resume::ResumeError;
+use crate::context::Context;
+use crate::handoff::history;
+use crate::handoff::workspace;
+use crate::sessions::list::Listed;
+use crate::sessions::project::resolve;
+use crate::sessions::unread::Unread;
+
+/// A session, distilled, and what it was distilled from.
+pub struct Distilled {
+    /// Where the work goes on.
+    pub project: PathBuf,
+    pub history: History,
+    pub workspace: Workspace,
+    pub brief: Brief,
+    pub quoting: Quoting,
+    pub unread: Unread,
+    /// What the user should know besides.
+    pub warnings: Vec<String>,
+}
+
+/// How a session is distilled.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Where the work goes on; by default the session's own folder, else the working directory.
+    pub project: Option<&'a Path>,
+    /// Secrets are masked.
+    pub redact: bool,
+}
+
+/// Reads a session and finds out what the next agent has to know.
+pub fn distil_session(context: &Context, session: &Listed, options: Options<'_>) -> Result<Distilled, ResumeError> {
+    let history = history::for_brief(session)?;
+    let unread = Unread::of(&history.header, &history.rejected);
+    refuse_unknown(session, &history, &unread)?;
+    let mut warnings: Vec<String> = unread.warning().into_iter().collect();
+    let project = project(context, session, &history, options.project, &mut warnings);
+    let quoting = if options.redact { Quoting::Masked } else { Quoting::AsIs };
+    let workspace = workspace::look(context, &project, &history, &mut warnings);
+    let workspace = if options.redact { workspace.redacted() } else { workspace };
+    let brief = distill(&history, &workspace, quoting, context.env.now);
+    Ok(Distilled { project, history, workspace, brief, quoting, unread, warnings })
+}
+
+/// Nothing to tell is an answer only where nothing was said: of a session that is not understood it would be a lie.
+pub fn refuse_unknown(session: &Listed, history: &History, unread: &Unread) -> Result<(), ResumeError> {
+    let is_asked = history.steps.iter().any(|step| matches!(step.event, Event::Prompt { .. }));
+    let is_unknown = session.found.drifted && !is_asked;
+    let is_damaged = !unread.is_empty() && history.steps.is_empty();
+    if (is_unknown || is_damaged) && history.queued.is_empty() {
+        Err(ResumeError::Empty(unread.clone()))
+    } else {
+        Ok(())
+    }
+}
+
+fn project(
+    context: &Context,
+    session: &Listed,
+    history: &History,
+    given: Option<&Path>,
+    warnings: &mut Vec<String>,
+) -> PathBuf {
+    let own = history.header.project.as_deref().or(session.found.project.as_deref());
+    match (given, own) {
+        (Some(given), _) => resolve(given),
+        (None, Some(own)) if own.is_dir() => resolve(own),
+        (None, own) => {
+            if let Some(own) = own {
+                warnings.push(format!("{} is gone: the work goes on in this folder", own.display()));
+            }
+            resolve(&context.cwd)
+        }
+    }
+}

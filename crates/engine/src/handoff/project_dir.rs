@@ -1,0 +1,137 @@
+//! `.carryover/` in a project: what is private to its user, and never committed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::context::Context;
+use crate::handoff::workspace;
+use crate::own::files;
+use crate::write::disk::{Disk, RealDisk};
+
+/// The folder's name.
+pub const FOLDER: &str = ".carryover";
+
+/// The prompt in it that the next agent goes on from.
+pub const RESUME: &str = "RESUME.md";
+
+/// The brief in it, to which a pointer leads.
+pub(crate) const CONTEXT: &str = "context.md";
+
+/// That brief's place in a project.
+pub(crate) fn context_file(project: &Path) -> PathBuf {
+    project.join(FOLDER).join(CONTEXT)
+}
+
+/// Where that prompt is, from the project's folder.
+pub fn resume_file() -> String {
+    Path::new(FOLDER).join(RESUME).display().to_string()
+}
+
+/// A short prompt that names the file, for command lines are bounded. Some agents' own tools for reading refuse what git
+/// ignores; their shells do not.
+pub fn pointer() -> String {
+    let file = resume_file();
+    format!("Read {file} in this folder (with a shell command if need be: git ignores it) and go on from there.")
+}
+
+/// Whether a prompt is that one, and nothing else.
+pub(crate) fn is_pointer(prompt: &str) -> bool {
+    prompt.trim() == pointer()
+}
+
+/// Whether a prompt sends the agent to the file.
+pub(crate) fn names_resume(prompt: &str) -> bool {
+    prompt.contains(FOLDER) && prompt.contains(RESUME)
+}
+
+/// Keeps git away from everything in the folder, itself included.
+const IGNORE: &str = "*\n";
+
+/// The list that says so.
+const LIST: &str = ".gitignore";
+
+/// A list of a folder that is longer is not one.
+const MAX_LIST: u64 = 1 << 20;
+
+/// Writes a file into the project's own folder, which is kept from git before its first byte is written.
+pub fn write(context: &Context, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    write_on(&mut RealDisk, context, project, name, bytes)
+}
+
+pub(crate) fn write_on(
+    disk: &mut dyn Disk,
+    context: &Context,
+    project: &Path,
+    name: &str,
+    bytes: &[u8],
+) -> io::Result<PathBuf> {
+    let path = project.join(FOLDER).join(name);
+    refuse_tracked(context, project, name)?;
+    prepare(disk, project)?;
+    disk.write_own(&path, bytes)?;
+    Ok(path)
+}
+
+/// Makes the folder, which hides itself from git.
+pub(crate) fn prepare(disk: &mut dyn Disk, project: &Path) -> io::Result<()> {
+    let folder = project.join(FOLDER);
+    // A clone may bring a link of that name, which would lead us to write elsewhere.
+    if fs_err::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
+        let message = format!("{} is not a folder", folder.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+    }
+    hide(disk, &folder)
+}
+
+/// Refuses to write what git keeps: it would be committed, whatever lists say.
+pub(crate) fn refuse_tracked(context: &Context, project: &Path, name: &str) -> io::Result<()> {
+    let path = project.join(FOLDER).join(name);
+    if !workspace::is_tracked(context, project, &path) {
+        return Ok(());
+    }
+    let path = path.display();
+    let message = format!(
+        "{path} is tracked by git, and what is written there would be committed: run `git rm --cached {FOLDER}/{name}`"
+    );
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
+}
+
+/// Sees to it that the folder's own list hides all of it. A clone may bring one that does not; its last line wins, so
+/// one is added.
+fn hide(disk: &mut dyn Disk, folder: &Path) -> io::Result<()> {
+    let list = folder.join(LIST);
+    // Git does not follow a link here, so one hides nothing.
+    let is_file = fs_err::symlink_metadata(&list).is_ok_and(|metadata| metadata.is_file());
+    let mut text = if is_file { files::read_bounded(&list, MAX_LIST)?.unwrap_or_default() } else { Vec::new() };
+    if text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next() == Some(b"*") {
+        return Ok(());
+    }
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+    text.extend_from_slice(IGNORE.as_bytes());
+    disk.write_own(&list, &text)
+}
+
+/// Removes the folder where nothing is left in it but the list that we put there. Answers what is gone.
+pub(crate) fn tidy(disk: &mut dyn Disk, project: &Path) -> io::Result<Option<PathBuf>> {
+    let folder = project.join(FOLDER);
+    if !fs_err::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir()) {
+        return Ok(None);
+    }
+    let list = folder.join(LIST);
+    let names: Vec<_> =
+        fs_err::read_dir(&folder)?.map(|file| file.map(|file| file.path())).collect::<Result<_, _>>()?;
+    let is_list = |path: &PathBuf| {
+        let text = files::read_bounded(path, MAX_LIST).ok().flatten();
+        *path == list && text.is_some_and(|text| text == IGNORE.as_bytes())
+    };
+    if !names.iter().all(is_list) {
+        return Ok(None);
+    }
+    if !names.is_empty() {
+        disk.remove_file(&list)?;
+    }
+    disk.remove_folder(&folder)?;
+    Ok(Some(folder))
+}

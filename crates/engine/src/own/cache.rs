@@ -1,0 +1,114 @@
+//! `cache.json`: facts that are dear to find and cheap to check. Losing it costs time only.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{Source, Version};
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::own::files::{self, Stamp};
+
+const SCHEMA: &str = "carryover.cache/1";
+const MAX_ROWS: usize = 5_000;
+const MAX_BYTES: u64 = 16 << 20;
+
+/// What is remembered, oldest first.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Cache {
+    schema: String,
+    messages: Vec<MessagesRow>,
+    versions: Vec<VersionRow>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct MessagesRow {
+    path: PathBuf,
+    key: Option<String>,
+    stamp: Stamp,
+    messages: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct VersionRow {
+    program: PathBuf,
+    stamp: Stamp,
+    /// None where the program did not tell.
+    version: Option<(u32, u32, u32)>,
+}
+
+/// The answer of a program that was asked for its version; some have none.
+pub(crate) struct Told(pub(crate) Option<Version>);
+
+fn path(context: &Context) -> PathBuf {
+    context.home.join("cache.json")
+}
+
+impl Cache {
+    /// Reads the cache; one that is missing, broken or of another schema is an empty one.
+    pub(crate) fn load(context: &Context) -> Self {
+        let bytes = files::read_bounded(&path(context), MAX_BYTES).ok().flatten();
+        let cache = bytes.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        cache.filter(|cache| cache.schema == SCHEMA).unwrap_or_default()
+    }
+
+    pub(crate) fn save(&mut self, context: &Context) -> io::Result<()> {
+        SCHEMA.clone_into(&mut self.schema);
+        drop_oldest(&mut self.messages);
+        drop_oldest(&mut self.versions);
+        files::write_private(&path(context), &serde_json::to_vec(self)?)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Sorts rows so that many sources can be looked up.
+    pub(crate) fn sort_messages(&mut self) {
+        self.messages.sort_by(|a, b| (&a.path, &a.key).cmp(&(&b.path, &b.key)));
+    }
+
+    /// The number of messages of a source that has not changed since; the rows must be sorted.
+    pub(crate) fn messages(&self, source: &Source) -> Option<u64> {
+        let row = self.messages.binary_search_by(|row| (&row.path, &row.key).cmp(&(&source.path, &source.key))).ok()?;
+        let row = &self.messages[row];
+        (stamp(&source.path).ok()? == row.stamp).then_some(row.messages)
+    }
+
+    /// What a program that has not changed since told when it was asked.
+    pub(crate) fn version(&self, program: &Path, stamp: Stamp) -> Option<Told> {
+        let row = self.versions.iter().rev().find(|row| row.program == program && row.stamp == stamp)?;
+        Some(Told(row.version.map(|(major, minor, patch)| Version(major, minor, patch))))
+    }
+
+    pub(crate) fn remember_version(&mut self, program: &Path, stamp: Stamp, version: Option<Version>) {
+        self.versions.retain(|row| row.program != program);
+        let version = version.map(|Version(major, minor, patch)| (major, minor, patch));
+        self.versions.push(VersionRow { program: program.to_owned(), stamp, version });
+    }
+}
+
+/// A database changes in the log beside it first.
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let mut stamp = Stamp::of(path)?;
+    if let Ok(log) = Stamp::of(&carryover_agents::formats::sqlite::beside(path, "-wal")) {
+        stamp.size = stamp.size.wrapping_add(log.size);
+        stamp.mtime_ms = stamp.mtime_ms.max(log.mtime_ms);
+    }
+    Ok(stamp)
+}
+
+fn drop_oldest<T>(rows: &mut Vec<T>) {
+    let excess = rows.len().saturating_sub(MAX_ROWS);
+    rows.drain(..excess);
+}
+
+/// Keeps the number of messages that a full reading found, for later listings.
+pub fn remember_messages(context: &Context, source: &Source, messages: u64) -> io::Result<()> {
+    let stamp = stamp(&source.path)?;
+    let mut cache = Cache::load(context);
+    cache.messages.retain(|row| row.path != source.path || row.key != source.key);
+    cache.messages.push(MessagesRow { path: source.path.clone(), key: source.key.clone(), stamp, messages });
+    cache.save(context)
+}

@@ -1,0 +1,151 @@
+//! `config.toml`: read, checked, written with its comments kept.
+//!
+//! A key that we do not know is an error: a setting that is silently ignored is worse than none.
+
+mod check;
+mod edit;
+mod keys;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::own::files;
+
+pub use edit::{set, unset};
+pub use keys::{Key, Kind, LONGEST_INTERVAL, PROTOCOLS, keys, schema};
+
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The configuration, with its defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Agents to look at; empty means all.
+    pub agents: Vec<String>,
+    /// More places to look for stores, by agent id.
+    pub stores: BTreeMap<String, Vec<PathBuf>>,
+    pub resume: ResumeConfig,
+    pub handoff: HandoffConfig,
+    pub watch: WatchConfig,
+}
+
+/// Defaults of `resume`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResumeConfig {
+    /// The agent to go on in, where the command names none.
+    pub target: Option<String>,
+    /// The token budget, where the command names none.
+    pub tokens: Option<u64>,
+}
+
+/// Defaults of `handoff`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandoffConfig {
+    /// The token budget of a resume prompt, where the command names none.
+    pub tokens: Option<u64>,
+    /// What the next agent does with a handoff: `ask`, `brief` or `silent`.
+    pub protocol: Option<String>,
+}
+
+/// Defaults of `watch`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WatchConfig {
+    /// Agents to watch; empty means those that are looked at.
+    pub agents: Vec<String>,
+    /// Seconds between two snapshots.
+    pub interval: Option<u64>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("could not read {}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("could not write {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} is not TOML", path.display())]
+    Syntax {
+        path: PathBuf,
+        #[source]
+        source: toml_edit::TomlError,
+    },
+    #[error("{}: unknown key `{key}`", path.display())]
+    UnknownKey {
+        path: PathBuf,
+        key: String,
+        /// The known key that is nearest to it.
+        suggestion: Option<String>,
+    },
+    #[error("{}: `{key}` must be {expected}", path.display())]
+    WrongType { path: PathBuf, key: String, expected: &'static str },
+    #[error("{}: `{key}` names `{agent}`, which is no agent that carryover knows", path.display())]
+    UnknownAgent { path: PathBuf, key: String, agent: String, suggestion: Option<String> },
+}
+
+impl ConfigError {
+    /// What the user may have meant.
+    pub fn suggestion(&self) -> Option<&str> {
+        match self {
+            Self::UnknownKey { suggestion, .. } | Self::UnknownAgent { suggestion, .. } => suggestion.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// The configuration file in our own folder.
+pub fn path(home: &Path) -> PathBuf {
+    home.join("config.toml")
+}
+
+/// Reads the configuration in our own folder; where there is none, the defaults hold. `~/` means `user_home`.
+pub fn load(home: &Path, user_home: &Path) -> Result<Config, ConfigError> {
+    let path = path(home);
+    let mut config = check::check(&read(&path)?, &path)?;
+    for store in config.stores.values_mut().flatten() {
+        if let Ok(below) = store.strip_prefix("~") {
+            *store = user_home.join(below);
+        }
+    }
+    Ok(config)
+}
+
+fn read(path: &Path) -> Result<toml_edit::DocumentMut, ConfigError> {
+    let failed = |source| ConfigError::Read { path: path.to_owned(), source };
+    let bytes = files::read_bounded(path, MAX_BYTES).map_err(failed)?.unwrap_or_default();
+    let text = String::from_utf8(bytes)
+        .map_err(|_| failed(io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8")))?;
+    text.parse().map_err(|source| ConfigError::Syntax { path: path.to_owned(), source })
+}
+
+/// What a dotted key is set to, as `set` would take it; `None` where it is not set or not known.
+pub fn get(config: &Config, key: &str) -> Option<String> {
+    match key {
+        "agents" => Some(config.agents.join(",")).filter(|agents| !agents.is_empty()),
+        "watch.agents" => Some(config.watch.agents.join(",")).filter(|agents| !agents.is_empty()),
+        "watch.interval" => config.watch.interval.map(|seconds| seconds.to_string()),
+        "handoff.tokens" => config.handoff.tokens.map(|tokens| tokens.to_string()),
+        "handoff.protocol" => config.handoff.protocol.clone(),
+        "resume.target" => config.resume.target.clone(),
+        "resume.tokens" => config.resume.tokens.map(|tokens| tokens.to_string()),
+        _ => {
+            let stores = config.stores.get(key.strip_prefix("stores.")?)?;
+            Some(stores.iter().map(|store| store.display().to_string()).collect::<Vec<_>>().join(","))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Digests by which we notice that bytes have changed.
+//!
+//! They guard against accidents and against people who went on working, not against forgery: whoever can forge them
+//! can write our files.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+
+use carryover_agents::formats::file;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// FNV-1a over some bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// The digest of nothing.
+    pub(crate) const START: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self::START.and(bytes)
+    }
+
+    /// The digest of what came before and these bytes.
+    #[must_use]
+    pub(crate) fn and(self, bytes: &[u8]) -> Self {
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(bytes.iter().fold(self.0, step))
+    }
+
+    /// The digest of two things whose order does not matter.
+    #[must_use]
+    pub(crate) fn beside(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+
+    /// The size and digest of a file, or of its first bytes.
+    pub(crate) fn of_file(path: &Path, limit: Option<u64>) -> io::Result<(u64, Self)> {
+        let mut file = file::open(path)?.take(limit.unwrap_or(u64::MAX));
+        let mut buffer = vec![0; 64 << 10];
+        let mut digest = Self::START;
+        let mut size = 0;
+        loop {
+            let read = file.read(&mut buffer)?;
+            if read == 0 {
+                return Ok((size, digest));
+            }
+            digest = digest.and(&buffer[..read]);
+            size += read as u64;
+        }
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:016x}", self.0)
+    }
+}
+
+/// Hexadecimal text: many JSON readers lose the last bits of a big number.
+impl Serialize for Fingerprint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16).map(Self).map_err(serde::de::Error::custom)
+    }
+}

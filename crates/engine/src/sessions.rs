@@ -1,0 +1,9 @@
+//! Which sessions there are, which one is meant, and what was read of it.
+
+pub mod drift;
+pub(crate) mod lineage;
+pub mod list;
+pub(crate) mod project;
+pub mod read;
+pub mod select;
+pub mod unread;

@@ -1,0 +1,308 @@
+//! The way back: originals instead of translations of translations.
+//!
+//! A session that we wrote ourselves is taken apart by its journal. It is all or nothing: if one of the sources is gone
+//! or has changed, the session is carried as it stands, which is whole, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use carryover_agents::{Agent, Bookmark, Sink, Source};
+use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Rejected};
+
+use crate::carry::assemble::{SourceSession, Taken, answered, check};
+use crate::context::Context;
+use crate::own::fingerprint::Fingerprint;
+use crate::write::journal::{self, Ancestor, Journal, Lineage, Origin, State, TakenFrom};
+use crate::write::readback::{LiveRecords, note};
+
+/// Enough of a file's beginning to notice that it is another one.
+const HEAD: u64 = 4_096;
+
+/// Where entries were taken from, as the journal keeps it; a file that cannot be looked at leaves no trace.
+pub(crate) fn ancestors(sources: &[SourceSession]) -> Vec<Ancestor> {
+    let taken_from = |path: &std::path::PathBuf| {
+        let length = fs_err::metadata(path).ok()?.len();
+        let (_, head) = Fingerprint::of_file(path, Some(HEAD.min(length))).ok()?;
+        Some(TakenFrom { path: path.clone(), length, head })
+    };
+    let ancestor = |from: &SourceSession| Ancestor {
+        agent: from.agent.facts().id.to_owned(),
+        path: from.source.path.clone(),
+        key: from.source.key.clone(),
+        files: from.header.files.iter().filter_map(taken_from).collect(),
+    };
+    sources.iter().map(ancestor).collect()
+}
+
+/// Replaces what we wrote by what it was written from. `sources[0]` is the session itself; others are added.
+pub(crate) fn lift(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    sources: &mut Vec<SourceSession>,
+    taken: Vec<Taken>,
+) -> Vec<Taken> {
+    let Some((ours, lineage)) = written_by_us(context, &sources[0]) else { return taken };
+    let steps = Walk::of(&lineage, ours, &taken).steps(&taken);
+    match fetch(agents, &lineage, &steps) {
+        Some((found, originals)) => {
+            let first = sources.len();
+            sources.extend(found);
+            build(taken, &lineage, &steps, &originals, first)
+        }
+        None => taken,
+    }
+}
+
+/// What of a session we wrote.
+#[derive(Clone, Copy)]
+struct Ours {
+    file: u16,
+    /// How many of its bytes; `None` where records have names, and the lineage tells which.
+    size: Option<u64>,
+}
+
+/// What of a session we wrote, and where it came from.
+///
+/// It is the session's own file, or that of the session which it was forked from by reference; where a file holds
+/// several sessions, it is the session itself.
+fn written_by_us(context: &Context, from: &SourceSession) -> Option<(Ours, Lineage)> {
+    let header = &from.header;
+    let ours = |journal: &Journal| {
+        let is_itself = || (journal.target.session == header.session).then_some(0);
+        let in_file = || header.files.iter().position(|file| *file == journal.session_file).or_else(is_itself);
+        let file = if journal.session_key.is_some() { is_itself()? } else { in_file()? };
+        let done = journal.state == State::Done && journal.target.agent == from.agent.facts().id;
+        done.then_some(file)
+    };
+    let (file, journal) = journal::all(context).into_iter().find_map(|journal| Some((ours(&journal)?, journal)))?;
+    if journal.session_key.is_some() {
+        let lineage = Lineage::load(context, &journal.id).filter(|lineage| !lineage.written.is_empty())?;
+        return Some((Ours { file: 0, size: None }, lineage));
+    }
+    let left = journal.files.iter().find(|left| left.path == journal.session_file)?;
+    let now = Fingerprint::of_file(header.files.get(file)?, Some(left.size)).ok()?;
+    if now != (left.size, left.digest) {
+        return None;
+    }
+    let ours = Ours { file: u16::try_from(file).ok()?, size: Some(left.size) };
+    Some((ours, Lineage::load(context, &journal.id)?))
+}
+
+/// One step of putting the context together.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    /// The entry of the session itself, by index.
+    Keep(usize),
+    /// The origin, by index.
+    Original(usize),
+}
+
+/// Goes through the live entries of a session that we wrote.
+struct Walk<'a> {
+    lineage: &'a Lineage,
+    ours: Ours,
+    /// What the records say now, where they have names.
+    now: LiveRecords,
+    /// Origins by the place of the record that holds them.
+    at: BTreeMap<u64, Vec<usize>>,
+    steps: Vec<Step>,
+    /// Entries that we wrote, but not from an origin; an outline, say.
+    pending: Vec<usize>,
+    done: BTreeSet<usize>,
+    /// The next origin, if the one before it was the last thing that came.
+    next: Option<usize>,
+}
+
+impl<'a> Walk<'a> {
+    fn of(lineage: &'a Lineage, ours: Ours, taken: &[Taken]) -> Self {
+        let mut now = LiveRecords::new();
+        if ours.size.is_none() {
+            taken.iter().filter(|taken| taken.answer.is_none()).for_each(|taken| note(&mut now, &taken.entry));
+        }
+        let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (index, origin) in lineage.origins.iter().enumerate() {
+            for offset in &origin.at {
+                at.entry(*offset).or_default().push(index);
+            }
+        }
+        let (steps, pending, done) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { lineage, ours, now, at, steps, pending, done, next: Some(0) }
+    }
+
+    /// Whether we wrote the record at this place.
+    fn is_ours(&self, file: u16, offset: u64) -> bool {
+        let is_written = match self.ours.size {
+            Some(size) => offset < size,
+            None => self.lineage.written.get(&offset).is_some_and(|then| self.now.get(&offset) == Some(then)),
+        };
+        file == self.ours.file && is_written
+    }
+
+    fn steps(mut self, taken: &[Taken]) -> Vec<Step> {
+        let mut ended = false;
+        for (index, taken) in taken.iter().enumerate() {
+            let EntryKey { file, offset, .. } = taken.entry.key;
+            let ours = self.is_ours(file, offset) && taken.answer.is_none();
+            let origins = if ours { self.at.get(&offset).cloned() } else { None };
+            match origins {
+                Some(origins) => origins.into_iter().for_each(|origin| self.original(origin)),
+                None if ours => self.pending.push(index),
+                None => {
+                    if !ended {
+                        self.end();
+                        ended = true;
+                    }
+                    self.steps.push(Step::Keep(index));
+                }
+            }
+        }
+        if !ended {
+            self.end();
+        }
+        self.flush();
+        self.steps
+    }
+
+    fn original(&mut self, origin: usize) {
+        if !self.done.insert(origin) {
+            return;
+        }
+        self.fill(origin);
+        self.flush();
+        self.steps.push(Step::Original(origin));
+        self.next = Some(origin + 1);
+    }
+
+    /// Puts in what was not written between two neighbours that are both alive: reasoning that only its own agent can
+    /// use, or the older part that an outline stood for.
+    fn fill(&mut self, until: usize) {
+        let Some(next) = self.next.take().filter(|next| *next < until) else { return };
+        let unwritten = self.lineage.origins[next..until].iter().all(|origin| origin.at.is_empty());
+        // At the very beginning, what was left out was left for an outline; if that is gone, so is the older part.
+        let outlined = next > 0 || !self.pending.is_empty();
+        if unwritten && outlined {
+            self.pending.clear();
+            self.done.extend(next..until);
+            self.steps.extend((next..until).map(Step::Original));
+        }
+    }
+
+    /// What we wrote ends here.
+    fn end(&mut self) {
+        if !self.steps.is_empty() {
+            self.fill(self.lineage.origins.len());
+        }
+        self.flush();
+        self.next = None;
+    }
+
+    fn flush(&mut self) {
+        self.steps.extend(self.pending.drain(..).map(Step::Keep));
+    }
+}
+
+/// Entries by the index of their origin.
+type Originals = BTreeMap<usize, Entry>;
+
+/// Reads the originals, each of their sessions once. `None` where one of them is not what it was.
+fn fetch(agents: &[&'static dyn Agent], lineage: &Lineage, steps: &[Step]) -> Option<(Vec<SourceSession>, Originals)> {
+    let mut wanted: Vec<BTreeMap<EntryKey, Vec<usize>>> = vec![BTreeMap::new(); lineage.ancestors.len()];
+    for step in steps {
+        if let Step::Original(index) = step {
+            let origin = &lineage.origins[*index];
+            wanted[origin.from].entry(origin.key).or_default().push(*index);
+        }
+    }
+    let mut entries = BTreeMap::new();
+    let mut found = Vec::new();
+    for (ancestor, wanted) in lineage.ancestors.iter().zip(wanted) {
+        let (from, some) = read(agents, ancestor, &wanted)?;
+        found.push(from);
+        for (key, indices) in wanted {
+            for index in indices {
+                let entry = some.get(&key)?;
+                is_same(entry, &lineage.origins[index]).then(|| entries.insert(index, entry.clone()))?;
+            }
+        }
+    }
+    Some((found, entries))
+}
+
+/// An answer is checked by its text, which is not in the source; its call is there or it is not.
+fn is_same(entry: &Entry, origin: &Origin) -> bool {
+    origin.answer.is_some() || check(entry) == origin.check
+}
+
+fn read(
+    agents: &[&'static dyn Agent],
+    ancestor: &Ancestor,
+    wanted: &BTreeMap<EntryKey, Vec<usize>>,
+) -> Option<(SourceSession, BTreeMap<EntryKey, Entry>)> {
+    let agent = *agents.iter().find(|agent| agent.facts().id == ancestor.agent)?;
+    let source = Source { path: ancestor.path.clone(), key: ancestor.key.clone() };
+    let mut picked = Picked { header: Header::default(), wanted, entries: BTreeMap::new() };
+    // A source that nothing is wanted from any more may be gone.
+    if !wanted.is_empty() {
+        // A file of many sessions changes with each of them; the entries themselves are compared anyway.
+        (ancestor.key.is_some() || ancestor.files.iter().all(is_unchanged)).then_some(())?;
+        agent.read(&source, &Bookmark::Start, &mut picked).ok()?;
+    }
+    picked.header.agent = agent.facts().id;
+    Some((SourceSession { agent, source, header: picked.header }, picked.entries))
+}
+
+fn is_unchanged(file: &TakenFrom) -> bool {
+    let long = fs_err::metadata(&file.path).is_ok_and(|metadata| metadata.len() >= file.length);
+    let head = Fingerprint::of_file(&file.path, Some(HEAD.min(file.length)));
+    long && head.is_ok_and(|(_, head)| head == file.head)
+}
+
+/// Keeps the entries that are wanted, and no others.
+struct Picked<'a> {
+    header: Header,
+    wanted: &'a BTreeMap<EntryKey, Vec<usize>>,
+    entries: BTreeMap<EntryKey, Entry>,
+}
+
+impl Sink for Picked<'_> {
+    fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
+        self.header.learn(fact);
+        ControlFlow::Continue(())
+    }
+
+    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+        if self.wanted.contains_key(&entry.key) {
+            self.entries.insert(entry.key, entry);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
+        self.entries.retain(|key, _| *key < from);
+        ControlFlow::Continue(())
+    }
+
+    fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+fn build(taken: Vec<Taken>, lineage: &Lineage, steps: &[Step], originals: &Originals, first: usize) -> Vec<Taken> {
+    let mut own: Vec<Option<Taken>> = taken.into_iter().map(Some).collect();
+    let mut built = Vec::with_capacity(steps.len());
+    for step in steps {
+        match step {
+            Step::Keep(index) => built.extend(own[*index].take()),
+            Step::Original(index) => {
+                let origin = &lineage.origins[*index];
+                let from = first + origin.from;
+                let entry = originals.get(index);
+                built.extend(entry.and_then(|entry| match &origin.answer {
+                    Some(text) => answered(entry, text, from),
+                    None => Some(Taken { entry: entry.clone(), from, answer: None }),
+                }));
+            }
+        }
+    }
+    built
+}

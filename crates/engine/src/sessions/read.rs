@@ -1,0 +1,63 @@
+//! Reading a session: whole, or as far as its beginning tells what it is.
+
+use std::ops::ControlFlow;
+
+use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Rejected, Transcript, TranscriptBuilder};
+
+use crate::sessions::list::Listed;
+
+/// Reads a session; entries that are not live are reduced to their positions unless everything is to be kept.
+pub fn transcript(listed: &Listed, keep_everything: bool) -> Result<Transcript, AgentError> {
+    of_source(listed.agent, &listed.found.source, keep_everything)
+}
+
+fn of_source(agent: &dyn Agent, source: &Source, keep_everything: bool) -> Result<Transcript, AgentError> {
+    let mut builder = TranscriptBuilder::new(agent.facts().id);
+    if keep_everything {
+        builder = builder.keeping_everything();
+    }
+    agent.read(source, &Bookmark::Start, &mut builder)?;
+    Ok(builder.finish())
+}
+
+/// What the beginning of a session tells.
+#[derive(Default)]
+pub(crate) struct Beginning {
+    pub(crate) header: Header,
+    /// Something in it is understood.
+    pub(crate) known: bool,
+    n_entries: usize,
+}
+
+/// Reads the beginning of a session and no more: a loose file may be large, and is read whole when it is carried.
+pub(crate) fn beginning(agent: &dyn Agent, source: &Source) -> Result<Beginning, AgentError> {
+    let mut beginning = Beginning::default();
+    agent.read(source, &Bookmark::Start, &mut beginning)?;
+    Ok(beginning)
+}
+
+impl Sink for Beginning {
+    fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
+        self.header.learn(fact);
+        ControlFlow::Continue(())
+    }
+
+    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+        const ENOUGH: usize = 200;
+        if let Some(at) = entry.at {
+            self.header.saw(at);
+        }
+        self.known |= !matches!(entry.body, Body::Opaque(_));
+        self.n_entries += 1;
+        if self.n_entries < ENOUGH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn retract(&mut self, _from: EntryKey) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}

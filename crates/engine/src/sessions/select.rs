@@ -1,0 +1,281 @@
+//! Which session the user means.
+
+use std::path::{Path, PathBuf};
+
+use carryover_agents::formats::jsonl;
+use carryover_agents::{AGENTS, Agent, AgentError, Found, Liveness, Source, Store};
+use carryover_core::transcript::SessionId;
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher};
+
+use crate::context::Context;
+use crate::sessions::list::{Failure, Filter, Listed, Listing, list_among, stores};
+use crate::sessions::project;
+use crate::sessions::read;
+
+/// Shorter words are never taken for the beginning of an id.
+const MIN_PREFIX: usize = 4;
+/// Agents are told from each other by so much of a file.
+const HEAD: u64 = 64 << 10;
+const LONGEST_FIRST_LINE: u64 = 16 << 20;
+
+/// What was given on the command line.
+#[derive(Clone, Default)]
+pub struct Query {
+    /// An id, a prefix of one, words of a title, a path, `@last`, or nothing.
+    pub words: Option<String>,
+    pub agent: Option<&'static dyn Agent>,
+    pub project: Option<PathBuf>,
+}
+
+/// A session, and why it was picked.
+pub struct Selected {
+    pub session: Listed,
+    /// For the user, where the choice was ours: "newest session of this project".
+    pub why: Option<&'static str>,
+    /// Stores that could not be read; where the choice was ours, it may be wrong.
+    pub failures: Vec<Failure>,
+}
+
+impl Selected {
+    fn new(session: Listed, why: Option<&'static str>) -> Self {
+        Self { session, why, failures: Vec::new() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    #[error("no agent with sessions was found")]
+    NoAgent,
+    #[error("no session matches `{0}`")]
+    NotFound(String),
+    #[error("no session of this project was found")]
+    NoneHere,
+    /// The candidates are listed by whoever shows this.
+    #[error("`{words}` fits {} sessions", candidates.len())]
+    Ambiguous { words: String, candidates: Vec<Listed> },
+    #[error("{} is not a session of any agent that carryover knows", .0.display())]
+    NotRecognised(PathBuf),
+    #[error("{} could be a session of {}", path.display(), agents.join(" or "))]
+    SeveralAgents { path: PathBuf, agents: Vec<&'static str> },
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+}
+
+impl std::fmt::Debug for Listed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}", self.agent.facts().id, self.found.id)
+    }
+}
+
+/// Finds the session that is meant.
+pub fn select(context: &Context, query: &Query) -> Result<Selected, SelectError> {
+    select_among(AGENTS, context, query)
+}
+
+pub(crate) fn select_among(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    query: &Query,
+) -> Result<Selected, SelectError> {
+    let context = &context.looking_in(query.project.as_deref());
+    let words = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    // Words may name any session; without words only this project's count, unless no project is asked about.
+    let filter =
+        Filter { agent: query.agent, project: query.project.clone().filter(|_| words.is_none()), ..Filter::default() };
+    let mut listing = list_among(agents, context, &filter);
+    let failures = std::mem::take(&mut listing.failures);
+    let selected = match words {
+        None => newest_here(agents, context, query, listing),
+        Some("@last") => last(listing, query),
+        Some(words) => by_words(agents, context, query, &listing, words),
+    };
+    match selected {
+        Ok(selected) => Ok(Selected { failures, ..selected }),
+        Err(error) => Err(blame(failures, error)),
+    }
+}
+
+/// What is not found may be in a store that could not be read: then that is what is wrong.
+fn blame(failures: Vec<Failure>, error: SelectError) -> SelectError {
+    let is_missing = matches!(error, SelectError::NoAgent | SelectError::NotFound(_) | SelectError::NoneHere);
+    match failures.into_iter().next() {
+        Some((_, failure)) if is_missing => failure.into(),
+        _ => error,
+    }
+}
+
+fn by_words(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    query: &Query,
+    listing: &Listing,
+    words: &str,
+) -> Result<Selected, SelectError> {
+    if let Some(selected) = by_id(listing, words)? {
+        return Ok(selected);
+    }
+    let here = || context.project(query.project.as_deref()).to_owned();
+    let path = as_path(words, &context.cwd, &context.env.home);
+    let Some(named) = path.map(|path| by_path(agents, query.agent, &path, &here())) else {
+        return by_title(listing, words);
+    };
+    let titled = by_title(listing, words);
+    match named {
+        Ok(session) => Ok(Selected::new(session, None)),
+        // A file that merely has the name of what was worked on is not what is meant.
+        Err(SelectError::NotRecognised(_) | SelectError::Agent(_))
+            if !is_separated(words) && matches!(titled, Ok(_) | Err(SelectError::Ambiguous { .. })) =>
+        {
+            titled
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn newest_here(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    query: &Query,
+    listing: Listing,
+) -> Result<Selected, SelectError> {
+    let newest = listing.sessions.into_iter().find(|session| session.here);
+    if let Some(session) = newest {
+        return Ok(Selected::new(session, Some("the newest session of this project")));
+    }
+    let wanted = |agent: &&&dyn Agent| query.agent.is_none_or(|named| named.facts().id == agent.facts().id);
+    let exists = agents.iter().filter(wanted).any(|agent| !stores(*agent, context).is_empty());
+    Err(if exists { SelectError::NoneHere } else { SelectError::NoAgent })
+}
+
+fn last(listing: Listing, query: &Query) -> Result<Selected, SelectError> {
+    let newest = listing.sessions.into_iter().max_by_key(|session| session.found.updated_at);
+    let newest = newest.ok_or(SelectError::NoAgent)?;
+    let why = if query.agent.is_some() { "the newest session of this agent" } else { "the newest session of all" };
+    Ok(Selected::new(newest, Some(why)))
+}
+
+fn by_id(listing: &Listing, words: &str) -> Result<Option<Selected>, SelectError> {
+    let exact: Vec<&Listed> = listing.sessions.iter().filter(|session| session.found.id.0 == words).collect();
+    if !exact.is_empty() {
+        return one_of(&exact, words).map(Some);
+    }
+    if words.len() < MIN_PREFIX {
+        return Ok(None);
+    }
+    let lower = words.to_lowercase();
+    let begins = |session: &&Listed| session.found.id.0.to_lowercase().starts_with(&lower);
+    let fitting: Vec<&Listed> = listing.sessions.iter().filter(begins).collect();
+    if fitting.is_empty() { Ok(None) } else { one_of(&fitting, words).map(Some) }
+}
+
+fn one_of(fitting: &[&Listed], words: &str) -> Result<Selected, SelectError> {
+    match fitting {
+        [one] => Ok(Selected::new((*one).clone(), None)),
+        several => Err(SelectError::Ambiguous {
+            words: words.to_owned(),
+            candidates: several.iter().map(|session| (*session).clone()).collect(),
+        }),
+    }
+}
+
+/// The path that some words are, if they are one.
+fn as_path(words: &str, cwd: &Path, home: &Path) -> Option<PathBuf> {
+    let path = match words.strip_prefix("~/") {
+        Some(below) => home.join(below),
+        None => cwd.join(words),
+    };
+    let ends = [".jsonl", ".zst", ".json"].iter().any(|end| words.ends_with(end));
+    (path.is_file() || ends || is_separated(words)).then_some(path)
+}
+
+/// Words with a separator are meant as a path, whether something is there or not.
+fn is_separated(words: &str) -> bool {
+    !words.contains(' ') && words.contains(std::path::is_separator)
+}
+
+fn by_path(
+    agents: &[&'static dyn Agent],
+    named: Option<&'static dyn Agent>,
+    path: &Path,
+    here: &Path,
+) -> Result<Listed, SelectError> {
+    let head = head(path).map_err(AgentError::from)?;
+    let wanted = agents.iter().copied().filter(|agent| named.is_none_or(|named| named.facts().id == agent.facts().id));
+    let mut fitting: Vec<(&'static dyn Agent, Source)> =
+        wanted.filter_map(|agent| agent.recognise(path, &head).map(|source| (agent, source))).collect();
+    match fitting.len() {
+        0 => Err(SelectError::NotRecognised(path.to_owned())),
+        1 => loose(fitting.remove(0), path, here),
+        _ => Err(SelectError::SeveralAgents {
+            path: path.to_owned(),
+            agents: fitting.iter().map(|(agent, _)| agent.facts().id).collect(),
+        }),
+    }
+}
+
+/// The first bytes, as an agent's `recognise` wants them: what is inside of a compressed log, and a first line that is
+/// whole, however much the user pasted into the first prompt.
+fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+    let head = jsonl::head(path, HEAD)?;
+    if head.contains(&b'\n') || (head.len() as u64) < HEAD { Ok(head) } else { jsonl::head(path, LONGEST_FIRST_LINE) }
+}
+
+/// A loose file has no index beside it: what a listing would show is read from the file itself.
+fn loose((agent, source): (&'static dyn Agent, Source), path: &Path, here: &Path) -> Result<Listed, SelectError> {
+    let beginning = read::beginning(agent, &source)?;
+    let header = &beginning.header;
+    let fallback = || SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    let id = if header.session.0.is_empty() { fallback() } else { header.session.clone() };
+    let project = header.project.clone();
+    let here = project.as_deref().is_some_and(|project| project::Here::of(here).holds(project));
+    let found = Found {
+        id,
+        title: header.title.clone(),
+        project,
+        branch: header.branch.clone(),
+        started_at: header.started_at,
+        updated_at: header.updated_at,
+        messages: None,
+        bytes: fs_err::metadata(path).map_err(AgentError::from)?.len(),
+        model: header.model.clone(),
+        live: Liveness::Unknown,
+        drifted: !beginning.known,
+        source,
+    };
+    let root = path.parent().unwrap_or(path).to_owned();
+    Ok(Listed { agent, store: Store { root }, found, here })
+}
+
+/// Titles that hold the words win over titles that only resemble them.
+fn by_title(listing: &Listing, words: &str) -> Result<Selected, SelectError> {
+    let lower = words.to_lowercase();
+    let title = |session: &Listed| session.found.title.as_deref().unwrap_or_default().to_lowercase();
+    let mut fitting: Vec<&Listed> = listing.sessions.iter().filter(|session| title(session).contains(&lower)).collect();
+    if fitting.is_empty() {
+        fitting = resembling(listing, words);
+    }
+    if !fitting.is_empty() {
+        return one_of(&fitting, words);
+    }
+    if listing.sessions.is_empty() {
+        return Err(SelectError::NoAgent);
+    }
+    Err(SelectError::NotFound(words.to_owned()))
+}
+
+/// Sessions whose titles resemble the words, best first; ones that are far behind the best are left out.
+fn resembling<'a>(listing: &'a Listing, words: &str) -> Vec<&'a Listed> {
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let pattern = Pattern::parse(words, CaseMatching::Ignore, Normalization::Smart);
+    let mut buffer = Vec::new();
+    let mut scored: Vec<(u32, &Listed)> = Vec::new();
+    for session in &listing.sessions {
+        let title = session.found.title.as_deref().unwrap_or_default();
+        let haystack = nucleo_matcher::Utf32Str::new(title, &mut buffer);
+        scored.extend(pattern.score(haystack, &mut matcher).map(|score| (score, session)));
+    }
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let best = scored.first().map_or(0, |(score, _)| *score);
+    scored.into_iter().take_while(|(score, _)| score * 2 > best).map(|(_, session)| session).collect()
+}

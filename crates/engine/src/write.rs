@@ -1,0 +1,12 @@
+//! Writing into others' stores: planned, journaled, read back, and taken back.
+
+pub(crate) mod apply;
+mod bounds;
+pub(crate) mod disk;
+pub(crate) mod journal;
+pub(crate) mod lines;
+pub(crate) mod readback;
+pub(crate) mod rows;
+pub(crate) mod run;
+pub mod scratch;
+pub mod undo;

@@ -1,0 +1,220 @@
+//! Doing what a plan says: journaled first, whole or not at all, read back before it counts.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{LinesOf, Op, OwnerOf, RowsOf, WritePlan};
+
+use crate::carry::resume::ResumeError;
+use crate::context::Context;
+use crate::own::files;
+use crate::own::fingerprint::Fingerprint;
+use crate::write::disk::{Disk, NewFile};
+use crate::write::journal::{self, Journal, Left, Lineage, Lines, Owner, Rows, State};
+use crate::write::readback::LiveRecords;
+use crate::write::rows;
+use crate::write::scratch;
+use crate::write::undo::take_back;
+
+/// Writes a session. On any error everything that was done is taken back; what could not be stays in the journal.
+///
+/// `verify` reads the session back, once it is in its place, and tells where its live records begin. The answer are
+/// warnings.
+pub(crate) fn apply(
+    disk: &mut dyn Disk,
+    context: &Context,
+    plan: &WritePlan,
+    journal: &mut Journal,
+    mut lineage: Lineage,
+    verify: &dyn Fn() -> Result<LiveRecords, &'static str>,
+) -> Result<Vec<String>, ResumeError> {
+    refuse_existing(plan)?;
+    foresee(context, plan, journal);
+    write_lineage(disk, context, journal, &lineage)?;
+    begin(disk, context, journal)?;
+    let result = perform(disk, context, plan, journal).and_then(|warnings| {
+        let live = verify().map_err(ResumeError::ReadBack)?;
+        lineage.keep_live(&live);
+        if plan.key.is_some() {
+            lineage.written = live;
+        }
+        write_lineage(disk, context, journal, &lineage)?;
+        finish(disk, context, journal)?;
+        Ok(warnings)
+    });
+    // A command that could not be ended may still add something: the next resume takes that back, too.
+    if result.is_err() && take_back(disk, journal, false).is_ok() && !scratch::is_any_held(&context.home) {
+        forget(disk, context, &journal.id);
+    }
+    result
+}
+
+fn refuse_existing(plan: &WritePlan) -> Result<(), ResumeError> {
+    let taken = created(plan).find(|(path, _)| path.symlink_metadata().is_ok());
+    match taken {
+        Some((path, _)) => Err(failed(path)(io::ErrorKind::AlreadyExists.into())),
+        None => Ok(()),
+    }
+}
+
+fn created(plan: &WritePlan) -> impl Iterator<Item = (&Path, NewFile<'_>)> {
+    plan.ops.iter().filter_map(|op| match op {
+        Op::Create { path, bytes, private, modified } => {
+            Some((path.as_path(), NewFile { bytes, private: *private, modified: *modified }))
+        }
+        Op::Append { .. } | Op::Run(_) => None,
+    })
+}
+
+/// Notes all that will be there afterwards, so that one journal entry at the beginning is enough to take it back.
+fn foresee(context: &Context, plan: &WritePlan, journal: &mut Journal) {
+    for (path, new) in created(plan) {
+        let left = Left { path: path.to_owned(), size: new.bytes.len() as u64, digest: Fingerprint::of(new.bytes) };
+        journal.files.push(left);
+        let mut missing: Vec<PathBuf> =
+            path.ancestors().skip(1).take_while(|folder| !folder.is_dir()).map(Path::to_owned).collect();
+        missing.reverse();
+        missing.retain(|folder| !journal.folders.contains(folder));
+        journal.folders.append(&mut missing);
+    }
+    for op in &plan.ops {
+        if let Op::Append { lines: of, .. } = op {
+            journal.lines.push(appended(of));
+        }
+        if let Op::Run(run) = op {
+            journal.rows.extend(run.inverse.rows.iter().map(|of| rows_of(context, of)));
+            journal.lines.extend(run.inverse.lines.iter().map(lines));
+        }
+    }
+}
+
+fn rows_of(context: &Context, of: &RowsOf) -> Rows {
+    Rows {
+        database: of.database.clone(),
+        table: of.table.to_owned(),
+        column: of.column.to_owned(),
+        value: of.value.clone(),
+        left: None,
+        is_session: of.is_session,
+        owner: of.owner.and_then(|owner| owner_of(context, &of.database, owner)),
+    }
+}
+
+/// None where it cannot be told which were there before. One that an earlier resume brought is still ours.
+fn owner_of(context: &Context, database: &Path, of: OwnerOf) -> Option<Owner> {
+    let mut before = rows::values(database, of.table, of.column).ok()?;
+    let open = journal::all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
+    let earlier = open.flat_map(|earlier| earlier.rows).filter(|rows| rows.owner.is_some());
+    for rows in earlier.filter(|rows| rows.database == database) {
+        let ours = rows::brought(&rows).ok()?;
+        before.retain(|value| !ours.contains(value));
+    }
+    Some(Owner { table: of.table.to_owned(), column: of.column.to_owned(), by: of.by.to_owned(), before })
+}
+
+/// A line of our own making; the lock is its client's, whenever it is made.
+fn appended(of: &LinesOf) -> Lines {
+    Lines { is_lock_new: false, ..lines(of) }
+}
+
+fn lines(of: &LinesOf) -> Lines {
+    let is_lock_new = of.lock.as_ref().is_some_and(|lock| lock.symlink_metadata().is_err());
+    Lines { file: of.file.clone(), containing: of.containing.clone(), lock: of.lock.clone(), is_lock_new }
+}
+
+/// ORDER IS LOAD-BEARING: the lineage first, because a journal without one is whole and a lineage without a journal is
+/// found by nobody; both before the first byte in another's store.
+fn write_lineage(
+    disk: &mut dyn Disk,
+    context: &Context,
+    journal: &Journal,
+    lineage: &Lineage,
+) -> Result<(), ResumeError> {
+    let path = journal::lineage_path(context, &journal.id);
+    let bytes = serde_json::to_vec(lineage).map_err(|error| failed(&path)(error.into()))?;
+    disk.write_own(&path, &bytes).map_err(failed(&path))
+}
+
+fn begin(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ResumeError> {
+    let written = write_journal(disk, context, journal);
+    if written.is_err() {
+        forget(disk, context, &journal.id);
+    }
+    written
+}
+
+fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ResumeError> {
+    let path = journal::path(context, &journal.id);
+    let written = journal.to_bytes().and_then(|bytes| disk.write_own(&path, &bytes));
+    written.map_err(failed(&path))
+}
+
+fn perform(
+    disk: &mut dyn Disk,
+    context: &Context,
+    plan: &WritePlan,
+    journal: &Journal,
+) -> Result<Vec<String>, ResumeError> {
+    for folder in &journal.folders {
+        match disk.create_folder(folder) {
+            // A client that starts at this moment makes the same folder.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            result => result.map_err(failed(folder))?,
+        }
+    }
+    for (path, new) in created(plan) {
+        let folder = files::parent(path).map_err(failed(path))?;
+        let staged = disk.stage(folder, &journal.id, &new).map_err(failed(path))?;
+        disk.publish(&staged, path).map_err(failed(path))?;
+    }
+    let mut warnings = Vec::new();
+    for op in &plan.ops {
+        if let Op::Append { lines: of, line } = op {
+            disk.append_line(&appended(of), line).map_err(failed(&of.file))?;
+        }
+        if let Op::Run(run) = op
+            && let Err(error) = disk.run(run, context)
+        {
+            let program = run.program.file_name().unwrap_or_default().to_string_lossy();
+            if run.required {
+                let (program, reason) = (program.into_owned(), error.to_string());
+                return Err(ResumeError::Run { program, why: run.why, reason });
+            }
+            warnings.push(format!("`{program}` was run ({}), but {error}; the session is there all the same", run.why));
+        }
+    }
+    Ok(warnings)
+}
+
+/// Marks it as done, with the files as they now are: a client that registered the session may have added to it.
+fn finish(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ResumeError> {
+    let mut rewritten = false;
+    for left in &mut journal.files {
+        let ours = Fingerprint::of_file(&left.path, Some(left.size)).map_err(failed(&left.path))?;
+        rewritten |= ours != (left.size, left.digest);
+        (left.size, left.digest) = Fingerprint::of_file(&left.path, None).map_err(failed(&left.path))?;
+    }
+    if rewritten {
+        // Positions in it mean nothing any more; without them, the way back is a translation.
+        let path = journal::lineage_path(context, &journal.id);
+        disk.remove_file(&path).map_err(failed(&path))?;
+    }
+    for rows in journal.rows.iter_mut().filter(|rows| rows.is_session) {
+        let database = rows.database.clone();
+        rows.left = rows::digest(rows).map_err(|error| failed(&database)(io::Error::other(error)))?;
+    }
+    journal.state = State::Done;
+    write_journal(disk, context, journal)
+}
+
+/// Removes what we noted about a resume that left nothing behind. If it stays, it is taken back once more, in vain.
+fn forget(disk: &mut dyn Disk, context: &Context, id: &str) {
+    for path in [journal::path(context, id), journal::lineage_path(context, id)] {
+        disk.remove_file(&path).ok();
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> ResumeError {
+    let path = path.to_owned();
+    move |source| ResumeError::Write { path, source }
+}

@@ -1,0 +1,338 @@
+//! What every resume wrote, so that it can be read back, superseded, taken back, and found again on the way home.
+//!
+//! `resumes/<id>.json` is small and read often; `resumes/<id>.lineage.json` is as long as the session and read only when
+//! that session is resumed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{EntryKey, SessionId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::own::files;
+use crate::own::fingerprint::Fingerprint;
+use crate::write::disk::Disk;
+
+const SCHEMA: &str = "carryover.resume/1";
+const LINEAGE_SCHEMA: &str = "carryover.lineage/1";
+const LINEAGE_END: &str = ".lineage";
+const MAX_BYTES: u64 = 256 << 20;
+
+/// How far a resume came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    /// Begun; if nobody is at it, it was cut short.
+    Writing,
+    Done,
+    Undone,
+}
+
+/// A session of an agent, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) agent: String,
+    pub(crate) session: SessionId,
+}
+
+/// A file as we left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    pub(crate) path: PathBuf,
+    pub(crate) size: u64,
+    pub(crate) digest: Fingerprint,
+}
+
+/// Rows of ours in a client's own index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Rows {
+    pub(crate) database: PathBuf,
+    pub(crate) table: String,
+    pub(crate) column: String,
+    pub(crate) value: String,
+    /// As we left them, where they are the session itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left: Option<Fingerprint>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_session: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) owner: Option<Owner>,
+}
+
+/// The row that rows of ours belong to, in a client's own index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub(crate) table: String,
+    pub(crate) column: String,
+    /// The column in which others name it.
+    pub(crate) by: String,
+    /// Those that were there before: they stay.
+    pub(crate) before: Vec<String>,
+}
+
+/// Lines of ours in a client's own index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lines {
+    pub(crate) file: PathBuf,
+    pub(crate) containing: String,
+    /// The file whose lock the client holds while it writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lock: Option<PathBuf>,
+    /// It was not there before.
+    #[serde(default)]
+    pub(crate) is_lock_new: bool,
+}
+
+/// A block of ours in a file that others write, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Block {
+    pub(crate) file: PathBuf,
+    /// The block as we left it.
+    pub(crate) left: Fingerprint,
+    /// What else we wrote there, where the file was not there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rest: Option<Fingerprint>,
+}
+
+/// A line of ours in the project's own list of what git ignores.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ignored {
+    pub(crate) file: PathBuf,
+    /// What was put at its end: the line, and what the one before it lacked.
+    pub(crate) added: String,
+}
+
+/// One resume.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    pub(crate) schema: String,
+    pub(crate) id: String,
+    /// Counts up: times can be equal, and clocks go back.
+    pub(crate) number: u64,
+    pub(crate) state: State,
+    pub(crate) at: Timestamp,
+    pub(crate) source: Named,
+    pub(crate) target: Named,
+    pub(crate) project: PathBuf,
+    /// The file that holds the session.
+    pub(crate) session_file: PathBuf,
+    /// The session inside that file, where it holds several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session_key: Option<String>,
+    pub(crate) files: Vec<Left>,
+    /// Folders that did not exist before, outermost first.
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) rows: Vec<Rows>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lines: Vec<Lines>,
+    /// Where a brief was left instead of a session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) blocks: Vec<Block>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ignored: Option<Ignored>,
+}
+
+/// A file that entries were taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TakenFrom {
+    pub(crate) path: PathBuf,
+    pub(crate) length: u64,
+    pub(crate) head: Fingerprint,
+}
+
+/// A session that entries were taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ancestor {
+    pub(crate) agent: String,
+    pub(crate) path: PathBuf,
+    pub(crate) key: Option<String>,
+    pub(crate) files: Vec<TakenFrom>,
+}
+
+/// An entry that was carried, where it came from, and where it went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    /// Index of the ancestor.
+    pub(crate) from: usize,
+    pub(crate) key: EntryKey,
+    pub(crate) check: Fingerprint,
+    /// What the client would have answered, where the entry is such an answer; the key is then that of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<String>,
+    /// Where the records that hold it begin in the written session; none where it was not carried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) at: Vec<u64>,
+}
+
+/// Where everything in a written session came from, in order, with what was not written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lineage {
+    pub(crate) schema: String,
+    pub(crate) ancestors: Vec<Ancestor>,
+    pub(crate) origins: Vec<Origin>,
+    /// The live records as they were read back, where records have names and no places: all others came later, and one
+    /// that says something else now is no longer ours.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) written: BTreeMap<u64, Fingerprint>,
+}
+
+impl Lineage {
+    pub(crate) fn new(ancestors: Vec<Ancestor>, origins: Vec<Origin>) -> Self {
+        Self { schema: LINEAGE_SCHEMA.to_owned(), ancestors, origins, written: BTreeMap::new() }
+    }
+
+    /// Keeps the places of records that the target's model would see. What was written for display only was not
+    /// carried, and comes back from its source.
+    pub(crate) fn keep_live(&mut self, live: &BTreeMap<u64, Fingerprint>) {
+        for origin in &mut self.origins {
+            origin.at.retain(|offset| live.contains_key(offset));
+        }
+    }
+
+    /// The lineage of a resume, where it is still there and whole.
+    pub(crate) fn load(context: &Context, id: &str) -> Option<Self> {
+        let lineage: Self = load(&lineage_path(context, id))?;
+        let whole = lineage.origins.iter().all(|origin| origin.from < lineage.ancestors.len());
+        (lineage.schema == LINEAGE_SCHEMA && whole).then_some(lineage)
+    }
+}
+
+impl Journal {
+    pub(crate) fn schema() -> String {
+        SCHEMA.to_owned()
+    }
+
+    /// One that has just begun and left nothing yet.
+    pub(crate) fn begun(context: &Context, source: Named, target: Named, project: &Path) -> Self {
+        let (id, number) = next(context);
+        Self {
+            schema: Self::schema(),
+            id,
+            number,
+            state: State::Writing,
+            at: context.env.now,
+            source,
+            target,
+            project: project.to_owned(),
+            session_file: PathBuf::new(),
+            session_key: None,
+            files: Vec::new(),
+            folders: Vec::new(),
+            rows: Vec::new(),
+            lines: Vec::new(),
+            blocks: Vec::new(),
+            ignored: None,
+        }
+    }
+
+    /// Whether something that it left is in a folder.
+    pub(crate) fn is_in(&self, folder: &Path) -> bool {
+        let blocks = self.blocks.iter().map(|block| &block.file);
+        self.files.iter().map(|left| &left.path).chain(blocks).any(|file| file.starts_with(folder))
+    }
+
+    pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec_pretty(self)?)
+    }
+}
+
+pub(crate) fn folder(context: &Context) -> PathBuf {
+    folder_in(&context.home)
+}
+
+/// The same, of a folder of ours.
+pub(crate) fn folder_in(home: &Path) -> PathBuf {
+    home.join("resumes")
+}
+
+pub(crate) fn path(context: &Context, id: &str) -> PathBuf {
+    folder(context).join(format!("{id}.json"))
+}
+
+pub(crate) fn write(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> io::Result<()> {
+    disk.write_own(&path(context, &journal.id), &journal.to_bytes()?)
+}
+
+pub(crate) fn lineage_path(context: &Context, id: &str) -> PathBuf {
+    folder(context).join(format!("{id}{LINEAGE_END}.json"))
+}
+
+fn load<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let bytes = files::read_bounded(path, MAX_BYTES).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// Every resume that is known, newest first. Files that are not ours or broken are passed over; `doctor` names them.
+pub(crate) fn all(context: &Context) -> Vec<Journal> {
+    let mut journals: Vec<Journal> = names(context).iter().filter_map(|id| read(context, id)).collect();
+    journals.sort_by_key(|journal| std::cmp::Reverse(journal.number));
+    journals
+}
+
+/// The id and the number of the next resume. The id is easy to type: the first eight digits of the seed.
+pub(crate) fn next(context: &Context) -> (String, u64) {
+    let number = all(context).first().map_or(1, |newest| newest.number + 1);
+    let short = |seed: u128| format!("{:08x}", seed >> 96);
+    let mut seed = context.seed;
+    while path(context, &short(seed)).exists() {
+        seed = seed.wrapping_add(1 << 96);
+    }
+    (short(seed), number)
+}
+
+/// One resume; `None` where its file is missing or broken.
+pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
+    let journal: Journal = load(&path(context, id))?;
+    let lines = journal.lines.iter().flat_map(|lines| std::iter::once(&lines.file).chain(&lines.lock));
+    let databases = journal.rows.iter().map(|rows| &rows.database);
+    let blocks = journal.blocks.iter().map(|block| &block.file);
+    let ignored = journal.ignored.iter().map(|ignored| &ignored.file);
+    let files = journal.files.iter().map(|left| &left.path).chain(blocks).chain(ignored);
+    let paths = files.chain(&journal.folders).chain(lines).chain(databases);
+    let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
+    sound.then_some(journal)
+}
+
+/// The ids for which there is a file.
+pub(crate) fn names(context: &Context) -> Vec<String> {
+    let Ok(files) = fs_err::read_dir(folder(context)) else { return Vec::new() };
+    let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
+    let ids = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned));
+    ids.filter(|id| !id.ends_with(LINEAGE_END) && !id.starts_with('.')).collect()
+}
+
+/// Held while anything is written or taken back: two at once could each undo what the other does.
+pub(crate) struct Lock {
+    _file: std::fs::File,
+}
+
+impl Lock {
+    /// Waits for others to finish; they are bounded in time.
+    pub(crate) fn take(context: &Context) -> io::Result<Self> {
+        let file = Self::open(context)?;
+        file.lock()?;
+        Ok(Self { _file: file })
+    }
+
+    /// Takes it only if nobody else has it.
+    pub(crate) fn try_take(context: &Context) -> Option<Self> {
+        let file = Self::open(context).ok()?;
+        file.try_lock().ok()?;
+        Some(Self { _file: file })
+    }
+
+    fn open(context: &Context) -> io::Result<std::fs::File> {
+        let folder = folder(context);
+        files::create_private_folder(&folder)?;
+        let mut options = std::fs::OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let path = folder.join(".lock");
+        options.open(&path).map_err(|source| files::named(&path, source))
+    }
+}

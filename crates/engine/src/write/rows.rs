@@ -1,0 +1,274 @@
+//! Taking rows of ours out of a client's own index.
+//!
+//! The index is the client's: it is never created, never waited for long, and nothing is left beside it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use carryover_agents::AgentError;
+use carryover_agents::formats::sqlite;
+use rusqlite::types::ValueRef;
+
+use crate::own::fingerprint::Fingerprint;
+use crate::write::journal::{Owner, Rows};
+
+/// Its owner may be in a transaction of its own.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, thiserror::Error)]
+#[error("could not take our rows out of {}", database.display())]
+pub(crate) struct RowsError {
+    database: PathBuf,
+    #[source]
+    source: rusqlite::Error,
+}
+
+/// Deletes the rows, all of one database or none. What is not there is not missed.
+pub(crate) fn delete(rows: &[Rows]) -> Result<(), RowsError> {
+    let mut databases: BTreeMap<&Path, Vec<&Rows>> = BTreeMap::new();
+    for row in rows {
+        databases.entry(&row.database).or_default().push(row);
+    }
+    for (database, rows) in databases {
+        if database.is_file() {
+            delete_from(database, &rows).map_err(|source| RowsError { database: database.to_owned(), source })?;
+        }
+    }
+    Ok(())
+}
+
+/// A digest of what the rows hold; `None` where there are none.
+pub(crate) fn digest(rows: &Rows) -> Result<Option<Fingerprint>, AgentError> {
+    if !rows.database.is_file() {
+        return Ok(None);
+    }
+    sqlite::look(&rows.database, &mut |connection| {
+        if !has_column(connection, &rows.table, &rows.column)? {
+            return Ok(None);
+        }
+        let query = format!("SELECT * FROM {} WHERE {} = ?1", quoted(&rows.table), quoted(&rows.column));
+        let mut query = connection.prepare(&query)?;
+        let columns = query.column_count();
+        let mut found = query.query([&rows.value])?;
+        let mut all = None;
+        while let Some(row) = found.next()? {
+            let mut one = Fingerprint::START;
+            for column in 0..columns {
+                one = match row.get_ref(column)? {
+                    ValueRef::Null => one.and(b"\0n"),
+                    ValueRef::Integer(number) => one.and(b"\0i").and(&number.to_le_bytes()),
+                    ValueRef::Real(number) => one.and(b"\0r").and(&number.to_le_bytes()),
+                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => one.and(b"\0t").and(bytes),
+                };
+            }
+            // Rows have no order of their own.
+            all = Some(all.map_or(one, |all: Fingerprint| all.beside(one)));
+        }
+        Ok(all)
+    })
+}
+
+/// What stands in a column; nothing where there is no such database or table.
+pub(crate) fn values(database: &Path, table: &str, column: &str) -> Result<Vec<String>, AgentError> {
+    if !database.is_file() {
+        return Ok(Vec::new());
+    }
+    sqlite::look(database, &mut |connection| {
+        if !has_column(connection, table, column)? {
+            return Ok(Vec::new());
+        }
+        let mut query = connection.prepare(&format!("SELECT {} FROM {}", quoted(column), quoted(table)))?;
+        query.query_map([], |row| row.get(0))?.collect()
+    })
+}
+
+/// What rows of ours belong to, where it came with them.
+pub(crate) fn brought(rows: &Rows) -> Result<Vec<String>, AgentError> {
+    if !rows.database.is_file() {
+        return Ok(Vec::new());
+    }
+    sqlite::look(&rows.database, &mut |connection| {
+        Ok(new_owners(connection, rows)?.into_iter().map(|(_, value)| value).collect())
+    })
+}
+
+fn delete_from(database: &Path, rows: &[&Rows]) -> rusqlite::Result<()> {
+    // Without the flag to create, a database that vanishes meanwhile stays away.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(database, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut owners = Vec::new();
+    for row in rows {
+        if has_column(&transaction, &row.table, &row.column)? {
+            owners.extend(new_owners(&transaction, row)?);
+            let statement = format!("DELETE FROM {} WHERE {} = ?1", quoted(&row.table), quoted(&row.column));
+            transaction.execute(&statement, [&row.value])?;
+        }
+    }
+    for (owner, value) in owners {
+        delete_unowning(&transaction, owner, &value)?;
+    }
+    transaction.commit()?;
+    // Closing is what takes the log away again, where nobody else has the database open.
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// What the rows belong to, where it was not there before them.
+fn new_owners<'a>(connection: &Connection, row: &'a Rows) -> rusqlite::Result<Vec<(&'a Owner, String)>> {
+    let Some(owner) = &row.owner else { return Ok(Vec::new()) };
+    let is_there = has_column(connection, &row.table, &row.column)?;
+    if !is_there
+        || !has_column(connection, &row.table, &owner.by)?
+        || !has_column(connection, &owner.table, &owner.column)?
+    {
+        return Ok(Vec::new());
+    }
+    let by = quoted(&owner.by);
+    let query = format!(
+        "SELECT DISTINCT {by} FROM {} WHERE {} = ?1 AND {by} IS NOT NULL",
+        quoted(&row.table),
+        quoted(&row.column)
+    );
+    let mut query = connection.prepare(&query)?;
+    let found: Vec<String> = query.query_map([&row.value], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(found.into_iter().filter(|value| !owner.before.contains(value)).map(|value| (owner, value)).collect())
+}
+
+/// Deletes a row that nothing belongs to any more.
+fn delete_unowning(connection: &Connection, owner: &Owner, value: &str) -> rusqlite::Result<()> {
+    let query = "SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+                 WHERE s.type = 'table' AND c.name = ?1";
+    let mut query = connection.prepare(query)?;
+    let tables: Vec<String> = query.query_map([&owner.by], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for table in tables {
+        let query = format!("SELECT EXISTS (SELECT 1 FROM {} WHERE {} = ?1)", quoted(&table), quoted(&owner.by));
+        if connection.query_row(&query, [value], |row| row.get(0))? {
+            return Ok(());
+        }
+    }
+    let statement = format!("DELETE FROM {} WHERE {} = ?1", quoted(&owner.table), quoted(&owner.column));
+    connection.execute(&statement, [value])?;
+    Ok(())
+}
+
+/// Clients drop and rename tables; a table or column that is not there holds no row of ours.
+fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let query = "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
+                 WHERE s.type = 'table' AND s.name = ?1 AND c.name = ?2)";
+    connection.query_row(query, [table, column], |row| row.get(0))
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs_err::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn rows(database: &Path, table: &str, column: &str) -> Rows {
+        Rows {
+            database: database.into(),
+            table: table.into(),
+            column: column.into(),
+            value: "ours".into(),
+            left: None,
+            is_session: true,
+            owner: None,
+        }
+    }
+
+    fn make(database: &Path) -> Connection {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let connection = Connection::open_with_flags(database, flags).unwrap();
+        let sql = "PRAGMA journal_mode = WAL; CREATE TABLE t (\"i\"\"d\" TEXT);
+                   INSERT INTO t VALUES ('ours'), ('theirs');";
+        connection.execute_batch(sql).unwrap();
+        connection
+    }
+
+    fn left(connection: &Connection) -> i64 {
+        connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn what_the_rows_hold_is_told_from_what_they_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        let owner = make(&database);
+        let ours = rows(&database, "t", "i\"d");
+        let before = digest(&ours).unwrap();
+        owner.execute_batch("INSERT INTO t VALUES ('theirs')").unwrap();
+        assert_eq!(digest(&ours).unwrap(), before);
+        owner.execute_batch("INSERT INTO t VALUES ('ours')").unwrap();
+        assert!(before.is_some() && digest(&ours).unwrap() != before);
+        assert_eq!(digest(&rows(&database, "gone", "x")).unwrap(), None);
+    }
+
+    #[test]
+    fn only_our_rows_go_and_nothing_is_left_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        make(&database).close().unwrap();
+        assert_eq!(names(folder.path()), ["index.sqlite"]);
+        delete(&[rows(&database, "t", "i\"d"), rows(&database, "gone", "x"), rows(&database, "t", "gone")]).unwrap();
+        assert_eq!(names(folder.path()), ["index.sqlite"]);
+        let connection = Connection::open_with_flags(&database, OpenFlags::default()).unwrap();
+        assert_eq!(left(&connection), 1);
+    }
+
+    #[test]
+    fn what_was_made_for_our_rows_goes_with_the_last_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        let owner = make(&database);
+        let sql = "CREATE TABLE project (id TEXT); INSERT INTO project VALUES ('old'), ('new');
+                   CREATE TABLE session (id TEXT, project_id TEXT);
+                   INSERT INTO session VALUES ('ours', 'new'), ('ours', 'old'), ('theirs', 'new');";
+        owner.execute_batch(sql).unwrap();
+        let names = || values(&database, "project", "id").unwrap();
+        let kept =
+            Owner { table: "project".into(), column: "id".into(), by: "project_id".into(), before: vec!["old".into()] };
+        let ours = Rows { owner: Some(kept), ..rows(&database, "session", "id") };
+        delete(std::slice::from_ref(&ours)).unwrap();
+        assert_eq!(names(), ["old", "new"], "somebody else's session is in it");
+        owner
+            .execute_batch("DELETE FROM session; INSERT INTO session VALUES ('ours', 'new'), ('ours', 'old')")
+            .unwrap();
+        delete(&[ours]).unwrap();
+        assert_eq!(names(), ["old"]);
+    }
+
+    #[test]
+    fn an_index_in_use_is_changed_and_one_that_is_locked_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        let owner = make(&database);
+        delete(&[rows(&database, "t", "i\"d")]).unwrap();
+        assert_eq!(left(&owner), 1);
+        owner.execute_batch("BEGIN IMMEDIATE").unwrap();
+        assert!(delete(&[rows(&database, "t", "i\"d")]).is_err());
+    }
+
+    #[test]
+    fn no_database_is_made_and_a_broken_one_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index.sqlite");
+        delete(&[rows(&database, "t", "id")]).unwrap();
+        assert!(names(folder.path()).is_empty());
+        crate::own::files::write_private(&database, b"not a database, but long enough to be looked at").unwrap();
+        assert!(delete(&[rows(&database, "t", "id")]).is_err());
+        assert!(fs_err::read(&database).unwrap().starts_with(b"not a database"));
+    }
+}

@@ -1,0 +1,224 @@
+//! Running a vendor's own command, step by step and never for long.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+use carryover_agents::{Env, Run, TEMPORARY};
+
+use crate::own::files;
+use crate::write::scratch::Scratch;
+
+const STEP_LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(20);
+/// A command that writes the session itself has all of it to write.
+const WRITE_LIMIT: Duration = Duration::from_mins(3);
+/// How long a program may take to end once it was told all.
+const END_LIMIT: Duration = Duration::from_secs(3);
+const MAX_LINE: u64 = 16 << 20;
+
+/// What a program needs on any system; everything else of the user's environment stays out.
+const PASSED_ON: &[&str] =
+    &["PATH", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG"];
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    #[error("what it needs could not be written")]
+    Prepare(#[source] io::Error),
+    #[error("it could not be started")]
+    Start(#[source] io::Error),
+    #[error("it stopped listening")]
+    Send(#[source] io::Error),
+    #[error("it ended before it had answered")]
+    Ended,
+    #[error("it did not answer in time")]
+    Late,
+    #[error("it failed")]
+    Failed,
+}
+
+/// Runs it and sends its lines, each after the answer to the one before has come.
+pub(crate) fn run(run: &Run, env: &Env, home: &Path) -> Result<(), RunError> {
+    let scratch = scratch(run, home).map_err(RunError::Prepare)?;
+    let mut child = start(run, env, &scratch).map_err(RunError::Start)?;
+    let result = talk(run, &mut child);
+    // It has done its work or failed at it; one that has ended already cannot be killed, and need not be.
+    child.kill().ok();
+    child.wait().ok();
+    scratch.leave();
+    result
+}
+
+/// A folder that only we can open, with the files that are handed over.
+fn scratch(run: &Run, home: &Path) -> io::Result<Scratch> {
+    let scratch = Scratch::make(home)?;
+    for (name, bytes) in &run.files {
+        files::write_private(&scratch.path().join(name), bytes)?;
+    }
+    Ok(scratch)
+}
+
+fn start(run: &Run, env: &Env, scratch: &Scratch) -> io::Result<Child> {
+    let mut command = Command::new(&run.program);
+    let folder = scratch.path().to_string_lossy();
+    let filled = |text: &String| text.replace(TEMPORARY, &folder);
+    command.args(run.args.iter().map(filled)).env_clear().env("HOME", &env.home);
+    // Not where we happen to be: a client takes settings from the project that it is started in.
+    if let Some(cwd) = run.cwd.as_ref().or(Some(&env.home).filter(|home| home.is_dir())) {
+        command.current_dir(cwd);
+    }
+    for name in PASSED_ON {
+        if let Some(value) = env.var(name) {
+            command.env(name, value);
+        }
+    }
+    command.envs(run.vars.iter().map(|(name, value)| (name, filled(value))));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(scratch.stderr()?).spawn()
+}
+
+fn talk(run: &Run, child: &mut Child) -> Result<(), RunError> {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(RunError::Ended);
+    };
+    let end = Instant::now() + if run.required { WRITE_LIMIT } else { LIMIT };
+    let lines = listen(output);
+    for (line, awaited) in &run.dialogue {
+        send(&mut input, line).map_err(RunError::Send)?;
+        if let Some(awaited) = awaited {
+            wait_for(&lines, awaited, end.min(Instant::now() + STEP_LIMIT))?;
+        }
+    }
+    drop(input);
+    if run.dialogue.is_empty() { wait_for_end(child, end) } else { let_end(child) }
+}
+
+fn send(input: &mut ChildStdin, line: &str) -> io::Result<()> {
+    input.write_all(line.as_bytes())?;
+    input.write_all(b"\n")?;
+    input.flush()
+}
+
+/// Hands over what the program says, line by line. The thread is not joined: a grandchild may keep the pipe open.
+fn listen(output: ChildStdout) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = sync_channel(64);
+    std::thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        loop {
+            let mut line = Vec::new();
+            match (&mut output).take(MAX_LINE).read_until(b'\n', &mut line) {
+                Ok(1..) if sender.send(line).is_ok() => {}
+                _ => return,
+            }
+        }
+    });
+    receiver
+}
+
+fn wait_for(lines: &Receiver<Vec<u8>>, awaited: &str, end: Instant) -> Result<(), RunError> {
+    loop {
+        let line = lines.recv_timeout(end.saturating_duration_since(Instant::now())).map_err(|error| match error {
+            RecvTimeoutError::Timeout => RunError::Late,
+            RecvTimeoutError::Disconnected => RunError::Ended,
+        })?;
+        if String::from_utf8_lossy(&line).contains(awaited) {
+            return Ok(());
+        }
+    }
+}
+
+fn wait_for_end(child: &mut Child, end: Instant) -> Result<(), RunError> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(_)) | Err(_) => return Err(RunError::Failed),
+            Ok(None) if Instant::now() >= end => return Err(RunError::Late),
+            Ok(None) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// A program that has answered everything may end in its own time, so that it can put its files in order.
+fn let_end(child: &mut Child) -> Result<(), RunError> {
+    match wait_for_end(child, Instant::now() + END_LIMIT) {
+        Ok(()) | Err(RunError::Late | RunError::Failed) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use carryover_agents::{Inverse, Os};
+    use carryover_core::time::Timestamp;
+
+    use super::*;
+
+    fn shell(script: &str, dialogue: &[(&str, Option<&str>)]) -> Result<(), RunError> {
+        let vars = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("KEY".into(), "k".into())]);
+        let zone = jiff::tz::TimeZone::UTC;
+        let home = std::env::temp_dir();
+        let env = Env {
+            home,
+            vars,
+            os: Os::Linux,
+            now: Timestamp::EPOCH,
+            zone,
+            stores: BTreeMap::new(),
+            projects: Vec::new(),
+        };
+        let step = |(line, awaited): &(&str, Option<&str>)| ((*line).to_owned(), awaited.map(str::to_owned));
+        let planned = Run {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            vars: vec![("GIVEN".into(), "g".into())],
+            dialogue: dialogue.iter().map(step).collect(),
+            why: "test",
+            files: vec![("in.txt".into(), b"handed".to_vec())],
+            cwd: Some("/".into()),
+            inverse: Inverse::default(),
+            required: false,
+        };
+        let ours = tempfile::tempdir().map_err(RunError::Prepare)?;
+        run(&planned, &env, ours.path())
+    }
+
+    #[test]
+    fn files_are_handed_over_in_a_folder_that_goes_again() {
+        let seen = tempfile::tempdir().unwrap();
+        let note = seen.path().join("note").display().to_string();
+        let script = format!(
+            r#"[ "$PWD" = / ] && [ "$(cat "{{temporary}}/in.txt")" = handed ] && echo "{{temporary}}" > '{note}'"#
+        );
+        shell(&script, &[]).unwrap();
+        let folder = fs_err::read_to_string(note).unwrap();
+        assert!(!folder.trim().is_empty() && !std::path::Path::new(folder.trim()).exists());
+    }
+
+    #[test]
+    fn answers_are_awaited_in_order() {
+        let script = r#"read a; echo noise; echo "got $a"; read b; echo "then $b"; cat > /dev/null"#;
+        shell(script, &[("one", Some("got one")), ("two", Some("then two")), ("bye", None)]).unwrap();
+    }
+
+    #[test]
+    fn the_environment_is_what_was_given() {
+        let script = r#"[ "$GIVEN$KEY" = g ] && [ -n "$HOME" ]"#;
+        shell(script, &[]).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_fails_says_so() {
+        assert!(matches!(shell("exit 3", &[]), Err(RunError::Failed)));
+        assert!(matches!(shell("read a; exit 0", &[("x", Some("y"))]), Err(RunError::Ended)));
+    }
+
+    #[test]
+    fn a_program_that_will_not_end_is_ended() {
+        let start = Instant::now();
+        shell("read a; echo yes; exec sleep 60", &[("x", Some("yes"))]).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(15));
+    }
+}

@@ -1,0 +1,173 @@
+//! Temporary files: where they lie, who is still at them, and how those go that a kill left behind.
+//!
+//! Whoever makes one holds a lock on it for as long as he lives, and a vendor's command that is given a folder holds the
+//! folder's. What nobody holds was left behind, and the next command sweeps it.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::context::Context;
+use crate::handoff::project_dir;
+use crate::own::files::{self, TEMP_PREFIX, TEMP_SUFFIX};
+use crate::sessions::project;
+use crate::write::journal::{self, Journal, Lock, State};
+
+/// In our own folder.
+const FOLDER: &str = "tmp";
+/// The file by whose lock a folder is held.
+const HELD: &str = ".held";
+/// How long a vendor's command may go on without us: it has a whole session to write.
+const PATIENCE: Duration = Duration::from_mins(3);
+/// How long one that was ended may take to be gone, with all that it started.
+const END_PATIENCE: Duration = Duration::from_secs(3);
+
+/// A private folder for one run of a vendor's command; it goes with the last who holds it.
+pub(crate) struct Scratch {
+    held: File,
+    folder: TempDir,
+}
+
+impl Scratch {
+    /// Makes one; the lock on all that is written is held.
+    pub(crate) fn make(home: &Path) -> io::Result<Self> {
+        let above = home.join(FOLDER);
+        files::create_private_folder(&above)?;
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.prefix(TEMP_PREFIX).tempdir_in(above)?;
+        let held = hold(&folder.path().join(HELD))?;
+        Ok(Self { held, folder })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What a command says besides goes here, so that it holds the folder, and so do those that it starts.
+    #[cfg(unix)]
+    pub(crate) fn stderr(&self) -> io::Result<Stdio> {
+        Ok(self.held.try_clone()?.into())
+    }
+
+    /// Elsewhere nobody but the owner of a lock can write to what it is on.
+    #[cfg(not(unix))]
+    pub(crate) fn stderr(&self) -> io::Result<Stdio> {
+        Ok(Stdio::null())
+    }
+
+    /// Removes it once nobody else holds it; one that is still held is left to the next command.
+    pub(crate) fn leave(self) {
+        drop(self.held);
+        let end = Instant::now() + END_PATIENCE;
+        while is_held(self.folder.path()) {
+            if Instant::now() >= end {
+                // Whoever holds it reads from it.
+                let _: PathBuf = self.folder.keep();
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn hold(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn is_held(folder: &Path) -> bool {
+    OpenOptions::new().write(true).open(folder.join(HELD)).is_ok_and(|file| file.try_lock().is_err())
+}
+
+fn folders(home: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs_err::read_dir(home.join(FOLDER)) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.path()).filter(|path| is_temporary(path)).collect()
+}
+
+/// Whether a vendor's command of an earlier resume is at work without us.
+pub(crate) fn is_any_held(home: &Path) -> bool {
+    folders(home).iter().any(|folder| is_held(folder))
+}
+
+/// Waits for the vendor's commands of resumes that were killed, and removes what they were given; the lock is held.
+/// Whether all of them have ended.
+pub(crate) fn wait(home: &Path) -> bool {
+    let end = Instant::now() + PATIENCE;
+    while is_any_held(home) {
+        if Instant::now() >= end {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    sweep_folders(home);
+    true
+}
+
+fn sweep_folders(home: &Path) {
+    for folder in folders(home).iter().filter(|folder| !is_held(folder)) {
+        // If it stays, the next command tries again.
+        fs_err::remove_dir_all(folder).ok();
+    }
+    fs_err::remove_dir(home.join(FOLDER)).ok();
+}
+
+/// Removes the temporary files of commands that were killed. What is not ours, or still held, stays.
+pub fn sweep(context: &Context) {
+    if !folders(&context.home).is_empty()
+        && let Some(_lock) = Lock::try_take(context)
+    {
+        sweep_folders(&context.home);
+    }
+    let mut places = vec![context.home.clone(), journal::folder(context)];
+    for project in project::with_root(&context.cwd) {
+        places.push(project.join(project_dir::FOLDER));
+        places.push(project);
+    }
+    let unfinished = journal::all(context).into_iter().filter(|journal| journal.state == State::Writing);
+    places.extend(unfinished.flat_map(|journal| beside(&journal)));
+    for folder in &places {
+        sweep_files(folder);
+    }
+}
+
+/// The folders in which a resume makes files before it puts them in their place; those of sessions are looked after
+/// when it is taken back.
+fn beside(journal: &Journal) -> Vec<PathBuf> {
+    let ignored = journal.ignored.iter().map(|ignored| &ignored.file);
+    let files = journal.blocks.iter().map(|block| &block.file).chain(ignored);
+    let folders = files.filter_map(|file| file.parent()).map(Path::to_owned);
+    folders.chain([journal.project.join(project_dir::FOLDER)]).collect()
+}
+
+fn sweep_files(folder: &Path) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let is_file = || fs_err::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        if is_temporary(&path) && path.to_string_lossy().ends_with(TEMP_SUFFIX) && is_file() {
+            remove_abandoned(&path);
+        }
+    }
+}
+
+fn remove_abandoned(path: &Path) {
+    let held = OpenOptions::new().write(true).open(path);
+    if held.is_ok_and(|file| file.try_lock().is_ok()) {
+        // If it stays, the next command tries again.
+        fs_err::remove_file(path).ok();
+    }
+}
+
+fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMP_PREFIX))
+}

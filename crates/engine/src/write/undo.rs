@@ -1,0 +1,398 @@
+//! Taking back what a resume wrote.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{AGENTS, Agent};
+
+use crate::context::Context;
+use crate::handoff::blocks;
+use crate::handoff::ignored;
+use crate::handoff::project_dir;
+use crate::own::files::{self, TEMP_SUFFIX};
+use crate::own::fingerprint::Fingerprint;
+use crate::sessions::project::Here;
+use crate::write::bounds;
+use crate::write::disk::{Disk, RealDisk, temp_prefix};
+use crate::write::journal::{self, Journal, Lock, State};
+use crate::write::rows;
+use crate::write::scratch;
+
+/// What was taken back.
+#[derive(Debug, Clone)]
+pub struct Undone {
+    pub id: String,
+    pub target: String,
+    pub session: String,
+    /// Files and folders that are gone.
+    pub removed: Vec<PathBuf>,
+    /// What was taken out of files that stay.
+    pub taken_out: Vec<TakenOut>,
+    pub warnings: Vec<String>,
+}
+
+/// Something of ours that stood in a file of somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenOut {
+    /// What it was: a block, a line.
+    pub what: &'static str,
+    pub file: PathBuf,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    #[error("nothing to undo")]
+    Nothing,
+    #[error("no resume is known by `{0}`")]
+    NotFound(String),
+    #[error("`{prefix}` fits {} resumes", fitting.len())]
+    Ambiguous { prefix: String, fitting: Vec<Undoable> },
+    #[error("no resume of this project can be taken back")]
+    NothingHere,
+    #[error("{} has been changed since it was written: somebody has gone on there", path.display())]
+    Used { id: String, path: PathBuf },
+    #[error("{} names {}, where no resume of ours writes: nothing was taken back", journal.display(), path.display())]
+    Beyond { journal: PathBuf, path: PathBuf },
+    #[error("a command of {agent} is still at work for it: nothing was taken back")]
+    Running { id: String, agent: String },
+    #[error("{0}")]
+    Rows(String),
+    #[error("could not take back {}", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A resume that can be taken back, for listings.
+#[derive(Debug, Clone)]
+pub struct Undoable {
+    pub id: String,
+    pub source: String,
+    pub target: String,
+    pub session: String,
+}
+
+/// A resume that was cut short, by a crash or a power failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    pub id: String,
+    pub target: String,
+    pub session: String,
+}
+
+/// Takes back a resume, the last one where none is named.
+pub fn undo(context: &Context, id: Option<&str>, force: bool) -> Result<Undone, UndoError> {
+    undo_among(AGENTS, context, id, force)
+}
+
+pub(crate) fn undo_among(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    id: Option<&str>,
+    force: bool,
+) -> Result<Undone, UndoError> {
+    let folder = journal::folder(context);
+    if !folder.is_dir() {
+        return Err(id.map_or(UndoError::Nothing, |id| UndoError::NotFound(id.to_owned())));
+    }
+    let _lock = Lock::take(context).map_err(failed(&folder))?;
+    let mut journal = choose(context, id)?;
+    if journal.state == State::Writing && !scratch::wait(&context.home) {
+        return Err(UndoError::Running { id: journal.id, agent: journal.target.agent });
+    }
+    withdraw(agents, &mut RealDisk, context, &mut journal, force)
+}
+
+/// The last resume of the project that the command was given in.
+pub fn last_here(context: &Context) -> Result<Undoable, UndoError> {
+    let mut here = Here::of(&context.cwd);
+    let open = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    let last = open.into_iter().find(|journal| here.holds(&journal.project));
+    last.map(Undoable::from).ok_or(UndoError::NothingHere)
+}
+
+/// The resumes that can still be taken back, newest first.
+pub fn undoable(context: &Context) -> Vec<Undoable> {
+    let journals = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    journals.map(Undoable::from).collect()
+}
+
+impl From<Journal> for Undoable {
+    fn from(journal: Journal) -> Self {
+        Self {
+            id: journal.id,
+            source: journal.source.agent,
+            target: journal.target.agent,
+            session: journal.target.session.0,
+        }
+    }
+}
+
+/// The resumes that were cut short; none while one is under way.
+pub fn unfinished(context: &Context) -> Vec<Unfinished> {
+    let writing: Vec<Journal> = journal::all(context).into_iter().filter(|one| one.state == State::Writing).collect();
+    if writing.is_empty() || Lock::try_take(context).is_none() {
+        return Vec::new();
+    }
+    let named = |journal: Journal| Unfinished {
+        id: journal.id,
+        target: journal.target.agent,
+        session: journal.target.session.0,
+    };
+    writing.into_iter().map(named).collect()
+}
+
+/// Puts right what a crash left behind; the lock is held. The answer are warnings.
+pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, context: &Context) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let unfinished: Vec<Journal> =
+        journal::all(context).into_iter().filter(|journal| journal.state == State::Writing).collect();
+    // What a command adds after this would be found by nobody.
+    if !unfinished.is_empty() && !scratch::wait(&context.home) {
+        let told = |journal: &Journal| format!("an earlier resume ({}) was cut short and is still at work", journal.id);
+        return unfinished.iter().map(told).collect();
+    }
+    for mut journal in unfinished {
+        match withdraw(agents, disk, context, &mut journal, false) {
+            Ok(undone) => warnings.push(format!("an earlier resume ({}) was cut short and was taken back", undone.id)),
+            // It was complete, and somebody has gone on in it: it is theirs now.
+            Err(UndoError::Used { .. }) => {
+                journal.state = State::Done;
+                if write_journal(disk, context, &journal).is_err() {
+                    warnings.push(format!("an earlier resume ({}) could not be put right", journal.id));
+                }
+            }
+            Err(error) => {
+                warnings.push(format!("an earlier resume ({}) was cut short and is still there: {error}", journal.id));
+            }
+        }
+    }
+    warnings
+}
+
+fn choose(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
+    let mut open = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    let Some(id) = id else {
+        return open.next().ok_or(UndoError::Nothing);
+    };
+    let fitting: Vec<Journal> = open.filter(|journal| !id.is_empty() && journal.id.starts_with(id)).collect();
+    let exact = fitting.iter().position(|journal| journal.id == id);
+    if exact.is_none() && fitting.len() > 1 {
+        let fitting = fitting.into_iter().map(Undoable::from).collect();
+        return Err(UndoError::Ambiguous { prefix: id.to_owned(), fitting });
+    }
+    let found = fitting.into_iter().nth(exact.unwrap_or(0));
+    found.ok_or_else(|| UndoError::NotFound(id.to_owned()))
+}
+
+/// Takes a resume back and says so in its journal.
+pub(crate) fn withdraw(
+    agents: &[&'static dyn Agent],
+    disk: &mut dyn Disk,
+    context: &Context,
+    journal: &mut Journal,
+    force: bool,
+) -> Result<Undone, UndoError> {
+    if let Some(path) = bounds::beyond(agents, context, journal) {
+        return Err(UndoError::Beyond { journal: journal::path(context, &journal.id), path });
+    }
+    if journal.state == State::Writing {
+        disclaim(context, journal);
+    }
+    let Taken { removed, out_of: taken_out, mut warnings } = take_back(disk, journal, force)?;
+    pass_on_folders(disk, context, journal)?;
+    warnings.extend(dangling(context, journal));
+    journal.state = State::Undone;
+    write_journal(disk, context, journal)?;
+    let lineage = journal::lineage_path(context, &journal.id);
+    remove(disk, &lineage)?;
+    Ok(Undone {
+        id: journal.id.clone(),
+        target: journal.target.agent.clone(),
+        session: journal.target.session.0.clone(),
+        removed,
+        taken_out,
+        warnings,
+    })
+}
+
+/// What an earlier brief left, and this one was about to replace when it was cut short, is still the earlier one's.
+fn disclaim(context: &Context, journal: &mut Journal) {
+    let earlier = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+    for earlier in earlier.filter(|earlier| earlier.id != journal.id) {
+        journal.files.retain(|left| {
+            let same = earlier.files.iter().find(|same| same.path == left.path);
+            !same.is_some_and(|same| {
+                Fingerprint::of_file(&same.path, None).is_ok_and(|now| now == (same.size, same.digest))
+            })
+        });
+        journal.blocks.retain(|block| {
+            let same = earlier.blocks.iter().find(|same| same.file == block.file);
+            !same.is_some_and(|same| blocks::is_as_left(same).unwrap_or_default())
+        });
+    }
+}
+
+fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
+    journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
+}
+
+/// Whether the files of a resume are as it left them.
+pub(crate) fn is_unused(journal: &Journal) -> bool {
+    journal.files.iter().all(|left| left.path.exists()) && refuse_used(journal).is_ok()
+}
+
+/// What taking back came to.
+#[derive(Default)]
+pub(crate) struct Taken {
+    removed: Vec<PathBuf>,
+    out_of: Vec<TakenOut>,
+    warnings: Vec<String>,
+}
+
+/// Removes exactly what a resume added. Nothing is removed unless all of it may be.
+pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> Result<Taken, UndoError> {
+    if !force {
+        refuse_used(journal)?;
+    }
+    let mut taken = Taken::default();
+    // Before the files: an index that lists a session without its file is an error in its client.
+    if let Err(error) = disk.delete_rows(&journal.rows) {
+        // An index can be behind; rows that are the session itself cannot.
+        if journal.rows.iter().any(|rows| rows.is_session) {
+            return Err(UndoError::Rows(error.to_string()));
+        }
+        taken.warnings.push(error.to_string());
+    }
+    if let Err(error) = disk.take_out_lines(&journal.lines) {
+        taken.warnings.push(error.to_string());
+    }
+    for block in &journal.blocks {
+        let file = block.file.clone();
+        match blocks::take_out(disk, block, &journal.project).map_err(failed(&file))? {
+            blocks::Removed::File => taken.removed.push(file),
+            blocks::Removed::Block => taken.out_of.push(TakenOut { what: "block", file }),
+            blocks::Removed::Nothing => {}
+        }
+    }
+    if let Some(left) = &journal.ignored
+        && ignored::take_out(disk, left, &journal.project).map_err(failed(&left.file))?
+    {
+        taken.out_of.push(TakenOut { what: "line", file: left.file.clone() });
+    }
+    for left in &journal.files {
+        if remove(disk, &left.path)? {
+            taken.removed.push(left.path.clone());
+        } else if journal.state == State::Done {
+            taken.warnings.push(format!("{} was gone already", left.path.display()));
+        }
+        remove_staged(disk, &left.path, &journal.id)?;
+    }
+    if journal.ignored.is_some() || journal.is_in(&journal.project.join(project_dir::FOLDER)) {
+        taken.removed.extend(project_dir::tidy(disk, &journal.project).map_err(failed(&journal.project))?);
+    }
+    let mut folders: Vec<&PathBuf> = journal.folders.iter().collect();
+    // The innermost first.
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in folders {
+        // One that is not empty holds what others have put there since.
+        if disk.remove_folder(folder).is_ok() {
+            taken.removed.push(folder.clone());
+        }
+    }
+    Ok(taken)
+}
+
+/// Folders of ours in which another resume has left something since are that one's to remove.
+fn pass_on_folders(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
+    let left: Vec<&PathBuf> = journal.folders.iter().filter(|folder| folder.is_dir()).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let open = |other: &Journal| other.id != journal.id && other.state != State::Undone;
+    for mut other in journal::all(context).into_iter().filter(open) {
+        let is_its = |folder: &&&PathBuf| other.is_in(folder) && !other.folders.contains(folder);
+        let its: Vec<PathBuf> = left.iter().filter(is_its).map(|folder| (*folder).clone()).collect();
+        if !its.is_empty() {
+            other.folders.extend(its);
+            write_journal(disk, context, &other)?;
+        }
+    }
+    Ok(())
+}
+
+/// What still points to a brief that has gone with this one.
+fn dangling(context: &Context, journal: &Journal) -> Vec<String> {
+    if !journal.files.iter().any(|left| left.path == project_dir::context_file(&journal.project)) {
+        return Vec::new();
+    }
+    let other =
+        |other: &Journal| other.id != journal.id && other.state == State::Done && other.project == journal.project;
+    let others = journal::all(context).into_iter().filter(other);
+    let told = |other: Journal| {
+        let file = other.blocks.first()?.file.display().to_string();
+        Some(format!("{file} still points to the brief: `carryover undo {}` takes that out, too", other.id))
+    };
+    others.filter_map(told).collect()
+}
+
+fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
+    for left in &journal.files {
+        match Fingerprint::of_file(&left.path, None) {
+            Ok(now) if now == (left.size, left.digest) => {}
+            Ok(_) => return Err(used(journal, &left.path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(&left.path)(error)),
+        }
+    }
+    for block in &journal.blocks {
+        match blocks::is_as_left(block) {
+            Ok(true) => {}
+            Ok(false) => return Err(used(journal, &block.file)),
+            Err(error) => return Err(failed(&block.file)(error)),
+        }
+    }
+    for rows in journal.rows.iter().filter(|rows| rows.left.is_some()) {
+        match rows::digest(rows) {
+            Ok(None) => {}
+            Ok(now) if now == rows.left => {}
+            Ok(_) => return Err(used(journal, &rows.database)),
+            Err(error) => return Err(UndoError::Rows(error.to_string())),
+        }
+    }
+    Ok(())
+}
+
+fn used(journal: &Journal, path: &Path) -> UndoError {
+    UndoError::Used { id: journal.id.clone(), path: path.to_owned() }
+}
+
+/// Removes files that a crash left beside the place that they were meant for.
+fn remove_staged(disk: &mut dyn Disk, path: &Path, id: &str) -> Result<(), UndoError> {
+    let folder = files::parent(path).map_err(failed(path))?;
+    let Ok(files) = fs_err::read_dir(folder) else { return Ok(()) };
+    for file in files.flatten() {
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(&temp_prefix(id)) && name.ends_with(TEMP_SUFFIX) {
+            remove(disk, &file.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file; whether it was there.
+fn remove(disk: &mut dyn Disk, path: &Path) -> Result<bool, UndoError> {
+    match disk.remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed(path)(error)),
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> UndoError {
+    let path = path.to_owned();
+    move |source| UndoError::Io { path, source }
+}
