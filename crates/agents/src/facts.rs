@@ -60,6 +60,8 @@ pub struct Facts {
     /// What to watch in a store.
     pub tracks: &'static [Track],
     pub limits: Limits,
+    /// A session that is written says that only plans are to be made, where that held before.
+    pub keeps_plan_mode: bool,
     /// Files in a store that hold settings which we read.
     pub settings: &'static [&'static str],
     /// Files in a project from which it takes instructions.

@@ -173,7 +173,7 @@ impl From<ResumeError> for CommandError {
             }
             _ => None,
         };
-        let unread = if let ResumeError::Empty(unread) = &error { unread.warning() } else { None };
+        let unread = if let ResumeError::Empty(unread) = &error { unread.warnings() } else { Vec::new() };
         hint.into_iter().fold(Self::new(kind, error), Self::hint).details(unread)
     }
 }

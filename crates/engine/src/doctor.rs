@@ -12,7 +12,7 @@ use carryover_agents::{AGENTS, Agent, Version};
 
 use crate::client;
 use crate::context::Context;
-use crate::sessions::drift::{drifts, unknown_kinds};
+use crate::sessions::drift::drifts;
 use crate::sessions::list::{Filter, Listed, list_among, stores};
 use crate::sessions::read;
 use crate::sessions::unread::Unread;
@@ -133,10 +133,10 @@ fn examine_session(session: &Listed) -> Vec<Finding> {
             return vec![Finding::new(agent, Severity::Error, message)];
         }
     };
-    let unread = Unread::of(&transcript.header, &transcript.rejected).warning();
+    let unread = Unread::of_transcript(session.agent, &transcript);
+    let damaged = (!unread.is_empty()).then(|| (Severity::Warning, unread.to_string()));
     // A session of which nothing is known is told with its store.
-    let unknown = unknown_kinds(session.agent, &transcript).filter(|_| !session.found.drifted);
-    let told =
-        unread.map(|told| (Severity::Warning, told)).into_iter().chain(unknown.map(|told| (Severity::Note, told)));
+    let unknown = unread.unknown().filter(|_| !session.found.drifted).map(|told| (Severity::Note, told));
+    let told = damaged.into_iter().chain(unknown);
     told.map(|(severity, told)| Finding::new(agent, severity, format!("session {name}: {told}"))).collect()
 }

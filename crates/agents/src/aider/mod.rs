@@ -51,6 +51,7 @@ static FACTS: Facts = Facts {
     tracks: &[&[".aider.chat.history*.md"]],
     limits: Limits::Worded,
     // It reads those files only that its configuration names.
+    keeps_plan_mode: false,
     settings: &[],
     instruction_files: &[],
     versions_seen: ("0.86.2", "0.86.2"),

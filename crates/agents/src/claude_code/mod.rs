@@ -55,6 +55,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["projects", "*", "*.jsonl"]],
     limits: Limits::Worded,
+    keeps_plan_mode: true,
     settings: &[],
     instruction_files: &["CLAUDE.md"],
     versions_seen: ("1.0.128", "2.1.325"),

@@ -7,7 +7,7 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
-    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
+    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, WORDLESS,
 };
 
 use super::boilerplate::{self, Came};
@@ -242,12 +242,15 @@ impl Reading<'_, '_> {
     }
 
     fn user(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
-        let Some(message) = &self.record.message else { return vec![opaque("user")] };
+        let Some(message) = &self.record.message else { return vec![opaque(WORDLESS)] };
         facts.extend(self.permission());
         if self.record.is_compact_summary == Some(true) {
             return vec![(Origin::Agent, Body::Summary(self.parts(&message.content)))];
         }
-        let bodies = self.heard(&message.content, self.came());
+        let mut bodies = self.heard(&message.content, self.came());
+        if bodies.is_empty() {
+            bodies.push(opaque(WORDLESS));
+        }
         if self.record.is_meta != Some(true) && self.record.is_sidechain != Some(true) {
             facts.extend(bodies.iter().find_map(first_prompt));
         }

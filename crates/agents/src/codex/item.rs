@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carryover_core::json::Json;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Note, Origin, Outcome, Part, Place, Reasoning, text_of,
+    Blob, Body, Call, CallForm, CallId, Note, Origin, Outcome, Part, Place, Reasoning, WORDLESS, text_of,
 };
 use serde_json::value::RawValue;
 
@@ -103,7 +103,10 @@ fn message(item: &WireItem<'_>, ground: &Ground<'_>) -> Vec<Said> {
         }
     }
     if said.is_empty() {
-        said.push((Origin::Harness, opaque("message")));
+        let is_told_to_be_empty = item.content.0.iter().any(|content| content.text.is_some());
+        let is_wordless = role == "user" && !is_told_to_be_empty;
+        let body = if is_wordless { Body::Opaque(Cow::Borrowed(WORDLESS)) } else { opaque("message") };
+        said.push((Origin::Harness, body));
     }
     said
 }

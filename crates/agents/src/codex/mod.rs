@@ -54,6 +54,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["sessions", "*", "*", "*", "rollout-*.jsonl"]],
     limits: Limits::Recorded,
+    keeps_plan_mode: false,
     settings: &["config.toml"],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("0.20.0", "0.166.0"),

@@ -48,6 +48,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["session-state", "*", "events.jsonl"]],
     limits: Limits::Recorded,
+    keeps_plan_mode: false,
     settings: &[],
     instruction_files: &["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", "GEMINI.md"],
     versions_seen: ("1.0.102", "1.0.102"),

@@ -437,6 +437,22 @@ pub fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
+/// What stands behind the last whole line.
+pub struct Rest {
+    pub length: u64,
+    pub says_something: bool,
+}
+
+/// Looks behind the last whole line of a log that is not compressed, at its beginning only.
+pub fn rest(path: &Path, end: u64) -> io::Result<Rest> {
+    let length = fs_err::metadata(path)?.len().saturating_sub(end);
+    let mut bytes = Vec::new();
+    if length > 0 {
+        Opened::at(path, end)?.read_on(4096, &mut bytes)?;
+    }
+    Ok(Rest { length, says_something: !bytes.trim_ascii().is_empty() })
+}
+
 /// The lines of some bytes, the last one being left out where it is not whole.
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))

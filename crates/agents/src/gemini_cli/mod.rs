@@ -51,6 +51,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["tmp", "*", "chats", "session-*"]],
     limits: Limits::Worded,
+    keeps_plan_mode: false,
     settings: &["projects.json"],
     instruction_files: &["GEMINI.md"],
     versions_seen: ("0.61.0", "0.61.0"),

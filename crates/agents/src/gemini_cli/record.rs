@@ -9,7 +9,7 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Note, Origin, Outcome, Part, Place, Reasoning, Rejected,
-    SessionId, Status, TitleRank, text_of,
+    SessionId, Status, TitleRank, WORDLESS, text_of,
 };
 use serde_json::value::RawValue;
 
@@ -239,6 +239,9 @@ impl Reading<'_, '_> {
     fn user(&mut self, content: WireContent<'_>) {
         let mut prompt = Prompt::default();
         let mut outcomes: Vec<Outcome> = Vec::new();
+        if content.0.is_empty() {
+            prompt.added.push((Origin::Harness, opaque(WORDLESS)));
+        }
         for part in content.0 {
             if let Some(text) = &part.text {
                 if matches!(boilerplate::sort(text), Sorted::Harness(_)) {
@@ -254,7 +257,7 @@ impl Reading<'_, '_> {
                     None => prompt.blob(blob),
                 }
             } else {
-                prompt.added.push((Origin::Harness, opaque("part")));
+                prompt.added.push((Origin::Harness, opaque(WORDLESS)));
             }
         }
         prompt.finish(&self.parts(&self.record.display_content));

@@ -51,6 +51,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["agents", "*", "agent", "openclaw-agent.sqlite"], &["agents", "*", "sessions", "*.jsonl"]],
     limits: Limits::Worded,
+    keeps_plan_mode: false,
     settings: &["openclaw.json"],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("2026.9.6", "2026.9.6"),

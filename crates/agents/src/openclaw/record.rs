@@ -160,7 +160,7 @@ impl<'a, W: Words<'a>> Reading<'a, W> {
             "session" => vec![opaque("session")],
             "message" => match record.message.take() {
                 Some(message) => self.message(message, facts),
-                None => vec![opaque("message")],
+                None => vec![bodies::wordless()],
             },
             "custom_message" => {
                 let content = std::mem::take(&mut record.content);

@@ -5,7 +5,7 @@
 
 use carryover_core::transcript::{Body, Origin, Part};
 
-use crate::formats::tree::bodies::{Bodies, opaque};
+use crate::formats::tree::bodies::{Bodies, wordless};
 
 /// How prompts begin that the client makes up.
 const OWN: [&str; 3] =
@@ -31,7 +31,7 @@ pub(super) fn prompted(parts: Vec<Part>) -> Bodies {
     }
     let both = [(Origin::Hook, brought), (Origin::User, said)].into_iter().filter(|(_, parts)| !parts.is_empty());
     let bodies: Bodies = both.map(|(origin, parts)| (origin, Body::Prompt(parts))).collect();
-    if bodies.is_empty() { vec![opaque("message/user")] } else { bodies }
+    if bodies.is_empty() { vec![wordless()] } else { bodies }
 }
 
 fn text_part(text: &str) -> Option<Part> {

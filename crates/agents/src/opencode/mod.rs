@@ -54,6 +54,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["*.db"], &["storage", "session", "*", "*.json"]],
     limits: Limits::Recorded,
+    keeps_plan_mode: false,
     settings: &[],
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("1.18.33", "1.18.33"),

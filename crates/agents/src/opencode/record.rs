@@ -7,7 +7,7 @@ use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Origin, Outcome, Part, Place, Reasoning,
-    Rejected, Status,
+    Rejected, Status, WORDLESS,
 };
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -140,6 +140,7 @@ impl<'a> Page<'a> {
                         }
                     }
                 }
+                ("text", None) if part.text.is_none() => others.push(WORDLESS),
                 ("text", None) => others.push("text/empty"),
                 ("file", _) => match blob(&part) {
                     Some(blob) => said.push(Part::Blob(blob)),

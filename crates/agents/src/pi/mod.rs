@@ -50,6 +50,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["sessions", "*", "*.jsonl"]],
     limits: Limits::Worded,
+    keeps_plan_mode: false,
     settings: &["settings.json"],
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("0.27.9", "0.87.1"),

@@ -126,7 +126,7 @@ impl<'a, W: Words<'a>> Reading<'_, 'a, W> {
                     let content = std::mem::take(&mut message.content);
                     self.message(&message, content, facts)
                 }
-                None => vec![opaque("message")],
+                None => vec![bodies::wordless()],
             },
             "custom_message" => self.injected(content),
             "compaction" => self.compaction(),
@@ -178,7 +178,7 @@ impl<'a, W: Words<'a>> Reading<'_, 'a, W> {
             "user" => {
                 let parts = self.parts(content);
                 facts.extend(self.title(&parts));
-                brought::prompted(parts, "message/user")
+                brought::prompted(parts)
             }
             "assistant" => {
                 facts.extend(message.model.as_deref().and_then(|model| self.model(model)));

@@ -79,6 +79,7 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["projects", "*", "chats", "*.jsonl"]],
     limits: Limits::Worded,
+    keeps_plan_mode: false,
     settings: &[],
     instruction_files: &["QWEN.md", "AGENTS.md"],
     versions_seen: ("0.15.10", "0.24.4"),

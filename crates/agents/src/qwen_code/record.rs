@@ -7,7 +7,7 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note, Origin,
-    Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank,
+    Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, WORDLESS,
 };
 
 use super::outcome;
@@ -141,7 +141,7 @@ impl<'a> Reading<'_, 'a> {
             ("assistant", Some(message)) => self.said(message),
             // What stands beside an outcome comes from a hook.
             ("tool_result", Some(message)) => self.heard(message, Origin::Hook),
-            ("user", None) => vec![opaque("user")],
+            ("user", None) => vec![opaque(WORDLESS)],
             ("assistant", None) => vec![opaque("assistant")],
             ("tool_result", None) => vec![opaque("tool_result")],
             (kind, _) => vec![unknown(kind.to_owned())],
@@ -158,7 +158,11 @@ impl<'a> Reading<'_, 'a> {
             // Reports of tasks in the background, schedules and the like.
             _ => Origin::Hook,
         };
-        let bodies = self.heard(message, origin);
+        let mut bodies = self.heard(message, origin);
+        // Of a message that is known to be empty, the empty part is there.
+        if bodies.is_empty() && !message.parts.iter().any(|part| part.text.is_some()) {
+            bodies.push(opaque(WORDLESS));
+        }
         for (origin, body) in &bodies {
             if let (Origin::User, Body::Prompt(parts)) = (origin, body) {
                 facts.extend(first_prompt(parts));

@@ -68,7 +68,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
     }
     if args.format == Format::Uasf {
         let history = history::whole(&session)?;
-        let unread = Unread::of(&history.header, &history.rejected);
+        let unread = Unread::of_history(&history);
         refuse_unknown(&session, &history, &unread)?;
         tell_unread(ui, &unread)?;
         let told = uasf(&history);
@@ -81,7 +81,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     // The count is exact now; that a listing cannot tell it next time is no reason to fail here.
     drop(remember_messages(context, &session.found.source, transcript.n_messages() as u64));
-    tell_unread(ui, &Unread::of(&transcript.header, &transcript.rejected))?;
+    tell_unread(ui, &Unread::of_transcript(session.agent, &transcript))?;
     let agent = session.agent;
     let mut view = if is_whole { View::full(agent, transcript) } else { View::live(agent, transcript)? };
     if !args.entry.is_empty() {
@@ -101,5 +101,5 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
 }
 
 fn tell_unread(ui: &mut Ui, unread: &Unread) -> Result<(), CommandError> {
-    unread.warning().map_or(Ok(()), |warning| Ok(ui.warning(warning)?))
+    unread.warnings().into_iter().try_for_each(|warning| Ok(ui.warning(warning)?))
 }

@@ -91,7 +91,7 @@ pub(crate) fn document(view: &View) -> Document<'_> {
         messages: view.transcript.n_messages(),
         tokens: view.tokens(),
         rejected: view.transcript.rejected.len(),
-        unread: Unread::of(header, &view.transcript.rejected),
+        unread: Unread::of_transcript(view.agent, &view.transcript),
         entries: view.items.iter().map(|item| row(view, item)).collect(),
     }
 }

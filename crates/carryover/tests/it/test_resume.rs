@@ -11,7 +11,6 @@ fn a_session_goes_on_in_the_other_agent() {
     carried over Claude Code → Codex CLI
       carried     23 entries
       translated  6 tool calls
-      clipped     0
       lost        3 reasoning: shown on the screen, not sent to the model
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
@@ -27,7 +26,6 @@ fn a_session_goes_on_in_the_other_agent() {
     carried over Codex CLI → Claude Code
       carried     14 entries
       translated  3 tool calls
-      clipped     0
       lost        2 reasoning: shown, but not sent to the model: only the model that thought it may be sent it
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
       create ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl (## KB)
@@ -42,7 +40,7 @@ fn a_session_goes_on_in_the_other_agent() {
     claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
     codex        01a1de6f  56 min ago         –  ## KB  –                Please fix the bug in calc.py and add a test. The…
     codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
-    claude-code  00000000  1 h ago            –  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
+    claude-code  00000000  1 h ago            –  ## KB  –                mean() crashes on an empty list, see the picture.…
     ");
 }
 
@@ -87,7 +85,6 @@ fn a_dry_run_prints_the_plan() {
     would carry over Claude Code → Codex CLI
       carried     23 entries
       translated  6 tool calls
-      clipped     0
       lost        3 reasoning: shown on the screen, not sent to the model
       tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)

@@ -49,13 +49,99 @@ fn every_command_tells_what_it_could_not_read() {
     }
 }
 
+/// A home with a conversation that goes on with some bytes; none where sessions are no logs.
+fn going_on_with(agent: &str, bytes: &str) -> Option<TestEnv> {
+    let store = store(agent).unwrap();
+    if store.is_a_database() || agent == "aider" {
+        return None;
+    }
+    let (_, env) = store.sound().into_iter().find(|(what, _)| what.contains("conversation")).unwrap();
+    let path = env.home().join(store.path());
+    let text = fs_err::read_to_string(&path).unwrap();
+    fs_err::write(&path, format!("{text}{bytes}")).unwrap();
+    Some(env)
+}
+
+#[test]
+fn a_last_record_that_a_kill_cut_off_is_told() {
+    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
+        let Some(env) = going_on_with(agent, r#"{"type":"user","message":{"content":"NEVER push to ma"#) else {
+            continue;
+        };
+        for (_, args) in commands(agent) {
+            let said = env.run(&args);
+            assert!(said.code == Some(0) && said.stderr.contains(TOLD), "{agent}, {args:?}: {said}");
+            assert!(said.stderr.contains("it is not whole"), "{agent}, {args:?}: {said}");
+        }
+        assert!(env.run(&["doctor"]).stdout.contains(TOLD), "{agent}");
+    }
+}
+
+#[test]
+fn a_prompt_whose_words_are_not_found_is_told() {
+    let records = [
+        (
+            "claude-code",
+            r#"{"type":"user","uuid":"z","parentUuid":null,"timestamp":"2026-11-15T00:00:09.000Z","sessionId":"s","note":"NEVER"}"#,
+        ),
+        (
+            "claude-code",
+            r#"{"type":"user","uuid":"z","parentUuid":null,"timestamp":"2026-11-15T00:00:09.000Z","sessionId":"s","message":{"role":"user","words":"NEVER"}}"#,
+        ),
+        (
+            "codex",
+            r#"{"timestamp":"2026-11-15T00:00:09.000Z","type":"response_item","payload":{"type":"message","role":"user","words":"NEVER"}}"#,
+        ),
+        (
+            "codex",
+            r#"{"timestamp":"2026-11-15T00:00:09.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","words":"NEVER"}]}}"#,
+        ),
+        ("gemini-cli", r#"{"id":"z","timestamp":"2026-11-15T00:00:09.000Z","type":"user","words":"NEVER"}"#),
+        (
+            "gemini-cli",
+            r#"{"id":"z","timestamp":"2026-11-15T00:00:09.000Z","type":"user","content":[{"words":"NEVER"}]}"#,
+        ),
+        (
+            "qwen-code",
+            r#"{"uuid":"z","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:09.000Z","type":"user","words":"NEVER"}"#,
+        ),
+        (
+            "qwen-code",
+            r#"{"uuid":"z","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:09.000Z","type":"user","message":{"role":"user","parts":[{"words":"NEVER"}]}}"#,
+        ),
+        (
+            "pi",
+            r#"{"type":"message","id":"aaaa0009","parentId":null,"timestamp":"2026-11-15T00:00:09.000Z","words":"NEVER"}"#,
+        ),
+        (
+            "pi",
+            r#"{"type":"message","id":"aaaa0009","parentId":null,"timestamp":"2026-11-15T00:00:09.000Z","message":{"role":"user","words":"NEVER"}}"#,
+        ),
+        (
+            "copilot-cli",
+            r#"{"type":"user.message","data":{"words":"NEVER"},"id":"z","timestamp":"2026-11-15T00:00:09.000Z","parentId":null}"#,
+        ),
+    ];
+    for (agent, record) in records {
+        let env = going_on_with(agent, &format!("{record}\n")).unwrap();
+        for args in
+            [&["brief", "@last"] as &[&str], &["resume", "@last", "--target", "aider", "--dry-run"], &["doctor"]]
+        {
+            let said = env.run(args);
+            let told = format!("{}{}", said.stdout, said.stderr);
+            let is_told = told.contains("that carryover does not know") || told.contains(TOLD);
+            assert!(is_told, "{record}, {args:?}: {said}");
+        }
+    }
+}
+
 #[test]
 fn what_could_not_be_read_is_a_loss_of_its_own_kind() {
     for agent in AGENTS.iter().map(|agent| agent.facts().id) {
         let env = store(agent).unwrap().damaged();
         let target = if agent == "codex" { "claude-code" } else { "codex" };
         let said = env.run(&["resume", "@last", "--target", target]).success();
-        assert!(said.stderr.contains("1 unreadable records: damaged"), "{agent}: {said}");
+        assert!(said.stderr.contains("1 unreadable record: damaged"), "{agent}: {said}");
         assert!(!said.stderr.contains("lost        nothing"), "{agent}: {said}");
         let told = json(&env, "resume", &["resume", "@last", "--source", agent, "--target", target, "--dry-run"]);
         let is_told = |lost: &Value| lost["what"] == "unreadable records" && lost["count"] == 1;
@@ -88,8 +174,7 @@ fn where_it_stands_is_told() {
     would carry over Claude Code → Codex CLI
       carried     2 entries
       translated  0 tool calls
-      clipped     0
-      lost        1 unreadable records: damaged in the session's own store; a warning tells where
+      lost        1 unreadable record: damaged in the session's own store; a warning tells where
       tokens      █░░░░░░░░░ about 12 of ###k (1 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T00-00-01-01a1dc80-f3e8-7000-8000-0000000f4241.jsonl (# KB)
     warning: 1 record could not be read: at byte 407 of [HOME]/.claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl (not a JSON object)

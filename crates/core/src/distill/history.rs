@@ -1,5 +1,6 @@
 //! A session as a sequence of events: the branch that is in force, with all that a compaction took out of the context.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -17,6 +18,8 @@ pub struct History {
     pub queued: Vec<QueuedPrompt>,
     /// What the store holds and nobody could read.
     pub rejected: Vec<Rejected>,
+    /// Records that were read and are not understood: their kinds, and how many there are of each.
+    pub unknown_kinds: BTreeMap<String, usize>,
 }
 
 /// One event, and where it is recorded.

@@ -3,17 +3,27 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Alive;
-use crate::transcript::{Body, CallId, Closing, Entry};
+use crate::transcript::{Body, Call, CallId, Closing, Entry};
 
 /// Pairs calls with outcomes the way the client does when it resumes.
 pub(super) fn close(entries: &[Entry], order: &[usize], closing: Option<Closing>) -> Vec<Alive> {
     let paired = pairs(order.iter().map(|index| &entries[*index].body));
     let end = last_prompt(entries, order);
+    // Calls whose outcome comes later.
+    let mut open: BTreeMap<&CallId, &Call> = BTreeMap::new();
     let mut alive = Vec::with_capacity(order.len());
     for (at, index) in order.iter().enumerate() {
-        match &entries[*index].body {
+        let body = &entries[*index].body;
+        match body {
+            Body::Call(call) if paired[at] => drop(open.insert(&call.id, call)),
+            Body::Outcome(outcome) => drop(open.remove(&outcome.call)),
+            _ => {}
+        }
+        match body {
             // Without its call, or a second time, it would be refused by every API.
             Body::Outcome(_) if !paired[at] => {}
+            // A record that was written twice; no API takes two calls of one name.
+            Body::Call(call) if !paired[at] && open.get(&call.id).is_some_and(|open| **open == **call) => {}
             Body::Call(_) if !paired[at] => alive.extend(answer(*index, at >= end, closing)),
             _ => alive.push(Alive::Entry(*index)),
         }

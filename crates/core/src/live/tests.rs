@@ -69,6 +69,12 @@ fn calls_that_share_an_id_keep_their_own_outcomes() {
 }
 
 #[test]
+fn a_call_that_was_written_twice_counts_once() {
+    let entries = vec![prompt(1, "a"), call(2, "x"), call(3, "x"), outcome(4, "x", "done"), call(5, "x")];
+    assert_eq!(live(entries, Closing::Answer("aborted")), [1, 2, 4, 5, 1005]);
+}
+
+#[test]
 fn a_call_without_an_outcome_is_closed_as_the_client_does() {
     let entries = || vec![prompt(1, "a"), call(2, "x"), prompt(3, "b"), call(4, "y")];
     assert_eq!(live(entries(), Closing::Drop), [1, 3]);

@@ -11,6 +11,10 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub Box<str>);
 
+/// What a record is called that stands in the user's place and in which no words are found: it is not understood, whatever
+/// its own kind says.
+pub const WORDLESS: &str = "prompt without words";
+
 /// One entry is exactly one of these.
 #[derive(Clone, PartialEq)]
 pub enum Body {

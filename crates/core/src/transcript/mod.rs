@@ -11,6 +11,7 @@ pub mod surplus;
 pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, Refusal, StepChange, StepState};
 pub use body::{
     Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, QueueChange, Reasoning, Status,
+    WORDLESS,
 };
 pub use builder::TranscriptBuilder;
 pub(crate) use entry::as_references;

@@ -58,7 +58,7 @@ pub(crate) fn assemble(
 ) -> Result<Assembled, AgentError> {
     let mut transcript = read::transcript(session, false)?;
     let n_messages = transcript.n_messages();
-    let unread = Unread::of(&transcript.header, &transcript.rejected);
+    let unread = Unread::of_transcript(session.agent, &transcript);
     let taken = live_entries(session.agent, &mut transcript)?;
     let header = transcript.header.clone();
     let mut sources = vec![SourceSession {

@@ -51,7 +51,7 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
         let reason = "they did not fit; an outline of them stands in their place";
         losses.push(Loss { what: "older entries", count: fit.cut, reason });
     }
-    losses.extend(unread_loss(&unread));
+    losses.extend(unread_losses(&unread));
     Ok(Fitted {
         header,
         carried,
@@ -67,9 +67,11 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
 }
 
 /// What is damaged in the store cannot be in the copy.
-fn unread_loss(unread: &Unread) -> Option<Loss> {
-    let reason = "damaged in the session's own store; a warning tells where";
-    (!unread.is_empty()).then_some(Loss { what: "unreadable records", count: unread.count, reason })
+fn unread_losses(unread: &Unread) -> impl Iterator<Item = Loss> {
+    let damaged = "damaged in the session's own store; a warning tells where";
+    let unknown = "not understood, and left out; a warning names the kinds";
+    let losses = [("unreadable records", unread.count, damaged), ("unknown records", unread.n_unknown(), unknown)];
+    losses.into_iter().filter(|(_, count, _)| *count > 0).map(|(what, count, reason)| Loss { what, count, reason })
 }
 
 /// A record of which something was cut off cannot be written back as it was.

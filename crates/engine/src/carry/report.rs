@@ -16,7 +16,7 @@ pub(super) fn of(
 ) -> Report {
     let mut lost = fitted.losses.clone();
     lost.extend(plan.losses.iter().cloned());
-    lost.extend(permission_loss(fitted.header.permission));
+    lost.extend(permission_loss(fitted.header.permission, target));
     let created = plan.ops.iter().filter_map(|op| match op {
         Op::Create { path, .. } => Some(path.clone()),
         Op::Append { .. } | Op::Run(_) => None,

@@ -109,7 +109,7 @@ pub(crate) fn resume_among(
     if assembled.carried.is_empty() || (session.found.drifted && !is_asked) {
         return Err(ResumeError::Empty(assembled.unread));
     }
-    let mut warnings: Vec<String> = assembled.unread.warning().into_iter().collect();
+    let mut warnings = assembled.unread.warnings();
     let place = Place::choose(context, session, options, &assembled, &mut warnings)?;
     let fitted = fit::fit(assembled, place.budget, options.target)?;
     let client = client::installed(context, options.target);
@@ -288,11 +288,17 @@ fn inherit_folders(journal: &mut Journal, plan: &WritePlan, earlier: &[Journal])
     }
 }
 
-/// What the session's agent was allowed to do stays behind.
-pub(super) fn permission_loss(permission: Permission) -> Option<Loss> {
-    let loose = matches!(permission, Permission::AcceptEdits | Permission::Everything);
-    let reason = "permissions are never carried over; the next agent asks by its own rules";
-    loose.then_some(Loss { what: "permission mode", count: 1, reason })
+/// What the session's agent was allowed to do stays behind, and what it was not allowed to do.
+pub(super) fn permission_loss(permission: Permission, target: &dyn Agent) -> Option<Loss> {
+    let reason = match permission {
+        Permission::Ask => return None,
+        Permission::Plan if target.facts().keeps_plan_mode => return None,
+        Permission::Plan => "it was held to planning and reading; the next agent goes by its own rules",
+        Permission::AcceptEdits | Permission::Everything => {
+            "permissions are never carried over; the next agent asks by its own rules"
+        }
+    };
+    Some(Loss { what: "permission mode", count: 1, reason })
 }
 
 impl Fitted {

@@ -37,9 +37,9 @@ pub struct Options<'a> {
 /// Reads a session and finds out what the next agent has to know.
 pub fn distil_session(context: &Context, session: &Listed, options: Options<'_>) -> Result<Distilled, ResumeError> {
     let history = history::for_brief(session)?;
-    let unread = Unread::of(&history.header, &history.rejected);
+    let unread = Unread::of_history(&history);
     refuse_unknown(session, &history, &unread)?;
-    let mut warnings: Vec<String> = unread.warning().into_iter().collect();
+    let mut warnings = unread.warnings();
     let project = project(context, session, &history, options.project, &mut warnings);
     let quoting = if options.redact { Quoting::Masked } else { Quoting::AsIs };
     let workspace = workspace::look(context, &project, &history, &mut warnings);

@@ -14,7 +14,9 @@ use carryover_core::transcript::{
 };
 
 use crate::handoff::project_dir;
+use crate::sessions::drift::unknown_kinds;
 use crate::sessions::list::Listed;
+use crate::sessions::read::torn_record;
 
 /// How much of an outcome a brief needs, in bytes: errors stand at the end, what it is about at the beginning.
 const OUTCOME_BYTES: usize = 8 * 1024;
@@ -51,8 +53,9 @@ fn read(
 ) -> Result<History, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
     let mut sink = Clipping { builder, agent, extent, asked: None, begun: BTreeMap::new() };
-    agent.read(source, &Bookmark::Start, &mut sink)?;
+    let end = agent.read(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
+    transcript.rejected.extend(torn_record(source, &end));
     for entry in &mut transcript.entries {
         if let (Body::Prompt(parts), Some(task)) = (&mut entry.body, sink.begun.remove(&entry.key)) {
             *parts = vec![Part::Text(task)];
@@ -184,6 +187,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     let queue = Queue::of(&transcript);
     let header = std::mem::take(&mut transcript.header);
     let rejected = std::mem::take(&mut transcript.rejected);
+    let unknown_kinds = unknown_kinds(agent, &transcript);
     let (history, waiting, untold) = (History::default(), BTreeMap::new(), BTreeMap::new());
     let mut telling = Telling { agent, header: &header, history, waiting, untold };
     let mut compacted = None;
@@ -209,6 +213,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     history.queued = queue.waiting.into_iter().filter(|queued| !was_said(&history, queued)).collect();
     history.header = header;
     history.rejected = rejected;
+    history.unknown_kinds = unknown_kinds;
     history
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use carryover_agents::{Agent, Bookmark, Sink, Source};
 use carryover_core::plain::{one_line, plain};
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Rejected, Transcript};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Rejected, Transcript, WORDLESS};
 
 use crate::sessions::list::Listing;
 
@@ -76,14 +76,14 @@ fn seen(agent: &dyn Agent, source: &Source) -> String {
         let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         return format!("it could not be read: {}", one_line(&cause, 120));
     }
-    let named = name_kinds(kinds.counts);
+    let named = name_kinds(&kinds.counts);
     if named.is_empty() { "no records were seen".to_owned() } else { format!("seen: {named}") }
 }
 
 /// The kinds that are met most often.
-fn name_kinds(counts: BTreeMap<String, usize>) -> String {
-    let mut counted: Vec<(String, usize)> = counts.into_iter().collect();
-    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+pub(crate) fn name_kinds(counts: &BTreeMap<String, usize>) -> String {
+    let mut counted: Vec<(&String, &usize)> = counts.iter().collect();
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let more = counted.len().saturating_sub(NAMED);
     let mut named: Vec<String> = counted.iter().take(NAMED).map(|(kind, count)| format!("{count} × {kind}")).collect();
     if more > 0 {
@@ -92,20 +92,18 @@ fn name_kinds(counts: BTreeMap<String, usize>) -> String {
     named.join(", ")
 }
 
-/// Records of kinds that we do not know, beside others that we do, in a sentence; none where there are none.
-pub fn unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> Option<String> {
+/// Records that are not understood beside others that are, by what they are called.
+pub(crate) fn unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for entry in &transcript.entries {
         if let Body::Opaque(kind) = &entry.body
             && kind != "rejected"
-            && agent.is_unknown(&entry.body)
+            && (kind == WORDLESS || agent.is_unknown(&entry.body))
         {
             *counts.entry(name_kind(kind)).or_default() += 1;
         }
     }
-    let count: usize = counts.values().sum();
-    let noun = if count == 1 { "record is of a kind" } else { "records are of kinds" };
-    (count > 0).then(|| format!("{count} {noun} that carryover does not know, and left out ({})", name_kinds(counts)))
+    counts
 }
 
 fn name_kind(kind: &str) -> String {

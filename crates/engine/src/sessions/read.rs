@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use carryover_agents::formats::jsonl;
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
 use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Rejected, Transcript, TranscriptBuilder};
 
@@ -17,8 +18,20 @@ fn of_source(agent: &dyn Agent, source: &Source, keep_everything: bool) -> Resul
     if keep_everything {
         builder = builder.keeping_everything();
     }
-    agent.read(source, &Bookmark::Start, &mut builder)?;
-    Ok(builder.finish())
+    let end = agent.read(source, &Bookmark::Start, &mut builder)?;
+    let mut transcript = builder.finish();
+    transcript.rejected.extend(torn_record(source, &end));
+    Ok(transcript)
+}
+
+/// What stands behind the last whole line of a log: its client is still at it, or was stopped in the midst of it.
+pub(crate) fn torn_record(source: &Source, end: &Bookmark) -> Option<Rejected> {
+    let Bookmark::Appended { offset, .. } = *end else { return None };
+    let is_log = source.path.extension().is_some_and(|extension| extension == "jsonl");
+    let rest = if is_log { jsonl::rest(&source.path, offset).ok()? } else { return None };
+    let length = u32::try_from(rest.length).unwrap_or(u32::MAX);
+    let key = EntryKey { file: 0, offset, part: 0, length };
+    rest.says_something.then_some(Rejected { key, reason: "it is not whole: its client is at it, or was stopped" })
 }
 
 /// What the beginning of a session tells.

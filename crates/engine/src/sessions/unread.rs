@@ -1,14 +1,19 @@
 //! Records of a session that could not be read: how many, and where. Whoever reads a session tells of them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
+use carryover_agents::Agent;
 use carryover_agents::formats::sqlite;
+use carryover_core::distill::History;
 use carryover_core::plain::plain;
 use carryover_core::transcript::surplus::MAX_NOTED;
-use carryover_core::transcript::{Header, Rejected};
+use carryover_core::transcript::{Header, Rejected, Transcript};
 use serde::Serialize;
+
+use super::drift::{name_kinds, unknown_kinds};
 
 /// How many places are named; a file may be damaged from end to end.
 const NAMED: usize = 100;
@@ -23,6 +28,9 @@ pub struct Unread {
     pub and_more: bool,
     /// The first of them.
     pub records: Vec<UnreadRecord>,
+    /// Records that were read and are not understood, by their kinds.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unknown_kinds: BTreeMap<String, usize>,
 }
 
 /// Where a record stands that could not be read, and why.
@@ -37,8 +45,18 @@ pub struct UnreadRecord {
 }
 
 impl Unread {
-    /// What was rejected in a session.
-    pub fn of(header: &Header, rejected: &[Rejected]) -> Self {
+    /// What of a transcript was not read or not understood.
+    pub fn of_transcript(agent: &dyn Agent, transcript: &Transcript) -> Self {
+        Self { unknown_kinds: unknown_kinds(agent, transcript), ..Self::of(&transcript.header, &transcript.rejected) }
+    }
+
+    /// The same of a history.
+    pub fn of_history(history: &History) -> Self {
+        let unknown_kinds = history.unknown_kinds.clone();
+        Self { unknown_kinds, ..Self::of(&history.header, &history.rejected) }
+    }
+
+    fn of(header: &Header, rejected: &[Rejected]) -> Self {
         let records = rejected.iter().take(NAMED).map(|rejected| {
             let Rejected { key, reason } = *rejected;
             let path = header.files.get(usize::from(key.file)).or(header.files.first());
@@ -49,7 +67,12 @@ impl Unread {
                 reason,
             }
         });
-        Self { count: rejected.len().min(MAX_NOTED), and_more: rejected.len() > MAX_NOTED, records: records.collect() }
+        Self {
+            count: rejected.len().min(MAX_NOTED),
+            and_more: rejected.len() > MAX_NOTED,
+            records: records.collect(),
+            unknown_kinds: BTreeMap::new(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -57,8 +80,21 @@ impl Unread {
     }
 
     /// For the user, where there is something to tell.
-    pub fn warning(&self) -> Option<String> {
-        (!self.is_empty()).then(|| self.to_string())
+    pub fn warnings(&self) -> Vec<String> {
+        let unread = (!self.is_empty()).then(|| self.to_string());
+        unread.into_iter().chain(self.unknown()).collect()
+    }
+
+    /// Records that are not understood, in a sentence.
+    pub fn unknown(&self) -> Option<String> {
+        let count = self.n_unknown();
+        let noun = if count == 1 { "record is of a kind" } else { "records are of kinds" };
+        let named = name_kinds(&self.unknown_kinds);
+        (count > 0).then(|| format!("{count} {noun} that carryover does not know, and left out ({named})"))
+    }
+
+    pub fn n_unknown(&self) -> usize {
+        self.unknown_kinds.values().sum()
     }
 }
 

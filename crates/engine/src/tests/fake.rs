@@ -35,6 +35,7 @@ const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule])
         stores: store,
         tracks: &[&["sessions", "*.jsonl"], &["extra", "deep", "*"]],
         limits: Limits::Recorded,
+        keeps_plan_mode: false,
         settings: &[],
         instruction_files: &[],
         versions_seen: ("1.0.0", "1.0.0"),

@@ -7,7 +7,7 @@ use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, Note, Origin, Part, Place,
-    Reasoning, TitleRank,
+    Reasoning, TitleRank, WORDLESS,
 };
 
 use super::brought;
@@ -133,6 +133,11 @@ pub fn branch_left(summary: Option<&Text<'_>>) -> Bodies {
     let Some(summary) = summary.filter(|summary| !summary.is_empty()) else { return vec![opaque("branch_summary")] };
     let text = format!("[summary of another branch of this conversation]\n{}", &**summary);
     vec![(Origin::Hook, Body::Prompt(vec![Part::Text(text)]))]
+}
+
+/// A record in the user's place without words.
+pub fn wordless() -> (Origin, Body) {
+    opaque(WORDLESS)
 }
 
 pub fn opaque(kind: &'static str) -> (Origin, Body) {

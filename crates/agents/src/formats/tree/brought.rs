@@ -4,16 +4,16 @@
 
 use carryover_core::transcript::{Body, Origin, Part};
 
-use super::bodies::{Bodies, opaque};
+use super::bodies::{Bodies, wordless};
 
 /// What begins what the client puts in, and what ends it.
 const SKILL: (&str, &str) = ("<skill name=\"", "\n</skill>");
 const FILES: (&str, &str) = ("<file name=\"", "</file>\n");
 
 /// What was said to the agent: what the client put in, then the user's own words. `kind` names a record that says nothing.
-pub fn prompted(parts: Vec<Part>, kind: &'static str) -> Bodies {
+pub fn prompted(parts: Vec<Part>) -> Bodies {
     if !parts.iter().any(is_mixed) {
-        return if parts.is_empty() { vec![opaque(kind)] } else { vec![(Origin::User, Body::Prompt(parts))] };
+        return if parts.is_empty() { vec![wordless()] } else { vec![(Origin::User, Body::Prompt(parts))] };
     }
     let (mut brought, mut said) = (Vec::new(), Vec::new());
     for part in parts {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<(Origin, String)> {
-        let bodies = prompted(vec![Part::Text(text.to_owned())], "none");
+        let bodies = prompted(vec![Part::Text(text.to_owned())]);
         let text = |body: &Body| carryover_core::transcript::text_of(body.parts());
         bodies.iter().map(|(origin, body)| (*origin, text(body))).collect()
     }

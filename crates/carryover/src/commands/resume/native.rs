@@ -125,6 +125,15 @@ fn as_json(report: &Report, dry_run: bool) -> Resumed<'_> {
     }
 }
 
+/// What was lost, as it is said of so many.
+fn noun(loss: &Loss) -> String {
+    match (loss.count, loss.what.strip_suffix("ies"), loss.what.strip_suffix('s')) {
+        (1, Some(stem), _) => format!("{stem}y"),
+        (1, None, Some(stem)) => stem.to_owned(),
+        _ => loss.what.to_owned(),
+    }
+}
+
 /// The report for people.
 fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
     let done = if report.undo_id.is_some() { "carried over" } else { "would carry over" };
@@ -133,13 +142,15 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
     let entries = quantity::count(report.carried, "entry", "entries");
     ui.status(format_args!("  carried     {entries}"))?;
     ui.status(format_args!("  translated  {}", quantity::count(report.translated, "tool call", "tool calls")))?;
-    ui.status(format_args!("  clipped     {}", report.clipped))?;
+    if report.clipped > 0 {
+        ui.status(format_args!("  clipped     {}", quantity::count(report.clipped, "entry", "entries")))?;
+    }
     if report.lost.is_empty() {
         ui.status("  lost        nothing")?;
     }
     for (index, loss) in report.lost.iter().enumerate() {
         let label = if index == 0 { "lost" } else { "" };
-        ui.status(format_args!("  {label:<11} {} {}: {}", loss.count, loss.what, loss.reason))?;
+        ui.status(format_args!("  {label:<11} {} {}: {}", loss.count, noun(loss), loss.reason))?;
     }
     let (tokens, window) = (quantity::tokens(report.tokens), quantity::tokens(report.window));
     let (bar, percent) = (quantity::bar(report.tokens, report.window), quantity::percent(report.tokens, report.window));
