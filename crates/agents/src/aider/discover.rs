@@ -62,8 +62,10 @@ pub(super) fn is_history(path: &Path) -> bool {
 pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
     let mut unopened = Unopened::default();
     for path in files(&store.root) {
-        let is_here = unopened.take(stays_inside(&store.root, &path)).is_some() && unopened.passes(&path);
-        for chat in unopened.take(chats_in(&path)).into_iter().flatten().filter(|_| is_here) {
+        if unopened.take(stays_inside(&store.root, &path)).is_none() || !unopened.passes(&path) {
+            continue;
+        }
+        for chat in unopened.take(chats_in(&path)).into_iter().flatten() {
             if found(chat).is_break() {
                 return Ok(());
             }

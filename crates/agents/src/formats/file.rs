@@ -51,7 +51,11 @@ fn options() -> fs_err::OpenOptions {
 
 /// Says what stands in the place of a file and is none.
 pub fn check(path: &Path) -> io::Result<()> {
-    match unlike_a_file(&fs_err::metadata(path)?) {
+    let metadata = fs_err::metadata(path);
+    if metadata.is_err() && fs_err::symlink_metadata(path).is_ok_and(|link| link.is_symlink()) {
+        return Err(special(path, "a link that leads nowhere"));
+    }
+    match unlike_a_file(&metadata?) {
         None => Ok(()),
         Some(what) => Err(special(path, what)),
     }

@@ -33,6 +33,9 @@ pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlo
         let project = project::of_folder(&register, &folder);
         let mut sessions: BTreeMap<SessionId, Found> = BTreeMap::new();
         for path in files.filter(|path| is_session(path)) {
+            if !unopened.passes(&path) {
+                continue;
+            }
             let Some(mut session) = unopened.take(look(&path)).flatten() else { continue };
             session.project = project.clone().or(session.project);
             keep_newest(&mut sessions, session);

@@ -46,7 +46,9 @@ fn tell(
     let Some(files) = unopened.take(fs_err::read_dir(folder)) else { return ControlFlow::Continue(()) };
     let files = files.filter_map(Result::ok).map(|entry| entry.path());
     for path in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl") && is_ours(path)) {
-        if let Some(session) = unopened.take(look(&path)).flatten() {
+        if unopened.passes(&path)
+            && let Some(session) = unopened.take(look(&path)).flatten()
+        {
             found(session)?;
         }
     }

@@ -18,6 +18,9 @@ use crate::support::{CLAUDE, Said, TestEnv};
 /// What stands in a file's place and is none.
 const SPECIAL: &[&str] = &["pipe", "socket", "device", "folder"];
 
+/// What a link is called whose end is missing.
+const LOST: &str = "link that leads nowhere";
+
 /// Puts something special in a file's place.
 fn put(what: &str, path: &Path) {
     fs_err::create_dir_all(path.parent().unwrap()).unwrap();
@@ -30,6 +33,7 @@ fn put(what: &str, path: &Path) {
             fs_err::rename(folder.path().join("s"), path).unwrap();
         }
         "device" => symlink("/dev/zero", path).unwrap(),
+        LOST => symlink("nowhere", path).unwrap(),
         _ => fs_err::create_dir(path).unwrap(),
     }
 }
@@ -48,7 +52,7 @@ fn run(env: &TestEnv, megabytes: u64, args: &[&str]) -> Said {
 fn special_files_in_the_place_of_sessions_are_skipped_and_told() {
     for agent in AGENTS.iter().map(|agent| agent.facts().id) {
         let store = store(agent).unwrap();
-        for what in SPECIAL {
+        for what in SPECIAL.iter().chain([&LOST]) {
             let env = TestEnv::with_sessions();
             put(what, &env.home().join(store.path()));
             let listed = run(&env, 1024, &["list", "--all"]);
