@@ -60,7 +60,8 @@ fn is_hidden(next: char, before: &str) -> bool {
         '\t' | '\n' => false,
         // Parts of an emoji or of a letter; elsewhere they hide something.
         '\u{200c}' | '\u{200d}' => !before.chars().next_back().is_some_and(is_joined),
-        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => !before.chars().next_back().is_some_and(has_variants),
+        '\u{fe00}'..='\u{fe0f}' => !before.chars().next_back().is_some_and(has_variants),
+        '\u{e0100}'..='\u{e01ef}' => !before.chars().next_back().is_some_and(is_ideograph),
         _ => next.is_control() || is_invisible(next),
     }
 }
@@ -76,6 +77,11 @@ fn has_variants(before: char) -> bool {
         || before >= '\u{1000}'
             && !is_invisible(before)
             && !matches!(before, '\u{2000}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a character is one of those that are written in many forms.
+fn is_ideograph(before: char) -> bool {
+    matches!(before, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// JSON that is the same value and shows what it holds: it leaves most of the characters that a terminal obeys, that
