@@ -12,7 +12,7 @@ use super::table;
 /// The columns of a statement, up to its first row.
 static STATEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile(
-        r#"(?i)\b(?:insert|replace)\s{1,8}(?:ignore\s{1,8})?into\s{1,8}[^\s()]{1,120}\s{0,8}\(([^()]{1,2000})\)\s{0,8}values\s{0,8}"#,
+        r"(?i)\b(?:insert|replace)\s{1,8}(?:ignore\s{1,8})?into\s{1,8}[^\s()]{1,120}\s{0,8}\(([^()]{1,2000})\)\s{0,8}values\s{0,8}",
     )
 });
 /// So many rows of a statement are looked at, and so many bytes of a row.

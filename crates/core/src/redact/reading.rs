@@ -171,13 +171,20 @@ fn with_clips_closed(text: &str) -> Option<Made> {
     builder.finish()
 }
 
-/// What closes the quotes and the call that are open at the end of a line.
+/// What closes the quotes, the call and the element that are open at the end of a line.
 fn closing(line: &str) -> String {
     let is_open = |mark: &char| line.matches(*mark).count() % 2 == 1;
     let mut open: Vec<char> = ['"', '\'', '`'].into_iter().filter(is_open).collect();
     open.sort_by_key(|mark| std::cmp::Reverse(line.rfind(*mark)));
-    open.extend((line.matches('(').count() > line.matches(')').count()).then_some(')'));
-    open.into_iter().collect()
+    let mut closing: String = open.into_iter().collect();
+    if line.matches('(').count() > line.matches(')').count() {
+        closing.push(')');
+    }
+    // The text of an element.
+    if line.rfind('<').is_some_and(|start| line[start..].contains('>') && !line[start..].starts_with("</")) {
+        closing.push_str("</");
+    }
+    closing
 }
 
 /// What marks of HTML and XML stand for.

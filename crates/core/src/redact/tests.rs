@@ -251,6 +251,7 @@ fn a_secret_is_masked_where_its_line_was_clipped_behind_it() {
         "the admin password is `",
         "public string Password { get; set; } = \"",
         "co = cohere.Client(\"",
+        "<user>ci</user><password>",
         "INSERT INTO users (email, password) VALUES ('b@x.io', '",
         "{\"body\": \"{\\\"client_secret\\\": \\\"",
     ] {
