@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carryover_core::redact::redact_title;
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::Listed;
 use carryover_engine::sessions::select::{self, Query, SelectError};
@@ -40,13 +41,21 @@ pub(crate) fn select(
 }
 
 fn announce(ui: &mut Ui, context: &Context, session: &Listed, why: &str) -> Result<(), CommandError> {
-    let ids = ShortIds::of(std::slice::from_ref(session));
-    let table = SessionTable::new(context, std::slice::from_ref(session), &ids, ui.width());
+    let shown = [masked(session)];
+    let ids = ShortIds::of(&shown);
+    let table = SessionTable::new(context, &shown, &ids, ui.width());
     ui.status(format_args!("{why}:"))?;
     for line in table.lines() {
         ui.status(format_args!("{DIM}{line}{DIM:#}"))?;
     }
     Ok(())
+}
+
+/// A session as it may be told beside what is written or handed over: its title is most often the first prompt.
+fn masked(session: &Listed) -> Listed {
+    let mut session = session.clone();
+    session.found.title = session.found.title.map(|title| redact_title(&title, &[]));
+    session
 }
 
 /// Asks where somebody can answer.
@@ -58,8 +67,8 @@ fn among(
     mut candidates: Vec<Listed>,
 ) -> Result<Listed, CommandError> {
     let ids = ShortIds::of(&candidates);
-    let shown = &candidates[..candidates.len().min(SHOWN)];
-    let lines: Vec<String> = SessionTable::new(context, shown, &ids, ui.width().saturating_sub(4)).lines().collect();
+    let shown: Vec<Listed> = candidates.iter().take(SHOWN).map(masked).collect();
+    let lines: Vec<String> = SessionTable::new(context, &shown, &ids, ui.width().saturating_sub(4)).lines().collect();
     if globals.yes && !candidates.is_empty() {
         // As a list has them: this project's first.
         let rank = |(_, session): &(usize, &Listed)| (session.here, session.found.updated_at);

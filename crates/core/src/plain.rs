@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::str::Chars;
 
-/// Removes terminal escapes and control characters; tabs and line feeds stay.
+/// Removes terminal escapes, control characters and what nobody sees; tabs and line feeds stay.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
@@ -28,7 +28,7 @@ pub(crate) fn for_each_kept(text: &str, mut keep: impl FnMut(Range<usize>)) {
             _ => {}
         }
         at = text.len() - chars.as_str().len();
-        if next.is_some_and(|next| !is_hidden(next)) {
+        if next.is_some_and(|next| !is_hidden(next, &text[..start])) {
             keep(start..at);
         }
     }
@@ -37,7 +37,8 @@ pub(crate) fn for_each_kept(text: &str, mut keep: impl FnMut(Range<usize>)) {
 
 /// Whether nothing has to go, as in most text.
 pub(crate) fn is_plain(text: &str) -> bool {
-    !text.bytes().any(|byte| SUSPECT[usize::from(byte)]) || !text.chars().any(is_hidden)
+    let mut suspects = text.bytes().enumerate().filter(|(_, byte)| SUSPECT[usize::from(*byte)]);
+    !suspects.any(|(at, _)| text[at..].chars().next().is_some_and(|next| is_hidden(next, &text[..at])))
 }
 
 /// Whether a character that begins with a byte may have to go.
@@ -45,27 +46,53 @@ const SUSPECT: [bool; 256] = {
     let (mut suspect, mut byte) = ([false; 256], 0);
     while byte < 256 {
         // The control characters, and the blocks in which the later ones and the invisible ones are.
-        suspect[byte] = matches!(byte, 0..0x20 | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef) && !matches!(byte, 0x09 | 0x0a);
+        suspect[byte] = matches!(byte, 0..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3)
+            && !matches!(byte, 0x09 | 0x0a);
         byte += 1;
     }
     suspect
 };
 
-/// Whether a character is not seen, and can change how others are: one that a terminal obeys, or one that reorders
-/// a line.
-pub fn is_hidden(next: char) -> bool {
-    next.is_control() && !matches!(next, '\t' | '\n') || is_invisible(next)
+/// Whether a character is not seen where it stands, and can change how others are read: one that a terminal obeys, one
+/// that reorders a line, one that is hidden between others.
+fn is_hidden(next: char, before: &str) -> bool {
+    match next {
+        '\t' | '\n' => false,
+        // Parts of an emoji or of a letter; elsewhere they hide something.
+        '\u{200c}' | '\u{200d}' => !before.chars().next_back().is_some_and(is_joined),
+        '\u{fe00}'..='\u{fe0f}' => !before.chars().next_back().is_some_and(has_variants),
+        '\u{e0100}'..='\u{e01ef}' => !before.chars().next_back().is_some_and(is_ideograph),
+        _ => next.is_control() || is_invisible(next),
+    }
 }
 
-/// JSON that is the same value and shows what it holds: it leaves most of the characters that a terminal obeys, or that
-/// reorder a line, as they are.
+/// Whether a character may be joined to the next, or kept from it: emoji, and the letters of scripts that do so.
+fn is_joined(before: char) -> bool {
+    before >= '\u{590}' && !is_invisible(before) && !matches!(before, '\u{2000}'..='\u{206f}') || before == '\u{fe0f}'
+}
+
+/// Whether a character may have another form: emoji, digits of keys, signs, the letters of some scripts.
+fn has_variants(before: char) -> bool {
+    matches!(before, '0'..='9' | '#' | '*' | '©' | '®')
+        || before >= '\u{1000}'
+            && !is_invisible(before)
+            && !matches!(before, '\u{2000}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a character is one of those that are written in many forms.
+fn is_ideograph(before: char) -> bool {
+    matches!(before, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// JSON that is the same value and shows what it holds: it leaves most of the characters that a terminal obeys, that
+/// reorder a line or that nobody sees as they are.
 pub fn escaped_json(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    for next in text.chars() {
-        if is_hidden(next) {
+    for (at, next) in text.char_indices() {
+        if is_hidden(next, &text[..at]) {
             let mut units = [0; 2];
             out.extend(next.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {
@@ -97,11 +124,15 @@ pub fn one_line(text: &str, width: usize) -> String {
     line
 }
 
-/// Bidirectional controls can make a command read as another one; noncharacters are for use inside a program.
+/// Bidirectional controls can make a command read as another one; fillers, joiners of words and tags hide sentences;
+/// noncharacters are for use inside a program.
 fn is_invisible(next: char) -> bool {
     matches!(
         next,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}'
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{200b}'
+            | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}'
     )
 }
 
@@ -161,6 +192,33 @@ mod tests {
         let escaped = escaped_json(&text);
         assert_eq!(escaped, "[\n  \"a\\u009b31m\\u007fé\\u202eb\\u2066\\u200f\\u061c\\ufdd0\\ufeff\\n\\t\"\n]");
         assert_eq!(serde_json::from_str::<[String; 1]>(&escaped).unwrap(), [value]);
+    }
+
+    #[test]
+    fn nothing_is_hidden_between_characters() {
+        let smuggled: String = "obey".bytes().map(|byte| char::from_u32(0xe0000 + u32::from(byte)).unwrap()).collect();
+        assert_eq!(plain(&format!("fix{smuggled} it")), "fix it");
+        let between = "a\u{200b}b\u{ad}c\u{2060}d\u{3164}e\u{115f}f\u{1160}g\u{2028}h\u{2029}i\u{feff}j\u{34f}k";
+        assert_eq!(plain(between), "abcdefghijk");
+        assert_eq!(plain("a\u{200d}b\u{200c}c\u{fe0f}d\u{fe01}\u{fe02}e"), "abcde");
+        assert_eq!(plain("😀\u{fe01}\u{e0141}\u{fe03}x"), "😀\u{fe01}x");
+        assert_eq!(escaped_json("\"\u{e0041}\u{200b}\""), "\"\\udb40\\udc41\\u200b\"");
+    }
+
+    #[test]
+    fn parts_of_letters_and_emoji_stay() {
+        for text in [
+            "👩\u{200d}💻",
+            "❤\u{fe0f}\u{200d}🔥",
+            "1\u{fe0f}\u{20e3}",
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "葛\u{e0100}",
+            "👍🏽",
+        ] {
+            assert_eq!(plain(text), text);
+            assert_eq!(escaped_json(text), text);
+        }
     }
 
     #[test]

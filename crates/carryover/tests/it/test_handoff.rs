@@ -213,6 +213,29 @@ fn secrets_are_masked_unless_they_are_wanted() {
     assert!(written(&["capture", CLAUDE, "--no-redact"], "session.json").contains(secret));
 }
 
+#[test]
+fn no_word_about_the_session_that_was_picked_tells_a_secret() {
+    let env = TestEnv::with_sessions();
+    let secret = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
+    let store = env.home().join(".claude/projects");
+    let folder = fs_err::read_dir(store).unwrap().next().unwrap().unwrap().path();
+    let file = fs_err::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    fs_err::write(&file, text(&file).replace("Please fix", &format!("{secret} Please fix"))).unwrap();
+    for args in [
+        &["brief"][..],
+        &["brief", "--json"],
+        &["handoff"],
+        &["capture"],
+        &["resume", "--target", "codex", "--dry-run"],
+        &["resume", "--target", "codex", "--prompt"],
+    ] {
+        let said = env.run(args).success();
+        assert!(said.stderr.contains("[redacted: github-pat]") || args.contains(&"--json"), "{said}");
+        assert!(!said.stdout.contains(&secret[4..12]) && !said.stderr.contains(&secret[4..12]), "{said}");
+    }
+    assert!(env.run(&["list"]).success().stdout.contains(&secret[..12]), "the user's own list is as it was written");
+}
+
 /// A captured session may have been written with its secrets, by somebody else, and hold them in any of its fields.
 #[test]
 fn captured_session_is_masked_unless_its_secrets_are_wanted() {

@@ -44,7 +44,7 @@ pub fn distill(history: &History, workspace: &Workspace, quoting: Quoting, now: 
         agent: header.agent,
         session: header.session.clone(),
         // The title is most often the first prompt, which may have been cleared.
-        title: header.title.as_deref().filter(|_| history.context_from() == 0).map(|title| quoting.line(title, 200)),
+        title: header.title.as_deref().filter(|_| history.context_from() == 0).map(|title| words.title(title)),
         project: header.project.as_ref().map(|path| quoting.line(&path.display().to_string(), 400)),
         model: header.model.clone(),
         started_at: header.started_at,

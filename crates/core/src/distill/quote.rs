@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Item, Voice};
 use crate::plain::{one_line, plain};
-use crate::redact::redact;
+use crate::redact::{redact, redact_title};
 use crate::time::Timestamp;
 use crate::transcript::EntryKey;
 
@@ -20,6 +20,8 @@ pub enum Quoting {
 
 /// More bytes of a text than these are not looked at for a quotation of a part of it.
 const MOST_BYTES: usize = 256 * 1024;
+/// A title is no longer.
+const TITLE_WIDTH: usize = 200;
 
 impl Quoting {
     /// A text as it may be shown.
@@ -49,6 +51,15 @@ impl Quoting {
     pub fn line(self, text: &str, width: usize) -> String {
         let head = &text[..text.floor_char_boundary(MOST_BYTES)];
         one_line(&self.mask(&plain(head)), width)
+    }
+
+    /// A title, which was cut before it could be masked; what is secret in it is known by the texts that it was made of.
+    pub(super) fn title(self, title: &str, texts: &[&str]) -> String {
+        if self == Self::AsIs {
+            return one_line(title, TITLE_WIDTH);
+        }
+        let texts: Vec<&str> = texts.iter().map(|text| &text[..text.floor_char_boundary(MOST_BYTES)]).collect();
+        one_line(&redact_title(&plain(title), &texts), TITLE_WIDTH)
     }
 
     /// An item of words that are quoted whole, or without their middle.

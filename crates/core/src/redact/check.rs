@@ -78,8 +78,9 @@ impl Check {
     pub(super) fn secret(self, text: &str, value: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
         let quoted = is_after_quote(&text[..value.start]);
         let takes_all = quoted || matches!(self, Self::Nothing | Self::Address | Self::Quoted | Self::Phrase);
-        let value = if takes_all { value } else { trimmed(text, value) };
-        if quoted && is_between(&text[value.clone()]) {
+        let value = without_dots(text, if takes_all { value } else { trimmed(text, value) });
+        let is_path = self != Self::Address && is_in_path(text, &value);
+        if quoted && is_between(&text[value.clone()]) || is_path {
             return None;
         }
         if self == Self::Seed {
@@ -168,6 +169,20 @@ fn is_after_quote(before: &str) -> bool {
 fn is_elided(value: &str, after: &str) -> bool {
     let dots = after.starts_with("..") || after.starts_with('…');
     dots && (value.ends_with(['_', '-']) || value.len() <= 12 && value.contains(['_', '-']))
+}
+
+/// `token::take(…)`: a colon that ends a name does not stand beside another one.
+fn is_in_path(text: &str, value: &Range<usize>) -> bool {
+    text[..value.start].ends_with(':') && text[value.clone()].starts_with(':')
+}
+
+/// A value without the dots that something put behind it when it clipped a line.
+fn without_dots(text: &str, range: Range<usize>) -> Range<usize> {
+    let value = &text[range.clone()];
+    let kept = value.trim_end_matches(['…', '.']);
+    let dots = &value[kept.len()..];
+    let is_clipped = dots.len() > 1 && value::could_be_whole(kept);
+    if is_clipped { range.start..range.start + kept.len() } else { range }
 }
 
 /// What stands between two strings, where the quote before it ended one.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::rules::compile;
+use super::value;
 
 /// An expression that is part of the program.
 struct Form(LazyLock<Option<Regex>>);
@@ -64,7 +65,13 @@ pub(super) fn is_reference(value: &str) -> bool {
 
 /// Whether a value is what a call gives.
 pub(super) fn is_call(value: &str) -> bool {
-    CALL.fits(value)
+    CALL.fits(value) && (value.contains(['(', '[']) || !value.split(['.', ':']).any(is_no_name))
+}
+
+/// Whether nobody would call something so.
+fn is_no_name(part: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| part.bytes().any(|byte| is(&byte));
+    value::is_random(part) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
 /// Whether a value is a field of something.
@@ -101,5 +108,5 @@ pub(super) fn is_technical(value: &str) -> bool {
 pub(super) fn is_file(value: &str) -> bool {
     // Commands read a file that has such a mark before it.
     let value = value.strip_prefix('@').unwrap_or(value);
-    FILE.fits(value) && !value.split(['/', '\\']).any(|part| part.len() > 32)
+    FILE.fits(value) && !value.split(['/', '\\']).any(|part| part.len() > 32 || part.split('.').any(is_no_name))
 }

@@ -2,11 +2,12 @@
 //!
 //! The rules of gitleaks (`gitleaks.toml`, data of a maintained project) know what the keys of services look like; rules of
 //! our own (`own.toml`, `vendors.toml`) know passwords and keys beside what tells them. A rule looks only where one of its
-//! keywords stands, so that a text without any costs one pass. Private keys, tables and manifests have lines that belong
-//! together, and a module each. All of them look at a text as it will be read (`reading.rs`).
+//! keywords stands, so that a text without any costs one pass. Private keys, tables, statements and manifests have parts
+//! that belong together, and a module each; so has a title, which has lost its lines. All of them look at a text as it will be read (`reading.rs`).
 
 mod check;
 mod code;
+mod insert;
 mod manifest;
 mod map;
 mod own;
@@ -16,12 +17,14 @@ mod reading;
 mod rules;
 mod seed;
 mod table;
+mod title;
 mod value;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use rules::{Rule, RuleSet};
+pub use title::redact_title;
 
 /// What a mask begins with.
 const MASK: &str = "[redacted: ";
@@ -45,42 +48,45 @@ struct Found<'a> {
 
 /// None where nothing is found.
 fn redact_once(text: &str) -> Option<String> {
+    let found = found_in(text);
+    let last = found.last()?;
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for Found { range, kind } in &found {
+        push(&mut out, &text[at..range.start], kind);
+        at = range.end;
+    }
+    out.push_str(&text[last.range.end..]);
+    Some(out)
+}
+
+/// The secrets of a text, in order and apart from each other.
+fn found_in(text: &str) -> Vec<Found<'static>> {
     let plainly = reading::plainly(text);
     if !RuleSet::get().concerns(&plainly.text) {
-        return None;
+        return Vec::new();
     }
     let readings = reading::readings(plainly);
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<Found<'static>> = Vec::new();
     for (index, reading) in readings.iter().enumerate() {
         let in_text = |found: Found<'static>| Found { range: reading::in_text(&readings, index, found.range), ..found };
         found.extend(secrets(&reading.text).into_iter().map(in_text));
     }
-    found.retain(|found| !found.range.is_empty());
-    if found.is_empty() {
-        return None;
-    }
     let masks: Vec<Range<usize>> = masks(text);
     found.retain(|found| {
         let next = masks.partition_point(|mask| mask.end <= found.range.start);
-        masks.get(next).is_none_or(|mask| found.range.end <= mask.start)
+        !found.range.is_empty() && masks.get(next).is_none_or(|mask| found.range.end <= mask.start)
     });
     // The longest of those that begin together says what it is.
     found.sort_by(|a, b| (a.range.start, b.range.end, a.kind).cmp(&(b.range.start, a.range.end, b.kind)));
-    let first = found.first()?;
-    let mut out = String::with_capacity(text.len());
-    let (mut at, mut current, mut kind) = (0, first.range.clone(), first.kind);
-    for next in &found[1..] {
-        if next.range.start < current.end {
-            current.end = current.end.max(next.range.end);
-            continue;
+    found.dedup_by(|next, current| {
+        let overlaps = next.range.start < current.range.end;
+        if overlaps {
+            current.range.end = current.range.end.max(next.range.end);
         }
-        push(&mut out, &text[at..current.start], kind);
-        at = current.end;
-        (current, kind) = (next.range.clone(), next.kind);
-    }
-    push(&mut out, &text[at..current.start], kind);
-    out.push_str(&text[current.end..]);
-    Some(out)
+        overlaps
+    });
+    found
 }
 
 /// The secrets of one reading.
@@ -91,7 +97,12 @@ fn secrets(text: &str) -> Vec<Found<'static>> {
             search(rule, text, window, &mut found);
         }
     }
-    let kinds = [("private key", pem::find(text)), ("password", table::find(text)), ("secret", manifest::find(text))];
+    let kinds = [
+        ("private key", pem::find(text)),
+        ("password", table::find(text)),
+        ("password", insert::find(text)),
+        ("secret", manifest::find(text)),
+    ];
     for (kind, ranges) in kinds {
         found.extend(ranges.into_iter().map(|range| Found { range, kind }));
     }

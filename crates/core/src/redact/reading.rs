@@ -1,10 +1,11 @@
-//! A text as it will be read: without the escapes of terminals, without what tools put before each line, and with the
-//! escapes of strings resolved. Secrets are looked for in every reading, and masked where they stand in the text itself.
+//! A text as it will be read: without the escapes of terminals, without what tools put before each line, with the
+//! escapes of strings resolved, and with clipped lines closed. Secrets are looked for in every reading, and masked where they stand in the text itself.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::prefix;
+use super::value;
 use crate::plain::{for_each_kept, is_plain};
 
 /// Strings in strings in strings: what is deeper is not read by anybody.
@@ -37,6 +38,7 @@ pub(super) fn readings(plainly: Reading<'_>) -> Vec<Reading<'_>> {
     let mut newest = 0;
     for level in 0..=MOST_LEVELS {
         let bare = add(&mut all, newest, without_prefixes);
+        add(&mut all, bare.unwrap_or(newest), with_clips_closed);
         if level == MOST_LEVELS {
             break;
         }
@@ -151,6 +153,38 @@ fn without_prefixes(text: &str) -> Option<Made> {
         at += line.len();
     }
     builder.finish()
+}
+
+/// Lines that were clipped right behind what could be a secret, closed: what tells it may be the end of a string or a call.
+fn with_clips_closed(text: &str) -> Option<Made> {
+    let mut builder = Builder::of(text);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let shown = line.trim_end();
+        let kept = shown.trim_end_matches(['…', '.']);
+        let word = kept.rsplit([' ', '\t', '"', '\'', '`', '=', ':']).next().unwrap_or_default();
+        if shown.len() > kept.len() + 1 && value::could_be_whole(word) {
+            builder.replace(at + kept.len()..at + shown.len(), &closing(kept));
+        }
+        at += line.len();
+    }
+    builder.finish()
+}
+
+/// What closes the quotes, the call and the element that are open at the end of a line.
+fn closing(line: &str) -> String {
+    let is_open = |mark: &char| line.matches(*mark).count() % 2 == 1;
+    let mut open: Vec<char> = ['"', '\'', '`'].into_iter().filter(is_open).collect();
+    open.sort_by_key(|mark| std::cmp::Reverse(line.rfind(*mark)));
+    let mut closing: String = open.into_iter().collect();
+    if line.matches('(').count() > line.matches(')').count() {
+        closing.push(')');
+    }
+    // The text of an element.
+    if line.rfind('<').is_some_and(|start| line[start..].contains('>') && !line[start..].starts_with("</")) {
+        closing.push_str("</");
+    }
+    closing
 }
 
 /// What marks of HTML and XML stand for.

@@ -27,6 +27,11 @@ enum Separator {
     Blanks,
 }
 
+/// Whether a heading, or the name of a column, says that secrets stand below it.
+pub(super) fn is_heading(name: &str) -> bool {
+    HEADING.as_ref().is_some_and(|heading| heading.is_match(name.as_bytes()))
+}
+
 /// Finds what stands in the columns of secrets.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();

@@ -241,3 +241,24 @@ fn what_tells_where_a_secret_is_stays() {
     stays("db_password = jsondecode(data.aws_secretsmanager_secret_version.db.secret_string)[\"password\"]");
     stays("{ \"login.password\": \"Wachtwoord\", \"login.title\": \"Aanmelden\" }");
 }
+
+#[test]
+fn a_secret_is_masked_where_its_line_was_clipped_behind_it() {
+    let secret = "Qm7Zt4LkX9wBv2RsHd6JpYc3NfGa8UeT";
+    for before in [
+        "psql -c \"ALTER USER shop WITH PASSWORD '",
+        "define('DB_PASSWORD', '",
+        "the admin password is `",
+        "public string Password { get; set; } = \"",
+        "co = cohere.Client(\"",
+        "<user>ci</user><password>",
+        "INSERT INTO users (email, password) VALUES ('b@x.io', '",
+        "{\"body\": \"{\\\"client_secret\\\": \\\"",
+    ] {
+        for dots in ["…", "...", "…\nand so on"] {
+            let masked = redact(&format!("{before}{secret}{dots}")).into_owned();
+            assert!(masked.starts_with(before) && masked.ends_with(&format!("]{dots}")), "{masked}");
+        }
+    }
+    stays("let text = format!(\"{AbstractSingletonProxyFactoryBean2024...");
+}

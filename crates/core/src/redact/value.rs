@@ -102,6 +102,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || is_wrapped(value)
         || code::is_reference(value)
         || is_hidden(&lower)
+        || is_elided(value)
         || ["password", "passwd", "token", "secret", "pass"].into_iter().any(counts)
         || asks_to_fill_in(&lower) && !is_random(value.trim_start_matches(|next: char| next != '-'))
 }
@@ -118,9 +119,24 @@ fn is_wrapped(value: &str) -> bool {
 
 /// Somebody has masked it before.
 fn is_hidden(lower: &str) -> bool {
-    ["***", "•••", "●●●", "...", "…", "[redacted", "xxxx", "<redacted", "[masked", "[filtered", "[hidden"]
+    ["***", "•••", "●●●", "[redacted", "xxxx", "<redacted", "[masked", "[filtered", "[hidden"]
         .iter()
         .any(|mark| lower.contains(mark))
+}
+
+/// Dots stand for a part of it: `sk-…`, `ghp_ab…yz`.
+fn is_elided(value: &str) -> bool {
+    let dots = value.contains("...") || value.contains('…');
+    dots && !value.split(['…', '.']).any(could_be_whole)
+}
+
+/// Whether so much stands before or behind such dots that they stand for nothing: what clips a line puts them there, too.
+pub(super) fn could_be_whole(part: &str) -> bool {
+    let kinds = Kinds::of(part);
+    let mixed = part.len() >= 20 && kinds.upper > 3 && kinds.lower > 3 && entropy(part) >= 3.8;
+    let marked = part.len() >= 8 && kinds.digits > 0 && kinds.symbols > 0 && kinds.lower + kinds.upper > 2;
+    // The head of a web token is the same in all of them.
+    !part.starts_with("eyJ") && (is_random(part) || mixed || marked)
 }
 
 fn asks_to_fill_in(lower: &str) -> bool {

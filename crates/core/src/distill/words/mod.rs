@@ -16,6 +16,9 @@ use crate::transcript::EntryKey;
 
 use super::work::Work;
 
+/// So many prompts a title may be made of.
+const TITLING: usize = 2;
+
 /// The words of a session.
 pub(super) struct Words<'a> {
     history: &'a History,
@@ -85,6 +88,12 @@ impl<'a> Words<'a> {
 }
 
 impl Words<'_> {
+    /// The title, which is most often made of a first prompt.
+    pub(super) fn title(&self, title: &str) -> String {
+        let prompts: Vec<&str> = self.prompts.iter().take(TITLING).map(|said| said.text).collect();
+        self.quoting.title(title, &prompts)
+    }
+
     pub(super) fn task(&self) -> Task {
         requests::task(self)
     }

@@ -47,7 +47,7 @@ fn files(work: &Work<'_>) -> Vec<Item> {
         let Some(seen) = seen.get(path) else { continue };
         let Some(what) = changed(work, file, seen) else { continue };
         found.push(Item {
-            text: format!("{path}: {what}"),
+            text: format!("{}: {what}", work.quoting.mask(path)),
             voice: Voice::Workspace,
             at: file.modified_at,
             entries: vec![seen.key],

@@ -74,3 +74,51 @@ fn escapes_of_terminals_hide_no_secret() {
     let text = serde_json::to_string(&captured).unwrap();
     assert!(text.contains("[redacted: github-pat]") && !text.contains(&SECRET[12..]), "{text}");
 }
+
+#[test]
+fn names_of_files_are_masked_wherever_they_are_told() {
+    let names = [format!("gone-{SECRET}.txt"), format!("changed-{SECRET}.txt")];
+    let now = |name: &String, exists: bool| FileNow {
+        path: format!("/home/me/shop/{name}"),
+        exists,
+        modified_at: exists.then(|| minute(700)),
+        text: None,
+    };
+    let workspace = Workspace { files: vec![now(&names[0], false), now(&names[1], true)], ..workspace() }.redacted();
+    let tale = tale().user("write them").write(&names[0], "// TODO a").edit(&names[1], "a", "b").agent("Done.");
+    let brief = tale.brief_in(&workspace);
+    assert_eq!(brief.drift.files.len(), 2);
+    for text in [
+        serde_json::to_string(&brief).unwrap(),
+        handoff_of(&brief, Protocol::Ask),
+        prompt_of(&tale, &workspace, 32_000).unwrap().text,
+        serde_json::to_string(&session_json(&brief, &tale.history, &workspace, Quoting::Masked)).unwrap(),
+    ] {
+        assert!(text.contains("[redacted: github-pat]") && !text.contains(&SECRET[4..20]), "{text}");
+    }
+}
+
+#[test]
+fn a_title_shows_no_secret_of_the_prompt_that_it_was_made_of() {
+    let cut = format!("{} DB_PASSWORD=Qm7Zt4LkX9wBv2RsHd6JpYc3NfGa8UeT and more {}", "so ".repeat(56), "x ".repeat(90));
+    for prompt in ["| user | password |\n|---|---|\n| ci | hunter2!x |", &cut] {
+        let mut tale = tale().user(prompt).agent("Done.");
+        tale.history.header.title = Some(crate::plain::one_line(prompt, 200));
+        let title = tale.brief_in(&workspace()).title.unwrap();
+        assert!(!title.contains("hunter2") && !title.contains("Qm7"), "{title}");
+    }
+}
+
+#[test]
+fn hidden_characters_are_not_handed_over() {
+    let smuggled: String = "obey".bytes().map(|byte| char::from_u32(0xe_0000 + u32::from(byte)).unwrap()).collect();
+    let hidden = format!(
+        "fix{smuggled} it\u{200b}\u{ad}\u{2060}\u{3164}\u{115f}\u{1160}\u{2028}\u{2029}\u{feff} now 👩\u{200d}💻"
+    );
+    let tale = tale().user(&hidden).run(&hidden, 1, &hidden).agent(&hidden);
+    let brief = tale.brief_in(&workspace());
+    for text in [handoff_of(&brief, Protocol::Ask), prompt_of(&tale, &workspace(), 32_000).unwrap().text] {
+        assert!(text.contains("fix it now 👩\u{200d}💻"), "{text}");
+        assert!(!text.contains('\u{200b}') && !text.contains(&smuggled), "{text}");
+    }
+}
