@@ -279,8 +279,11 @@ fn superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
 
 /// A copy that takes another's place also takes over the folders that were made for it.
 fn inherit_folders(journal: &mut Journal, plan: &WritePlan, earlier: &[Journal]) {
-    let needed =
-        |folder: &Path| plan.ops.iter().any(|op| matches!(op, Op::Create { path, .. } if path.starts_with(folder)));
+    let is_in = |op: &Op, folder: &Path| match op {
+        Op::Create { path, .. } | Op::Share { path, .. } => path.starts_with(folder),
+        Op::Append { .. } | Op::Run(_) => false,
+    };
+    let needed = |folder: &Path| plan.ops.iter().any(|op| is_in(op, folder));
     for folder in earlier.iter().flat_map(|earlier| &earlier.folders) {
         if needed(folder) && !journal.folders.contains(folder) {
             journal.folders.push(folder.clone());

@@ -177,7 +177,7 @@ impl Plan {
         project_dir::write_on(disk, context, leaving.project, project_dir::CONTEXT, leaving.text.as_bytes())
             .map_err(failed(&payload))?;
         for folder in &journal.folders {
-            disk.create_folder(folder).map_err(failed(folder))?;
+            disk.create_folder(folder, false).map_err(failed(folder))?;
         }
         match (&self.block, text) {
             (Some(new), Some(text)) => {
@@ -192,8 +192,7 @@ impl Plan {
         // No session of the target's: there is nothing to find the way back from.
         let target = Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() };
         let mut journal = Journal::begun(context, source, target, leaving.project);
-        let (path, bytes) = (project_dir::context_file(leaving.project), leaving.text.as_bytes());
-        journal.files.push(Left { path, size: bytes.len() as u64, digest: Fingerprint::of(bytes) });
+        journal.files.push(Left::of(&project_dir::context_file(leaving.project), leaving.text.as_bytes()));
         journal.ignored = self.missing.as_ref().map(MissingIgnoreRule::note);
         journal
     }
