@@ -5,9 +5,9 @@ use std::process::{Child, Stdio};
 
 use crate::support::{CLAUDE, CODEX, TestEnv};
 
-/// A seed whose first digits are a number.
+/// A seed whose first digits are a number, and whose last ones are like no other's.
 fn seed(number: u128) -> String {
-    (number << 96).to_string()
+    ((number << 96) + number * 1000).to_string()
 }
 
 fn start(env: &TestEnv, session: &str, target: &str, number: u128) -> Child {

@@ -51,13 +51,14 @@ fn a_session_of_the_users_is_not_taken_for_the_one_that_was_written() {
 
 #[test]
 fn what_lies_beside_a_session_is_not_the_sessions() {
-    let env = TestEnv::with_sessions();
-    env.write(".gemini/tmp/calc/logs.json", "[]");
-    env.write(".gemini/tmp/calc/chats/notes.md", "mine");
-    let resume = ["resume", CLAUDE, "--target", "gemini-cli"];
     for name in ["logs.json", "chats/notes.md"] {
+        let env = TestEnv::with_sessions();
+        env.write(".gemini/tmp/calc/logs.json", "[]");
+        env.write(".gemini/tmp/calc/chats/notes.md", "mine");
         let file = env.home().join(".gemini/tmp/calc").join(name).display().to_string();
-        assert_nothing_goes(&env, &resume, name, &|journal| journal["files"][1]["path"] = file.as_str().into());
+        assert_nothing_goes(&env, &["resume", CLAUDE, "--target", "gemini-cli"], name, &|journal| {
+            journal["files"][1]["path"] = file.as_str().into();
+        });
     }
 }
 

@@ -274,6 +274,12 @@ fn a_journal_that_cannot_be_read_is_named_where_there_is_no_other() {
     let env = TestEnv::with_sessions();
     env.run(&["resume", CLAUDE, "--target", "codex"]).success();
     damaged(&env, "00000000");
-    insta::assert_snapshot!(env.run(&["undo"]));
+    insta::assert_snapshot!(env.run(&["undo"]), @"
+    exit code 3
+    --- stderr
+    error: [HOME]/.carryover/resumes/00000000.json cannot be read, and may be the resume that is meant: nothing was taken back
+    hint: another resume is taken back by its id: `carryover undo ID`
+    hint: if nothing is to be undone by that file, remove it; `carryover doctor` names all such files
+    ");
     assert!(env.run(&["undo", "--force"]).stderr.contains("00000000.json cannot be read"));
 }

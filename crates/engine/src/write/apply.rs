@@ -7,6 +7,7 @@ use carryover_agents::{LinesOf, Op, OwnerOf, RowsOf, WritePlan};
 
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
+use crate::handoff::ignored::MissingIgnoreRule;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::{Disk, NewFile};
@@ -25,6 +26,7 @@ pub(crate) fn apply(
     context: &Context,
     plan: &WritePlan,
     journal: &mut Journal,
+    hide: Option<&MissingIgnoreRule>,
     mut lineage: Lineage,
     verify: &dyn Fn() -> Result<LiveRecords, &'static str>,
 ) -> Result<Vec<String>, ResumeError> {
@@ -32,7 +34,7 @@ pub(crate) fn apply(
     foresee(context, plan, journal);
     write_lineage(disk, context, journal, &lineage)?;
     begin(disk, context, journal)?;
-    let result = perform(disk, context, plan, journal).and_then(|warnings| {
+    let result = perform(disk, context, plan, journal, hide).and_then(|warnings| {
         let live = verify().map_err(ResumeError::ReadBack)?;
         lineage.keep_live(&live);
         if plan.key.is_some() {
@@ -173,7 +175,13 @@ fn perform(
     context: &Context,
     plan: &WritePlan,
     journal: &Journal,
+    hide: Option<&MissingIgnoreRule>,
 ) -> Result<Vec<String>, ResumeError> {
+    let mut warnings = Vec::new();
+    // Before git could see the session.
+    if let Some(Err(error)) = hide.map(|missing| missing.write(disk, &journal.project)) {
+        warnings.push(format!("git sees the session: {error}"));
+    }
     for folder in &journal.folders {
         match disk.create_folder(folder, true) {
             // A client that starts at this moment makes the same folder.
@@ -189,7 +197,6 @@ fn perform(
             result => result.map_err(failed(file.path))?,
         }
     }
-    let mut warnings = Vec::new();
     for op in &plan.ops {
         if let Op::Append { lines: of, line } = op {
             disk.append_line(&appended(of), line).map_err(failed(&of.file))?;

@@ -33,7 +33,8 @@ pub(crate) fn beyond(agents: &[&'static dyn Agent], context: &Context, journal: 
     });
     named = named
         .or_else(|| journal.blocks.iter().map(|block| &block.file).find(|file| !reach.is_in_project(file)).cloned());
-    let ignored = journal.ignored.as_ref().filter(|left| !ignored::is_ours(left, &journal.project));
+    let line = reach.agent.and_then(<dyn Agent>::ignore_line);
+    let ignored = journal.ignored.as_ref().filter(|left| !ignored::is_ours(left, &journal.project, line));
     named = named.or_else(|| ignored.map(|left| left.file.clone()));
     // Folders were made for what is in them.
     named.or_else(|| journal.folders.iter().find(|folder| !journal.is_in(folder)).cloned())

@@ -15,6 +15,7 @@ use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::Here;
 use crate::write::bounds;
 use crate::write::disk::{Disk, RealDisk, temp_prefix};
+use crate::write::inherit;
 use crate::write::journal::{self, Journal, Left, Lock, State};
 use crate::write::rows;
 use crate::write::scratch;
@@ -231,8 +232,20 @@ pub(crate) fn withdraw(
     if journal.state == State::Writing {
         disclaim(context, journal);
     }
-    let Taken { removed, out_of: taken_out, mut warnings } = take_back(disk, journal, force)?;
-    pass_on(disk, context, journal)?;
+    let heir = inherit::heir_of_line(context, journal);
+    let line = heir.is_some().then(|| journal.ignored.take()).flatten();
+    let taken = take_back(disk, journal, force);
+    let Taken { removed, out_of: taken_out, mut warnings } = match taken {
+        Ok(taken) => taken,
+        Err(error) => {
+            journal.ignored = line;
+            return Err(error);
+        }
+    };
+    if let Some(heir) = heir {
+        write_journal(disk, context, &Journal { ignored: line, ..heir })?;
+    }
+    inherit::pass_on(disk, context, journal)?;
     warnings.extend(dangling(context, journal));
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;
@@ -265,7 +278,7 @@ fn disclaim(context: &Context, journal: &mut Journal) {
     }
 }
 
-fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
+pub(crate) fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
     journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
 }
 
@@ -380,37 +393,6 @@ fn holds_others(folder: &Path, ours: &[&PathBuf]) -> bool {
         let (path, is_folder) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
         if is_folder { holds_others(&path, ours) } else { !ours.contains(&&path) }
     })
-}
-
-/// Folders of ours in which another resume has left something since, and files there that both need, are that one's to
-/// remove.
-fn pass_on(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
-    let folders: Vec<&PathBuf> = journal.folders.iter().filter(|folder| folder.is_dir()).collect();
-    let shared: Vec<&Left> = journal.files.iter().filter(|left| left.shared && left.path.exists()).collect();
-    if folders.is_empty() && shared.is_empty() {
-        return Ok(());
-    }
-    let open = |other: &Journal| other.id != journal.id && other.state != State::Undone;
-    for mut other in journal::all(context).into_iter().filter(open) {
-        let is_its = |folder: &Path| other.is_in(folder);
-        let its_folders: Vec<PathBuf> = folders
-            .iter()
-            .filter(|folder| is_its(folder) && !other.folders.contains(folder))
-            .map(|folder| (*folder).clone())
-            .collect();
-        let knows = |left: &Left| other.files.iter().any(|known| known.path == left.path);
-        let its_files: Vec<Left> = shared
-            .iter()
-            .filter(|left| left.path.parent().is_some_and(is_its) && !knows(left))
-            .map(|left| (*left).clone())
-            .collect();
-        if !its_folders.is_empty() || !its_files.is_empty() {
-            other.folders.extend(its_folders);
-            other.files.extend(its_files);
-            write_journal(disk, context, &other)?;
-        }
-    }
-    Ok(())
 }
 
 /// What still points to a brief that has gone with this one.
