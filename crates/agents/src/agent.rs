@@ -23,6 +23,11 @@ pub trait Agent: Send + Sync {
         candidates.into_iter().filter(|root| root.is_dir()).map(|root| Store { root }).collect()
     }
 
+    /// The line that its client puts on a project's own list of what git ignores, where it keeps sessions with the work.
+    fn ignore_line(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a loose file is a session of this agent, judged by its name and its first bytes.
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source>;
 

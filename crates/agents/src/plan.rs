@@ -79,6 +79,8 @@ pub struct Loss {
 pub enum Op {
     /// A new file; it must not exist. Written beside its place, synced, renamed.
     Create { path: PathBuf, bytes: Vec<u8>, private: bool, modified: Timestamp },
+    /// A small file that the sessions of a project share: made where there is none, and gone with the last of them.
+    Share { path: PathBuf, bytes: Vec<u8>, modified: Timestamp },
     /// A line at the end of an index that its client only ever appends to.
     Append { lines: LinesOf, line: String },
     /// A vendor's own command, which makes the session known to its client or puts it there in the first place.

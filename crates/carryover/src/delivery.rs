@@ -118,14 +118,9 @@ impl Delivery {
             refuse_missing(context, self.taker.as_ref())?;
         }
         let text = &prompt.rendered.text;
-        // Before the first byte is in the folder.
-        let hidden = ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run);
-        let warnings: Vec<String> = self.warnings.iter().cloned().chain(hidden).collect();
         let more = self.more.iter().map(|(name, text)| (*name, text));
         let written: Vec<_> = std::iter::once((project_dir::RESUME, text)).chain(more).collect();
-        for (name, text) in written.iter().filter(|_| !self.dry_run) {
-            project_dir::write(context, &self.project, name, text.as_bytes())?;
-        }
+        let warnings = self.write(context, &written)?;
         let copied = if self.copy && !self.dry_run { clipboard::copy(context, text) } else { None };
         let files: Vec<_> = written.iter().map(|(name, _)| self.project.join(project_dir::FOLDER).join(name)).collect();
         if ui.json() {
@@ -142,6 +137,25 @@ impl Delivery {
             launch(ui, context, self.taker.map_or("", |taker| taker.id), &command)?;
         }
         Ok(())
+    }
+
+    /// Writes the files, or finds out what would be in the way. Answers what the user should know.
+    fn write(&self, context: &Context, written: &[(&str, &String)]) -> Result<Vec<String>, CommandError> {
+        let mut warnings = self.warnings.clone();
+        let mut kept = Vec::new();
+        for (name, _) in written {
+            kept.extend(project_dir::would_write_over(context, &self.project, name)?);
+        }
+        // Before the first byte is in the folder.
+        warnings.extend(ignored::hide(context, &self.project, &self.source, &self.session, self.dry_run));
+        if !self.dry_run {
+            kept.clear();
+            for (name, text) in written {
+                kept.extend(project_dir::write_over(context, &self.project, name, text.as_bytes())?);
+            }
+        }
+        warnings.append(&mut kept);
+        Ok(warnings)
     }
 
     /// What is left to a person where no command goes on.

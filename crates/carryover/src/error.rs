@@ -191,7 +191,14 @@ impl From<UndoError> for CommandError {
             UndoError::Used { id, .. } => {
                 vec![format!("`carryover undo {id} --force` takes it back all the same, with what was added there")]
             }
+            UndoError::Unreadable { .. } => vec![
+                "another resume is taken back by its id: `carryover undo ID`".into(),
+                "if nothing is to be undone by that file, remove it; `carryover doctor` names all such files".into(),
+            ],
             UndoError::Running { id, .. } => vec![format!("once it has ended, `carryover undo {id}` takes it back")],
+            UndoError::Foreign { .. } => vec![
+                "if that session is to go, remove it yourself; then `carryover undo` takes back what is left".into(),
+            ],
             UndoError::Beyond { .. } => vec![
                 "if a variable moved the agent's store when it was written, set it as it was and try again".into(),
                 "else somebody has changed the journal: look into it, and remove it".into(),

@@ -44,6 +44,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return show_usage(&error),
     };
+    signals::survive_long_writes();
     let mut ui = Ui::new(cli.globals);
     match without_panic(|| run(&mut ui, &cli)) {
         Ok(()) => ExitCode::SUCCESS,

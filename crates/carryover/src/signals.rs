@@ -40,6 +40,18 @@ impl Signals {
     }
 }
 
+/// Lets a write that is longer than the user allows fail with an error that names its file, where the system would end
+/// us without a word. What we start gets the system's way again.
+#[cfg(unix)]
+pub(crate) fn survive_long_writes() {
+    let told = std::sync::Arc::default();
+    // Where that cannot be done, it is as it was.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, told).ok();
+}
+
+#[cfg(not(unix))]
+pub(crate) fn survive_long_writes() {}
+
 /// Ends this process as the signal would have. Where that fails, the first way still ends.
 #[cfg(unix)]
 fn end_at_once(signal: i32) {

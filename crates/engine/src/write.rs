@@ -3,6 +3,7 @@
 pub(crate) mod apply;
 mod bounds;
 pub(crate) mod disk;
+pub(crate) mod inherit;
 pub(crate) mod journal;
 pub(crate) mod lines;
 pub(crate) mod readback;

@@ -79,6 +79,10 @@ impl Agent for Aider {
         discover::stores(FACTS.store_candidates(env), env)
     }
 
+    fn ignore_line(&self) -> Option<&'static str> {
+        Some(".aider*")
+    }
+
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
         let text = String::from_utf8_lossy(head);
         let started = text.lines().any(|line| line.starts_with(wire::STARTED));

@@ -40,7 +40,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let marker = folder.join(MARKER);
     if marker.symlink_metadata().is_err() {
         // Without it, the folder is nobody's, and the client would give the project another one.
-        ops.push(Op::Create { path: marker, bytes: project.as_bytes().to_vec(), private: true, modified });
+        ops.push(Op::Share { path: marker, bytes: project.as_bytes().to_vec(), modified });
     }
     let argv = vec!["gemini".to_owned(), "--resume".to_owned(), session.clone()];
     Ok(WritePlan {

@@ -16,7 +16,7 @@ fn a_foreign_session_in_this_clients_shape() {
     let file = plan.file.to_string_lossy().into_owned();
     assert!(file.starts_with("/home/u/.gemini/tmp/my-repo/chats/session-2026-11-15T02-00-"), "{file}");
     assert!(!file.contains(plan.session.short()), "the client deletes files that end in its id");
-    let Op::Create { path, bytes: marker, .. } = &plan.ops[1] else { panic!("no marker") };
+    let Op::Share { path, bytes: marker, .. } = &plan.ops[1] else { panic!("no marker") };
     assert!(path.ends_with("tmp/my-repo/.project_root"));
     assert_eq!(marker, b"/home/u/my_repo");
     insta::assert_snapshot!(String::from_utf8_lossy(bytes(&plan)).replace(PIXEL, "PIXEL"));

@@ -72,8 +72,11 @@ pub(crate) fn cmd_capture(
     let captured = session_json(&distilled.brief, &distilled.history, &distilled.workspace, distilled.quoting);
     let text = serde_json::to_string_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
     let (agent, id) = (session.agent.facts().id, &session.found.id.0);
+    project_dir::check(context, &distilled.project, FILE)?;
     distilled.warnings.extend(ignored::hide(context, &distilled.project, agent, id, false));
-    let file = project_dir::write(context, &distilled.project, FILE, escaped_json(&text).as_bytes())?;
+    let bytes = escaped_json(&text);
+    distilled.warnings.extend(project_dir::write_over(context, &distilled.project, FILE, bytes.as_bytes())?);
+    let file = distilled.project.join(project_dir::FOLDER).join(FILE);
     if ui.json() {
         ui.write_json(&Captured {
             schema: "carryover.capture/1",

@@ -80,11 +80,13 @@ fn chosen(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<Option<Stri
 /// An id that is not known is answered with those that are, one that is too short with those that it fits.
 fn explain(context: &Context, error: UndoError) -> CommandError {
     let known = match &error {
-        UndoError::NotFound(_) | UndoError::NothingHere => undo::undoable(context),
+        UndoError::NotFound(_) | UndoError::NothingHere | UndoError::Unreadable { .. } => undo::undoable(context),
         UndoError::Ambiguous { fitting, .. } => fitting.clone(),
         _ => Vec::new(),
     };
-    CommandError::from(error).details(known.iter().map(line))
+    let unreadable = if let UndoError::NotFound(_) = &error { undo::unreadable(context) } else { Vec::new() };
+    let told = unreadable.iter().map(|journal| format!("{} cannot be read", journal.display()));
+    CommandError::from(error).details(known.iter().map(line).chain(told))
 }
 
 fn line(one: &Undoable) -> String {

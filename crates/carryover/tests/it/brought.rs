@@ -169,3 +169,54 @@ fn an_id_that_is_a_command_is_quoted_wherever_a_command_is_told() {
         assert!(name.ends_with("RESUME.md") || text.contains(&format!("show '{id}' --full")), "{name}: {text}");
     }
 }
+
+/// Everything below a folder, with its mode.
+fn modes(folder: &std::path::Path) -> Vec<(String, u32, Vec<u8>)> {
+    use std::os::unix::fs::PermissionsExt;
+    let entries = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let look = |path: std::path::PathBuf| {
+        let mode = fs_err::metadata(&path).unwrap().permissions().mode();
+        (path.display().to_string(), mode, fs_err::read(&path).unwrap())
+    };
+    let mut found: Vec<_> = entries.map(look).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_linked_folder_is_refused_before_anything_is_touched() {
+    use std::os::unix::fs::PermissionsExt;
+    for command in [
+        &["resume", CLAUDE, "--target", "claude-code", "--context-only"][..],
+        &["resume", CLAUDE, "--target", "aider", "--context-only"],
+        &["resume", CLAUDE, "--target", "codex", "--prompt"],
+        &["handoff", CLAUDE, "--no-copy"],
+        &["capture", CLAUDE],
+    ] {
+        let env = TestEnv::with_sessions().var("PATH", PATH);
+        env.write("calc/.gitignore", "target\n");
+        for name in ["context.md", "RESUME.md", "session.json", ".gitignore", ".carryover-abc.tmp"] {
+            env.write(&format!("out/{name}"), "theirs\n");
+            fs_err::set_permissions(env.home().join("out").join(name), PermissionsExt::from_mode(0o644)).unwrap();
+        }
+        symlink("../out", env.project().join(".carryover")).unwrap();
+        git(&env, &["init", "-q"]);
+        let before = (env.files(), modes(&env.home().join("out")));
+        let said = env.run(command);
+        assert!(said.code == Some(3) && said.stderr.contains(".carryover is not a folder"), "{said}");
+        if command[0] == "resume" {
+            let dry = env.run(&[command, &["--dry-run"]].concat());
+            assert_eq!((dry.code, dry.stderr), (said.code, said.stderr));
+        }
+        assert_eq!((env.files(), modes(&env.home().join("out"))), before, "{command:?}");
+    }
+}
+
+#[test]
+fn a_brief_of_somebody_elses_is_not_overwritten() {
+    let env = TestEnv::with_sessions();
+    env.write("calc/.carryover/context.md", "mine\n");
+    let said = env.run(&["resume", CLAUDE, "--target", "aider", "--context-only"]);
+    assert!(said.code == Some(3) && said.stderr.contains("context.md") && said.stderr.contains("hint: "), "{said}");
+    assert_eq!(in_project(&env, ".carryover/context.md"), "mine\n");
+}

@@ -63,3 +63,27 @@ fn a_folder_that_others_can_read_is_not() {
     let said = env.run(&["undo"]).success();
     assert!(!said.stderr.contains("others"), "{said}");
 }
+
+/// What is set for a process says how open new folders are; sessions are private whatever it says.
+#[test]
+fn folders_that_are_made_in_a_store_are_closed_to_others() {
+    for target in ["codex", "gemini-cli", "pi", "qwen-code", "copilot-cli"] {
+        let env = TestEnv::with_sessions();
+        fs_err::remove_dir_all(env.home().join(".codex")).unwrap();
+        let mut command = env.command(&[]);
+        let program = command.get_program().to_owned();
+        let variables: Vec<_> =
+            command.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
+        command = std::process::Command::new("/bin/sh");
+        command.args(["-c", "umask 000; exec \"$@\"", "sh"]).arg(program).current_dir(env.project()).env_clear();
+        command.envs(variables.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.args(["resume", CLAUDE, "--target", target, "--json"]).output().unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let file = Path::new(told["files"][0].as_str().unwrap());
+        let home = env.home();
+        for folder in file.ancestors().skip(1).take_while(|folder| *folder != home) {
+            let mode = fs_err::metadata(folder).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o700, "{target}: {}", folder.display());
+        }
+    }
+}

@@ -108,3 +108,52 @@ fn a_link_is_not_followed() {
     env.run(&["handoff", CLAUDE, "--no-copy"]).success();
     assert_eq!(list(&env), "target\n");
 }
+
+/// One agent keeps its sessions with the work, and its own client keeps git from them.
+const AIDER: &[&str] = &["resume", CLAUDE, "--target", "aider"];
+
+#[test]
+fn a_session_that_is_kept_with_the_work_is_kept_from_git() {
+    for (before, after) in [("target\n", "target\n.aider*\n"), ("target", "target\n.aider*\n")] {
+        let env = repository(before);
+        let dry = env.run(&[AIDER, &["--dry-run"]].concat()).success();
+        assert!(dry.stderr.contains(".gitignore gets the line `.aider*`"), "{dry}");
+        assert_eq!(list(&env), before);
+        let said = env.run(AIDER).success();
+        assert!(said.stderr.contains(".gitignore gets the line `.aider*`"), "{said}");
+        assert_eq!(list(&env), after);
+        env.run(&["undo"]).success();
+        assert_eq!(list(&env), before);
+    }
+}
+
+#[test]
+fn the_line_goes_with_the_last_session_that_needs_it() {
+    let env = repository("target\n");
+    let resume = |session: &str, number: u128| {
+        let mut command = env.command(&["resume", session, "--target", "aider"]);
+        assert!(command.env("CARRYOVER_SEED", (number << 96).to_string()).output().unwrap().status.success());
+    };
+    resume(CLAUDE, 1);
+    resume(crate::support::CODEX, 2);
+    env.run(&["undo", "00000001"]).success();
+    assert_eq!(list(&env), "target\n.aider*\n");
+    env.run(&["undo"]).success();
+    assert_eq!(list(&env), "target\n");
+}
+
+#[test]
+fn a_session_that_git_sees_all_the_same_is_told() {
+    let env = repository("target\n!.aider.chat.history.md\n");
+    let said = env.run(AIDER).success();
+    assert!(said.stderr.contains("git sees .aider.chat.history.") && said.stderr.contains("`.aider*`"), "{said}");
+    assert_eq!(list(&env), "target\n!.aider.chat.history.md\n");
+    let env = repository("");
+    fs_err::remove_file(env.project().join(".gitignore")).unwrap();
+    let said = env.run(AIDER).success();
+    assert!(said.stderr.contains("git sees .aider.chat.history."), "{said}");
+    assert!(!env.project().join(".gitignore").exists(), "a list is never made");
+    let env = repository(".aider*\n");
+    let said = env.run(AIDER).success();
+    assert!(!said.stderr.contains("git"), "{said}");
+}

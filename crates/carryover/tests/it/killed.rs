@@ -74,3 +74,17 @@ fn any_command_sweeps_what_a_killed_one_left() {
     assert!(!env.project().join(".carryover/.carryover-def.tmp").exists());
     assert!(env.project().join(".carryover-mine").exists());
 }
+
+/// A limit on the size of files ends a program without a word, unless it asks to be told.
+#[test]
+fn a_write_that_is_too_long_is_an_error_that_names_its_file() {
+    let env = TestEnv::with_sessions();
+    let before = env.files();
+    let mut command = std::process::Command::new("/bin/bash");
+    command.args(["-c", "ulimit -f 4; exec \"$@\"", "bash"]).arg(env!("CARGO_BIN_EXE_carryover"));
+    command.args(["resume", CLAUDE, "--target", "codex"]).current_dir(env.project()).env_clear();
+    let output = command.env("HOME", env.home()).env("TZ", "UTC").output().unwrap();
+    let said = env.said(output);
+    assert!(said.code == Some(3) && said.stderr.contains("error: could not write [HOME]/."), "{said}");
+    assert_eq!(env.files(), before);
+}

@@ -411,3 +411,29 @@ fn brief_tells_what_was_found_and_where() {
     let said = env.run(&["brief", CLAUDE]);
     assert!(said.stdout.contains("Task") && said.stdout.contains("user 2026-"), "{said}");
 }
+
+#[test]
+fn what_somebody_wrote_into_the_files_is_kept_and_told() {
+    let env = TestEnv::with_sessions();
+    let hand_over = ["handoff", CLAUDE, "--no-copy"];
+    let first = env.run(&hand_over).success();
+    assert!(!first.stderr.contains("by hand"), "{first}");
+    let file = |name: &str| env.project().join(".carryover").join(name);
+    for (times, kept) in [(1, "RESUME.md.before"), (2, "RESUME.md.before-2")] {
+        let again = env.run(&hand_over).success();
+        assert!(!again.stderr.contains("by hand"), "{again}");
+        let noted = format!("{}My notes, {times}.\n", text(&file("RESUME.md")));
+        fs_err::write(file("RESUME.md"), &noted).unwrap();
+        let dry = env.run(&["resume", CLAUDE, "--target", "codex", "--prompt", "--dry-run"]).success();
+        assert!(dry.stderr.contains(kept) && !file(kept).exists(), "{dry}");
+        let said = env.run(&hand_over).success();
+        let words = format!(".carryover/RESUME.md was changed by hand: what stood there is kept as .carryover/{kept}");
+        assert!(said.stderr.contains(&words), "{said}");
+        assert_eq!(text(&file(kept)), noted);
+        assert!(!text(&file("RESUME.md")).contains("My notes"));
+    }
+    env.run(&["capture", CLAUDE]).success();
+    fs_err::write(file("session.json"), "{}").unwrap();
+    let said = env.run(&["capture", CLAUDE]).success();
+    assert!(said.stderr.contains("session.json.before") && text(&file("session.json.before")) == "{}", "{said}");
+}

@@ -234,3 +234,52 @@ fn words_inside_a_brief_of_ours_are_not_overwritten() {
         assert_eq!(fs_err::read_to_string(&file).unwrap(), changed, "{said}");
     }
 }
+
+/// Cuts a journal in half; the other one stays sound.
+fn damaged(env: &TestEnv, id: &str) {
+    let path = env.home().join(format!(".carryover/resumes/{id}.json"));
+    let text = fs_err::read_to_string(&path).unwrap();
+    fs_err::write(&path, &text[..text.len() / 2]).unwrap();
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_takes_nothing_else_along() {
+    let env = TestEnv::with_sessions();
+    let sound = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
+    let more = ["resume", CLAUDE, "--target", "gemini-cli", "--json"];
+    assert!(env.command(&more).env("CARRYOVER_SEED", SEEDS[0]).output().unwrap().status.success());
+    let id = undone_id(SEEDS[0]);
+    damaged(&env, &id);
+    let before = env.files();
+    for args in [&["undo"][..], &["undo", "--force"], &["undo", &id], &["undo", &id[..4]]] {
+        let said = env.run(args);
+        assert_eq!(said.code, Some(3), "{said}");
+        assert!(said.stderr.contains(&format!("{id}.json cannot be read")), "{said}");
+        assert!(said.stderr.contains("carryover undo ID") && said.stderr.contains("00000000  claude-code"), "{said}");
+        assert_eq!(env.files(), before, "{said}");
+    }
+    let said = env.run(&["undo", "nonsense"]);
+    assert!(said.code == Some(2) && said.stderr.contains(&format!("{id}.json cannot be read")), "{said}");
+    env.run(&["undo", sound["undo_id"].as_str().unwrap()]).success();
+    assert_ne!(env.files(), before);
+}
+
+/// The first digits of a seed, by which its resume is known.
+fn undone_id(seed: &str) -> String {
+    format!("{:08x}", seed.parse::<u128>().unwrap() >> 96)
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_named_where_there_is_no_other() {
+    let env = TestEnv::with_sessions();
+    env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    damaged(&env, "00000000");
+    insta::assert_snapshot!(env.run(&["undo"]), @"
+    exit code 3
+    --- stderr
+    error: [HOME]/.carryover/resumes/00000000.json cannot be read, and may be the resume that is meant: nothing was taken back
+    hint: another resume is taken back by its id: `carryover undo ID`
+    hint: if nothing is to be undone by that file, remove it; `carryover doctor` names all such files
+    ");
+    assert!(env.run(&["undo", "--force"]).stderr.contains("00000000.json cannot be read"));
+}

@@ -18,7 +18,7 @@ pub(super) fn of(
     lost.extend(plan.losses.iter().cloned());
     lost.extend(permission_loss(fitted.header.permission, target));
     let created = plan.ops.iter().filter_map(|op| match op {
-        Op::Create { path, .. } => Some(path.clone()),
+        Op::Create { path, .. } | Op::Share { path, .. } => Some(path.clone()),
         Op::Append { .. } | Op::Run(_) => None,
     });
     Report {
@@ -44,7 +44,9 @@ pub(super) fn of(
 
 fn step(op: &Op) -> String {
     match op {
-        Op::Create { path, bytes, .. } => format!("create {} ({})", path.display(), size(bytes.len())),
+        Op::Create { path, bytes, .. } | Op::Share { path, bytes, .. } => {
+            format!("create {} ({})", path.display(), size(bytes.len()))
+        }
         Op::Append { lines, .. } => format!("add a line to {}", lines.file.display()),
         Op::Run(run) => {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();

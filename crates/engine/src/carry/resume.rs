@@ -11,6 +11,7 @@ use carryover_core::transcript::{Body, Permission, SessionId};
 use super::assemble::{Assembled, assemble};
 use crate::client::{self, Client};
 use crate::context::Context;
+use crate::handoff::ignored::{Hiding, MissingIgnoreRule};
 use crate::own::cache;
 use crate::sessions::lineage;
 use crate::sessions::list::Listed;
@@ -115,6 +116,7 @@ pub(crate) fn resume_among(
     let client = client::installed(context, options.target);
     warn(session, options.target, client.as_ref(), &mut warnings);
     let plan = writer.plan(&request(context, session, &place, &fitted), &place.view(context, client.as_ref()))?;
+    warnings.extend(hiding(context, options.target, &place, &plan).told);
     let mut report = report::of(session, options.target, &plan, &fitted, place.window, warnings);
     if options.dry_run {
         let journal = journal_of(context, session, options, &place, &plan);
@@ -245,7 +247,9 @@ fn write(
     inherit_folders(&mut journal, plan, &earlier);
     let lineage = fitted.lineage(plan);
     let verify = || readback::verify(options.target, plan, &fitted.carried);
-    report.warnings.extend(apply(disk, context, plan, &mut journal, lineage, &verify)?);
+    let missing = hiding(context, options.target, place, plan).missing;
+    journal.ignored = missing.as_ref().map(MissingIgnoreRule::note);
+    report.warnings.extend(apply(disk, context, plan, &mut journal, missing.as_ref(), lineage, &verify)?);
     report.undo_id = Some(journal.id);
     for mut earlier in earlier {
         // It stays if somebody began to use it this very moment.
@@ -254,6 +258,12 @@ fn write(
         }
     }
     Ok(())
+}
+
+/// What keeps git from a session that is kept with the work.
+fn hiding(context: &Context, target: &dyn Agent, place: &Place, plan: &WritePlan) -> Hiding {
+    let line = target.ignore_line();
+    line.map_or_else(Hiding::default, |line| Hiding::of(context, &place.project, &plan.file, line))
 }
 
 fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Place, plan: &WritePlan) -> Journal {
@@ -279,8 +289,11 @@ fn superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
 
 /// A copy that takes another's place also takes over the folders that were made for it.
 fn inherit_folders(journal: &mut Journal, plan: &WritePlan, earlier: &[Journal]) {
-    let needed =
-        |folder: &Path| plan.ops.iter().any(|op| matches!(op, Op::Create { path, .. } if path.starts_with(folder)));
+    let is_in = |op: &Op, folder: &Path| match op {
+        Op::Create { path, .. } | Op::Share { path, .. } => path.starts_with(folder),
+        Op::Append { .. } | Op::Run(_) => false,
+    };
+    let needed = |folder: &Path| plan.ops.iter().any(|op| is_in(op, folder));
     for folder in earlier.iter().flat_map(|earlier| &earlier.folders) {
         if needed(folder) && !journal.folders.contains(folder) {
             journal.folders.push(folder.clone());

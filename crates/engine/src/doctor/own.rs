@@ -26,8 +26,8 @@ pub(super) fn examine(context: &Context) -> Vec<Finding> {
         let hint = format!("carryover undo {}", unfinished.id);
         findings.push(Finding::new(None, Severity::Warning, message).hint(hint));
     }
-    for id in journal::names(context).iter().filter(|id| journal::read(context, id).is_none()) {
-        let message = format!("{} cannot be read", journal::path(context, id).display());
+    for id in journal::unreadable(context) {
+        let message = format!("{} cannot be read", journal::path(context, &id).display());
         findings
             .push(Finding::new(None, Severity::Warning, message).hint("remove it, if nothing is to be undone by it"));
     }

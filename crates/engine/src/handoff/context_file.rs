@@ -83,7 +83,7 @@ pub(crate) fn write_context_file_on(
     let plan = Plan::make(context, leaving)?;
     let payload = project_dir::context_file(leaving.project);
     // Before anything is noted down: what is taken back after a failure must not be what was there before.
-    project_dir::refuse_tracked(context, leaving.project, project_dir::CONTEXT).map_err(failed(&payload))?;
+    project_dir::check(context, leaving.project, project_dir::CONTEXT).map_err(failed(&payload))?;
     refuse_changed_payload(context, &payload)?;
     let mut left = LeftBrief {
         file: plan.block.as_ref().map(|block| block.file.clone()),
@@ -177,7 +177,7 @@ impl Plan {
         project_dir::write_on(disk, context, leaving.project, project_dir::CONTEXT, leaving.text.as_bytes())
             .map_err(failed(&payload))?;
         for folder in &journal.folders {
-            disk.create_folder(folder).map_err(failed(folder))?;
+            disk.create_folder(folder, false).map_err(failed(folder))?;
         }
         match (&self.block, text) {
             (Some(new), Some(text)) => {
@@ -192,8 +192,7 @@ impl Plan {
         // No session of the target's: there is nothing to find the way back from.
         let target = Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() };
         let mut journal = Journal::begun(context, source, target, leaving.project);
-        let (path, bytes) = (project_dir::context_file(leaving.project), leaving.text.as_bytes());
-        journal.files.push(Left { path, size: bytes.len() as u64, digest: Fingerprint::of(bytes) });
+        journal.files.push(Left::of(&project_dir::context_file(leaving.project), leaving.text.as_bytes()));
         journal.ignored = self.missing.as_ref().map(MissingIgnoreRule::note);
         journal
     }
@@ -294,11 +293,13 @@ fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<
 
 /// The same for a brief in a file of our own.
 fn refuse_changed_payload(context: &Context, payload: &Path) -> Result<(), ContextFileError> {
-    let done = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
-    let left: Vec<Left> = done.flat_map(|earlier| earlier.files).filter(|left| left.path == payload).collect();
     let Some(bytes) = files::read_bounded(payload, MAX_EARLIER).map_err(failed(payload))? else { return Ok(()) };
-    let is_left = left.iter().any(|left| left.digest == Fingerprint::of(&bytes));
-    if left.is_empty() || is_left { Ok(()) } else { Err(ContextFileError::Changed(payload.to_owned())) }
+    let digest = Fingerprint::of(&bytes);
+    // One that was cut short may have left it, too.
+    let open = journal::all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
+    let mut left = open.flat_map(|earlier| earlier.files).filter(|left| left.path == payload);
+    let is_left = left.any(|left| left.digest == digest);
+    if is_left || bytes.is_empty() { Ok(()) } else { Err(ContextFileError::Changed(payload.to_owned())) }
 }
 
 /// The real file behind a name; never one outside of the project.

@@ -1,7 +1,9 @@
-//! The line in a project's own `.gitignore` that keeps `.carryover/` from git.
+//! The line in a project's own `.gitignore` that keeps `.carryover/` from git, or the sessions of an agent that keeps them
+//! with the work.
 //!
 //! That file is the user's, and committed: it is never made, every other byte of it stays, and what was added is noted
-//! down so that it can be taken out again. The folder has a list of its own besides, so nothing depends on the line.
+//! down so that it can be taken out again. The folder has a list of its own besides, so nothing depends on its line; a
+//! session has none, so where its line cannot be added, that is told.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,16 +36,50 @@ pub(crate) struct MissingIgnoreRule {
 
 /// The project's list, where it is there, git reads it, and nothing keeps git from the folder yet.
 pub(crate) fn find_missing_rule(context: &Context, project: &Path) -> Option<MissingIgnoreRule> {
-    let file = project.join(NAME);
-    // Git does not follow a link here, and neither do we.
-    fs_err::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
-    let before = files::read_bounded(&file, MAX_BYTES).ok()??;
-    let added = addition(&before)?;
+    let missing = MissingIgnoreRule::of(project, &folder_line())?;
     let is_seen = workspace::ignores(context, project, FOLDER).is_some_and(|ignores| !ignores);
-    is_seen.then_some(MissingIgnoreRule { file, before, added })
+    is_seen.then_some(missing)
+}
+
+fn folder_line() -> String {
+    format!("{FOLDER}/")
+}
+
+/// What keeps git from a session in a project.
+#[derive(Default)]
+pub(crate) struct Hiding {
+    pub(crate) missing: Option<MissingIgnoreRule>,
+    /// What the user should know.
+    pub(crate) told: Option<String>,
+}
+
+impl Hiding {
+    /// For a file of the project's own folder, by the line that its agent would add.
+    pub(crate) fn of(context: &Context, project: &Path, file: &Path, line: &str) -> Self {
+        let name = file.strip_prefix(project).ok().and_then(Path::to_str);
+        let Some(name) = name.filter(|name| workspace::ignores_file(context, project, name) == Some(false)) else {
+            return Self::default();
+        };
+        let missing = MissingIgnoreRule::of(project, line);
+        let told = match &missing {
+            Some(_) => format!("{NAME} gets the line `{line}`"),
+            None => format!("git sees {name}, which holds the session: put the line `{line}` into {NAME}"),
+        };
+        Self { missing, told: Some(told) }
+    }
 }
 
 impl MissingIgnoreRule {
+    /// The project's list and what it would get, where it is there and does not speak of that.
+    fn of(project: &Path, line: &str) -> Option<Self> {
+        let file = project.join(NAME);
+        // Git does not follow a link here, and neither do we.
+        fs_err::symlink_metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
+        let before = files::read_bounded(&file, MAX_BYTES).ok()??;
+        let added = addition(&before, line)?;
+        Some(Self { file, before, added })
+    }
+
     /// What is to be noted down before anything is written.
     pub(crate) fn note(&self) -> Ignored {
         Ignored { file: self.file.clone(), added: self.added.clone() }
@@ -93,10 +129,11 @@ pub(crate) fn hide_on(
     Ok(journal.id)
 }
 
-/// Whether a note is about our line in the list of a project, and no link to another.
-pub(crate) fn is_ours(left: &Ignored, project: &Path) -> bool {
+/// Whether a note is about our line in the list of a project, or the agent's, and no link to another.
+pub(crate) fn is_ours(left: &Ignored, project: &Path, agent_line: Option<&str>) -> bool {
     let is_link = fs_err::symlink_metadata(&left.file).is_ok_and(|metadata| metadata.is_symlink());
-    left.file == project.join(NAME) && left.added.trim() == format!("{FOLDER}/") && !is_link
+    let line = left.added.trim();
+    left.file == project.join(NAME) && (line == folder_line() || Some(line) == agent_line) && !is_link
 }
 
 /// Takes the line out; whether it was there. One that is gone is not missed.
@@ -107,23 +144,24 @@ pub(crate) fn take_out(disk: &mut dyn Disk, left: &Ignored, project: &Path) -> i
     Ok(true)
 }
 
-/// What is added to the end of a list; nothing where it names the folder already, to ignore it or not.
-fn addition(before: &[u8]) -> Option<String> {
-    let names = |line: &[u8]| names_folder(&String::from_utf8_lossy(line));
+/// What is added to the end of a list; nothing where it speaks of the same already, to ignore it or not.
+fn addition(before: &[u8], added: &str) -> Option<String> {
+    let names = |line: &[u8]| speaks_of(&String::from_utf8_lossy(line), added);
     if before.contains(&0) || before.split(|byte| *byte == b'\n').any(names) {
         return None;
     }
     let last = before.iter().rposition(|byte| *byte == b'\n');
     let end = if last.is_some_and(|at| before[..at].ends_with(b"\r")) { "\r\n" } else { "\n" };
     let gap = if before.is_empty() || before.ends_with(b"\n") { "" } else { end };
-    Some(format!("{gap}{FOLDER}/{end}"))
+    Some(format!("{gap}{added}{end}"))
 }
 
-fn names_folder(line: &str) -> bool {
+fn speaks_of(line: &str, added: &str) -> bool {
+    let (stem, is_open) = (added.trim_end_matches(['/', '*']), added.ends_with('*'));
     let line = line.trim_start_matches('\u{feff}').trim();
     let pattern = line.strip_prefix('!').unwrap_or(line);
     let pattern = pattern.strip_prefix("**/").unwrap_or(pattern).trim_start_matches('/');
-    pattern.strip_prefix(FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    pattern.strip_prefix(stem).is_some_and(|rest| is_open || rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A list without what was added to it; none where it is not there.
@@ -134,7 +172,7 @@ fn without(now: &[u8], added: &str) -> Option<Vec<u8>> {
     }
     // Somebody has written behind it: the line goes, and every other byte stays.
     let mut lines: Vec<&[u8]> = now.split_inclusive(|byte| *byte == b'\n').collect();
-    let ours = lines.iter().rposition(|line| line.trim_ascii_end() == format!("{FOLDER}/").as_bytes())?;
+    let ours = lines.iter().rposition(|line| line.trim_ascii_end() == added.trim().as_bytes())?;
     lines.remove(ours);
     Some(lines.concat())
 }
@@ -142,6 +180,8 @@ fn without(now: &[u8], added: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const FOLDER_LINE: &str = ".carryover/";
 
     #[test]
     fn the_line_goes_to_the_end_as_the_file_ends_its_lines() {
@@ -153,7 +193,7 @@ mod tests {
             ("a\r\ntarget", "\r\n.carryover/\r\n"),
             ("# .carryover/ is what?\n.carryover2\nx/.carryover\n", ".carryover/\n"),
         ] {
-            assert_eq!(addition(before.as_bytes()).as_deref(), Some(added), "{before:?}");
+            assert_eq!(addition(before.as_bytes(), FOLDER_LINE).as_deref(), Some(added), "{before:?}");
         }
     }
 
@@ -168,16 +208,16 @@ mod tests {
             "!.carryover/",
             "\u{feff}.carryover/",
         ] {
-            assert_eq!(addition(format!("{line}\r\ntarget\r\n").as_bytes()), None, "{line}");
-            assert_eq!(addition(line.as_bytes()), None, "{line}");
+            assert_eq!(addition(format!("{line}\r\ntarget\r\n").as_bytes(), FOLDER_LINE), None, "{line}");
+            assert_eq!(addition(line.as_bytes(), FOLDER_LINE), None, "{line}");
         }
-        assert_eq!(addition(b"\xff\xfet\0a\0"), None, "git reads no such text");
+        assert_eq!(addition(b"\xff\xfet\0a\0", FOLDER_LINE), None, "git reads no such text");
     }
 
     #[test]
     fn what_was_added_is_taken_out_to_the_byte() {
         for before in ["", "target\n", "target", "a\r\ntarget\r\n", "a\r\ntarget", "\u{feff}a\n\n\n", "x/.carryover"] {
-            let added = addition(before.as_bytes()).unwrap();
+            let added = addition(before.as_bytes(), FOLDER_LINE).unwrap();
             let now = format!("{before}{added}");
             assert_eq!(without(now.as_bytes(), &added).as_deref(), Some(before.as_bytes()), "{before:?}");
             assert_eq!(without(before.as_bytes(), &added), None, "{before:?}: taken out before");
@@ -191,5 +231,13 @@ mod tests {
         assert_eq!(taken("new\r\ntarget\r\n.carryover/\r\n", ".carryover/\r\n"), "new\r\ntarget\r\n");
         assert_eq!(taken("target\n.carryover/", ".carryover/\n"), "target\n");
         assert_eq!(without(b"target\nmy.carryover/\n", ".carryover/\n"), None);
+    }
+
+    #[test]
+    fn a_line_that_stands_for_many_names_is_left_to_who_speaks_of_one() {
+        let addition = |before: &str| addition(before.as_bytes(), ".sessions*");
+        assert_eq!(addition("target\n").as_deref(), Some(".sessions*\n"));
+        assert_eq!(addition("!.sessions.shared.md\n"), None);
+        assert_eq!(without(b"target\n.sessions*\nmine\n", ".sessions*\n").as_deref(), Some(&b"target\nmine\n"[..]));
     }
 }

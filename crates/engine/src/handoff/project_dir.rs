@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::context::Context;
 use crate::handoff::workspace;
+use crate::own::cache;
 use crate::own::files;
+use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::{Disk, RealDisk};
 
 /// The folder's name.
@@ -50,6 +52,9 @@ const IGNORE: &str = "*\n";
 /// The list that says so.
 const LIST: &str = ".gitignore";
 
+/// A prompt that is longer is not one.
+const MAX_KEPT: u64 = 64 << 20;
+
 /// A list of a folder that is longer is not one.
 const MAX_LIST: u64 = 1 << 20;
 
@@ -66,25 +71,85 @@ pub(crate) fn write_on(
     bytes: &[u8],
 ) -> io::Result<PathBuf> {
     let path = project.join(FOLDER).join(name);
-    refuse_tracked(context, project, name)?;
+    check(context, project, name)?;
     prepare(disk, project)?;
     disk.write_own(&path, bytes)?;
     Ok(path)
 }
 
+/// The same for a file that people may write into: what they wrote is kept beside it. Answers what the user should know.
+pub fn write_over(context: &Context, project: &Path, name: &str, bytes: &[u8]) -> io::Result<Option<String>> {
+    check(context, project, name)?;
+    let kept = Kept::of(context, project, name)?;
+    if let Some(kept) = &kept {
+        write(context, project, &kept.name, &kept.bytes)?;
+    }
+    let path = write(context, project, name, bytes)?;
+    // If it is forgotten, the next one is kept without need.
+    cache::remember_written(context, &path, Fingerprint::of(bytes)).ok();
+    Ok(kept.map(|kept| kept.told(name)))
+}
+
+/// What `write_over` would tell; an error where it would refuse.
+pub fn would_write_over(context: &Context, project: &Path, name: &str) -> io::Result<Option<String>> {
+    check(context, project, name)?;
+    Ok(Kept::of(context, project, name)?.map(|kept| kept.told(name)))
+}
+
+/// What somebody else wrote in the place of a file of ours, and where it goes.
+struct Kept {
+    bytes: Vec<u8>,
+    name: String,
+}
+
+impl Kept {
+    fn of(context: &Context, project: &Path, name: &str) -> io::Result<Option<Self>> {
+        let path = project.join(FOLDER).join(name);
+        // A link is replaced, and what it leads to stays as it is.
+        if !fs_err::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(None);
+        }
+        let Some(bytes) = files::read_bounded(&path, MAX_KEPT)? else { return Ok(None) };
+        if bytes.is_empty() || cache::is_written(context, &path, Fingerprint::of(&bytes)) {
+            return Ok(None);
+        }
+        let names = (1..).map(|number| match number {
+            1 => format!("{name}.before"),
+            _ => format!("{name}.before-{number}"),
+        });
+        let mut free = names.filter(|name| fs_err::symlink_metadata(project.join(FOLDER).join(name)).is_err());
+        Ok(free.next().map(|name| Self { bytes, name }))
+    }
+
+    fn told(&self, name: &str) -> String {
+        format!("{FOLDER}/{name} was changed by hand: what stood there is kept as {FOLDER}/{}", self.name)
+    }
+}
+
 /// Makes the folder, which hides itself from git.
 pub(crate) fn prepare(disk: &mut dyn Disk, project: &Path) -> io::Result<()> {
+    refuse_link(project)?;
+    hide(disk, &project.join(FOLDER))
+}
+
+/// Refuses to write a file where it would not be private, before anything is touched.
+pub fn check(context: &Context, project: &Path, name: &str) -> io::Result<()> {
+    refuse_link(project)?;
+    refuse_tracked(context, project, name)
+}
+
+/// A clone may bring a link of that name, which would lead us to write elsewhere.
+fn refuse_link(project: &Path) -> io::Result<()> {
     let folder = project.join(FOLDER);
-    // A clone may bring a link of that name, which would lead us to write elsewhere.
     if fs_err::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
         let message = format!("{} is not a folder", folder.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
-    hide(disk, &folder)
+    Ok(())
 }
 
 /// Refuses to write what git keeps: it would be committed, whatever lists say.
-pub(crate) fn refuse_tracked(context: &Context, project: &Path, name: &str) -> io::Result<()> {
+fn refuse_tracked(context: &Context, project: &Path, name: &str) -> io::Result<()> {
     let path = project.join(FOLDER).join(name);
     if !workspace::is_tracked(context, project, &path) {
         return Ok(());

@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::own::files;
 use crate::sessions::project::resolve;
 
-pub(crate) use git::ignores;
 pub use git::is_tracked;
+pub(crate) use git::{ignores, ignores_file};
 
 /// Files that are read for their functions; the newest are enough.
 const MAX_FILES: usize = 200;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::own::files::{self, Stamp};
+use crate::own::fingerprint::Fingerprint;
 
 const SCHEMA: &str = "carryover.cache/1";
 const MAX_ROWS: usize = 5_000;
@@ -20,6 +21,7 @@ pub(crate) struct Cache {
     schema: String,
     messages: Vec<MessagesRow>,
     versions: Vec<VersionRow>,
+    written: Vec<WrittenRow>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,6 +38,13 @@ struct VersionRow {
     stamp: Stamp,
     /// None where the program did not tell.
     version: Option<(u32, u32, u32)>,
+}
+
+/// A file in a project, as we last wrote it.
+#[derive(Debug, Serialize, Deserialize)]
+struct WrittenRow {
+    path: PathBuf,
+    digest: Fingerprint,
 }
 
 /// The answer of a program that was asked for its version; some have none.
@@ -57,6 +66,7 @@ impl Cache {
         SCHEMA.clone_into(&mut self.schema);
         drop_oldest(&mut self.messages);
         drop_oldest(&mut self.versions);
+        drop_oldest(&mut self.written);
         files::write_private(&path(context), &serde_json::to_vec(self)?)
     }
 
@@ -111,4 +121,17 @@ pub fn remember_messages(context: &Context, source: &Source, messages: u64) -> i
     cache.messages.retain(|row| row.path != source.path || row.key != source.key);
     cache.messages.push(MessagesRow { path: source.path.clone(), key: source.key.clone(), stamp, messages });
     cache.save(context)
+}
+
+/// Keeps what we wrote into a file that people may write into, too.
+pub(crate) fn remember_written(context: &Context, path: &Path, digest: Fingerprint) -> io::Result<()> {
+    let mut cache = Cache::load(context);
+    cache.written.retain(|row| row.path != path);
+    cache.written.push(WrittenRow { path: path.to_owned(), digest });
+    cache.save(context)
+}
+
+/// Whether that is what we wrote there last.
+pub(crate) fn is_written(context: &Context, path: &Path, digest: Fingerprint) -> bool {
+    Cache::load(context).written.iter().any(|row| row.path == path && row.digest == digest)
 }

@@ -41,9 +41,14 @@ fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// A file in the making. It is locked for as long as we live, so that one that was left behind is known by its being
 /// free; where the system has no locks, it stays.
 pub(crate) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let file = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
-    file.as_file().lock().ok();
-    Ok(file)
+    loop {
+        let file = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+        file.as_file().lock().ok();
+        // Before it was locked, it looked like one that was left behind, and somebody may have swept it.
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
 }
 
 /// Replaces a file that is not ours alone, or makes it: in one step, with the permissions that it had. It is made in a
@@ -90,6 +95,14 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|source| named(folder, source))
+}
+
+/// Makes one folder: for its owner alone, or as any program would make it.
+pub(crate) fn create_folder(folder: &Path, private: bool) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, if private { 0o700 } else { 0o755 });
     builder.create(folder).map_err(|source| named(folder, source))
 }
 

@@ -9,7 +9,7 @@ use carryover_agents::{Taker, Takes};
 #[cfg(unix)]
 use carryover_core::transcript::SessionId;
 
-use super::fake::BETA;
+use super::fake::{BETA, BOTH};
 use super::world::{World, undo};
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
@@ -17,11 +17,11 @@ use crate::context::Context;
 use crate::handoff::context_file::{ContextFile, write_context_file_on};
 use crate::own::files::TEMP_PREFIX;
 use crate::write::disk::{Disk, NewFile, RealDisk};
-use crate::write::journal::{Lines, Rows};
+use crate::write::journal::{self, Lines, Rows};
 use crate::write::lines::LinesError;
 use crate::write::rows::RowsError;
 use crate::write::run::RunError;
-use crate::write::undo::{undoable, unfinished};
+use crate::write::undo::{undoable, unfinished, withdraw};
 
 /// Stops at a step, counted down.
 struct Failing {
@@ -56,9 +56,9 @@ impl Disk for Failing {
         RealDisk.rewrite(path, bytes, project)
     }
 
-    fn create_folder(&mut self, path: &Path) -> io::Result<()> {
+    fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()> {
         self.step()?;
-        RealDisk.create_folder(path)
+        RealDisk.create_folder(path, private)
     }
 
     fn stage(&mut self, folder: &Path, mark: &str, new: &NewFile<'_>) -> io::Result<PathBuf> {
@@ -256,4 +256,22 @@ fn a_file_in_the_way_is_never_overwritten() {
     let result = world.try_resume(&mut RealDisk, "aaaa1111", &World::options(&BETA));
     assert!(matches!(result, Err(ResumeError::Write { path, .. }) if path == theirs));
     assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn whatever_fails_while_a_resume_is_taken_back_is_told() {
+    for left in 0.. {
+        let mut world = World::new();
+        world.story();
+        world.resume("aaaa1111", &BETA);
+        let mut journal = journal::all(&world.context).remove(0);
+        let mut disk = Failing { left, for_good: false, stopped: false };
+        let result = withdraw(BOTH, &mut disk, &world.context, &mut journal, false);
+        if !disk.stopped {
+            assert!(left > 4, "{left}");
+            return;
+        }
+        let told = result.map_or_else(|error| vec![error.to_string()], |undone| undone.warnings);
+        assert!(!told.is_empty(), "after {left} steps");
+    }
 }

@@ -147,8 +147,8 @@ impl Disk for Importing {
         RealDisk.rewrite(path, bytes, project)
     }
 
-    fn create_folder(&mut self, path: &Path) -> io::Result<()> {
-        RealDisk.create_folder(path)
+    fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()> {
+        RealDisk.create_folder(path, private)
     }
 
     fn stage(&mut self, folder: &Path, mark: &str, new: &NewFile<'_>) -> io::Result<PathBuf> {

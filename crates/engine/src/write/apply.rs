@@ -7,6 +7,7 @@ use carryover_agents::{LinesOf, Op, OwnerOf, RowsOf, WritePlan};
 
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
+use crate::handoff::ignored::MissingIgnoreRule;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::{Disk, NewFile};
@@ -25,6 +26,7 @@ pub(crate) fn apply(
     context: &Context,
     plan: &WritePlan,
     journal: &mut Journal,
+    hide: Option<&MissingIgnoreRule>,
     mut lineage: Lineage,
     verify: &dyn Fn() -> Result<LiveRecords, &'static str>,
 ) -> Result<Vec<String>, ResumeError> {
@@ -32,7 +34,7 @@ pub(crate) fn apply(
     foresee(context, plan, journal);
     write_lineage(disk, context, journal, &lineage)?;
     begin(disk, context, journal)?;
-    let result = perform(disk, context, plan, journal).and_then(|warnings| {
+    let result = perform(disk, context, plan, journal, hide).and_then(|warnings| {
         let live = verify().map_err(ResumeError::ReadBack)?;
         lineage.keep_live(&live);
         if plan.key.is_some() {
@@ -50,27 +52,46 @@ pub(crate) fn apply(
 }
 
 fn refuse_existing(plan: &WritePlan) -> Result<(), ResumeError> {
-    let taken = created(plan).find(|(path, _)| path.symlink_metadata().is_ok());
+    let taken = created(plan).find(|file| file.path.symlink_metadata().is_ok());
     match taken {
-        Some((path, _)) => Err(failed(path)(io::ErrorKind::AlreadyExists.into())),
+        Some(file) => Err(failed(file.path)(io::ErrorKind::AlreadyExists.into())),
         None => Ok(()),
     }
 }
 
-fn created(plan: &WritePlan) -> impl Iterator<Item = (&Path, NewFile<'_>)> {
-    plan.ops.iter().filter_map(|op| match op {
+/// A file that the plan makes.
+struct Created<'a> {
+    path: &'a Path,
+    new: NewFile<'a>,
+    shared: bool,
+}
+
+/// The files that are still to be made. One that is shared may be there by now: another resume was faster.
+fn created(plan: &WritePlan) -> impl Iterator<Item = Created<'_>> {
+    let files = plan.ops.iter().filter_map(|op| match op {
         Op::Create { path, bytes, private, modified } => {
-            Some((path.as_path(), NewFile { bytes, private: *private, modified: *modified }))
+            Some(Created { path, new: NewFile { bytes, private: *private, modified: *modified }, shared: false })
+        }
+        Op::Share { path, bytes, modified } => {
+            Some(Created { path, new: NewFile { bytes, private: true, modified: *modified }, shared: true })
         }
         Op::Append { .. } | Op::Run(_) => None,
-    })
+    });
+    files.filter(|file| !file.is_there())
+}
+
+impl Created<'_> {
+    /// Whether somebody else has made the same.
+    fn is_there(&self) -> bool {
+        let limit = self.new.bytes.len() as u64;
+        self.shared && files::read_bounded(self.path, limit).is_ok_and(|now| now.as_deref() == Some(self.new.bytes))
+    }
 }
 
 /// Notes all that will be there afterwards, so that one journal entry at the beginning is enough to take it back.
 fn foresee(context: &Context, plan: &WritePlan, journal: &mut Journal) {
-    for (path, new) in created(plan) {
-        let left = Left { path: path.to_owned(), size: new.bytes.len() as u64, digest: Fingerprint::of(new.bytes) };
-        journal.files.push(left);
+    for Created { path, new, shared } in created(plan) {
+        journal.files.push(Left { shared, ..Left::of(path, new.bytes) });
         let mut missing: Vec<PathBuf> =
             path.ancestors().skip(1).take_while(|folder| !folder.is_dir()).map(Path::to_owned).collect();
         missing.reverse();
@@ -154,20 +175,28 @@ fn perform(
     context: &Context,
     plan: &WritePlan,
     journal: &Journal,
+    hide: Option<&MissingIgnoreRule>,
 ) -> Result<Vec<String>, ResumeError> {
+    let mut warnings = Vec::new();
+    // Before git could see the session.
+    if let Some(Err(error)) = hide.map(|missing| missing.write(disk, &journal.project)) {
+        warnings.push(format!("git sees the session: {error}"));
+    }
     for folder in &journal.folders {
-        match disk.create_folder(folder) {
+        match disk.create_folder(folder, true) {
             // A client that starts at this moment makes the same folder.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             result => result.map_err(failed(folder))?,
         }
     }
-    for (path, new) in created(plan) {
-        let folder = files::parent(path).map_err(failed(path))?;
-        let staged = disk.stage(folder, &journal.id, &new).map_err(failed(path))?;
-        disk.publish(&staged, path).map_err(failed(path))?;
+    for file in created(plan) {
+        let folder = files::parent(file.path).map_err(failed(file.path))?;
+        let staged = disk.stage(folder, &journal.id, &file.new).map_err(failed(file.path))?;
+        match disk.publish(&staged, file.path) {
+            Err(_) if file.is_there() => {}
+            result => result.map_err(failed(file.path))?,
+        }
     }
-    let mut warnings = Vec::new();
     for op in &plan.ops {
         if let Op::Append { lines: of, line } = op {
             disk.append_line(&appended(of), line).map_err(failed(&of.file))?;

@@ -1,38 +1,63 @@
 //! How far a journal reaches: to where its agent writes, and no further.
 //!
 //! A journal is a file, and what it names is removed. Somebody else may have written it, so it is believed only where it
-//! names what a resume could have added: sessions in the agent's own store, and our own files in a project.
+//! names what a resume could have added: the session that it speaks of, in the agent's own store, and our own files in a
+//! project. A session is the one that it speaks of if it has that id, and still begins with what was written.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use carryover_agents::{Agent, Env, Facts, Taker, fits};
+use carryover_agents::{Agent, Env, Facts, Store, Taker, fits};
 
 use crate::context::Context;
 use crate::handoff::ignored;
 use crate::handoff::project_dir;
+use crate::own::files;
+use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::resolve;
-use crate::write::journal::{Journal, Lines};
+use crate::write::journal::{Journal, Left, Lines, Rows};
+
+/// Ids of sessions are at least as long where a file is named by them.
+const LEAST_ID: usize = 32;
 
 /// The first path that a journal could not have from us.
 pub(crate) fn beyond(agents: &[&'static dyn Agent], context: &Context, journal: &Journal) -> Option<PathBuf> {
     let reach = Reach::of(agents, context, journal);
     let mut named = reach.files_beyond(journal);
-    named =
-        named.or_else(|| journal.rows.iter().map(|rows| &rows.database).find(|file| !reach.is_in_store(file)).cloned());
+    named = named.or_else(|| {
+        journal.rows.iter().find(|rows| !reach.holds_rows(rows, journal)).map(|rows| rows.database.clone())
+    });
     named = named.or_else(|| {
         journal.lines.iter().find(|lines| !reach.holds_lines(lines, journal)).map(|lines| lines.file.clone())
     });
     named = named
         .or_else(|| journal.blocks.iter().map(|block| &block.file).find(|file| !reach.is_in_project(file)).cloned());
-    let ignored = journal.ignored.as_ref().filter(|left| !ignored::is_ours(left, &journal.project));
+    let line = reach.agent.and_then(<dyn Agent>::ignore_line);
+    let ignored = journal.ignored.as_ref().filter(|left| !ignored::is_ours(left, &journal.project, line));
     named = named.or_else(|| ignored.map(|left| left.file.clone()));
     // Folders were made for what is in them.
     named.or_else(|| journal.folders.iter().find(|folder| !journal.is_in(folder)).cloned())
 }
 
+/// The first file that is where sessions are, and is not the one that the journal speaks of.
+pub(crate) fn foreign(agents: &[&'static dyn Agent], context: &Context, journal: &Journal) -> Option<PathBuf> {
+    let reach = Reach::of(agents, context, journal);
+    let is_session = |left: &&Left| real(&left.path).is_some_and(|file| reach.is_session(&file));
+    // One that is gone is nobody's.
+    let there = journal.files.iter().filter(|left| left.path.symlink_metadata().is_ok());
+    let mut sessions = there.filter(is_session);
+    sessions.find(|left| !reach.holds_session(&left.path, journal) || !has_grown(left)).map(|left| left.path.clone())
+}
+
+/// Whether a file still begins with what was written: clients go on at its end.
+fn has_grown(left: &Left) -> bool {
+    Fingerprint::of_file(&left.path, Some(left.size)).is_ok_and(|now| now == (left.size, left.digest))
+}
+
 /// Where the agent of a journal writes.
 struct Reach {
+    agent: Option<&'static dyn Agent>,
     /// Its stores.
     stores: Vec<PathBuf>,
     /// The folders in which its sessions are, and what their files are called.
@@ -45,7 +70,7 @@ struct Reach {
 impl Reach {
     fn of(agents: &[&'static dyn Agent], context: &Context, journal: &Journal) -> Self {
         let id = journal.target.agent.as_str();
-        let agent = agents.iter().find(|agent| agent.facts().id == id);
+        let agent = agents.iter().find(|agent| agent.facts().id == id).copied();
         let (mut stores, mut sessions) = (Vec::new(), Vec::new());
         if let Some(agent) = agent {
             // Stores that the configuration names are only read.
@@ -63,7 +88,7 @@ impl Reach {
         }
         let project = real_folder(&journal.project);
         let payload = Taker::by_name(id).map(|_| project_dir::context_file(&project));
-        Self { stores, sessions, project, payload }
+        Self { agent, stores, sessions, project, payload }
     }
 
     fn files_beyond(&self, journal: &Journal) -> Option<PathBuf> {
@@ -72,7 +97,9 @@ impl Reach {
             files().filter_map(|file| real(file).filter(|file| self.is_session(file))).collect();
         let is_ours = |file: &PathBuf| {
             real(file).is_some_and(|file| {
-                self.payload.as_ref() == Some(&file) || self.is_session(&file) || self.is_beside(&file, &sessions)
+                self.payload.as_ref() == Some(&file)
+                    || self.is_session(&file)
+                    || self.is_beside(&file, &sessions, journal)
             })
         };
         files().find(|file| !is_ours(file)).cloned()
@@ -83,16 +110,43 @@ impl Reach {
         self.sessions.iter().any(|(folder, pattern)| file.starts_with(folder) && fits(pattern, name))
     }
 
-    /// Some sessions have files of their own around them, in a folder that is theirs.
-    fn is_beside(&self, file: &Path, sessions: &[PathBuf]) -> bool {
+    /// Some sessions have files of their own around them, in a folder that is named by their id, and some share a file
+    /// that names their project.
+    fn is_beside(&self, file: &Path, sessions: &[PathBuf], journal: &Journal) -> bool {
         let Some(folder) = file.parent() else { return false };
         let below = |(root, _): &(PathBuf, &str)| folder.starts_with(root) && folder != root;
-        self.sessions.iter().any(below) && sessions.iter().any(|session| session.starts_with(folder))
+        let is_around = self.sessions.iter().any(below) && sessions.iter().any(|session| session.starts_with(folder));
+        let is_own = || is_id(folder.file_name(), journal);
+        let project = journal.project.as_os_str().as_encoded_bytes();
+        let names_project = || {
+            let text = files::read_bounded(file, project.len() as u64);
+            text.is_ok_and(|text| text.is_none_or(|text| text == project))
+        };
+        is_around && (is_own() || names_project())
+    }
+
+    /// Whether a file holds the session that a journal speaks of: by its name, or by what its agent reads in it.
+    fn holds_session(&self, file: &Path, journal: &Journal) -> bool {
+        let session = &journal.target.session;
+        let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let is_named = session.0.len() >= LEAST_ID && name.contains(&session.0);
+        if is_named || is_id(file.parent().and_then(Path::file_name), journal) {
+            return true;
+        }
+        let Some(agent) = self.agent else { return false };
+        let found = |root: &PathBuf| agent.sessions_in(&Store { root: root.clone() }, file).unwrap_or_default();
+        self.stores.iter().take(1).flat_map(found).any(|found| found.id == *session)
     }
 
     fn is_in_store(&self, file: &Path) -> bool {
         let roots = || self.stores.iter().chain(self.sessions.iter().map(|(folder, _)| folder));
         real(file).is_some_and(|file| roots().any(|root| file.starts_with(root)))
+    }
+
+    /// Rows go where they name the session.
+    fn holds_rows(&self, rows: &Rows, journal: &Journal) -> bool {
+        let session = &journal.target.session.0;
+        !session.is_empty() && rows.value.contains(session.as_str()) && self.is_in_store(&rows.database)
     }
 
     /// Lines of an index go where they name the session; a lock is no more than that.
@@ -107,6 +161,12 @@ impl Reach {
     fn is_in_project(&self, file: &Path) -> bool {
         real(file).is_some_and(|file| file.starts_with(&self.project) && resolve(&file).starts_with(&self.project))
     }
+}
+
+/// Whether a name is the id of a journal's session.
+fn is_id(name: Option<&OsStr>, journal: &Journal) -> bool {
+    let session = &journal.target.session.0;
+    session.len() >= LEAST_ID && name.is_some_and(|name| name == session.as_str())
 }
 
 /// Where sessions are in a store: below the first folder of a track, or beside each other in the store itself. That

@@ -28,8 +28,8 @@ pub(crate) trait Disk {
     fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Replaces a file of a project that is not ours alone; who may read it stays as it is.
     fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()>;
-    /// Makes one folder; the one above it exists.
-    fn create_folder(&mut self, path: &Path) -> io::Result<()>;
+    /// Makes one folder; the one above it exists. A private one is its owner's alone, whatever the process is set to.
+    fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()>;
     /// Writes a file beside its place and brings it to disk; `mark` is part of its name.
     fn stage(&mut self, folder: &Path, mark: &str, new: &NewFile<'_>) -> io::Result<PathBuf>;
     /// Puts a staged file in its place; never over another one.
@@ -55,8 +55,8 @@ impl Disk for RealDisk {
         files::rewrite(path, bytes, &project.join(project_dir::FOLDER))
     }
 
-    fn create_folder(&mut self, path: &Path) -> io::Result<()> {
-        fs_err::create_dir(path)?;
+    fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()> {
+        files::create_folder(path, private)?;
         files::sync_folder(files::parent(path)?)
     }
 

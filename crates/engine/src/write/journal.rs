@@ -45,6 +45,15 @@ pub(crate) struct Left {
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
     pub(crate) digest: Fingerprint,
+    /// Others need it as much as we do: it goes when nothing else is left in its folder.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) shared: bool,
+}
+
+impl Left {
+    pub(crate) fn of(path: &Path, bytes: &[u8]) -> Self {
+        Self { path: path.to_owned(), size: bytes.len() as u64, digest: Fingerprint::of(bytes), shared: false }
+    }
 }
 
 /// Rows of ours in a client's own index.
@@ -266,7 +275,8 @@ fn load<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&bytes).ok()
 }
 
-/// Every resume that is known, newest first. Files that are not ours or broken are passed over; `doctor` names them.
+/// Every resume that is known, newest first. Files that are not ours or broken are passed over; `doctor` and `undo` name
+/// them.
 pub(crate) fn all(context: &Context) -> Vec<Journal> {
     let mut journals: Vec<Journal> = names(context).iter().filter_map(|id| read(context, id)).collect();
     journals.sort_by_key(|journal| std::cmp::Reverse(journal.number));
@@ -295,6 +305,13 @@ pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
     let paths = files.chain(&journal.folders).chain(lines).chain(databases);
     let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
     sound.then_some(journal)
+}
+
+/// The ids of journals that are there and cannot be read.
+pub(crate) fn unreadable(context: &Context) -> Vec<String> {
+    let mut ids: Vec<String> = names(context).into_iter().filter(|id| read(context, id).is_none()).collect();
+    ids.sort();
+    ids
 }
 
 /// The ids for which there is a file.

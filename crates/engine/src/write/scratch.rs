@@ -137,7 +137,7 @@ pub fn sweep(context: &Context) {
     let unfinished = journal::all(context).into_iter().filter(|journal| journal.state == State::Writing);
     places.extend(unfinished.flat_map(|journal| beside(&journal)));
     for folder in &places {
-        sweep_files(folder);
+        sweep_files(context, folder);
     }
 }
 
@@ -150,14 +150,32 @@ fn beside(journal: &Journal) -> Vec<PathBuf> {
     folders.chain([journal.project.join(project_dir::FOLDER)]).collect()
 }
 
-fn sweep_files(folder: &Path) {
+fn sweep_files(context: &Context, folder: &Path) {
+    // A clone may bring a link in the place of our folder.
+    if !fs_err::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir())
+        && folder.ends_with(project_dir::FOLDER)
+    {
+        return;
+    }
     let Ok(entries) = fs_err::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let is_file = || fs_err::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        if is_temporary(&path) && path.to_string_lossy().ends_with(TEMP_SUFFIX) && is_file() {
+        if !is_temporary(&path) || !path.to_string_lossy().ends_with(TEMP_SUFFIX) || !is_file() {
+            continue;
+        }
+        // Nobody holds one between its being written and its being put in its place; whoever does that has the lock.
+        if !is_staged(&path) {
+            remove_abandoned(&path);
+        } else if let Some(_lock) = Lock::try_take(context) {
             remove_abandoned(&path);
         }
     }
+}
+
+/// Whether a temporary file is one of a resume's, by whose id it is named.
+fn is_staged(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    name.strip_prefix(TEMP_PREFIX).is_some_and(|rest| rest.contains('-'))
 }
 
 fn remove_abandoned(path: &Path) {
@@ -170,4 +188,35 @@ fn remove_abandoned(path: &Path) {
 
 fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMP_PREFIX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::world::World;
+
+    #[test]
+    fn what_a_resume_is_about_to_put_in_its_place_is_not_swept() {
+        let world = World::new();
+        let staged = world.context.cwd.join(".carryover-0000abcd-xyz.tmp");
+        files::write_private(&staged, b"a session").unwrap();
+        let lock = Lock::take(&world.context).unwrap();
+        sweep(&world.context);
+        assert!(staged.exists(), "somebody is at it");
+        drop(lock);
+        sweep(&world.context);
+        assert!(!staged.exists(), "a kill left it behind");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_place_of_our_folder_is_not_swept() {
+        let world = World::new();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let theirs = elsewhere.path().join(".carryover-theirs.tmp");
+        files::write_private(&theirs, b"theirs").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), world.context.cwd.join(project_dir::FOLDER)).unwrap();
+        sweep(&world.context);
+        assert!(theirs.exists());
+    }
 }

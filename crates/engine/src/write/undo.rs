@@ -1,5 +1,6 @@
 //! Taking back what a resume wrote.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,8 @@ use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::Here;
 use crate::write::bounds;
 use crate::write::disk::{Disk, RealDisk, temp_prefix};
-use crate::write::journal::{self, Journal, Lock, State};
+use crate::write::inherit;
+use crate::write::journal::{self, Journal, Left, Lock, State};
 use crate::write::rows;
 use crate::write::scratch;
 
@@ -49,10 +51,14 @@ pub enum UndoError {
     Ambiguous { prefix: String, fitting: Vec<Undoable> },
     #[error("no resume of this project can be taken back")]
     NothingHere,
+    #[error("{} cannot be read, and may be the resume that is meant: nothing was taken back", journal.display())]
+    Unreadable { journal: PathBuf },
     #[error("{} has been changed since it was written: somebody has gone on there", path.display())]
     Used { id: String, path: PathBuf },
     #[error("{} names {}, where no resume of ours writes: nothing was taken back", journal.display(), path.display())]
     Beyond { journal: PathBuf, path: PathBuf },
+    #[error("{} names {}, which is not, or no longer, what was written: nothing was taken back", journal.display(), path.display())]
+    Foreign { journal: PathBuf, path: PathBuf },
     #[error("a command of {agent} is still at work for it: nothing was taken back")]
     Running { id: String, agent: String },
     #[error("{0}")]
@@ -109,6 +115,7 @@ pub(crate) fn undo_among(
 pub fn last_here(context: &Context) -> Result<Undoable, UndoError> {
     let mut here = Here::of(&context.cwd);
     let open = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    refuse_unreadable(context, |_| true)?;
     let last = open.into_iter().find(|journal| here.holds(&journal.project));
     last.map(Undoable::from).ok_or(UndoError::NothingHere)
 }
@@ -175,16 +182,34 @@ pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, contex
 fn choose(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
     let mut open = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
     let Some(id) = id else {
+        refuse_unreadable(context, |_| true)?;
         return open.next().ok_or(UndoError::Nothing);
     };
-    let fitting: Vec<Journal> = open.filter(|journal| !id.is_empty() && journal.id.starts_with(id)).collect();
+    let fits = |known: &str| !id.is_empty() && known.starts_with(id);
+    let fitting: Vec<Journal> = open.filter(|journal| fits(&journal.id)).collect();
     let exact = fitting.iter().position(|journal| journal.id == id);
+    if exact.is_none() {
+        refuse_unreadable(context, fits)?;
+    }
     if exact.is_none() && fitting.len() > 1 {
         let fitting = fitting.into_iter().map(Undoable::from).collect();
         return Err(UndoError::Ambiguous { prefix: id.to_owned(), fitting });
     }
     let found = fitting.into_iter().nth(exact.unwrap_or(0));
     found.ok_or_else(|| UndoError::NotFound(id.to_owned()))
+}
+
+/// A journal that cannot be read may be the newest: to take back the one before it would be to take back another's.
+fn refuse_unreadable(context: &Context, is_meant: impl Fn(&str) -> bool) -> Result<(), UndoError> {
+    match journal::unreadable(context).into_iter().find(|id| is_meant(id)) {
+        Some(id) => Err(UndoError::Unreadable { journal: journal::path(context, &id) }),
+        None => Ok(()),
+    }
+}
+
+/// The journals that cannot be read, for who looks for one.
+pub fn unreadable(context: &Context) -> Vec<PathBuf> {
+    journal::unreadable(context).iter().map(|id| journal::path(context, id)).collect()
 }
 
 /// Takes a resume back and says so in its journal.
@@ -198,11 +223,29 @@ pub(crate) fn withdraw(
     if let Some(path) = bounds::beyond(agents, context, journal) {
         return Err(UndoError::Beyond { journal: journal::path(context, &journal.id), path });
     }
+    if let Some(path) = bounds::foreign(agents, context, journal) {
+        let own = journal::path(context, &journal.id);
+        // One that was cut short, and that somebody has written anew since, is theirs.
+        let is_theirs = journal.state == State::Writing && !force;
+        return Err(if is_theirs { used(journal, &path) } else { UndoError::Foreign { journal: own, path } });
+    }
     if journal.state == State::Writing {
         disclaim(context, journal);
     }
-    let Taken { removed, out_of: taken_out, mut warnings } = take_back(disk, journal, force)?;
-    pass_on_folders(disk, context, journal)?;
+    let heir = inherit::heir_of_line(context, journal);
+    let line = heir.is_some().then(|| journal.ignored.take()).flatten();
+    let taken = take_back(disk, journal, force);
+    let Taken { removed, out_of: taken_out, mut warnings } = match taken {
+        Ok(taken) => taken,
+        Err(error) => {
+            journal.ignored = line;
+            return Err(error);
+        }
+    };
+    if let Some(heir) = heir {
+        write_journal(disk, context, &Journal { ignored: line, ..heir })?;
+    }
+    inherit::pass_on(disk, context, journal)?;
     warnings.extend(dangling(context, journal));
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;
@@ -235,7 +278,7 @@ fn disclaim(context: &Context, journal: &mut Journal) {
     }
 }
 
-fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
+pub(crate) fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
     journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
 }
 
@@ -283,7 +326,9 @@ pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> 
         taken.out_of.push(TakenOut { what: "line", file: left.file.clone() });
     }
     for left in &journal.files {
-        if remove(disk, &left.path)? {
+        if left.shared {
+            // It goes with its folder.
+        } else if remove(disk, &left.path)? {
             taken.removed.push(left.path.clone());
         } else if journal.state == State::Done {
             taken.warnings.push(format!("{} was gone already", left.path.display()));
@@ -293,34 +338,61 @@ pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> 
     if journal.ignored.is_some() || journal.is_in(&journal.project.join(project_dir::FOLDER)) {
         taken.removed.extend(project_dir::tidy(disk, &journal.project).map_err(failed(&journal.project))?);
     }
-    let mut folders: Vec<&PathBuf> = journal.folders.iter().collect();
-    // The innermost first.
-    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
-    for folder in folders {
-        // One that is not empty holds what others have put there since.
-        if disk.remove_folder(folder).is_ok() {
-            taken.removed.push(folder.clone());
-        }
-    }
+    remove_folders(disk, journal, &mut taken)?;
     Ok(taken)
 }
 
-/// Folders of ours in which another resume has left something since are that one's to remove.
-fn pass_on_folders(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
-    let left: Vec<&PathBuf> = journal.folders.iter().filter(|folder| folder.is_dir()).collect();
-    if left.is_empty() {
-        return Ok(());
-    }
-    let open = |other: &Journal| other.id != journal.id && other.state != State::Undone;
-    for mut other in journal::all(context).into_iter().filter(open) {
-        let is_its = |folder: &&&PathBuf| other.is_in(folder) && !other.folders.contains(folder);
-        let its: Vec<PathBuf> = left.iter().filter(is_its).map(|folder| (*folder).clone()).collect();
-        if !its.is_empty() {
-            other.folders.extend(its);
-            write_journal(disk, context, &other)?;
+/// Removes the folders that were made, and before each the files of ours in it that others share, if nobody does.
+fn remove_folders(disk: &mut dyn Disk, journal: &Journal, taken: &mut Taken) -> Result<(), UndoError> {
+    // One that says something else by now is not ours.
+    let is_ours = |left: &&Left| {
+        left.shared && Fingerprint::of_file(&left.path, None).is_ok_and(|now| now == (left.size, left.digest))
+    };
+    let shared: Vec<&PathBuf> = journal.files.iter().filter(is_ours).map(|left| &left.path).collect();
+    let mut folders: BTreeSet<&Path> = journal.folders.iter().map(PathBuf::as_path).collect();
+    folders.extend(shared.iter().filter_map(|file| file.parent()));
+    let mut folders: Vec<&Path> = folders.into_iter().collect();
+    // The innermost first.
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in folders {
+        let ours: Vec<&PathBuf> = shared.iter().filter(|file| file.parent() == Some(folder)).copied().collect();
+        if !ours.is_empty() && !holds_others(folder, &ours) {
+            for file in ours {
+                taken.removed.extend(remove(disk, file)?.then(|| file.clone()));
+            }
+        }
+        if !journal.folders.iter().any(|made| made == folder) {
+            continue;
+        }
+        match disk.remove_folder(folder) {
+            Ok(()) => taken.removed.push(folder.to_owned()),
+            // One that is not empty holds what others have put there since.
+            Err(_) if !is_empty(folder) => {}
+            Err(error) => taken.warnings.push(format!("the empty folder {} stays: {error}", folder.display())),
         }
     }
     Ok(())
+}
+
+/// Whether a folder is there, and nothing can be seen in it.
+fn is_empty(folder: &Path) -> bool {
+    match fs_err::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// Whether a folder holds files besides these, at any depth. One that cannot be looked into does.
+fn holds_others(folder: &Path, ours: &[&PathBuf]) -> bool {
+    let entries = match fs_err::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return error.kind() != io::ErrorKind::NotFound,
+    };
+    entries.into_iter().any(|entry| {
+        let Ok(entry) = entry else { return true };
+        let (path, is_folder) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        if is_folder { holds_others(&path, ours) } else { !ours.contains(&&path) }
+    })
 }
 
 /// What still points to a brief that has gone with this one.
@@ -339,7 +411,7 @@ fn dangling(context: &Context, journal: &Journal) -> Vec<String> {
 }
 
 fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
-    for left in &journal.files {
+    for left in journal.files.iter().filter(|left| !left.shared) {
         match Fingerprint::of_file(&left.path, None) {
             Ok(now) if now == (left.size, left.digest) => {}
             Ok(_) => return Err(used(journal, &left.path)),

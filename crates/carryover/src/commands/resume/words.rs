@@ -180,7 +180,7 @@ impl From<ContextFileError> for CommandError {
     fn from(error: ContextFileError) -> Self {
         let hint = match &error {
             ContextFileError::Changed(_) => {
-                Some("move your words out of the block that `carryover` marks, or remove the block")
+                Some("move your words out of the block that `carryover` marks, or out of that file, or remove it")
             }
             _ => None,
         };

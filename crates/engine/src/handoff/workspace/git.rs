@@ -74,6 +74,13 @@ pub(crate) fn ignores(context: &Context, project: &Path, name: &str) -> Option<b
     Some(asker.ask(&["check-ignore", "--no-index", "--", &folder]).is_some())
 }
 
+/// The same of a file, which need not be there yet.
+pub(crate) fn ignores_file(context: &Context, project: &Path, name: &str) -> Option<bool> {
+    let asker = Asker::new(context, project)?;
+    asker.ask(&["rev-parse", "--is-inside-work-tree"]).filter(|answer| answer.trim() == "true")?;
+    Some(asker.ask(&["check-ignore", "--no-index", "--", name]).is_some())
+}
+
 fn commits(log: &str) -> Vec<Commit> {
     log.split(COMMIT).filter_map(commit).collect()
 }
