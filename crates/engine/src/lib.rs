@@ -9,6 +9,7 @@ mod blob;
 mod blocks;
 mod bounds;
 mod cache;
+pub mod canonical;
 pub mod client;
 pub mod closed;
 pub mod config;

@@ -12,6 +12,7 @@ mod nothing_runs;
 mod odd_entries;
 mod stores;
 mod support;
+mod test_captured;
 mod test_completions;
 mod test_config;
 mod test_demo;
