@@ -71,6 +71,12 @@ pub trait Agent: Send + Sync {
         matches!(body, Body::Opaque(Cow::Owned(_)))
     }
 
+    /// What the store still holds of the files that a record of kept file states names.
+    fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {
+        let _ = (header, key);
+        Vec::new()
+    }
+
     /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
 
@@ -102,6 +108,12 @@ pub trait Agent: Send + Sync {
         None
     }
 
+    /// Where this reads files that were captured from an agent, in that agent's stead: the same reader, which masks nothing.
+    /// Its records are not such as the agent's client wrote.
+    fn as_captured(&self) -> Option<&'static dyn Agent> {
+        None
+    }
+
     /// Present where sessions can be written so that the client's own resume loads them.
     fn writer(&self) -> Option<&dyn Writer> {
         None
@@ -125,6 +137,16 @@ pub struct Source {
     pub path: PathBuf,
     /// The session inside a store that holds several in one file.
     pub key: Option<String>,
+}
+
+/// A file as it once was, kept by a client for going back to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileState {
+    /// As its client names it.
+    pub path: String,
+    /// What the client calls this state of it.
+    pub name: String,
+    pub content: String,
 }
 
 /// Whether a client has the session open.

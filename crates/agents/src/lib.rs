@@ -5,6 +5,7 @@
 
 mod agent;
 mod aider;
+pub mod captured;
 mod claude_code;
 mod codex;
 mod copilot_cli;
@@ -23,7 +24,7 @@ mod qwen_code;
 mod taker;
 mod version;
 
-pub use agent::{Agent, Bookmark, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
+pub use agent::{Agent, Bookmark, FileState, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{Base, Facts, Limits, ModelWindow, PathRule, Track, UNKNOWN_RESUME_BUDGET, fits};

@@ -2,6 +2,7 @@
 
 pub(crate) mod assemble;
 mod blob;
+pub mod canonical;
 mod fit;
 mod report;
 pub mod resume;

@@ -8,4 +8,5 @@ pub mod ignored;
 pub mod project_dir;
 pub mod workspace;
 
-pub use distil::{Distilled, Options, distil_session, refuse_unknown};
+pub(crate) use distil::refuse_unasked;
+pub use distil::{Distilled, Options, distil_session};

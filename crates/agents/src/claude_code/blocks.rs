@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carryover_core::transcript::{Blob, Call, CallId, Outcome, Part, Place, Status, text_of};
+use carryover_core::transcript::{Action, Blob, Call, CallId, Outcome, Part, Place, Status, text_of};
 use serde_json::{Value, json};
 
 use super::dialect;
@@ -41,7 +41,9 @@ impl<'a> Blocks<'a> {
     }
 
     pub(super) fn call(&mut self, call: &Call, carried: &Carried) -> Value {
-        let spelt = dialect::spell(call, &carried.action, self.home());
+        // The client's own call is not translated into itself, which would lose what its meaning does not need.
+        let own = carried.agent == super::FACTS.id && dialect::action(call, None) != Action::Other;
+        let spelt = if own { None } else { dialect::spell(call, &carried.action, self.home()) };
         self.translated += usize::from(spelt.is_some());
         let (tool, mut input) = match spelt {
             Some(spelt) => (spelt.tool.to_owned(), spelt.input),

@@ -14,6 +14,7 @@ mod heard;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod heard_tests;
+mod kept_files;
 mod past;
 mod queue;
 mod read;
@@ -35,8 +36,8 @@ use carryover_core::transcript::{Action, Answer, Body, Call, Entry, EntryKey, He
 
 use crate::formats::jsonl;
 use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
+    Agent, AgentError, Base, Bookmark, Facts, FileState, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
+    TargetView, WritePlan, WriteRequest, Writer,
 };
 
 /// Claude Code, 1.0 to 2.1.
@@ -109,6 +110,10 @@ impl Agent for ClaudeCode {
 
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         read::raw(header, key)
+    }
+
+    fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {
+        kept_files::states(header, key)
     }
 
     fn is_unknown(&self, body: &Body) -> bool {

@@ -147,6 +147,10 @@ impl Reading<'_, '_> {
             self.envelope(&mut parsed);
         }
         let bodies = self.bodies(&mut parsed.facts);
+        if &*self.record.kind == "human" && self.record.message.is_some() {
+            // Descriptions of the format on the web have it, and no client; what somebody wrote after them is not passed over.
+            parsed.rejected = Some("words of the user in a shape that no version of the client writes");
+        }
         let node = self.node();
         let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
         let side = self.record.is_sidechain == Some(true);

@@ -245,6 +245,11 @@ impl Parsed {
             (Some(kind), _) => self.noise(None, opaque(kind), ground),
             (None, _) if loose.id.is_some() => self.meta(None, ground),
             (None, _) => {
+                if loose.role.is_some() {
+                    // Descriptions of the format on the web have it, and no client; what somebody wrote after them is not
+                    // passed over.
+                    self.rejected = Some("words in a shape that no version of the client writes");
+                }
                 let kind = loose.record_type.as_deref().unwrap_or("unknown");
                 self.noise(None, opaque(kind), ground)
             }

@@ -42,6 +42,8 @@ pub(super) struct WireLoose<'a> {
     pub(super) id: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) payload: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) role: Option<&'a RawValue>,
 }
 
 /// An item of the Responses API: a message, a call, an output, reasoning.

@@ -36,7 +36,8 @@ Examples:
   carryover resume --target claude-code --project ~/moved/here
   carryover resume --target cursor --context-only         a brief where Cursor reads its rules
   carryover resume --target gemini-cli --prompt           a prompt to start it with
-  carryover resume --file session.json --target codex     from an earlier `carryover capture`")]
+  carryover resume process.json --target codex            from `carryover show --format uasf > process.json`
+  carryover resume --file session.json --target codex     a prompt, from an earlier `carryover capture`")]
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
     session: SessionArgs,
@@ -50,22 +51,22 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     tokens: Option<u64>,
     /// Fail where the session cannot be written into the target's own store
-    #[arg(long, conflicts_with_all = ["prompt", "context_only", "file"], hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["prompt", "context_only"], hide_short_help = true)]
     native: bool,
     /// Go on from a prompt, which is written and copied
     #[arg(long, conflicts_with = "context_only")]
     prompt: bool,
     /// Leave a brief where the target reads its instructions
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long)]
     context_only: bool,
-    /// Go on from a captured session (Portable Session Format or UASF), with a prompt
+    /// Go on from a captured session: UASF, or Portable Session Format, which makes a prompt
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, hide_short_help = true)]
     #[arg(conflicts_with_all = ["session", "source"])]
     file: Option<PathBuf>,
     /// Print what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
-    /// Write keys, tokens and passwords as they are, in words
+    /// Write keys, tokens and passwords as they are, in words and from captured sessions
     #[arg(long, hide_short_help = true)]
     no_redact: bool,
     /// Start the target with the session
@@ -79,13 +80,16 @@ pub(crate) fn cmd_resume(
     globals: Globals,
     args: &ResumeArgs,
 ) -> Result<(), CommandError> {
-    if let Some(file) = &args.file {
-        return captured::go_on(ui, context, args, file);
+    if let Some(portable) = captured::portable(context, args)? {
+        return captured::go_on(ui, context, args, portable);
     }
-    if let Some(file) = captured::named(context, args)? {
-        return captured::go_on(ui, context, args, &file);
+    let mut session = match &args.file {
+        Some(file) => captured::session(context, file)?,
+        None => choice::select(ui, context, globals, &args.session, None)?,
+    };
+    if let Some(unmasked) = session.agent.as_captured().filter(|_| args.no_redact) {
+        session.agent = unmasked;
     }
-    let session = choice::select(ui, context, globals, &args.session, None)?;
     let target = target(context, args, session.agent)?;
     if args.launch {
         refuse_missing(context, Some(&target))?;

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use carryover_core::render::uasf;
 use carryover_core::transcript::EntryRef;
+use carryover_engine::carry::canonical::canonical;
 use carryover_engine::context::Context;
-use carryover_engine::handoff::history;
-use carryover_engine::handoff::refuse_unknown;
 use carryover_engine::remember_messages;
+use carryover_engine::sessions::list::Listed;
 use carryover_engine::sessions::read;
 use carryover_engine::sessions::unread::Unread;
 use clap::{Args, ValueEnum};
@@ -67,13 +66,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
         ui.warning(format_args!("{name}: the format of this session has changed; run `carryover doctor`"))?;
     }
     if args.format == Format::Uasf {
-        let history = history::whole(&session)?;
-        let unread = Unread::of_history(&history);
-        refuse_unknown(&session, &history, &unread)?;
-        tell_unread(ui, &unread)?;
-        let told = uasf(&history);
-        ui.write_json(&if args.no_redact { told } else { told.redacted() })?;
-        return Ok(());
+        return show_uasf(ui, &session, args.no_redact);
     }
     let is_whole = args.full || !args.entry.is_empty();
     let mut transcript = read::transcript(&session, is_whole)?;
@@ -97,6 +90,16 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
         Format::Markdown => view::markdown(ui.out(), &view, &context.env.zone)?,
         Format::Text => view::text(ui.out(), &view, &context.env.zone)?,
     }
+    Ok(())
+}
+
+fn show_uasf(ui: &mut Ui, session: &Listed, no_redact: bool) -> Result<(), CommandError> {
+    let told = canonical(session)?;
+    tell_unread(ui, &told.unread)?;
+    for warning in &told.warnings {
+        ui.warning(warning)?;
+    }
+    ui.write_json(&if no_redact { told.uasf } else { told.uasf.redacted() })?;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ mod shared;
 mod stores;
 mod support;
 mod tampered;
+mod test_captured;
 mod test_completions;
 mod test_config;
 mod test_demo;

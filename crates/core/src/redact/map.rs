@@ -5,10 +5,14 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::redact;
 use crate::distill::{Commit, Git, Workspace};
+use crate::json::Json;
 use crate::render::session::{ChangedFile, Conversation, ConversationMessage, Project, Task};
-use crate::render::{SessionJson, Uasf, UasfEvent, UasfSession};
+use crate::render::{SessionJson, Uasf, UasfCall, UasfEvent, UasfOutcome, UasfPart, UasfSession};
+use crate::transcript::Answer;
 
 impl Workspace {
     /// The same facts with the secrets masked in what is shown of them; the files that the session touched are only looked at.
@@ -29,7 +33,24 @@ impl SessionJson {
 }
 
 impl Uasf {
-    /// The same transcript with its secrets masked: it may have been written without.
+    /// The same transcript with its secrets masked.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
+impl UasfEvent {
+    /// The same event with its secrets masked: it may have been written without.
+    #[must_use]
+    pub fn redacted(mut self) -> Self {
+        self.mask();
+        self
+    }
+}
+
+impl UasfSession {
     #[must_use]
     pub fn redacted(mut self) -> Self {
         self.mask();
@@ -92,38 +113,43 @@ mask_fields!(Conversation { summary, messages } keeps { message_count, estimated
 mask_fields!(ConversationMessage { content, tool_name } keeps { role, timestamp, token_count });
 mask_fields!(ChangedFile { path, diff } keeps { change_type, language });
 mask_fields!(Task { description, completed, remaining, in_progress, blockers } keeps {});
-mask_fields!(Uasf { session, events } keeps {});
-mask_fields!(UasfSession { cwd, git_branch, model } keeps { id, agent, started_at, version });
+mask_fields!(Uasf { session, events } keeps { schema });
+mask_fields!(UasfSession { cwd, git_branch, model, title } keeps { id, agent, started_at, version });
+mask_fields!(UasfEvent {
+    content, path, old, new, command, output, tool, query, results, message, parts, call, outcome,
+} keeps { kind, exit_code, at, order, record, past, origin, summary, sealed, queued, failure, resets_at, same_call });
+mask_fields!(UasfPart { text, name } keeps { media_type, data });
+mask_fields!(UasfCall { tool, input } keeps { id, form });
+mask_fields!(UasfOutcome { parts, action, answers } keeps { order, at, status, exit_code });
+mask_fields!(Answer { question, answer } keeps {});
 
-impl Mask for UasfEvent {
+impl Mask for Json {
+    /// As one text, for what tells a secret may be the name of its field; piece by piece where that would break it.
     fn mask(&mut self) {
-        match self {
-            Self::UserMessage { content } | Self::AssistantText { content } | Self::Thinking { content } => {
-                content.mask();
+        let Cow::Owned(masked) = redact(self.as_str()) else { return };
+        *self = Self::parse(&masked).unwrap_or_else(|| {
+            let mut value = self.value();
+            mask_texts(&mut value);
+            Self::from_value(&value)
+        });
+    }
+}
+
+/// Masks the texts of a value, and what is under a name that tells a secret.
+fn mask_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => text.mask(),
+        Value::Array(values) => values.iter_mut().for_each(mask_texts),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if let Value::String(text) = value
+                    && let Cow::Owned(masked) = redact(&format!("{name}={text}"))
+                {
+                    *text = masked.strip_prefix(&format!("{name}=")).unwrap_or(&masked).to_owned();
+                }
+                mask_texts(value);
             }
-            Self::FileRead { path, content } => {
-                path.mask();
-                content.mask();
-            }
-            Self::FileEdit { path, old, new } => {
-                path.mask();
-                old.mask();
-                new.mask();
-            }
-            Self::FileWrite { path, content } | Self::FileSnapshot { path, content } => {
-                path.mask();
-                content.mask();
-            }
-            Self::ShellCommand { command, output, exit_code: _ } => {
-                command.mask();
-                output.mask();
-            }
-            Self::CodeSearch { tool, query, results } => {
-                tool.mask();
-                query.mask();
-                results.mask();
-            }
-            Self::Error { message } => message.mask(),
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -14,7 +14,7 @@ mod lines;
 mod material;
 mod resume;
 pub mod session;
-mod uasf;
+pub mod uasf;
 mod words;
 
 pub use context::{CONTEXT_CHARS, ContextOptions, context_block};
@@ -23,7 +23,7 @@ pub use handoff::{HandoffOptions, Protocol, handoff};
 pub use material::{Material, Message, Role};
 pub use resume::{Dropped, Rendered, ResumeOptions, TakenOver, TooSmall, resume_prompt, taken_over};
 pub use session::{SessionJson, session_json};
-pub use uasf::{Uasf, UasfEvent, UasfSession, uasf};
+pub use uasf::{Uasf, UasfCall, UasfEvent, UasfOutcome, UasfPart, UasfSession, uasf};
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 /// The meaning of a call. Texts borrow from the call's input where they can.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
     /// A shell command.
     Run {
@@ -61,7 +64,7 @@ pub enum Action {
 }
 
 /// A question put to the user by a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     pub text: String,
     /// What the user could choose from.
@@ -69,14 +72,15 @@ pub struct Question {
 }
 
 /// The user's answer to a question that a tool put.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     pub question: String,
     pub answer: String,
 }
 
 /// What happens to one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Change {
     Add { path: String, content: String },
     Update { path: String, moved_to: Option<String>, hunks: Vec<Hunk> },
@@ -84,7 +88,7 @@ pub enum Change {
 }
 
 /// One replacement in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
     /// Where to look, as the patch names it (a function's head, say).
     pub context: Option<String>,
@@ -94,21 +98,23 @@ pub struct Hunk {
     pub everywhere: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepState {
     Pending,
     InProgress,
     Done,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStep {
     pub text: String,
     pub state: StepState,
 }
 
 /// What happens to one step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepChange {
     /// A new step, which is pending. The name by which it is changed later stands in the outcome, not in the call.
     Add {

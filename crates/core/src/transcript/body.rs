@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{NodeId, Part};
 use crate::json::Json;
 use crate::time::Timestamp;
@@ -46,7 +48,8 @@ pub struct Reasoning {
 }
 
 /// How an API spells a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallForm {
     /// Named arguments in a JSON object.
     Function,
@@ -64,7 +67,8 @@ pub struct Call {
 }
 
 /// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     Done,
     Failed,
@@ -92,7 +96,8 @@ pub struct Compacted {
 }
 
 /// Why a turn could not be finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     RateLimit,
     Server,

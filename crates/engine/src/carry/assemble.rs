@@ -191,7 +191,7 @@ pub(crate) fn complete(
         }
         let agent = sources[origin.from].agent;
         if let (Body::Outcome(outcome), None) = (&mut carried.entry.body, &origin.answer)
-            && agent.facts().id != natives.target
+            && (agent.facts().id != natives.target || agent.as_captured().is_some())
         {
             agent.strip(outcome);
         }
@@ -251,7 +251,7 @@ struct Natives<'a> {
 impl Natives<'_> {
     fn record(&mut self, from: usize, key: EntryKey) -> Option<String> {
         let source = &self.sources[from];
-        if source.agent.facts().id != self.target {
+        if source.agent.facts().id != self.target || source.agent.as_captured().is_some() {
             return None;
         }
         let place = (from, key.file, key.offset);

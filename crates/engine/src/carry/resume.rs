@@ -269,7 +269,12 @@ fn hiding(context: &Context, target: &dyn Agent, place: &Place, plan: &WritePlan
 fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Place, plan: &WritePlan) -> Journal {
     let named =
         |agent: &dyn Agent, session: &SessionId| Named { agent: agent.facts().id.to_owned(), session: session.clone() };
-    let (source, target) = (named(session.agent, &session.found.id), named(options.target, &plan.session));
+    let mut source = named(session.agent, &session.found.id);
+    if session.agent.as_captured().is_some() {
+        // A file may claim to be any session: it takes the place of none but its own earlier copies.
+        source.session = SessionId(session.found.source.path.display().to_string());
+    }
+    let target = named(options.target, &plan.session);
     let begun = Journal::begun(context, source, target, &place.project);
     Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), ..begun }
 }

@@ -49,15 +49,22 @@ pub fn distil_session(context: &Context, session: &Listed, options: Options<'_>)
 }
 
 /// Nothing to tell is an answer only where nothing was said: of a session that is not understood it would be a lie.
-pub fn refuse_unknown(session: &Listed, history: &History, unread: &Unread) -> Result<(), ResumeError> {
+fn refuse_unknown(session: &Listed, history: &History, unread: &Unread) -> Result<(), ResumeError> {
     let is_asked = history.steps.iter().any(|step| matches!(step.event, Event::Prompt { .. }));
+    refuse_unasked(session, is_asked, history.steps.is_empty(), !history.queued.is_empty(), unread)
+}
+
+/// The same for who has not made a history of it.
+pub(crate) fn refuse_unasked(
+    session: &Listed,
+    is_asked: bool,
+    is_empty: bool,
+    is_queued: bool,
+    unread: &Unread,
+) -> Result<(), ResumeError> {
     let is_unknown = session.found.drifted && !is_asked;
-    let is_damaged = !unread.is_empty() && history.steps.is_empty();
-    if (is_unknown || is_damaged) && history.queued.is_empty() {
-        Err(ResumeError::Empty(unread.clone()))
-    } else {
-        Ok(())
-    }
+    let is_damaged = !unread.is_empty() && is_empty;
+    if (is_unknown || is_damaged) && !is_queued { Err(ResumeError::Empty(unread.clone())) } else { Ok(()) }
 }
 
 fn project(

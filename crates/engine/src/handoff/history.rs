@@ -21,38 +21,19 @@ use crate::sessions::read::torn_record;
 /// How much of an outcome a brief needs, in bytes: errors stand at the end, what it is about at the beginning.
 const OUTCOME_BYTES: usize = 8 * 1024;
 
-/// How much of a session is kept.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    /// What a brief needs: long outputs are clipped while they are read, so that a session of any size fits.
-    ForBrief,
-    /// Everything, for renderings that hold all of it.
-    Whole,
-}
-
 /// Reads a session for a brief.
 pub fn for_brief(session: &Listed) -> Result<History, AgentError> {
-    read(session.agent, &session.found.source, session.found.title.clone(), Extent::ForBrief)
-}
-
-/// Reads a session with everything in it.
-pub fn whole(session: &Listed) -> Result<History, AgentError> {
-    read(session.agent, &session.found.source, session.found.title.clone(), Extent::Whole)
+    read(session.agent, &session.found.source, session.found.title.clone())
 }
 
 /// Reads a session that is in no listing, for a brief.
 pub fn of_source(agent: &'static dyn Agent, source: &Source) -> Result<History, AgentError> {
-    read(agent, source, None, Extent::ForBrief)
+    read(agent, source, None)
 }
 
-fn read(
-    agent: &'static dyn Agent,
-    source: &Source,
-    title: Option<String>,
-    extent: Extent,
-) -> Result<History, AgentError> {
+fn read(agent: &'static dyn Agent, source: &Source, title: Option<String>) -> Result<History, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
-    let mut sink = Clipping { builder, agent, extent, asked: None, begun: BTreeMap::new() };
+    let mut sink = Clipping { builder, agent, asked: None, begun: BTreeMap::new() };
     let end = agent.read(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
     transcript.rejected.extend(torn_record(source, &end));
@@ -69,7 +50,6 @@ fn read(
 struct Clipping {
     builder: TranscriptBuilder,
     agent: &'static dyn Agent,
-    extent: Extent,
     /// The latest prompt, where it sends the agent to the file of a handoff.
     asked: Option<Asked>,
     /// Prompts that did, with what they come to.
@@ -131,22 +111,21 @@ impl Sink for Clipping {
     fn put(&mut self, _revision: u64, mut entry: Entry) -> ControlFlow<()> {
         if entry.side {
             entry.reduce();
-        } else if self.extent == Extent::ForBrief {
+        } else {
             self.unfold(&mut entry);
         }
-        let limit = if self.extent == Extent::ForBrief { OUTCOME_BYTES } else { usize::MAX };
         match &mut entry.body {
             Body::Outcome(outcome) => {
                 self.agent.strip(outcome);
                 let text = into_text(std::mem::take(&mut outcome.parts));
-                outcome.parts = vec![Part::Text(clipped(text, limit))];
+                outcome.parts = vec![Part::Text(clipped(text, OUTCOME_BYTES))];
             }
             Body::Prompt(parts) if entry.origin != Origin::User => {
                 let text = into_text(std::mem::take(parts));
-                *parts = vec![Part::Text(clipped(text, limit))];
+                *parts = vec![Part::Text(clipped(text, OUTCOME_BYTES))];
             }
             // That the model thought is told, what it thought is not.
-            Body::Reasoning(reasoning) if self.extent == Extent::ForBrief => reasoning.text = String::new(),
+            Body::Reasoning(reasoning) => reasoning.text = String::new(),
             _ => {}
         }
         self.builder.put(entry)
@@ -331,14 +310,14 @@ fn without_tags(text: &str) -> String {
 
 /// The prompts that the user typed while the agent worked.
 #[derive(Default)]
-struct Queue {
+pub(crate) struct Queue {
     /// Those that the agent never saw.
-    waiting: VecDeque<QueuedPrompt>,
-    taken: Vec<QueuedPrompt>,
+    pub(crate) waiting: VecDeque<QueuedPrompt>,
+    pub(crate) taken: Vec<QueuedPrompt>,
 }
 
 impl Queue {
-    fn of(transcript: &Transcript) -> Self {
+    pub(crate) fn of(transcript: &Transcript) -> Self {
         let mut queue = Self::default();
         for entry in transcript.entries.iter().filter(|entry| !entry.side) {
             let Body::Note(Note::Queue(change)) = &entry.body else { continue };

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use carryover_agents::{Agent, Bookmark, Sink, Source};
+use carryover_agents::{Agent, Bookmark, Sink, Source, captured};
 use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Rejected};
 
 use crate::carry::assemble::{SourceSession, Taken, answered, check};
@@ -238,7 +238,10 @@ fn read(
     ancestor: &Ancestor,
     wanted: &BTreeMap<EntryKey, Vec<usize>>,
 ) -> Option<(SourceSession, BTreeMap<EntryKey, Entry>)> {
-    let agent = *agents.iter().find(|agent| agent.facts().id == ancestor.agent)?;
+    let agent = match captured::recognise_file(&ancestor.path) {
+        Some(reader) => reader,
+        None => *agents.iter().find(|agent| agent.facts().id == ancestor.agent)?,
+    };
     let source = Source { path: ancestor.path.clone(), key: ancestor.key.clone() };
     let mut picked = Picked { header: Header::default(), wanted, entries: BTreeMap::new() };
     // A source that nothing is wanted from any more may be gone.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use carryover_agents::formats::jsonl;
-use carryover_agents::{AGENTS, Agent, AgentError, Found, Liveness, Source, Store};
+use carryover_agents::{AGENTS, Agent, AgentError, Found, Liveness, Source, Store, captured};
 use carryover_core::transcript::SessionId;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
@@ -194,6 +194,11 @@ fn is_separated(words: &str) -> bool {
     !words.contains(' ') && words.contains(std::path::is_separator)
 }
 
+/// The session in a file.
+pub fn in_file(context: &Context, path: &Path) -> Result<Listed, SelectError> {
+    by_path(AGENTS, None, path, context.project(None))
+}
+
 fn by_path(
     agents: &[&'static dyn Agent],
     named: Option<&'static dyn Agent>,
@@ -204,6 +209,10 @@ fn by_path(
     let wanted = agents.iter().copied().filter(|agent| named.is_none_or(|named| named.facts().id == agent.facts().id));
     let mut fitting: Vec<(&'static dyn Agent, Source)> =
         wanted.filter_map(|agent| agent.recognise(path, &head).map(|source| (agent, source))).collect();
+    let captured = if fitting.is_empty() { captured::recognise(path, &head)? } else { None };
+    if let Some(reader) = captured.filter(|reader| named.is_none_or(|named| named.facts().id == reader.facts().id)) {
+        return loose((reader, Source { path: path.to_owned(), key: None }), path, here);
+    }
     match fitting.len() {
         0 => Err(SelectError::NotRecognised(path.to_owned())),
         1 => loose(fitting.remove(0), path, here),

@@ -18,12 +18,28 @@ pub(super) fn table() -> Result<String, fmt::Error> {
     Ok(table)
 }
 
+/// Shapes that descriptions of the formats have and clients do not.
+const NOT_READ: &str = r#"
+## What no client writes
+
+Some descriptions of these formats show records that no version of the clients has written, as far as is known:
+
+- of Claude Code, lines like `{"type":"human","message":{…}}`, and `tool_result` blocks in the agent's own messages;
+- of Codex CLI, bare lines like `{"role":"user","content":"…","usage":{…}}` and `{"type":"tool_result","name":…}`.
+
+They are not read as a conversation, for who said what in them, and what belongs together, would be a guess. They are not passed
+over either: where such a line holds somebody's words, every command that reads the session says that it could not be read, and
+where (`unread` in `--json`); `carryover doctor` names records of all kinds that it does not know. A loose file of nothing else
+is not taken for a session.
+"#;
+
 /// `docs/agents.md`.
 pub(super) fn page() -> Result<String, fmt::Error> {
     let mut page = format!("# Agents\n\nWritten by `cargo xtask docs` from `crates/agents`.\n\n{}", table()?);
     for agent in AGENTS {
         section(&mut page, *agent)?;
     }
+    page.push_str(NOT_READ);
     Ok(page)
 }
 

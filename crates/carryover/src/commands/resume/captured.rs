@@ -1,10 +1,17 @@
 //! Going on from a file that holds a session, without the agent that made it.
+//!
+//! A canonical transcript (UASF) is a session like any other. The Portable Session Format does not hold what tools were
+//! asked for, so it goes on from a prompt.
 
 use std::path::{Path, PathBuf};
 
+use carryover_agents::captured::cause;
+use carryover_agents::formats::file::{self, MAX_DOCUMENT};
 use carryover_core::distill::Quoting;
-use carryover_core::render::{SessionJson, Uasf};
+use carryover_core::render::SessionJson;
 use carryover_engine::context::Context;
+use carryover_engine::sessions::list::Listed;
+use carryover_engine::sessions::select::{SelectError, in_file};
 use carryover_engine::sessions::unread::Unread;
 
 use super::ResumeArgs;
@@ -13,48 +20,64 @@ use crate::error::{CommandError, ErrorKind};
 use crate::surroundings::resolved;
 use crate::ui::Ui;
 
-/// A session of a gigabyte is not one that somebody captured.
-const MAX_BYTES: u64 = 1 << 30;
+const WHY_PROMPT: &str =
+    "the Portable Session Format holds no inputs of tool calls, so no session can be written from it";
+const WHAT_ELSE: &str = "`carryover show SESSION --format uasf > FILE` writes a file that goes on natively";
 
-/// Either of the formats that are read.
-enum Captured {
-    Portable(Box<SessionJson>),
-    Uasf(Box<Uasf>),
-}
-
-/// The file that the session's words name, where it holds a captured session: that is seen without a flag.
-pub(super) fn named(context: &Context, args: &ResumeArgs) -> Result<Option<PathBuf>, CommandError> {
-    let Some(words) = args.session.words() else { return Ok(None) };
-    let file = context.cwd.join(words);
-    let is_json = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
-    if !is_json || args.session.source.is_some() || !file.is_file() || read(&file).is_err() {
-        return Ok(None);
-    }
-    if args.native || args.context_only {
-        let message = format!("{} is a captured session: it goes on from a prompt", file.display());
-        return Err(CommandError::usage(message).hint("leave out `--native` and `--context-only`"));
-    }
-    Ok(Some(file))
-}
-
-/// Makes a prompt of a captured session.
-pub(super) fn go_on(ui: &mut Ui, context: &Context, args: &ResumeArgs, file: &Path) -> Result<(), CommandError> {
-    let captured = read(file)?;
-    let captured = if args.no_redact { captured } else { captured.redacted() };
-    let (source, session) = captured.names();
-    let name = carryover_agents::by_name(source).map_or(source, |agent| agent.facts().name).to_owned();
-    let made_at = context.env.now.to_string();
-    let quoting = if args.no_redact { Quoting::AsIs } else { Quoting::Masked };
-    let material = match &captured {
-        Captured::Portable(session) => session.material(&name, quoting),
-        Captured::Uasf(session) => session.material(&name, &made_at, quoting),
+/// The portable session in the file that the command line names, with --file or without; `None` where it names another.
+pub(super) fn portable(context: &Context, args: &ResumeArgs) -> Result<Option<SessionJson>, CommandError> {
+    let file = match &args.file {
+        Some(file) => context.cwd.join(file),
+        None => match named(context, args) {
+            Some(file) => file,
+            None => return Ok(None),
+        },
     };
+    let Some(session) = read_portable(&file, args.file.as_deref().unwrap_or(&file))? else { return Ok(None) };
+    if args.native || args.context_only {
+        let message = format!("{} goes on from a prompt: {WHY_PROMPT}", file.display());
+        return Err(CommandError::usage(message).hint("leave out `--native` and `--context-only`").hint(WHAT_ELSE));
+    }
+    Ok(Some(session))
+}
+
+/// The file that the session's words name, where it may hold a captured session: that is seen without a flag.
+fn named(context: &Context, args: &ResumeArgs) -> Option<PathBuf> {
+    let file = context.cwd.join(args.session.words()?);
+    let is_json = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
+    (is_json && args.session.source.is_none() && file.is_file()).then_some(file)
+}
+
+/// The session in a file that --file names.
+pub(super) fn session(context: &Context, file: &Path) -> Result<Listed, CommandError> {
+    in_file(context, &context.cwd.join(file)).map_err(|error| match error {
+        SelectError::NotRecognised(path) => {
+            CommandError::new(ErrorKind::Io, format!("{} is no captured session", path.display()))
+                .hint("`carryover show --format uasf` writes one, and so does `carryover capture`")
+        }
+        error => error.into(),
+    })
+}
+
+/// Makes a prompt of a portable session.
+pub(super) fn go_on(
+    ui: &mut Ui,
+    context: &Context,
+    args: &ResumeArgs,
+    captured: SessionJson,
+) -> Result<(), CommandError> {
+    let captured = if args.no_redact { captured } else { captured.redacted() };
+    let source = captured.source.as_str();
+    let name = carryover_agents::by_name(source).map_or(source, |agent| agent.facts().name).to_owned();
+    let quoting = if args.no_redact { Quoting::AsIs } else { Quoting::Masked };
+    let material = captured.material(&name, quoting);
     let target = args.target.or_else(|| configured(context));
-    let prompt = Prompt::of(context, &material, session, target.as_ref(), args.tokens)?;
+    let prompt = Prompt::of(context, &material, &captured.session_id, target.as_ref(), args.tokens)?;
     let project = args.project.as_deref().map_or_else(|| context.cwd.clone(), resolved);
+    let is_native = target.is_some_and(|target| is_writable(target.id)) && !args.prompt;
     let delivery = Delivery {
         source: source.to_owned(),
-        session: session.to_owned(),
+        session: captured.session_id.clone(),
         project,
         taker: target,
         copy: !args.launch,
@@ -62,42 +85,38 @@ pub(super) fn go_on(ui: &mut Ui, context: &Context, args: &ResumeArgs, file: &Pa
         dry_run: args.dry_run,
         more: Vec::new(),
         unread: Unread::default(),
-        warnings: Vec::new(),
+        warnings: is_native.then(|| format!("{WHY_PROMPT}: it gets a prompt instead")).into_iter().collect(),
     };
-    delivery.deliver(ui, context, &prompt)
+    delivery.deliver(ui, context, &prompt)?;
+    if is_native {
+        ui.hint(WHAT_ELSE)?;
+    }
+    Ok(())
+}
+
+fn is_writable(target: &str) -> bool {
+    carryover_agents::by_name(target).is_some_and(|agent| agent.writer().is_some())
 }
 
 fn configured(context: &Context) -> Option<carryover_agents::Taker> {
     context.config.resume.target.as_deref().and_then(carryover_agents::Taker::by_name)
 }
 
-fn read(file: &Path) -> Result<Captured, CommandError> {
-    let bytes = carryover_agents::formats::file::read(file, MAX_BYTES)?;
-    if let Ok(session) = serde_json::from_slice(&bytes) {
-        return Ok(Captured::Portable(Box::new(session)));
+/// Reads a file if it holds the portable format; one that is broken is an error only where it can be nothing else.
+fn read_portable(file: &Path, shown: &Path) -> Result<Option<SessionJson>, CommandError> {
+    let head = carryover_agents::formats::jsonl::head(shown, 4 << 10)?;
+    let begins = String::from_utf8_lossy(&head);
+    if !begins.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
+        return Ok(None);
     }
-    match serde_json::from_slice(&bytes) {
-        Ok(session) => Ok(Captured::Uasf(Box::new(session))),
-        Err(_) => Err(CommandError::new(ErrorKind::Io, format!("{} is no captured session", file.display()))
-            .hint("`carryover capture` writes one, and so does `carryover show --format uasf`")
-            .hint("a session file of an agent is named without --file: `carryover resume FILE --target AGENT`")),
-    }
-}
-
-impl Captured {
-    /// The same session with its secrets masked, wherever they stand: it may have been captured with them.
-    fn redacted(self) -> Self {
-        match self {
-            Self::Portable(session) => Self::Portable(Box::new(session.redacted())),
-            Self::Uasf(session) => Self::Uasf(Box::new(session.redacted())),
+    let bytes = file::read(file, MAX_DOCUMENT)?;
+    match serde_json::from_slice(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes)) {
+        Ok(session) => Ok(Some(session)),
+        Err(error) if ["\"capturedAt\"", "\"sessionId\"", "\"source\""].iter().all(|key| begins.contains(key)) => {
+            let message =
+                format!("{} holds a captured session that cannot be read: {}", shown.display(), cause(&error));
+            Err(CommandError::new(ErrorKind::Io, message).hint("`carryover capture` writes it anew"))
         }
-    }
-
-    /// Whose session it is, and its id.
-    fn names(&self) -> (&str, &str) {
-        match self {
-            Self::Portable(session) => (&session.source, &session.session_id),
-            Self::Uasf(session) => (&session.session.agent, &session.session.id),
-        }
+        Err(_) => Ok(None),
     }
 }

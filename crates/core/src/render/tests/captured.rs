@@ -1,6 +1,5 @@
 use super::*;
-use crate::distill::History;
-use crate::render::{SessionJson, Uasf, resume_prompt, session_json, uasf};
+use crate::render::{SessionJson, resume_prompt, session_json};
 
 /// Fails with every way in which a value breaks its schema.
 #[track_caller]
@@ -60,21 +59,5 @@ fn a_brief_keeps_its_schema() {
         value["schema"] = "carryover.brief/2".into();
         value["unread"] = serde_json::json!({ "count": 0, "records": [] });
         check_schema(SCHEMA, &value);
-    }
-}
-
-#[test]
-fn a_canonical_transcript_is_read_back_and_makes_a_prompt() {
-    const SCHEMA: &str = include_str!("../../../../../docs/schemas/uasf.schema.json");
-    for history in [usual().history, hostile(40).history, History::default()] {
-        let written = uasf(&history);
-        let value = serde_json::to_value(&written).unwrap();
-        check_schema(SCHEMA, &value);
-        let read: Uasf = serde_json::from_value(value).unwrap();
-        assert_eq!(read, written);
-        let material = read.material("Agent One", "2026-11-15T10:00:00Z", Quoting::Masked);
-        let rendered = resume_prompt(&material, &options(4_000)).unwrap();
-        assert!(rendered.tokens <= 4_000);
-        unbroken(&rendered.text);
     }
 }
