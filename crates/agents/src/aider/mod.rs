@@ -18,6 +18,7 @@ mod stretch;
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
 mod turn;
+mod usage;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod voice_tests;

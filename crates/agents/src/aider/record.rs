@@ -6,7 +6,7 @@ use carryover_core::transcript::{Body, Entry, EntryKey, Failure, FailureKind, No
 
 use super::chats::Chat;
 use super::turn::{self, Turn, Voice};
-use super::{commits, edits, shell, wire};
+use super::{commits, edits, shell, usage, wire};
 use crate::formats::git::Repository;
 
 /// What the client puts around the thoughts of a model that tells them, and what some models put there themselves.
@@ -173,8 +173,8 @@ fn told(said: &str, around: Around<'_>) -> (Origin, Body) {
         let failure = Failure { kind, message: said.to_owned(), resets_at: None };
         return (Origin::Harness, Body::Failure(Box::new(failure)));
     }
-    if said.starts_with("Tokens: ") {
-        return (Origin::Harness, Body::Note(Note::Usage));
+    if said.starts_with(usage::TOKENS) {
+        return (Origin::Harness, usage::of(said).into_body());
     }
     // Every edit is a commit, which is also the way back.
     let committed = ["Applied edit to ", "Commit ", "Removed: "].iter().any(|words| said.starts_with(words));

@@ -23,6 +23,7 @@ mod slug;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
+mod usage;
 mod wire;
 mod write;
 #[cfg(test)]

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, EntryKey, Node, NodeId, Origin};
 
-use super::attachment;
 use super::record::{self, Parsed, SYNTHETIC, Said};
 use super::wire::WirePastRecord;
+use super::{attachment, usage};
 use crate::formats::line::Line;
 
 /// Shorter records are as quickly read whole.
@@ -21,7 +21,7 @@ pub(super) fn parse(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed
     if line.bytes.len() >= WORTH_PASSING_OVER
         // From bytes: what is passed over need not be checked to be UTF-8.
         && let Ok(past) = serde_json::from_slice::<WirePastRecord<'_>>(line.bytes)
-        && let Some(parsed) = passed_over(&past, line, file)
+        && let Some(parsed) = passed_over(said, &past, line, file)
     {
         return Some(parsed);
     }
@@ -31,7 +31,7 @@ pub(super) fn parse(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed
 }
 
 /// The entries of a record whose kinds tell all that matters; prompts of the user tell more.
-fn passed_over(past: &WirePastRecord<'_>, line: Line<'_>, file: u16) -> Option<Parsed> {
+fn passed_over(before: &mut Said, past: &WirePastRecord<'_>, line: Line<'_>, file: u16) -> Option<Parsed> {
     let uuid = past.uuid.as_deref()?;
     let group = past.message.as_ref().and_then(|message| message.id.as_deref());
     let (kinds, group) = match &*past.kind {
@@ -48,9 +48,16 @@ fn passed_over(past: &WirePastRecord<'_>, line: Line<'_>, file: u16) -> Option<P
     let side = past.is_sidechain == Some(true);
     let mut parsed = Parsed::new(key);
     parsed.chained = true;
+    let message = past.message.as_ref();
+    parsed.facts.extend(before.model(message.and_then(|message| message.model.as_deref())));
     for (part, (origin, kind)) in kinds.into_iter().enumerate() {
         let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
         parsed.entries.push(Entry { key, at, origin, side, node, body: Body::Opaque(kind) });
+    }
+    let usage = message.and_then(|message| usage::of(message.usage, message.id.as_deref()));
+    if let (Some(usage), Some(last)) = (usage, parsed.entries.last()) {
+        let key = EntryKey { part: last.key.part.saturating_add(1), ..key };
+        parsed.entries.push(Entry { key, at, origin: Origin::Harness, side, node, body: usage.into_body() });
     }
     Some(parsed)
 }

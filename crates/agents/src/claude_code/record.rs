@@ -6,14 +6,14 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
-    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, WORDLESS,
+    Begin, Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId,
+    Note, Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, WORDLESS,
 };
 
 use super::boilerplate::{self, Came};
 use super::heard::Heard;
-use super::queue;
 use super::wire::{WireBlock, WireCompaction, WireContent, WireErrorParams, WireRecord, WireSource, is_from_elsewhere};
+use super::{queue, usage};
 use crate::Version;
 use crate::formats::line::Line;
 use crate::formats::text::Text;
@@ -53,6 +53,15 @@ pub(super) struct Said {
     branch: String,
     version: String,
     model: String,
+    entrypoint: String,
+}
+
+impl Said {
+    /// The model, where it is another one than before.
+    pub(super) fn model(&mut self, model: Option<&str>) -> Option<Fact> {
+        let model = model.filter(|model| *model != SYNTHETIC)?;
+        is_news(&mut self.model, model).then(|| Fact::Model(model.to_owned()))
+    }
 }
 
 /// Keeps a value and tells whether it is another than before.
@@ -173,9 +182,9 @@ impl Reading<'_, '_> {
             parsed.facts.push(Fact::ClientVersion(version.to_owned()));
         }
         let model = record.message.as_ref().and_then(|message| message.model.as_deref());
-        let model = model.filter(|model| *model != SYNTHETIC);
-        if let Some(model) = model.filter(|model| is_news(&mut self.said.model, model)) {
-            parsed.facts.push(Fact::Model(model.to_owned()));
+        parsed.facts.extend(self.said.model(model));
+        if let Some(name) = record.entrypoint.as_deref().filter(|name| is_news(&mut self.said.entrypoint, name)) {
+            parsed.facts.push(Fact::Begun(Begin::Entrypoint(name.to_owned())));
         }
         if record.is_sidechain == Some(true) {
             parsed.agent_of = record.session_id.as_deref().map(|id| SessionId(id.to_owned()));
@@ -217,7 +226,10 @@ impl Reading<'_, '_> {
             "custom-title" => note(facts, title(TitleRank::Given, record.custom_title.as_ref()), Note::Title),
             "ai-title" => note(facts, title(TitleRank::Generated, record.ai_title.as_ref()), Note::Title),
             "summary" => note(facts, title(TitleRank::Generated, record.summary.as_ref()), Note::Title),
-            "permission-mode" => note(facts, self.permission(), Note::Mode),
+            "permission-mode" => {
+                facts.extend(self.permission());
+                note(facts, None, Note::Mode)
+            }
             "mode" | "agent-name" => note(facts, None, Note::Mode),
             "queue-operation" => vec![(Origin::Harness, queue::change(record))],
             "last-prompt" => self.last_prompt(),
@@ -225,9 +237,10 @@ impl Reading<'_, '_> {
         }
     }
 
-    fn permission(&self) -> Option<Fact> {
-        let mode = self.record.permission_mode.as_deref()?;
-        Some(Fact::Permission(super::permission(mode)))
+    fn permission(&self) -> Vec<Fact> {
+        let Some(mode) = self.record.permission_mode.as_deref() else { return Vec::new() };
+        let begin = Begin::PermissionMode(mode.to_owned());
+        vec![Fact::Permission(super::permission(mode)), Fact::Begun(begin)]
     }
 
     /// The record that the client goes on from. The prompt in it names the session in the client's own list; the first
@@ -296,10 +309,14 @@ impl Reading<'_, '_> {
         }
         let synthetic = message.model.as_deref() == Some(SYNTHETIC);
         let origin = if synthetic { Origin::Harness } else { Origin::Agent };
-        match &message.content {
+        let mut bodies: Vec<(Origin, Body)> = match &message.content {
             WireContent::Text(text) => vec![(origin, Body::Reply(vec![Part::Text(text.to_string())]))],
             WireContent::Blocks(blocks) => blocks.iter().map(|block| (origin, said(block))).collect(),
-        }
+        };
+        // A record that says nothing has no place in the conversation.
+        let usage = usage::of(message.usage, message.id.as_deref()).filter(|_| !bodies.is_empty());
+        bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
+        bodies
     }
 
     fn outcome(&self, block: &WireBlock<'_>) -> Body {
@@ -452,7 +469,7 @@ fn compacted(metadata: Option<&WireCompaction<'_>>) -> Compacted {
     Compacted {
         kept: segment.map(|segment| (NodeId::of(&segment.head), NodeId::of(&segment.tail))),
         anchor: segment.and_then(|segment| segment.anchor.as_deref()).map(NodeId::of),
-        keeps_prompts: false,
+        ..Compacted::default()
     }
 }
 

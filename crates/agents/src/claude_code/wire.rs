@@ -46,6 +46,9 @@ pub(super) struct WireRecord<'a> {
     pub api_error_params: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub permission_mode: Option<Text<'a>>,
+    /// What the client was started as: `cli`, `sdk-cli` and others.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub entrypoint: Option<Text<'a>>,
     /// `typed` or `sdk` where somebody gave the prompt.
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub prompt_source: Option<Text<'a>>,
@@ -81,6 +84,9 @@ pub(super) struct WireMessage<'a> {
     pub model: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub content: WireContent<'a>,
+    /// What the reply cost; each line of a message repeats it.
+    #[serde(borrow, default)]
+    pub usage: Option<&'a RawValue>,
 }
 
 /// A line of which only the kinds matter.
@@ -116,6 +122,8 @@ pub(super) struct WirePastMessage<'a> {
     /// Present where the content is a list of blocks.
     #[serde(borrow, default, deserialize_with = "blocks_or_none")]
     pub content: Option<Vec<WirePastBlock<'a>>>,
+    #[serde(borrow, default)]
+    pub usage: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]

@@ -16,6 +16,8 @@ pub(super) struct WireMeta {
     pub(super) timestamp: Option<String>,
     pub(super) cwd: Option<String>,
     pub(super) cli_version: Option<String>,
+    /// The program that began it.
+    pub(super) originator: Option<String>,
     pub(super) branch: Option<String>,
     pub(super) parent: Option<String>,
     /// A sub-agent, or work of the client's own: the client's picker does not show it either.
@@ -116,6 +118,7 @@ fn take_field<'de, A: MapAccess<'de>>(key: &str, meta: &mut WireMeta, map: &mut 
         "timestamp" => meta.timestamp = map.next_value()?,
         "cwd" => meta.cwd = map.next_value()?,
         "cli_version" => meta.cli_version = map.next_value()?,
+        "originator" => meta.originator = map.next_value()?,
         "parent_thread_id" => meta.parent = map.next_value()?,
         "history_base" => meta.base = map.next_value()?,
         "git" => meta.branch = map.next_value::<Option<WireGit>>()?.and_then(|git| git.branch),

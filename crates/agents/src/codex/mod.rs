@@ -1,6 +1,7 @@
 //! Codex CLI: one rollout file a session, read from the bare lines of 0.20 to the paginated ones of 0.166.
 
 mod base;
+mod begun;
 mod code;
 mod command;
 mod config;
@@ -20,6 +21,7 @@ mod rollout;
 mod script;
 mod speech;
 mod titles;
+mod usage;
 mod voice;
 mod wire;
 mod write;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part, Permission, Rejected, SessionId,
+    Begin, Body, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part, Permission, Rejected,
+    SessionId, Usage,
 };
 use memchr::memmem;
 use serde::de::IgnoredAny;
@@ -16,7 +17,10 @@ use serde::de::IgnoredAny;
 use super::item::{self, Ground, Said};
 use super::meta::WireMeta;
 use super::peek::Peek;
-use super::wire::{WireCompacted, WireError, WireEvent, WireItem, WireLimits, WireLine, WireLoose, WireTurnContext};
+use super::wire::{
+    WireCompacted, WireError, WireEvent, WireItem, WireLine, WireLoose, WireTokenCount, WireTurnContext,
+};
+use super::{begun, usage};
 use crate::formats::line::Line;
 
 /// What one line holds.
@@ -123,6 +127,7 @@ impl Parsed {
         match peek.kind {
             Some("response_item") => self.item(ground),
             Some("event_msg") => match peek.inner {
+                Some("token_count") => self.token_count(at, ground),
                 Some(inner) if !tells_more(inner, ground.bytes) => self.noise(at, event(inner), ground),
                 _ => self.event(ground),
             },
@@ -170,7 +175,6 @@ impl Parsed {
         let body = match &*event_of.kind {
             "thread_rolled_back" => Body::Rewound { turns: event_of.num_turns.unwrap_or(0) },
             "turn_aborted" => interrupted(event_of),
-            "token_count" => usage(event_of.rate_limits.as_ref(), at),
             "error" => {
                 failed(&WireError { message: event_of.message.clone(), codex_error_info: event_of.codex_error_info })
             }
@@ -181,6 +185,18 @@ impl Parsed {
             kind => event(kind),
         };
         self.put(at, (Origin::Harness, body));
+        Ok(())
+    }
+
+    /// One whose shape has changed is kept as it is.
+    fn token_count(&mut self, at: Option<Timestamp>, ground: &Ground<'_>) -> serde_json::Result<()> {
+        let Ok(line) = serde_json::from_slice::<WireLine<'_, WireTokenCount<'_>>>(ground.bytes) else {
+            return self.noise(at, Usage::default().into_body(), ground);
+        };
+        let at = self.open(&line);
+        for body in usage::bodies(&line.payload, at) {
+            self.put(at, (Origin::Harness, body));
+        }
         Ok(())
     }
 
@@ -198,6 +214,7 @@ impl Parsed {
         let at = self.open(&line);
         let context = line.payload;
         self.facts.push(Fact::Permission(permission(&context)));
+        self.facts.extend(begun::of_turn(&context).into_iter().map(Fact::Begun));
         self.facts.extend(context.cwd.map(|cwd| Fact::Project(PathBuf::from(&*cwd))));
         self.facts.extend(context.model.map(|model| Fact::Model(model.0.into_owned())));
         self.put(at, (Origin::Harness, Body::Note(Note::Mode)));
@@ -216,7 +233,8 @@ impl Parsed {
             }
             return Ok(());
         };
-        self.put(at, (Origin::Harness, Body::Compacted(Box::default())));
+        let compacted = Compacted { repeats: true, ..Compacted::default() };
+        self.put(at, (Origin::Harness, Body::Compacted(Box::new(compacted))));
         for item in &items {
             for said in item::read(item, ground) {
                 self.put(at, as_summary(said, message.as_deref()));
@@ -268,15 +286,11 @@ fn tells_more(kind: &str, bytes: &[u8]) -> bool {
     match kind {
         "thread_rolled_back" | "turn_aborted" | "error" => true,
         "task_complete" => memmem::find(bytes, br#""error""#).is_some(),
-        "token_count" => memmem::find(bytes, b"100").is_some() && memmem::find(bytes, b"used_percent").is_some(),
         _ => false,
     }
 }
 
 fn event(kind: &str) -> Body {
-    if kind == "token_count" {
-        return Body::Note(Note::Usage);
-    }
     match EVENTS.iter().find(|known| **known == kind) {
         Some(known) => Body::Opaque(Cow::Borrowed(known)),
         None => Body::Opaque(Cow::Owned(format!("event.{kind}"))),
@@ -307,6 +321,7 @@ fn facts_of(meta: WireMeta) -> Vec<Fact> {
     facts.extend(meta.branch.map(Fact::Branch));
     facts.extend(meta.cli_version.map(Fact::ClientVersion));
     facts.extend(meta.timestamp.as_deref().and_then(Timestamp::parse).map(Fact::StartedAt));
+    facts.extend(meta.originator.map(|name| Fact::Begun(Begin::Entrypoint(name))));
     facts.extend(meta.parent.map(|id| Fact::Parent(SessionId(id))));
     facts
 }
@@ -352,20 +367,4 @@ fn tells_a_limit(message: &str) -> bool {
     ["hit your usage limit", "usage limit has been reached", "429 Too Many Requests", "Rate limit reached"]
         .iter()
         .any(|words| message.contains(words))
-}
-
-/// A limit that is used up ends the turn; the versions before 0.148 say it nowhere else.
-fn usage(limits: Option<&WireLimits>, at: Option<Timestamp>) -> Body {
-    let windows = limits.into_iter().flat_map(|limits| [&limits.primary, &limits.secondary]).flatten();
-    let full = windows.filter(|limit| limit.used_percent.is_some_and(|used| used >= 100.0));
-    match full.max_by_key(|limit| (limit.resets_at, limit.resets_in_seconds)) {
-        Some(limit) => {
-            let seconds = |seconds: i64| seconds.saturating_mul(1000);
-            let fixed = limit.resets_at.map(|at| Timestamp::from_millis(seconds(at)));
-            let after = at.zip(limit.resets_in_seconds).map(|(at, wait)| at.plus_millis(seconds(wait)));
-            let resets_at = fixed.or(after);
-            failure(FailureKind::RateLimit, "the usage limit is reached", resets_at)
-        }
-        None => Body::Note(Note::Usage),
-    }
 }

@@ -199,8 +199,6 @@ pub(super) struct WireEvent<'a> {
     pub(super) reason: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub(super) error: Option<WireError<'a>>,
-    #[serde(default)]
-    pub(super) rate_limits: Option<WireLimits>,
     /// Of an event that is itself an error.
     #[serde(borrow, default)]
     pub(super) message: Option<Text<'a>>,
@@ -216,6 +214,39 @@ pub(super) struct WireError<'a> {
     pub(super) codex_error_info: Option<&'a RawValue>,
 }
 
+/// What `token_count` tells: the tokens so far and of the last reply, and how far the limits are used up.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireTokenCount<'a> {
+    #[serde(borrow, default)]
+    pub(super) info: Option<WireTokenInfo<'a>>,
+    #[serde(default)]
+    pub(super) rate_limits: Option<WireLimits>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct WireTokenInfo<'a> {
+    #[serde(borrow, default)]
+    pub(super) total_token_usage: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(super) last_token_usage: Option<WireTokens>,
+}
+
+/// What came from a cache is part of the input, what was thought part of the output.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct WireTokens {
+    #[serde(rename = "input_tokens")]
+    pub(super) input: Option<u64>,
+    #[serde(rename = "cached_input_tokens")]
+    pub(super) cached_input: Option<u64>,
+    #[serde(rename = "cache_write_input_tokens")]
+    pub(super) cache_write_input: Option<u64>,
+    #[serde(rename = "output_tokens")]
+    pub(super) output: Option<u64>,
+    #[serde(rename = "reasoning_output_tokens")]
+    pub(super) reasoning_output: Option<u64>,
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct WireLimits {
     #[serde(default)]
@@ -228,6 +259,8 @@ pub(super) struct WireLimits {
 pub(super) struct WireLimit {
     #[serde(default)]
     pub(super) used_percent: Option<f64>,
+    #[serde(default)]
+    pub(super) window_minutes: Option<u32>,
     #[serde(default)]
     pub(super) resets_at: Option<i64>,
     /// What 0.44 and its neighbours tell instead.
@@ -247,6 +280,11 @@ pub(super) struct WireTurnContext<'a> {
     pub(super) approval_policy: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) sandbox_policy: Option<WireSandbox<'a>>,
+    /// What the sandbox lets through, where it is told in detail.
+    #[serde(borrow, default)]
+    pub(super) permission_profile: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) collaboration_mode: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]

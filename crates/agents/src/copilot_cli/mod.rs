@@ -15,6 +15,7 @@ mod record;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
+mod usage;
 mod wire;
 mod workspace;
 mod write;

@@ -6,18 +6,17 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part,
+    Begin, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part,
     Permission, Reasoning, Rejected, SessionId, TitleRank,
 };
 use serde_json::value::RawValue;
 
 use super::assets::{self, Ground};
-use super::outcome;
-use super::prompt;
 use super::wire::{
     WireAssistant, WireAttachment, WireCompaction, WireComplete, WireError, WireEvent, WireNotice, WireSession,
     WireSetting, WireUser,
 };
+use super::{outcome, prompt, usage};
 use crate::formats::line::Line;
 use crate::formats::text::Text;
 
@@ -186,6 +185,7 @@ impl<'r, 'a> Reading<'r, 'a> {
             "session.mode_changed" | "session.permissions_changed" => {
                 let setting: WireSetting<'_> = self.data()?;
                 self.facts = permission(&setting).map(Fact::Permission).into_iter().collect();
+                self.facts.extend(mode(&setting).map(Fact::Begun));
                 note(Note::Mode)
             }
             "session.title_changed" => {
@@ -193,7 +193,12 @@ impl<'r, 'a> Reading<'r, 'a> {
                 self.facts = setting.title.and_then(|text| title(TitleRank::Generated, &text)).into_iter().collect();
                 note(Note::Title)
             }
-            "session.usage_record" | "session.usage_info" | "session.usage_checkpoint" => note(Note::Usage),
+            "session.usage_record" => {
+                let (usage, model) = usage::of(self.data.get());
+                self.facts.extend(model);
+                note(Note::Usage(Box::new(usage)))
+            }
+            "session.usage_info" | "session.usage_checkpoint" => note(Note::Usage(Box::default())),
             kind => vec![opaque(kind)],
         })
     }
@@ -356,6 +361,15 @@ fn permission(setting: &WireSetting<'_>) -> Option<Permission> {
         (Some(_), _) | (_, Some(false)) => Some(Permission::Ask),
         (None, None) => None,
     }
+}
+
+/// The mode that was in force, and the one that is.
+fn mode(setting: &WireSetting<'_>) -> Option<Begin> {
+    let allowed = |mode: &Option<Text<'_>>| mode.as_deref().map(|mode| format!("allow all: {mode}"));
+    let named = |mode: &Option<Text<'_>>| mode.as_deref().map(str::to_owned);
+    let now = named(&setting.new_mode).or_else(|| allowed(&setting.allow_all_permission_mode))?;
+    let before = named(&setting.previous_mode).or_else(|| allowed(&setting.previous_allow_all_permission_mode));
+    Some(Begin::ModeChanged { before, now })
 }
 
 pub(super) fn title(rank: TitleRank, text: &str) -> Option<Fact> {

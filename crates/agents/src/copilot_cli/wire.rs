@@ -64,7 +64,39 @@ pub(super) struct WireSetting<'a> {
     pub new_mode: Option<Text<'a>>,
     pub allow_all_permissions: Option<bool>,
     #[serde(borrow)]
+    pub previous_mode: Option<Text<'a>>,
+    /// `on` and `off`, for what is allowed without asking.
+    #[serde(borrow)]
+    pub allow_all_permission_mode: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub previous_allow_all_permission_mode: Option<Text<'a>>,
+    #[serde(borrow)]
     pub title: Option<Text<'a>>,
+}
+
+/// `session.usage_record`: what a call of the model cost.
+#[derive(serde::Deserialize)]
+pub(super) struct WireUsageRecord<'a> {
+    #[serde(borrow)]
+    pub usage: WireUsage<'a>,
+}
+
+/// What was read from and written to a cache is part of the input, what was thought part of the output.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireUsage<'a> {
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub model: Option<Text<'a>>,
+    #[serde(default)]
+    pub input_tokens: Option<u64>,
+    #[serde(default)]
+    pub output_tokens: Option<u64>,
+    #[serde(default)]
+    pub cache_read_tokens: Option<u64>,
+    #[serde(default)]
+    pub cache_write_tokens: Option<u64>,
+    #[serde(default)]
+    pub reasoning_tokens: Option<u64>,
 }
 
 /// `user.message`.

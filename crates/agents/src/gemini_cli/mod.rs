@@ -19,6 +19,7 @@ mod sha256;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
+mod usage;
 mod wire;
 mod write;
 #[cfg(test)]

@@ -14,9 +14,9 @@ use carryover_core::transcript::{
 use serde_json::value::RawValue;
 
 use super::boilerplate::{self, Sorted};
-use super::failure;
 use super::prompt::Prompt;
 use super::wire::{WireBlob, WireContent, WirePart, WireRecord, WireResponse, WireSession, WireToolCall};
+use super::{failure, usage};
 use crate::formats::line::Line;
 use crate::formats::text::Text;
 
@@ -233,6 +233,8 @@ impl Reading<'_, '_> {
         if self.bodies.is_empty() {
             self.bodies.push((Origin::Harness, opaque("empty")));
         }
+        let usage = usage::of(self.record).filter(|_| self.record.kind.as_deref() == Some("gemini"));
+        self.bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
     }
 
     /// Outcomes first, then what the user said, then what was brought along.

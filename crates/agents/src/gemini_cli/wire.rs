@@ -32,6 +32,9 @@ pub(super) struct WireRecord<'a> {
     pub tool_calls: Option<Vec<WireToolCall<'a>>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub model: Option<Text<'a>>,
+    /// What a reply cost.
+    #[serde(borrow, default)]
+    pub tokens: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "$set")]
     pub set: Option<WireSession<'a>>,
     #[serde(borrow, default, rename = "$rewindTo", deserialize_with = "text_or_none")]

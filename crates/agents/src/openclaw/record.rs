@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use carryover_core::transcript::{
-    Body, CallId, Compacted, Entry, EntryKey, Fact, Node, Note, Origin, Outcome, Part, Place, Rejected, TitleRank,
+    Body, CallId, Entry, EntryKey, Fact, Node, Note, Origin, Outcome, Part, Place, Rejected, TitleRank,
 };
 use serde_json::value::RawValue;
 
@@ -237,7 +237,7 @@ fn teller(details: Option<&RawValue>) -> Origin {
 
 /// Which records are kept is told by what became of this one.
 fn barrier() -> (Origin, Body) {
-    (Origin::Harness, Body::Compacted(Box::new(Compacted { kept: None, anchor: None, keeps_prompts: false })))
+    (Origin::Harness, Body::Compacted(Box::default()))
 }
 
 /// Other sessions and the client itself write to the model in the user's place, and say so.

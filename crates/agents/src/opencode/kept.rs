@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::pile::{Part, Pile};
-use super::wire::{WireExport, WireExported, WireModel, WireNamed, WireRevert, WireSession, lenient};
+use super::wire::{WireExport, WireExported, WireModel, WireNamed, WireRevert, WireRule, WireSession, lenient};
 use crate::formats::ids;
 use crate::formats::jsonl::MAX_RECORD;
 use crate::formats::sqlite;
@@ -27,6 +27,7 @@ pub(super) struct Session {
     pub parent: Option<String>,
     pub model: Option<WireModel>,
     pub revert: Option<WireRevert>,
+    pub rules: Option<Vec<WireRule>>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
     /// The sessions of its sub-agents.
@@ -45,6 +46,7 @@ impl Session {
             parent: info.parent,
             model: lenient(info.model),
             revert: lenient(info.revert),
+            rules: lenient(info.permission),
             created: info.time.created.and_then(time),
             updated: info.time.updated.and_then(time),
             children: Vec::new(),
@@ -212,8 +214,18 @@ fn heavier(weight: Option<Weight>, updated: i64, bytes: i64) -> Weight {
 }
 
 /// The columns of sessions that are looked at; clients before or after may not have all.
-const COLUMNS: &[&str] =
-    &["id", "title", "directory", "version", "parent_id", "model", "revert", "time_created", "time_updated"];
+const COLUMNS: &[&str] = &[
+    "id",
+    "title",
+    "directory",
+    "version",
+    "parent_id",
+    "model",
+    "revert",
+    "time_created",
+    "time_updated",
+    "permission",
+];
 
 /// A query for sessions that takes a missing column as empty.
 pub(super) fn session_query(connection: &Connection, rest: &str) -> rusqlite::Result<String> {
@@ -236,6 +248,7 @@ pub(super) fn session_of(row: &Row<'_>) -> rusqlite::Result<Session> {
         revert: serde_json::from_str(&json(6)?).ok(),
         created: time(number(row, 7)?),
         updated: time(number(row, 8)?),
+        rules: serde_json::from_str(&json(9)?).ok(),
         children: Vec::new(),
     })
 }

@@ -24,6 +24,7 @@ mod speech;
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
 mod thread;
+mod usage;
 mod wire;
 mod write;
 

@@ -5,14 +5,16 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of};
+use carryover_core::transcript::{
+    Begin, Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of,
+};
 
 use super::folders::Folders;
 use super::kept::{self, Exported, Head, Kept, Message, Rows, Session, Weight};
 use super::pile::{Parser, Pile};
 use super::record::{self, Parsed};
 use super::thread::{self, Fate};
-use super::wire::{WireInfo, WireModel, lenient};
+use super::wire::{WireInfo, WireModel, WireRule, lenient};
 use crate::formats::{file, ids, lanes, sqlite};
 use crate::{AgentError, Bookmark, Sink, Source};
 
@@ -32,7 +34,9 @@ pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Res
         let from = if begun { &Bookmark::Start } else { from };
         begun = true;
         let Some(session) = kept.session()? else { return Ok(None) };
-        Pour { kept, session: &session, path, sink: &mut *sink, is_first, is_titled: false }.pour(from).map(Some)
+        Pour { kept, session: &session, path, sink: &mut *sink, is_first, is_titled: false, model: None }
+            .pour(from)
+            .map(Some)
     })
 }
 
@@ -144,6 +148,8 @@ struct Pour<'a> {
     is_first: bool,
     /// A prompt has given it a title.
     is_titled: bool,
+    /// The model of the last message of the agent's.
+    model: Option<String>,
 }
 
 impl Pour<'_> {
@@ -239,12 +245,17 @@ impl Pour<'_> {
         facts.extend(session.version.clone().map(Fact::ClientVersion));
         facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
         facts.extend(model(session, heads).map(Fact::Model));
+        facts.extend(begun(session, heads).into_iter().map(Fact::Begun));
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
     }
 
     fn hand_over(&mut self, parsed: Parsed, is_past: bool) -> ControlFlow<()> {
         for rejected in parsed.rejected {
             self.sink.reject(rejected)?;
+        }
+        if let Some(model) = parsed.model.filter(|model| self.model.as_ref() != Some(model)) {
+            self.model = Some(model.clone());
+            self.sink.learn(Fact::UsedModel(model))?;
         }
         for mut entry in parsed.entries {
             // The first prompt decides: the others need not be looked at.
@@ -337,6 +348,15 @@ pub(super) fn title(session: &Session) -> Option<String> {
 
 fn info(head: &Head) -> Option<WireInfo<'_>> {
     serde_json::from_str(head.message.as_part().record.ok()?).ok()
+}
+
+/// How it was begun: as which of the client's agents, and with which rules of its own.
+fn begun(session: &Session, heads: &[Head]) -> Vec<Begin> {
+    let agent = heads.first().and_then(info).and_then(|info| info.agent);
+    let mode = agent.map(|agent| Begin::PermissionMode(agent.to_string()));
+    let rule = |rule: &WireRule| format!("{} {} {}", rule.action, rule.permission, rule.pattern);
+    let rules = session.rules.as_ref().map(|rules| Begin::PermissionRules(rules.iter().map(rule).collect()));
+    mode.into_iter().chain(rules).collect()
 }
 
 /// The model of the last message.

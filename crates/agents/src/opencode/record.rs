@@ -7,7 +7,7 @@ use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Origin, Outcome, Part, Place, Reasoning,
-    Rejected, Status, WORDLESS,
+    Rejected, Status, Usage, WORDLESS,
 };
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -17,7 +17,7 @@ use super::pile::{self, Parser};
 use super::speech::{self, CALLED_READ, EXECUTED, Said};
 use super::thread::{Fate, Reverted};
 use super::wire::{WireEnding, WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
-use super::{commands, failure};
+use super::{commands, failure, usage};
 use crate::formats::ids;
 use crate::formats::tree::words::{PassedOver, Words};
 
@@ -32,6 +32,8 @@ static NUMBERED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(r"\u"));
 pub(super) struct Parsed {
     pub entries: Vec<Entry>,
     pub rejected: Vec<Rejected>,
+    /// The model that said it.
+    pub model: Option<String>,
 }
 
 /// The entries of a message.
@@ -78,6 +80,7 @@ struct Page<'a> {
     key: EntryKey,
     node: Node,
     at: Option<Timestamp>,
+    model: Option<NodeId>,
     /// What the agent says and does is told by its kind only.
     is_past: bool,
     parsed: Parsed,
@@ -92,12 +95,14 @@ impl<'a> Page<'a> {
         let id = message.head.id;
         let key = EntryKey { file: 0, offset: ids::digest(id), part: 0, length: message.length() };
         let node = Node { id: NodeId::of(id), parent: fate.before, group: None };
-        let parsed = Parsed { entries: Vec::with_capacity(message.parts().len() + 1), rejected: Vec::new() };
-        Self { fate, key, node, at: None, is_past: false, parsed, live: true, outcomes: Vec::new() }
+        let parsed = Parsed { entries: Vec::with_capacity(message.parts().len() + 1), ..Parsed::default() };
+        Self { fate, key, node, at: None, model: None, is_past: false, parsed, live: true, outcomes: Vec::new() }
     }
 
     fn message<'m>(&mut self, message: Message<'m>, info: &WireInfo<'_>, parser: &mut Parser<'m>) {
         self.at = info.time.created.map(Timestamp::from_millis);
+        self.model = info.model_id.as_deref().map(NodeId::of);
+        self.parsed.model = info.model_id.as_deref().map(str::to_owned);
         if let Some(barrier) = self.fate.barrier {
             self.put(Origin::Harness, Body::Compacted(Box::new(barrier)));
         }
@@ -212,7 +217,10 @@ impl<'a> Page<'a> {
                 self.end_step();
                 self.opaque("step-start");
             }
-            "step-finish" => self.put(Origin::Harness, Body::Note(Note::Usage)),
+            "step-finish" => {
+                let usage = usage::of(part.tokens).unwrap_or_default();
+                self.put(Origin::Harness, Usage { model: self.model, ..usage }.into_body());
+            }
             "patch" | "snapshot" => self.put(Origin::Harness, Body::Note(Note::Snapshot)),
             "file" => match blob(&part) {
                 Some(blob) => self.put(Origin::Agent, Body::Reply(vec![Part::Blob(blob)])),

@@ -60,7 +60,7 @@ pub(super) fn fates(kept: &dyn Kept, session: &Session, heads: &[Head]) -> rusql
         fates[asked].barrier = Some(Compacted {
             kept: kept_from.map(|from| (node(from), node(asked - 1))),
             anchor: Some(node(index)),
-            keeps_prompts: false,
+            ..Compacted::default()
         });
         fates[index].is_summary = true;
     }

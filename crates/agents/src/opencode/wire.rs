@@ -29,6 +29,9 @@ pub(super) struct WireInfo<'a> {
     pub model_id: Option<Text<'a>>,
     #[serde(default, borrow)]
     pub model: Option<&'a RawValue>,
+    /// `build`, `plan`, or one of the user's own.
+    #[serde(default, deserialize_with = "text_or_none", borrow)]
+    pub agent: Option<Text<'a>>,
 }
 
 /// When something happened, in milliseconds.
@@ -80,6 +83,9 @@ pub(super) struct WirePart<'a, W = Text<'a>> {
     pub metadata: Option<&'a RawValue>,
     #[serde(default)]
     pub tail_start_id: Option<String>,
+    /// What a step cost.
+    #[serde(default, borrow)]
+    pub tokens: Option<&'a RawValue>,
     #[serde(default)]
     pub time: WireTime,
 }
@@ -189,6 +195,8 @@ pub(super) struct WireSession<'a> {
     pub model: Option<&'a RawValue>,
     #[serde(default, borrow)]
     pub revert: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    pub permission: Option<&'a RawValue>,
     #[serde(default)]
     pub time: WireSessionTime,
 }
@@ -198,6 +206,14 @@ pub(super) struct WireSession<'a> {
 pub(super) struct WireSessionTime {
     pub created: Option<i64>,
     pub updated: Option<i64>,
+}
+
+/// What the session's agent may do, beside what the configuration says.
+#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
+pub(super) struct WireRule {
+    pub permission: String,
+    pub pattern: String,
+    pub action: String,
 }
 
 /// The name of a record.

@@ -137,7 +137,7 @@ impl<'a, W: Words<'a>> Reading<'_, 'a, W> {
                 note(facts, model.and_then(|model| self.model(&model)), Note::Mode)
             }
             "thinking_level_change" => note(facts, None, Note::Mode),
-            "usage" => note(facts, None, Note::Usage),
+            "usage" => note(facts, None, Note::Usage(Box::default())),
             "context_edit" => vec![opaque("context_edit")],
             "custom" => vec![opaque("custom")],
             "label" => vec![opaque("label")],
@@ -232,7 +232,7 @@ impl<'a, W: Words<'a>> Reading<'_, 'a, W> {
         let record = &mut self.record;
         let head = record.first_kept_entry_id.as_deref().filter(|head| Some(*head) != record.id.as_deref());
         let kept = head.zip(record.parent_id.as_deref()).map(|(head, tail)| (NodeId::of(head), NodeId::of(tail)));
-        let barrier = Compacted { kept, anchor: None, keeps_prompts: false };
+        let barrier = Compacted { kept, ..Compacted::default() };
         let summary = record.summary.take().map(|summary| Part::Text(summary.into_string()));
         vec![
             (Origin::Harness, Body::Compacted(Box::new(barrier))),

@@ -14,6 +14,7 @@ mod record;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
+mod usage;
 mod wire;
 mod write;
 #[cfg(test)]

@@ -6,16 +6,16 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note, Origin,
-    Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, WORDLESS,
+    Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
+    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, Usage, WORDLESS,
 };
 
-use super::outcome;
 use super::prompt::{self, Prompt, is_boilerplate};
 use super::wire::{
     WireCommand, WireCompaction, WireContent, WireData, WireOutput, WirePart, WireRecord, WireResponse, WireTelemetry,
     WireTitle,
 };
+use super::{outcome, usage};
 use crate::formats::line::Line;
 use crate::formats::text::Text;
 
@@ -116,6 +116,8 @@ impl<'a> Reading<'_, 'a> {
         if bodies.is_empty() {
             bodies.push(opaque("empty"));
         }
+        let usage = usage::of(record).filter(|_| &*record.kind == "assistant");
+        bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
         let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
         let node = record.uuid.as_deref().filter(|_| !is_beside(record)).map(|uuid| Node {
             id: NodeId::of(uuid),
@@ -310,7 +312,8 @@ impl<'a> Reading<'_, 'a> {
     /// The context begins anew with what the record holds: a summary, the client's own assent to it in the model's
     /// place, and what was kept.
     fn compaction(&self, history: &[WireContent<'_>]) -> Bodies {
-        let mut bodies = vec![(Origin::Harness, Body::Compacted(Box::default()))];
+        let barrier = Compacted { repeats: true, ..Compacted::default() };
+        let mut bodies = vec![(Origin::Harness, Body::Compacted(Box::new(barrier)))];
         let mut summary: Option<usize> = None;
         let mut assented = false;
         for content in history {
@@ -359,7 +362,7 @@ impl<'a> Reading<'_, 'a> {
                 let kind = failure_kind(status, &message);
                 Body::Failure(Box::new(Failure { kind, message, resets_at: None }))
             }
-            _ => Body::Note(Note::Usage),
+            _ => Usage::default().into_body(),
         }
     }
 }

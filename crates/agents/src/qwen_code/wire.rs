@@ -36,6 +36,9 @@ pub(super) struct WireRecord<'a> {
     pub is_sidechain: Option<bool>,
     #[serde(borrow, default)]
     pub message: Option<WireContent<'a>>,
+    /// What a reply cost.
+    #[serde(borrow, default)]
+    pub usage_metadata: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub tool_call_result: Option<WireResult<'a>>,
     /// What a system record says; which fields are there depends on its subtype.

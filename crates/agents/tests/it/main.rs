@@ -6,3 +6,4 @@ mod drift;
 mod hostile;
 mod places;
 mod support;
+mod told;

@@ -200,7 +200,7 @@ fn a_compaction_keeps_the_segment_that_it_names() {
     let compacted = Compacted {
         kept: Some((NodeId::of("b"), NodeId::of("rb"))),
         anchor: Some(NodeId::of("s")),
-        keeps_prompts: false,
+        ..Compacted::default()
     };
     let entries = vec![
         hang(prompt(1, "a"), "a", None, None),

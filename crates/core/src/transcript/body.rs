@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeId, Part};
+use super::{NodeId, Part, Usage};
 use crate::json::Json;
 use crate::time::Timestamp;
 
@@ -93,6 +93,8 @@ pub struct Compacted {
     pub anchor: Option<NodeId>,
     /// Whether the prompts of the user from before stay as they are.
     pub keeps_prompts: bool,
+    /// Whether its record says once more what was said before.
+    pub repeats: bool,
 }
 
 /// Why a turn could not be finished.
@@ -123,7 +125,8 @@ pub enum Note {
     Leaf(NodeId),
     Title,
     Mode,
-    Usage,
+    /// What the client counted.
+    Usage(Box<Usage>),
     /// File states kept for rewinding.
     Snapshot,
     /// What happened to the prompts that the user typed while the agent worked.

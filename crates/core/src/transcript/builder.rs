@@ -37,6 +37,9 @@ impl TranscriptBuilder {
     }
 
     pub fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
+        if let Fact::Model(model) = &fact {
+            self.transcript.note_model(model);
+        }
         self.transcript.header.learn(fact);
         ControlFlow::Continue(())
     }
@@ -62,7 +65,11 @@ impl TranscriptBuilder {
     pub fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
         self.transcript.entries.retain(|entry| entry.key < from);
         self.transcript.rejected.retain(|rejected| rejected.key < from);
-        self.reduced = self.reduced.min(self.transcript.entries.len());
+        let left = self.transcript.entries.len();
+        self.reduced = self.reduced.min(left);
+        for (from, _) in &mut self.transcript.model_from {
+            *from = left.min(*from);
+        }
         ControlFlow::Continue(())
     }
 

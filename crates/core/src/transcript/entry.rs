@@ -136,18 +136,6 @@ impl Entry {
     pub fn reduce(&mut self) {
         self.body.reduce();
     }
-
-    /// What the conversation consists of, for people: prompts of the user and replies.
-    pub fn is_message(&self) -> bool {
-        let spoken = match &self.body {
-            Body::Prompt(_) => self.origin == Origin::User,
-            Body::Reply(_) => true,
-            // Entries that were reduced to their position keep their kind.
-            Body::Opaque(kind) => kind == "reply" || (kind == "prompt" && self.origin == Origin::User),
-            _ => false,
-        };
-        spoken && !self.side
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Begin, Begun};
 use crate::time::Timestamp;
 
 /// The id that an agent gave to a session.
@@ -68,11 +69,16 @@ pub struct Header {
     /// The working directory, the last one that was recorded.
     pub project: Option<PathBuf>,
     pub branch: Option<String>,
+    /// The model, the last one that was recorded.
     pub model: Option<String>,
+    /// All models that were recorded, in the order in which they first were.
+    pub models: Vec<String>,
     pub client_version: Option<String>,
     pub started_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
     pub permission: Permission,
+    /// How it was begun; told, and never used.
+    pub begun: Begun,
     pub closing: Option<Closing>,
     /// The session whose sub-agent this is.
     pub parent: Option<SessionId>,
@@ -90,9 +96,12 @@ pub enum Fact {
     Project(PathBuf),
     Branch(String),
     Model(String),
+    /// A model that some reply is of, while the session goes on with another.
+    UsedModel(String),
     ClientVersion(String),
     StartedAt(Timestamp),
     Permission(Permission),
+    Begun(Begin),
     Closing(Closing),
     Parent(SessionId),
     Child(PathBuf),
@@ -104,17 +113,35 @@ impl Header {
     pub fn learn(&mut self, fact: Fact) {
         match fact {
             Fact::Session(id) => self.session = id,
-            Fact::Title(rank, title) => self.learn_title(rank, title),
+            Fact::Title(rank, title) => {
+                if rank == TitleRank::FirstPrompt {
+                    self.begun.prompt(&title);
+                }
+                self.learn_title(rank, title);
+            }
             Fact::Project(path) => self.project = Some(path),
             Fact::Branch(branch) => self.branch = Some(branch),
-            Fact::Model(model) => self.model = Some(model),
+            Fact::Model(model) => {
+                self.learn_model(model.clone());
+                self.model = Some(model);
+            }
+            Fact::UsedModel(model) => self.learn_model(model),
             Fact::ClientVersion(version) => self.client_version = Some(version),
             Fact::StartedAt(at) => self.started_at = Some(at),
             Fact::Permission(permission) => self.permission = permission,
+            Fact::Begun(begin) => self.begun.learn(begin),
             Fact::Closing(closing) => self.closing = Some(closing),
             Fact::Parent(id) => self.parent = Some(id),
             Fact::Child(path) => self.children.push(path),
             Fact::File(path) => self.files.push(path),
+        }
+    }
+
+    fn learn_model(&mut self, model: String) {
+        // A file that names a new one in every line is no session.
+        const MOST: usize = 100;
+        if self.models.len() < MOST && !self.models.contains(&model) {
+            self.models.push(model);
         }
     }
 

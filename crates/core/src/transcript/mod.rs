@@ -1,14 +1,18 @@
 //! A session in our model: a header and a list of entries, one entry one thing.
 
 mod action;
+mod begun;
 mod body;
 mod builder;
 mod entry;
 mod header;
+mod messages;
 mod part;
 pub mod surplus;
+mod usage;
 
 pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, Refusal, StepChange, StepState};
+pub use begun::{Begin, Begun};
 pub use body::{
     Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, QueueChange, Reasoning, Status,
     WORDLESS,
@@ -18,6 +22,7 @@ pub(crate) use entry::as_references;
 pub use entry::{Entry, EntryKey, EntryRef, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
 pub use part::{Blob, Part, Place, RUN_BY_HAND, into_text, text_in, text_of};
+pub use usage::{Limit, Tokens, Usage, Used};
 
 /// Why a record could not be read: a position and a reason, never transcript text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +38,32 @@ pub struct Transcript {
     /// In the order in which they happened; within a file that is only appended to, that is the order of their keys.
     pub entries: Vec<Entry>,
     pub rejected: Vec<Rejected>,
+    /// From which entry on which model spoke, where the records themselves do not say it.
+    pub(crate) model_from: Vec<(usize, NodeId)>,
 }
 
 impl Transcript {
-    /// How many prompts and replies there are, counted as a reader of the conversation would.
+    /// How many messages the conversation has, as a person counts them: what the user typed, and the agent's answers.
     pub fn n_messages(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.is_message()).count()
+        messages::count(self)
+    }
+
+    /// The tokens that the session used, where its client recorded them.
+    pub fn used(&self) -> Option<Used> {
+        Used::of(self)
+    }
+
+    /// Takes in that this model speaks from here on.
+    fn note_model(&mut self, model: &str) {
+        let (from, model) = (self.entries.len(), NodeId::of(model));
+        if self.model_from.last().is_none_or(|(_, last)| *last != model) {
+            self.model_from.push((from, model));
+        }
+    }
+
+    /// The model that spoke at this entry.
+    fn model_at(&self, index: usize) -> Option<NodeId> {
+        let after = self.model_from.partition_point(|(from, _)| *from <= index);
+        self.model_from[..after].last().map(|(_, model)| *model)
     }
 }

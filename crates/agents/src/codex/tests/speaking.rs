@@ -108,6 +108,7 @@ fn limits_and_interruptions_end_a_turn() {
     let lines: Vec<String> = read_lines(&lines).entries.iter().map(line_of).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     harness failure RateLimit "the usage limit is reached" Some("2025-10-01T11:00:00.000Z")
+    harness note note[]
     harness failure RateLimit "You've hit your usage limit. Try again later." None
     harness failure Other "stream disconnected" None
     harness failure Interrupted "interrupted" None

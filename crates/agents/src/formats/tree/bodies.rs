@@ -10,9 +10,9 @@ use carryover_core::transcript::{
     Reasoning, TitleRank, WORDLESS,
 };
 
-use super::brought;
 use super::wire::{Block, Content, Message};
 use super::words::Words;
+use super::{brought, counted};
 use crate::formats::text::Text;
 
 /// Whose words, and what they are.
@@ -78,7 +78,9 @@ pub fn assistant<'a, M, W: Words<'a>>(
         Content::Text(text) => vec![(Origin::Agent, reply(Some(text)))],
         Content::Blocks(blocks) => blocks.into_iter().map(|block| (Origin::Agent, said(block, &is_seal))).collect(),
     };
-    if said.is_empty() { vec![opaque("message/assistant")] } else { said }
+    let mut said = if said.is_empty() { vec![opaque("message/assistant")] } else { said };
+    said.extend(counted::usage(message).map(|usage| (Origin::Harness, usage.into_body())));
+    said
 }
 
 /// One block of the agent's message.

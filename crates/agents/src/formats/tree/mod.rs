@@ -4,6 +4,7 @@
 pub mod blocks;
 pub mod bodies;
 pub mod brought;
+pub mod counted;
 pub mod owner;
 pub mod wire;
 pub mod words;

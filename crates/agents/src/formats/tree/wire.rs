@@ -75,6 +75,9 @@ pub struct Message<'a, W> {
     pub tool_call_id: Option<Text<'a>>,
     #[serde(default)]
     pub is_error: Option<bool>,
+    /// What a reply cost.
+    #[serde(borrow, default)]
+    pub usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub details: Option<&'a RawValue>,
     /// Who sent it, where that was not the user.

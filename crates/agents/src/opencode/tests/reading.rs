@@ -299,10 +299,9 @@ fn what_is_not_there_is_said() {
 #[test]
 fn snapshots_and_usage_are_notes() {
     let transcript = read(&source(&fixture("driven")));
-    let notes = |wanted: &Note| {
-        transcript.entries.iter().filter(|entry| matches!(&entry.body, Body::Note(note) if note == wanted)).count()
-    };
-    assert_eq!((notes(&Note::Usage), notes(&Note::Snapshot)), (9, 3));
+    let is_snapshot = |entry: &&Entry| entry.body == Body::Note(Note::Snapshot);
+    let n_usage = transcript.entries.iter().filter_map(Entry::usage).count();
+    assert_eq!((n_usage, transcript.entries.iter().filter(is_snapshot).count()), (9, 3));
 }
 
 #[test]
@@ -365,4 +364,18 @@ fn a_session_that_was_taken_over_is_listed_once() {
         })
         .unwrap();
     assert_eq!(found, [(Some("Fake title".to_owned()), true, false), (Some("T".to_owned()), false, false)]);
+}
+
+#[test]
+fn the_rules_of_a_session_are_told_from_the_database() {
+    let made = Made::of(&[export("rich")]);
+    let connection = Connection::open(made.path()).unwrap();
+    // As the client fills it where nobody can answer questions.
+    let rules = r#"[{"permission":"question","pattern":"*","action":"deny"},{"permission":"plan_enter","pattern":"*","action":"deny"}]"#;
+    connection.execute("ALTER TABLE session ADD COLUMN permission TEXT", []).unwrap();
+    connection.execute("UPDATE session SET permission = ?1", [rules]).unwrap();
+    let key = export("rich")["info"]["id"].as_str().map(str::to_owned);
+    let begun = read(&Source { path: made.path(), key }).header.begun;
+    assert_eq!(begun.permission_mode.as_deref(), Some("build"));
+    assert_eq!(begun.permission_rules, ["deny question *", "deny plan_enter *"]);
 }

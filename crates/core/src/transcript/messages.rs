@@ -1,0 +1,124 @@
+//! How many messages a conversation has, as a person counts them.
+//!
+//! What the user typed, and the agent's answers: a message of several blocks is one, and what was thought, called or came
+//! back is none. What was taken back does not count, nor does what a sub-agent or the client itself said.
+
+use super::{Body, Entry, Origin, Transcript};
+use crate::live;
+
+/// Counts the messages on the branch in force, also those that a compaction took out of the context.
+pub(super) fn count(transcript: &Transcript) -> usize {
+    let entries = &transcript.entries;
+    // What a reply cost is told at one of its ends.
+    let ends: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].usage().is_some()).collect();
+    let ended =
+        |from: usize, to: usize| ends.get(ends.partition_point(|end| *end <= from)).is_some_and(|end| *end < to);
+    let mut count = 0;
+    let mut repeating = None;
+    // The last part of the last answer.
+    let mut last: Option<usize> = None;
+    // Nothing was said or done since.
+    let mut is_open = false;
+    for index in live::history(transcript) {
+        let entry = &entries[index];
+        if let Body::Compacted(compacted) = &entry.body {
+            repeating = compacted.repeats.then(|| entry.key.record());
+        }
+        // Some compactions write the messages from before once more.
+        if repeating == Some(entry.key.record()) {
+            continue;
+        }
+        match kind(entry) {
+            "reply" => {
+                let goes_on =
+                    last.is_some_and(|last| is_same_message(&entries[last], entry) || (is_open && !ended(last, index)));
+                count += usize::from(!goes_on);
+                (last, is_open) = (Some(index), true);
+            }
+            "reasoning" => {}
+            kind => {
+                count += usize::from(kind == "prompt" && entry.origin == Origin::User);
+                is_open = false;
+            }
+        }
+    }
+    count
+}
+
+/// Entries that were reduced to their position keep their kind.
+fn kind(entry: &Entry) -> &str {
+    match &entry.body {
+        Body::Opaque(kind) => kind,
+        body => body.kind(),
+    }
+}
+
+fn is_same_message(a: &Entry, b: &Entry) -> bool {
+    let group = |entry: &Entry| entry.node.and_then(|node| node.group);
+    a.key.record() == b.key.record() || (group(a).is_some() && group(a) == group(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::{Call, CallForm, CallId, Compacted, EntryKey, Part, Reasoning, Tokens, Usage};
+
+    fn transcript(said: &[(u64, Origin, Body)]) -> Transcript {
+        let entry = |(part, (offset, origin, body)): (usize, &(u64, Origin, Body))| {
+            let key = EntryKey { file: 0, offset: *offset, part: u16::try_from(part).unwrap(), length: 1 };
+            Entry { key, at: None, origin: *origin, side: false, node: None, body: body.clone() }
+        };
+        Transcript { entries: said.iter().enumerate().map(entry).collect(), ..Transcript::default() }
+    }
+
+    fn text() -> Vec<Part> {
+        vec![Part::Text("words".to_owned())]
+    }
+
+    fn call() -> Body {
+        let (id, input) = (CallId("c".into()), crate::json::Json::empty());
+        Body::Call(Box::new(Call { id, tool: "run".to_owned(), input, form: CallForm::Function }))
+    }
+
+    #[test]
+    fn a_message_of_several_blocks_is_one() {
+        let thought = Body::Reasoning(Box::new(Reasoning { text: "hm".to_owned(), sealed: false }));
+        let mut said = vec![
+            (0, Origin::User, Body::Prompt(text())),
+            (0, Origin::Hook, Body::Prompt(text())),
+            (1, Origin::Agent, Body::Reply(text())),
+            (1, Origin::Agent, thought),
+            (1, Origin::Agent, Body::Reply(text())),
+            (1, Origin::Agent, call()),
+            (1, Origin::Agent, Body::Reply(text())),
+        ];
+        assert_eq!(transcript(&said).n_messages(), 2);
+        said.push((2, Origin::Agent, Body::Reply(text())));
+        assert_eq!(transcript(&said).n_messages(), 2, "nothing stands between the two");
+        let usage = Usage::of(Tokens { output: 1, ..Tokens::default() }, None).unwrap();
+        said.push((3, Origin::Harness, usage.into_body()));
+        said.push((4, Origin::Agent, Body::Reply(text())));
+        assert_eq!(transcript(&said).n_messages(), 3, "each reply has its cost");
+        said.push((4, Origin::Agent, call()));
+        said.push((5, Origin::Agent, Body::Reply(text())));
+        assert_eq!(transcript(&said).n_messages(), 4);
+        let mut reduced = transcript(&said);
+        reduced.entries.iter_mut().for_each(Entry::reduce);
+        assert_eq!(reduced.n_messages(), 4);
+    }
+
+    #[test]
+    fn what_is_taken_back_or_said_again_does_not_count() {
+        let again = Compacted { repeats: true, ..Compacted::default() };
+        let said = [
+            (0, Origin::User, Body::Prompt(text())),
+            (1, Origin::User, Body::Prompt(text())),
+            (2, Origin::Harness, Body::Rewound { turns: 1 }),
+            (3, Origin::Harness, Body::Compacted(Box::new(again))),
+            (3, Origin::User, Body::Prompt(text())),
+            (4, Origin::Agent, Body::Reply(text())),
+            (5, Origin::Harness, Body::Reply(text())),
+        ];
+        assert_eq!(transcript(&said).n_messages(), 2);
+    }
+}
