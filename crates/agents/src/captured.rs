@@ -79,6 +79,9 @@ struct Document<'a> {
 
 struct Events<'a>(Vec<&'a RawValue>);
 
+/// What a file tells of its session, its entries, and what could not be read.
+type WholeFile = (Vec<Fact>, Vec<Entry>, Vec<Rejected>);
+
 /// The reader for a file, if it holds a captured session.
 pub fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static dyn Agent>, AgentError> {
     let holds = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
@@ -161,7 +164,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Events<'a> {
 
 impl Captured {
     /// Reads a file as a whole: what it tells of the session, its entries, and what could not be read.
-    fn read_file(&self, path: &Path) -> Result<(Vec<Fact>, Vec<Entry>, Vec<Rejected>), AgentError> {
+    fn read_file(&self, path: &Path) -> Result<WholeFile, AgentError> {
         let bytes = file::read(path, file::MAX_DOCUMENT)?;
         let Document { schema, session, events } = document(path, &bytes)?;
         let session = if self.masks { session.redacted() } else { session };

@@ -145,7 +145,7 @@ fn mask_texts(value: &mut Value) {
                 if let Value::String(text) = value
                     && let Cow::Owned(masked) = redact(&format!("{name}={text}"))
                 {
-                    *text = masked.strip_prefix(&format!("{name}=")).unwrap_or(&masked).to_owned();
+                    masked.strip_prefix(&format!("{name}=")).unwrap_or(&masked).clone_into(text);
                 }
                 mask_texts(value);
             }

@@ -80,6 +80,7 @@ pub(crate) type Nullable<T> = Option<Option<T>>;
 /// One event. Which of the first fields it has is decided by its kind, which is in `type`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are marks of a format, each of its own")]
 pub struct UasfEvent {
     #[serde(rename = "type")]
     pub kind: String,

@@ -9,8 +9,8 @@ use super::{Queued, UasfCall, UasfEvent, UasfOutcome, UasfPart, kind};
 use crate::json::Json;
 use crate::time::Timestamp;
 use crate::transcript::{
-    Action, Blob, Body, Call, CallForm, CallId, Change, Compacted, Entry, EntryKey, Failure, FailureKind, Hunk, Note,
-    Origin, Outcome, Part, Place, QueueChange, Reasoning, Status,
+    Action, Blob, Body, Call, CallForm, CallId, Change, Entry, EntryKey, Failure, FailureKind, Hunk, Note, Origin,
+    Outcome, Part, Place, QueueChange, Reasoning, Status,
 };
 
 /// So many events are one message at most.
@@ -120,13 +120,11 @@ impl Reading {
         let id = spelt.as_ref().map(|call| call.id.clone()).filter(|id| !id.is_empty());
         let id = CallId(id.unwrap_or_else(|| format!("call_{:x}", own.offset)).into());
         let is_search = event.kind == kind::CODE_SEARCH;
-        match spelt.filter(|_| self.keeps_calls || is_search) {
-            Some(UasfCall { tool, form, input, .. }) => Call { id, tool, input, form },
-            None => {
-                let tool = event.tool.clone().filter(|_| is_search).unwrap_or_else(|| event.kind.clone());
-                Call { id, tool, input: spelt_input(event), form: CallForm::Function }
-            }
+        if let Some(UasfCall { tool, form, input, .. }) = spelt.filter(|_| self.keeps_calls || is_search) {
+            return Call { id, tool, input, form };
         }
+        let tool = event.tool.clone().filter(|_| is_search).unwrap_or_else(|| event.kind.clone());
+        Call { id, tool, input: spelt_input(event), form: CallForm::Function }
     }
 
     /// What came back, where the file tells it. It is a record of its own, so its place is the next byte after its event's.
@@ -141,23 +139,20 @@ impl Reading {
         let said = event.answer().map(|text| vec![Part::Text(text.to_owned())]);
         let exit_code = event.exit_code.flatten();
         let key = EntryKey { offset: own.offset + 1, length: own.length.saturating_sub(1), ..own };
-        let (order, at, outcome) = match outcome {
-            Some(outcome) => {
-                let parts = if outcome.parts.is_empty() { said } else { Some(read_parts(outcome.parts)) };
-                let told = Outcome {
-                    call,
-                    status: outcome.status,
-                    exit_code: outcome.exit_code.or(exit_code),
-                    parts: parts.unwrap_or_default(),
-                };
-                (outcome.order, parsed(outcome.at.as_deref()).or(at), told)
-            }
-            None => {
-                let Some(parts) = said else { return };
-                let is_failed = exit_code.is_some_and(|code| code != 0);
-                let status = if is_failed { Status::Failed } else { Status::Done };
-                (None, at, Outcome { call, status, exit_code, parts })
-            }
+        let (order, at, outcome) = if let Some(outcome) = outcome {
+            let parts = if outcome.parts.is_empty() { said } else { Some(read_parts(outcome.parts)) };
+            let told = Outcome {
+                call,
+                status: outcome.status,
+                exit_code: outcome.exit_code.or(exit_code),
+                parts: parts.unwrap_or_default(),
+            };
+            (outcome.order, parsed(outcome.at.as_deref()).or(at), told)
+        } else {
+            let Some(parts) = said else { return };
+            let is_failed = exit_code.is_some_and(|code| code != 0);
+            let status = if is_failed { Status::Failed } else { Status::Done };
+            (None, at, Outcome { call, status, exit_code, parts })
         };
         let origin = event.origin.unwrap_or(Origin::Agent);
         let entry = Entry { key, at, origin, side: false, node: None, body: Body::Outcome(Box::new(outcome)) };
@@ -184,7 +179,7 @@ impl Reading {
             origin: Origin::Harness,
             side: false,
             node: None,
-            body: Body::Compacted(Box::new(Compacted::default())),
+            body: Body::Compacted(Box::default()),
         });
         before.append(&mut after);
         before

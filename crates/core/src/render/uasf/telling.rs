@@ -11,6 +11,7 @@ use crate::transcript::{
 
 /// One thing that is told; all of them are in the order in which the model saw them.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are entries")]
 pub enum Told {
     /// An entry whose images are in memory.
     Entry {
@@ -131,7 +132,9 @@ impl Telling {
             Body::Call(call) => {
                 let origin = (origin == Origin::Harness).then_some(origin);
                 let mut events = call_events(*call, meaning, self.outcomes.remove(&order));
-                events.iter_mut().for_each(|event| event.origin = origin);
+                for event in &mut events {
+                    event.origin = origin;
+                }
                 events
             }
             _ => return,
@@ -246,7 +249,7 @@ fn meant(action: &Action, tool: &str, output: Option<String>, exit_code: Option<
 
 fn file_write(path: &str, content: &str) -> UasfEvent {
     let (path, content) = (Some(path.to_owned()), Some(Some(content.to_owned())));
-    UasfEvent { path, content, ..UasfEvent::of(kind::FILE_WRITE) }
+    UasfEvent { content, path, ..UasfEvent::of(kind::FILE_WRITE) }
 }
 
 fn changed(change: &Change) -> Vec<UasfEvent> {
