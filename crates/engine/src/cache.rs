@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::file::{self, Stamp};
 
-const SCHEMA: &str = "carryover.cache/1";
+/// In the first one, messages were counted by another rule.
+const SCHEMA: &str = "carryover.cache/2";
 const MAX_ROWS: usize = 5_000;
 const MAX_BYTES: u64 = 16 << 20;
 

@@ -13,6 +13,7 @@ use carryover_core::transcript::{
     RUN_BY_HAND, Rejected, Status, StepChange, Transcript, TranscriptBuilder, into_text, text_in,
 };
 
+use crate::counted::reply_tokens;
 use crate::kept;
 use crate::session::Listed;
 
@@ -181,6 +182,7 @@ struct Telling<'a> {
 
 fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     let order = live::history(&transcript);
+    let (n_messages, reply_tokens) = (transcript.n_messages(), reply_tokens(&transcript.entries));
     let queue = Queue::of(&transcript);
     let header = std::mem::take(&mut transcript.header);
     let rejected = std::mem::take(&mut transcript.rejected);
@@ -209,6 +211,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     history.queued = queue.waiting.into_iter().filter(|queued| !was_said(&history, queued)).collect();
     history.header = header;
     history.rejected = rejected;
+    (history.n_messages, history.reply_tokens) = (n_messages, reply_tokens);
     history
 }
 

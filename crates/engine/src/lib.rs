@@ -13,6 +13,7 @@ pub mod client;
 pub mod closed;
 pub mod config;
 pub mod context;
+mod counted;
 mod digest;
 mod disk;
 pub mod doctor;
