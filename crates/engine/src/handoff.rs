@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 pub mod context_file;
+mod counted;
 mod distil;
 pub mod history;
 pub mod ignored;

@@ -8,7 +8,7 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Call, CallId, Entry, FailureKind, Origin, Outcome, Part, Status};
 use jiff::tz::TimeZone;
 
-use super::View;
+use super::{View, used};
 
 /// How much of a tool's output is shown where not everything is.
 const LINES: usize = 8;
@@ -149,6 +149,11 @@ pub(super) fn header(view: &View, zone: &TimeZone) -> Vec<String> {
     let tokens = format!("about {} tokens in context", crate::quantity::tokens(view.tokens()));
     let facts = [model, version, span(header.started_at, header.updated_at, zone), Some(messages), Some(tokens)];
     lines.push(facts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+    if let Some(told) = view.transcript.used() {
+        lines.extend(used::tokens_line(&told));
+        lines.extend(used::limits_line(&told, zone));
+    }
+    lines.extend(used::begun_line(&header.begun));
     lines
 }
 

@@ -1,10 +1,11 @@
 //! A transcript as data.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Body, Entry, Origin, Part, Permission, Status};
+use carryover_core::transcript::{Begun, Body, Entry, Origin, Part, Permission, Status};
 use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
+use super::used::{TokensRow, UsedRow};
 use super::{Item, View};
 
 /// A session, as `show --json` tells it.
@@ -19,10 +20,12 @@ pub(crate) struct Document<'a> {
     model: Option<&'a str>,
     client_version: Option<&'a str>,
     permission: Permission,
+    begun: &'a Begun,
     started_at: Option<String>,
     updated_at: Option<String>,
     messages: usize,
     tokens: u64,
+    tokens_used: Option<UsedRow>,
     rejected: usize,
     unread: Unread,
     entries: Vec<Row<'a>>,
@@ -58,6 +61,9 @@ struct Row<'a> {
     status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
+    /// What the client counted for a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_used: Option<TokensRow>,
 }
 
 #[derive(Serialize)]
@@ -86,10 +92,12 @@ pub(crate) fn document(view: &View) -> Document<'_> {
         model: header.model.as_deref(),
         client_version: header.client_version.as_deref(),
         permission: header.permission,
+        begun: &header.begun,
         started_at: header.started_at.map(|at| at.to_string()),
         updated_at: header.updated_at.map(|at| at.to_string()),
         messages: view.transcript.n_messages(),
         tokens: view.tokens(),
+        tokens_used: view.transcript.used().map(UsedRow::from),
         rejected: view.transcript.rejected.len(),
         unread: Unread::of_transcript(view.agent, &view.transcript),
         entries: view.items.iter().map(|item| row(view, item)).collect(),
@@ -155,6 +163,7 @@ fn bare(entry: &Entry, live: bool) -> Row<'_> {
         input: None,
         status: None,
         exit_code: None,
+        tokens_used: entry.usage().map(|usage| usage.tokens).filter(|it| !it.is_empty()).map(TokensRow::from),
     }
 }
 

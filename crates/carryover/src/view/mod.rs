@@ -6,6 +6,7 @@ mod entries;
 mod json;
 mod markdown;
 mod text;
+mod used;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

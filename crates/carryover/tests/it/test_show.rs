@@ -10,6 +10,8 @@ fn the_live_context_reads_as_a_conversation() {
     Claude Code session d3a03cdd-c689-41e6-9587-86a6223f5251
     [HOME]/calc (main)
     claude-opus-5-5, client 2.1.325, 2026-11-15 09:00 to 09:03, 6 messages, about #.#k tokens in context
+    tokens used: ###k input, 336 output
+    begun: as cli, permission mode default
 
     You  09:00
     Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
@@ -73,6 +75,7 @@ fn a_session_that_is_named_is_shown_without_a_word_about_it() {
     Codex CLI session 01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8
     [HOME]/calc (main)
     gpt-5.5, client 0.166.0, 2026-11-15 08:10 to 08:11, 4 messages, about #.#k tokens in context
+    begun: as codex-tui, permission mode default, approval policy on-request, sandbox workspace-write
 
     You  08:10
     [image/png [HOME]/calc/crash.png]
@@ -145,6 +148,8 @@ fn markdown_begins_with_what_the_session_is() {
     - Claude Code session d3a03cdd-c689-41e6-9587-86a6223f5251
     - [HOME]/calc (main)
     - claude-opus-5-5, client 2.1.325, 2026-11-15 09:00 to 09:03, 6 messages, about #.#k tokens in context
+    - tokens used: ###k input, 336 output
+    - begun: as cli, permission mode default
     "#);
 }
 
@@ -292,6 +297,34 @@ fn counting_once_makes_listings_exact() {
     assert_eq!(env.json("list", &["list"])[0]["messages"], serde_json::Value::Null);
     env.run(&["show", CLAUDE]).success();
     assert_eq!(env.json("list", &["list"])[0]["messages"], 6);
+}
+
+#[test]
+fn what_was_used_and_how_it_was_begun_is_told() {
+    let env = TestEnv::with_sessions();
+    let shown = env.json("session", &["show", CLAUDE]);
+    let used = &shown["tokens_used"];
+    assert_eq!((&used["input"], &used["output"]), (&serde_json::json!(106_293), &serde_json::json!(336)));
+    assert_eq!(used["models"][0]["model"], "claude-opus-5-5");
+    assert_eq!(shown["begun"], serde_json::json!({ "entrypoint": "cli", "permission_mode": "default" }));
+    let whole = env.json("session", &["show", CLAUDE, "--full"]);
+    assert_eq!((&whole["tokens_used"], &whole["messages"]), (used, &shown["messages"]));
+    let entries = whole["entries"].as_array().unwrap();
+    assert!(entries.iter().any(|entry| entry["tokens_used"]["output"] == 42), "each reply has its own");
+}
+
+#[test]
+fn a_capture_counts_as_a_listing_does_and_knows_what_replies_cost() {
+    let env = TestEnv::with_sessions();
+    env.run(&["capture", CLAUDE]).success();
+    let text = fs_err::read_to_string(env.project().join(".carryover/session.json")).unwrap();
+    let captured: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(captured["conversation"]["messageCount"], env.json("session", &["show", CLAUDE])["messages"]);
+    let messages = captured["conversation"]["messages"].as_array().unwrap();
+    for message in messages {
+        let counted = if message["role"] == "assistant" { serde_json::json!(42) } else { serde_json::Value::Null };
+        assert_eq!(message["tokenCount"], counted);
+    }
 }
 
 #[test]

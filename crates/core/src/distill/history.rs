@@ -1,7 +1,6 @@
 //! A session as a sequence of events: the branch that is in force, with all that a compaction took out of the context.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::time::Timestamp;
@@ -16,6 +15,10 @@ pub struct History {
     pub live_from: usize,
     /// What the user typed ahead and the agent never saw, in order.
     pub queued: Vec<QueuedPrompt>,
+    /// How many messages it has, as a person counts them.
+    pub n_messages: usize,
+    /// The tokens that the model wrote for a reply, where its client recorded them.
+    pub reply_tokens: BTreeMap<EntryKey, u64>,
     /// What the store holds and nobody could read.
     pub rejected: Vec<Rejected>,
     /// Records that were read and are not understood: their kinds, and how many there are of each.

@@ -177,18 +177,19 @@ fn oneline(commit: &crate::distill::Commit) -> String {
 }
 
 fn conversation(history: &History, quoting: Quoting) -> Conversation {
-    let messages: Vec<ConversationMessage> = history.steps.iter().filter_map(|step| message(step, quoting)).collect();
-    let spoken = |message: &&ConversationMessage| message.role != ConversationRole::Tool;
+    let messages: Vec<ConversationMessage> =
+        history.steps.iter().filter_map(|step| message(history, step, quoting)).collect();
     Conversation {
-        message_count: messages.iter().filter(spoken).count(),
+        message_count: history.n_messages,
         estimated_tokens: messages.iter().map(|message| estimate(&message.content)).sum(),
         summary: None,
         messages,
     }
 }
 
-fn message(step: &Step, quoting: Quoting) -> Option<ConversationMessage> {
+fn message(history: &History, step: &Step, quoting: Quoting) -> Option<ConversationMessage> {
     let timestamp = step.at.map(|at| at.to_string());
+    let token_count = history.reply_tokens.get(&step.key).copied();
     let mask = |text: &str| quoting.mask(text).into_owned();
     let (role, content, tool_name) = match &step.event {
         Event::Prompt { text, .. } => (ConversationRole::User, mask(text), None),
@@ -203,7 +204,7 @@ fn message(step: &Step, quoting: Quoting) -> Option<ConversationMessage> {
         }
         Event::Reasoning { .. } => return None,
     };
-    Some(ConversationMessage { role, content, tool_name, timestamp, token_count: None })
+    Some(ConversationMessage { role, content, tool_name, timestamp, token_count })
 }
 
 fn files_changed(brief: &Brief, history: &History, workspace: &Workspace, quoting: Quoting) -> Vec<ChangedFile> {

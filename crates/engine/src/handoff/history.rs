@@ -13,6 +13,7 @@ use carryover_core::transcript::{
     RUN_BY_HAND, Rejected, Status, StepChange, Transcript, TranscriptBuilder, into_text, text_in,
 };
 
+use crate::handoff::counted::reply_tokens;
 use crate::handoff::project_dir;
 use crate::sessions::drift::unknown_kinds;
 use crate::sessions::list::Listed;
@@ -163,6 +164,7 @@ struct Telling<'a> {
 
 fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     let order = live::history(&transcript);
+    let (n_messages, reply_tokens) = (transcript.n_messages(), reply_tokens(&transcript.entries));
     let queue = Queue::of(&transcript);
     let header = std::mem::take(&mut transcript.header);
     let rejected = std::mem::take(&mut transcript.rejected);
@@ -193,6 +195,7 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     history.header = header;
     history.rejected = rejected;
     history.unknown_kinds = unknown_kinds;
+    (history.n_messages, history.reply_tokens) = (n_messages, reply_tokens);
     history
 }
 

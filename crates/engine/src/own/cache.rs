@@ -10,7 +10,8 @@ use crate::context::Context;
 use crate::own::files::{self, Stamp};
 use crate::own::fingerprint::Fingerprint;
 
-const SCHEMA: &str = "carryover.cache/1";
+/// In the first one, messages were counted by another rule.
+const SCHEMA: &str = "carryover.cache/2";
 const MAX_ROWS: usize = 5_000;
 const MAX_BYTES: u64 = 16 << 20;
 
