@@ -173,13 +173,12 @@ impl Captured {
         for raw in events.0 {
             let offset = (raw.get().as_ptr() as usize).saturating_sub(bytes.as_ptr() as usize) as u64;
             let length = u32::try_from(raw.get().len()).unwrap_or(u32::MAX);
-            match serde_json::from_str::<UasfEvent>(raw.get()) {
-                Ok(event) => reading.event(offset, length, if self.masks { event.redacted() } else { event }),
-                Err(_) => {
-                    let key = EntryKey { file: 0, offset, part: 0, length };
-                    rejected.push(Rejected { key, reason: "an event with a field of another type" });
-                }
-            }
+            let Ok(event) = serde_json::from_str::<UasfEvent>(raw.get()) else {
+                let key = EntryKey { file: 0, offset, part: 0, length };
+                rejected.push(Rejected { key, reason: "an event with a field of another type" });
+                continue;
+            };
+            reading.event(offset, length, if self.masks { event.redacted() } else { event });
         }
         let entries = reading.finish();
         let mut facts = facts(path, session);
