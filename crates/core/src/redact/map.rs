@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::redact;
+use super::{redact, redact_title};
 use crate::distill::{Commit, Git, Workspace};
 use crate::json::Json;
 use crate::render::session::{ChangedFile, Conversation, ConversationMessage, Project, Task};
@@ -33,9 +33,12 @@ impl SessionJson {
 }
 
 impl Uasf {
-    /// The same transcript with its secrets masked.
+    /// The same transcript with its secrets masked. A title is cut from a prompt, which tells what is secret in it.
     #[must_use]
     pub fn redacted(mut self) -> Self {
+        let said = self.events.iter().filter_map(|event| event.content.as_ref()?.as_deref());
+        let texts: Vec<&str> = said.take(2).map(|text| &text[..text.floor_char_boundary(MOST_BYTES)]).collect();
+        self.session.title = self.session.title.take().map(|title| redact_title(&title, &texts));
         self.mask();
         self
     }
@@ -53,10 +56,14 @@ impl UasfEvent {
 impl UasfSession {
     #[must_use]
     pub fn redacted(mut self) -> Self {
+        self.title = self.title.take().map(|title| redact_title(&title, &[]));
         self.mask();
         self
     }
 }
+
+/// So much of a prompt is looked at for its title.
+const MOST_BYTES: usize = 64 << 10;
 
 /// Something whose texts can be masked in place.
 trait Mask {

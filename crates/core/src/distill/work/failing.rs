@@ -98,8 +98,8 @@ fn is_unresolved(work: &Work<'_>, index: usize) -> bool {
 
 /// Whether a call is an earlier one with more words: what came of it tells how that stands.
 fn tries_again(later: &Call<'_>, call: &Call<'_>) -> bool {
-    let words: BTreeSet<&str> = later.aim().split_whitespace().collect();
-    later.line.is_some() && later.aim() != call.aim() && call.aim().split_whitespace().all(|word| words.contains(word))
+    let has = |word: &str| later.aim().split_whitespace().any(|other| other == word);
+    later.line.is_some() && later.aim() != call.aim() && call.aim().split_whitespace().all(has)
 }
 
 /// What was tried in several ways and failed each time, and edits that were taken back; in order.

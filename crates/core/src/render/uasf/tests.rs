@@ -162,6 +162,17 @@ fn the_first_version_is_read() {
 }
 
 #[test]
+fn what_a_prompt_tells_to_be_secret_is_masked_in_the_title() {
+    let prompt = "$ cat ~/.pgpass\ndb.acme.io:5432:shop:app:pgpass7Lm2q";
+    let event =
+        UasfEvent { kind: "user_message".to_owned(), content: Some(Some(prompt.to_owned())), ..UasfEvent::default() };
+    let session = UasfSession { title: Some(prompt.replace('\n', " ")), ..UasfSession::default() };
+    let told = Uasf { schema: "", session, events: vec![event] }.redacted();
+    let title = told.session.title.unwrap();
+    assert!(title.contains("[redacted: ") && !title.contains("pgpass7Lm2q"), "{title}");
+}
+
+#[test]
 fn nothing_outside_of_the_file_is_named() {
     let part = json!({ "media_type": "image/png", "data": "../../etc/passwd\n" });
     let read = read(&json!({ "events": [{ "type": "user_message", "parts": [part] }] }));
