@@ -128,6 +128,9 @@ impl From<AgentError> for CommandError {
 fn way_out(error: &AgentError) -> &'static str {
     match error {
         AgentError::Moved { .. } => "run it again: the session is being written",
+        AgentError::Captured { .. } => {
+            "write it anew with `carryover show ID --format uasf`, or read it with a newer carryover"
+        }
         AgentError::CannotHold { .. } => "hand it over in words: `carryover handoff --target AGENT`",
         _ => READABLE,
     }
@@ -187,6 +190,7 @@ impl From<UndoError> for CommandError {
             _ => ErrorKind::Io,
         };
         let hints = match &error {
+            UndoError::Nothing => vec!["what `carryover resume` adds can be taken back, once".into()],
             UndoError::NothingHere => vec!["name one of another project by its id: `carryover undo ID --force`".into()],
             UndoError::Used { id, .. } => {
                 vec![format!("`carryover undo {id} --force` takes it back all the same, with what was added there")]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -437,20 +437,24 @@ pub fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
-/// What stands behind the last whole line.
-pub struct Rest {
-    pub length: u64,
-    pub says_something: bool,
-}
-
-/// Looks behind the last whole line of a log that is not compressed, at its beginning only.
-pub fn rest(path: &Path, end: u64) -> io::Result<Rest> {
-    let length = fs_err::metadata(path)?.len().saturating_sub(end);
+/// Where something stands behind the last line that was read of a log that is not compressed.
+pub fn rest(path: &Path, end: u64) -> io::Result<Option<Range<u64>>> {
+    let size = fs_err::metadata(path)?.len();
     let mut bytes = Vec::new();
-    if length > 0 {
+    if size > end {
         Opened::at(path, end)?.read_on(4096, &mut bytes)?;
     }
-    Ok(Rest { length, says_something: !bytes.trim_ascii().is_empty() })
+    Ok((!bytes.trim_ascii().is_empty()).then_some(end..size))
+}
+
+/// The same for who does not know where the last line ended: a last line without its line feed that is no whole value.
+pub fn unfinished_line(path: &Path) -> io::Result<Option<Range<u64>>> {
+    let size = fs_err::metadata(path)?.len();
+    let start = line_start(&mut file::open(path)?, size)?;
+    let mut bytes = Vec::new();
+    Opened::at(path, start)?.read_on(MAX_RECORD as u64, &mut bytes)?;
+    let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok();
+    if is_whole { Ok(None) } else { rest(path, start) }
 }
 
 /// The lines of some bytes, the last one being left out where it is not whole.

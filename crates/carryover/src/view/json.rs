@@ -82,6 +82,7 @@ enum Piece<'a> {
 /// The view as a document.
 pub(crate) fn document(view: &View) -> Document<'_> {
     let header = &view.transcript.header;
+    let unread = Unread::of_transcript(view.agent, &view.transcript);
     Document {
         schema: "carryover.session/1",
         agent: view.agent.facts().id,
@@ -98,8 +99,8 @@ pub(crate) fn document(view: &View) -> Document<'_> {
         messages: view.transcript.n_messages(),
         tokens: view.tokens(),
         tokens_used: view.transcript.used().map(UsedRow::from),
-        rejected: view.transcript.rejected.len(),
-        unread: Unread::of_transcript(view.agent, &view.transcript),
+        rejected: unread.count,
+        unread,
         entries: view.items.iter().map(|item| row(view, item)).collect(),
     }
 }

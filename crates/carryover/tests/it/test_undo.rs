@@ -33,6 +33,7 @@ fn undoing_is_told() {
     exit code 2
     --- stderr
     error: nothing to undo
+    hint: what `carryover resume` adds can be taken back, once
     ");
 }
 

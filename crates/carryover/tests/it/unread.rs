@@ -77,6 +77,23 @@ fn a_last_record_that_a_kill_cut_off_is_told() {
     }
 }
 
+/// Older clients of OpenClaw kept logs; the reader counts their records.
+#[test]
+fn a_last_record_of_a_log_whose_records_are_counted_is_told_too() {
+    let log = [
+        r#"{"type":"session","version":3,"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}"#,
+        r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-15T00:00:01.000Z","message":{"role":"user","content":"Fix it."}}"#,
+    ];
+    let path = ".openclaw/agents/main/sessions/00000000-0000-4000-8000-000000000001.jsonl";
+    for (end, is_torn) in [("", false), ("\n", false), (r#"{"type":"message","mess"#, true)] {
+        let env = TestEnv::new();
+        let separator = if is_torn { "\n" } else { "" };
+        env.write(path, &format!("{}{separator}{end}", log.join("\n")));
+        let said = env.run(&["brief", "@last"]);
+        assert_eq!((said.code, said.stderr.contains("it is not whole")), (Some(0), is_torn), "{end:?}: {said}");
+    }
+}
+
 #[test]
 fn a_prompt_whose_words_are_not_found_is_told() {
     let records = [

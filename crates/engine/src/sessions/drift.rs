@@ -92,7 +92,7 @@ pub(crate) fn name_kinds(counts: &BTreeMap<String, usize>) -> String {
     named.join(", ")
 }
 
-/// Records that are not understood beside others that are, by what they are called.
+/// Records that are not understood beside others that are, by their kinds.
 pub(crate) fn unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for entry in &transcript.entries {
@@ -100,13 +100,13 @@ pub(crate) fn unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> BTree
             && kind != "rejected"
             && (kind == WORDLESS || agent.is_unknown(&entry.body))
         {
-            *counts.entry(name_kind(kind)).or_default() += 1;
+            *counts.entry(one_line(kind, NAME)).or_default() += 1;
         }
     }
     counts
 }
 
-fn name_kind(kind: &str) -> String {
+pub(crate) fn name_kind(kind: &str) -> String {
     let name = one_line(kind, NAME);
     if name.is_empty() { "records that name no kind".to_owned() } else { format!("`{name}`") }
 }

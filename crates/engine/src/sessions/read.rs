@@ -1,6 +1,6 @@
 //! Reading a session: whole, or as far as its beginning tells what it is.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use carryover_agents::formats::jsonl;
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
@@ -26,12 +26,18 @@ fn of_source(agent: &dyn Agent, source: &Source, keep_everything: bool) -> Resul
 
 /// What stands behind the last whole line of a log: its client is still at it, or was stopped in the midst of it.
 pub(crate) fn torn_record(source: &Source, end: &Bookmark) -> Option<Rejected> {
-    let Bookmark::Appended { offset, .. } = *end else { return None };
-    let is_log = source.path.extension().is_some_and(|extension| extension == "jsonl");
-    let rest = if is_log { jsonl::rest(&source.path, offset).ok()? } else { return None };
-    let length = u32::try_from(rest.length).unwrap_or(u32::MAX);
+    if source.path.extension().is_none_or(|extension| extension != "jsonl") {
+        return None;
+    }
+    let rest = match *end {
+        Bookmark::Appended { offset, .. } => jsonl::rest(&source.path, offset),
+        // Who counts records does not tell where the last one ended.
+        Bookmark::Rows { .. } | Bookmark::Start => jsonl::unfinished_line(&source.path),
+    };
+    let Range { start: offset, end } = rest.ok()??;
+    let length = u32::try_from(end - offset).unwrap_or(u32::MAX);
     let key = EntryKey { file: 0, offset, part: 0, length };
-    rest.says_something.then_some(Rejected { key, reason: "it is not whole: its client is at it, or was stopped" })
+    Some(Rejected { key, reason: "it is not whole: its client is at it, or was stopped" })
 }
 
 /// What the beginning of a session tells.

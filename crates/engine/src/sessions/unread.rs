@@ -13,7 +13,7 @@ use carryover_core::transcript::surplus::MAX_NOTED;
 use carryover_core::transcript::{Header, Rejected, Transcript};
 use serde::Serialize;
 
-use super::drift::{name_kinds, unknown_kinds};
+use super::drift::{name_kind, name_kinds, unknown_kinds};
 
 /// How many places are named; a file may be damaged from end to end.
 const NAMED: usize = 100;
@@ -89,7 +89,8 @@ impl Unread {
     pub fn unknown(&self) -> Option<String> {
         let count = self.n_unknown();
         let noun = if count == 1 { "record is of a kind" } else { "records are of kinds" };
-        let named = name_kinds(&self.unknown_kinds);
+        let named = self.unknown_kinds.iter().map(|(kind, count)| (name_kind(kind), *count)).collect();
+        let named = name_kinds(&named);
         (count > 0).then(|| format!("{count} {noun} that carryover does not know, and left out ({named})"))
     }
 
