@@ -77,7 +77,7 @@ fn a_last_record_that_a_kill_cut_off_is_told() {
     }
 }
 
-/// Older clients of OpenClaw kept logs; the reader counts their records.
+/// The reader of such a log counts its records, and does not tell where the last one ended.
 #[test]
 fn a_last_record_of_a_log_whose_records_are_counted_is_told_too() {
     let log = [
