@@ -230,3 +230,17 @@ fn title_is_there_where_the_client_has_never_been_started() {
     assert_eq!(env.files(), before);
     assert!(!env.home().join(".codex").exists());
 }
+
+/// The next agent may do more than the session could: that is told wherever the target cannot be held to it.
+#[test]
+fn that_a_session_was_held_to_planning_is_told() {
+    let mode = r#"{"type":"permission-mode","permissionMode":"plan","sessionId":"s"}"#;
+    let prompt = r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"Plan it."},"uuid":"u","timestamp":"2026-11-15T00:00:00.000Z","sessionId":"s"}"#;
+    let path = ".claude/projects/-p/00000000-0000-4000-8000-000000000001.jsonl";
+    let env = TestEnv::new();
+    env.write(path, &format!("{mode}\n{prompt}\n"));
+    for (target, is_told) in [("codex", true), ("gemini-cli", true), ("claude-code", false)] {
+        let said = env.run(&["resume", "@last", "--target", target, "--dry-run"]).success();
+        assert_eq!(said.stderr.contains("it was held to planning and reading"), is_told, "{target}: {said}");
+    }
+}
