@@ -9,6 +9,7 @@ use carryover_core::transcript::{
     Action, Blob, Body, Call, CallForm, CallId, Change, Entry, EntryKey, Hunk, Origin, Outcome, Part, Permission,
     Place, PlanStep, Reasoning, Status, StepChange, StepState,
 };
+use serde_json::Value;
 
 use crate::{AGENTS, Agent, AgentError, Carried, Env, Op, Os, Store, TargetView, Version, WritePlan, WriteRequest};
 
@@ -43,6 +44,19 @@ pub(crate) fn call(id: &str, tool: &str, input: &str, form: CallForm) -> Body {
 
 pub(crate) fn outcome(id: &str, status: Status, exit_code: Option<i32>, parts: Vec<Part>) -> Body {
     Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
+}
+
+/// A call of a function, to ask a dialect about.
+pub(crate) fn function_call(tool: &str, input: &Value) -> Call {
+    let input = Json::from_value(input);
+    Call { id: CallId("c".into()), tool: tool.into(), input, form: CallForm::Function }
+}
+
+/// The hunks of an edit that changes one file in its place.
+pub(crate) fn hunks_of(action: &Action) -> &[Hunk] {
+    let Action::Edit(changes) = action else { panic!("no edit") };
+    let [Change::Update { hunks, .. }] = &changes[..] else { panic!("no update") };
+    hunks
 }
 
 /// One of everything.

@@ -12,18 +12,17 @@ use carryover_core::transcript::{Blob, Body, Call, CallId, Origin, Outcome, Part
 use super::dialect::{self, Home};
 use super::{FACTS, chats, clock, wire};
 use crate::formats::ids::Ids;
-use crate::formats::relocate::Relocation;
-use crate::{AgentError, Carried, Loss, Op, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenAs};
+use crate::formats::losses::count_loss;
+use crate::formats::request::{project_move, project_text};
+use crate::formats::session_lines::WrittenFile;
+use crate::{AgentError, Carried, Loss, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenAs};
 
 /// The client summarises a history that is longer than this, and by default that is very little.
 const LEAST_HISTORY: u64 = 8_192;
 
 /// Plans the file.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-    let Some(project) = request.project.to_str() else {
-        let reason = "the project's path is not UTF-8".to_owned();
-        return Err(AgentError::CannotHold { agent: FACTS.name, reason });
-    };
+    let project = project_text(request, FACTS.name)?;
     let name = Ids::new(request.seed).uuid();
     let name = format!(".aider.chat.history.{}.md", name.get(..8).unwrap_or(&name));
     let file = request.project.join(&name);
@@ -31,25 +30,15 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let mut page = Page::new(request, project, &started);
     page.write();
     let session = chats::id(&chats::resolved(&file), &started);
-    Ok(WritePlan {
-        key: None,
-        resume: ResumeCommand {
-            argv: argv(&name, request.tokens),
-            cwd: request.project.to_path_buf(),
-            needs_cwd: true,
-        },
-        ops: vec![Op::Create {
-            path: file.clone(),
-            bytes: page.text.into_bytes(),
-            private: true,
-            modified: target.env.now,
-        }],
-        session,
-        file,
-        translated: page.translated,
-        losses: page.losses,
+    let written = WrittenFile {
+        bytes: page.text.into_bytes(),
         origins: page.origins,
-    })
+        losses: page.losses,
+        translated: page.translated,
+    };
+    let cwd = request.project.to_path_buf();
+    let resume = ResumeCommand { argv: argv(&name, request.tokens), cwd, needs_cwd: true };
+    Ok(written.into_plan(target, session, file, resume))
 }
 
 /// The history is given room to be sent as it is, and to grow by as much again before the client summarises it.
@@ -82,8 +71,7 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, started: &str) -> Self {
-        let old = request.old_project.and_then(|old| old.to_str());
-        let moves = old.filter(|old| *old != project).map(|old| Relocation { old, new: project });
+        let moves = project_move(request, project);
         let carried = format!("{} from {}, begun {}", wire::CARRIED, request.source_agent, request.started_at);
         let mut text = format!("\n{}{started}\n\n{}", wire::STARTED, wire::console_line(&carried));
         if let Some(title) = request.title {
@@ -136,12 +124,12 @@ impl<'a> Page<'a> {
     fn words(&mut self, parts: &[Part]) -> String {
         dialect::text(parts, |blob: &Blob| {
             let what = if blob.is_image() { "images" } else { "files" };
-            lose(&mut self.losses, what, "the history holds text alone; a line stands in their place");
+            count_loss(&mut self.losses, what, "the history holds text alone; a line stands in their place");
         })
     }
 
     fn call(&mut self, call: &Call, carried: &Carried, index: usize) {
-        lose(&mut self.losses, "calls", "the client knows no tools: they are told in words");
+        count_loss(&mut self.losses, "calls", "the client knows no tools: they are told in words");
         let number = self.calls.len() + 1;
         self.calls.insert(call.id.clone(), number);
         let (text, own) = dialect::call(number, call, &carried.action, self.home);
@@ -150,7 +138,7 @@ impl<'a> Page<'a> {
     }
 
     fn outcome(&mut self, outcome: &Outcome, index: usize) {
-        lose(&mut self.losses, "outcomes", "the client knows no tools: they are told in words");
+        count_loss(&mut self.losses, "outcomes", "the client knows no tools: they are told in words");
         let number = self.calls.get(&outcome.call).copied();
         let text = self.words(&outcome.parts);
         let text = dialect::outcome(number, outcome, &text);
@@ -182,7 +170,7 @@ impl<'a> Page<'a> {
         let (text, guarded) = wire::guard(text);
         for _ in 0..guarded {
             let reason = "the client would drop them, for their first letters: a tab stands behind those";
-            lose(&mut self.losses, "exact lines", reason);
+            count_loss(&mut self.losses, "exact lines", reason);
         }
         self.text.extend([text.trim_end(), "\n\n"]);
         self.last = Voice::Model;
@@ -197,9 +185,9 @@ impl<'a> Page<'a> {
     /// For whoever opens the file; what the client says itself is not sent.
     fn thoughts(&mut self, text: &str, index: usize) {
         if text.trim().is_empty() {
-            return lose(&mut self.losses, "reasoning", "sealed by its vendor, with no text to show");
+            return count_loss(&mut self.losses, "reasoning", "sealed by its vendor, with no text to show");
         }
-        lose(&mut self.losses, "reasoning", "it stands in the history, and is not sent to the model");
+        count_loss(&mut self.losses, "reasoning", "it stands in the history, and is not sent to the model");
         self.text.push('\n');
         self.note(Some(index));
         self.text.push_str(&wire::console_lines(wire::THOUGHTS, text));
@@ -222,12 +210,4 @@ fn without_blank_lines_before(text: &str) -> &str {
         rest = below;
     }
     if rest.trim().is_empty() { "" } else { rest }
-}
-
-/// Counts a loss.
-fn lose(losses: &mut Vec<Loss>, what: &'static str, reason: &'static str) {
-    match losses.iter_mut().find(|loss| loss.what == what && loss.reason == reason) {
-        Some(loss) => loss.count += 1,
-        None => losses.push(Loss { what, count: 1, reason }),
-    }
 }

@@ -1,75 +1,58 @@
 //! Content blocks: calls, outcomes, text and images as the Messages API spells them.
 
-use std::collections::BTreeMap;
-
-use carryover_core::transcript::{Action, Blob, Call, CallId, Outcome, Part, Place, Status, text_of};
+use carryover_core::transcript::{Action, Blob, Call, Outcome, Part, Place, Status, text_of};
 use serde_json::{Value, json};
 
 use super::dialect;
-use crate::formats::ids::{Names, clean};
+use crate::formats::calls::Calls;
+use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
 use crate::{Carried, Loss};
 
+/// The longest name that the API takes.
+const LONGEST_NAME: usize = 128;
+
 /// Spells blocks and keeps the names of calls straight.
 pub(super) struct Blocks<'a> {
-    project: &'a str,
-    moves: Option<Relocation<'a>>,
-    names: Names,
-    /// The ids and tools under which calls were written.
-    calls: BTreeMap<CallId, (String, String)>,
-    pub(super) translated: usize,
+    pub(super) calls: Calls<'a>,
 }
 
 impl<'a> Blocks<'a> {
     pub(super) fn new(project: &'a str, moves: Option<Relocation<'a>>) -> Self {
-        Self { project, moves, names: Names::default(), calls: BTreeMap::new(), translated: 0 }
+        Self { calls: Calls::new(project, moves, LONGEST_NAME) }
     }
 
     /// Takes note of the calls in a record that is written back as it was.
     pub(super) fn know(&mut self, record: &Value) {
         for block in record["message"]["content"].as_array().into_iter().flatten() {
             if let (Some("tool_use"), Some(id)) = (block["type"].as_str(), block["id"].as_str()) {
-                let tool = block["name"].as_str().unwrap_or_default().to_owned();
-                let name = self.names.unique(id, 128);
-                self.calls.insert(CallId(id.into()), (name, tool));
+                self.calls.rename_call(id, block["name"].as_str().unwrap_or_default());
             }
         }
     }
 
-    fn home(&self) -> dialect::Home<'a> {
-        dialect::Home { project: self.project, old_project: self.moves.map(|moves| moves.old) }
-    }
-
     pub(super) fn call(&mut self, call: &Call, carried: &Carried) -> Value {
         // The client's own call is not translated into itself, which would lose what its meaning does not need.
-        let own = carried.agent == super::FACTS.id && dialect::action(call, None) != Action::Other;
-        let spelt = if own { None } else { dialect::spell(call, &carried.action, self.home()) };
-        self.translated += usize::from(spelt.is_some());
-        let (tool, mut input) = match spelt {
-            Some(spelt) => (spelt.tool.to_owned(), spelt.input),
-            None => (clean(&call.tool, 128), dialect::object(&call.input)),
-        };
-        if let Some(moves) = self.moves {
-            moves.value(&mut input);
-        }
-        let id = self.names.unique(&call.id.0, 128);
-        self.calls.insert(call.id.clone(), (id.clone(), tool.clone()));
-        json!({ "type": "tool_use", "id": id, "name": tool, "input": input })
+        let is_own = carried.agent == super::FACTS.id && dialect::action(call, None) != Action::Other;
+        let dirs = self.calls.project_dirs();
+        let own = if is_own { None } else { dialect::spell(call, &carried.action, dirs) };
+        let (written, input) = self.calls.write_call(call, own);
+        json!({ "type": "tool_use", "id": written.id, "name": written.tool, "input": input })
     }
 
     /// The outcome's block, and what the client draws of it on the screen.
     pub(super) fn outcome(&mut self, outcome: &Outcome, losses: &mut Vec<Loss>) -> (Value, Option<Value>) {
-        let (id, tool) = self.calls.get(&outcome.call).cloned().unwrap_or_default();
+        let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
         let failed = outcome.status != Status::Done;
         let mut content = content(&outcome.parts, losses);
         if let (Some(code), Value::String(text)) = (outcome.exit_code.filter(|code| *code != 0), &content) {
             content = json!(format!("Exit code {code}\n{text}"));
         }
-        let mut block = json!({ "type": "tool_result", "tool_use_id": id, "content": content });
+        let mut block = json!({ "type": "tool_result", "tool_use_id": call.id, "content": content });
         if failed {
             block["is_error"] = json!(true);
         }
-        let drawn = (tool == "Bash").then(|| shell_result(outcome, &content));
+        let drawn = (call.tool == "Bash").then(|| shell_result(outcome, &content));
         (block, drawn)
     }
 }
@@ -101,17 +84,16 @@ fn block(part: &Part, losses: &mut Vec<Loss>) -> Value {
 
 fn attached(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
     let kind = match blob.media_type.as_str() {
-        "image/png" | "image/jpeg" | "image/gif" | "image/webp" => "image",
         "application/pdf" => "document",
+        _ if is_common_image(blob) => "image",
         _ => "",
     };
     if let (Place::Inline(data), false) = (&blob.place, kind.is_empty()) {
         let source = json!({ "type": "base64", "media_type": blob.media_type, "data": &**data });
         return json!({ "type": kind, "source": source });
     }
-    lose(losses, "attachment", "the API takes images (PNG, JPEG, GIF, WebP) and PDF only");
-    let name = blob.name.as_deref().unwrap_or("a file");
-    json!({ "type": "text", "text": format!("[{name}: {}, not carried over]", blob.media_type) })
+    count_loss(losses, "attachment", "the API takes images (PNG, JPEG, GIF, WebP) and PDF only");
+    json!({ "type": "text", "text": describe_omitted(blob) })
 }
 
 /// Moves paths where they are data: in the inputs of calls, and in what the client keeps about files. What was said and
@@ -127,13 +109,5 @@ pub(super) fn move_paths(record: &mut Value, moves: Relocation<'_>) {
         if block["type"] == "tool_use" {
             moves.value(&mut block["input"]);
         }
-    }
-}
-
-/// Counts a loss.
-pub(super) fn lose(losses: &mut Vec<Loss>, what: &'static str, reason: &'static str) {
-    match losses.iter_mut().find(|loss| loss.what == what && loss.reason == reason) {
-        Some(loss) => loss.count += 1,
-        None => losses.push(Loss { what, count: 1, reason }),
     }
 }

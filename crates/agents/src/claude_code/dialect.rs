@@ -1,8 +1,16 @@
 //! What Claude Code's tools mean, and how a meaning is spelt in them.
 
-use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Call, Change, Hunk, PlanStep, Question, StepChange, StepState};
+use carryover_core::transcript::{Action, Call, Hunk, PlanStep, Question, StepChange, StepState};
 use serde_json::{Value, json};
+
+use crate::formats::diff::{add_signed_line, empty_hunk};
+use crate::formats::spelling::{
+    FileChange, OwnCall, ProjectDirs, keep_explanation, parse_step_state, read_or_view, replaced_text, single_change,
+    spell_step_state, update_file, with_fields,
+};
+
+/// The endings of images, which the client shows to the model where it reads them.
+const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -100,7 +108,7 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let meaning = match call.tool.as_str() {
         "Bash" => input.command.map(|command| Action::Run { command, workdir: None }),
-        "Read" => input.file_path.map(|path| read(path, input.offset, input.limit)),
+        "Read" => input.file_path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
         "Write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "Edit" | "MultiEdit" => input.file_path.map(|path| edit(path, outcome)),
         "NotebookEdit" => input.notebook_path.map(|path| edit(path, None)),
@@ -120,43 +128,16 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     meaning.unwrap_or(Action::Other)
 }
 
-fn read(path: String, offset: Option<u64>, limit: Option<u64>) -> Action {
-    const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    if IMAGES.contains(&extension.as_str()) {
-        return Action::View { path };
-    }
-    Action::Read { path, offset, limit }
-}
-
 /// The call names parts of lines; only its outcome tells the lines as a whole. Without it, no hunks are known.
 fn edit(path: String, outcome: Option<&str>) -> Action {
     let patched = outcome.and_then(|record| serde_json::from_str::<WireResult>(record).ok());
     let hunks = patched.map(|result| result.tool_use_result.structured_patch).unwrap_or_default();
-    let hunks = hunks.iter().map(hunk).collect();
-    Action::Edit(vec![Change::Update { path, moved_to: None, hunks }])
+    update_file(path, hunks.iter().map(hunk).collect())
 }
 
 fn hunk(wire: &WireHunk) -> Hunk {
-    let mut hunk = Hunk { context: None, old: String::new(), new: String::new(), everywhere: false };
-    for line in &wire.lines {
-        let Some(text) = line.get(1..) else { continue };
-        let (old, new) = match line.as_bytes()[0] {
-            b' ' => (true, true),
-            b'-' => (true, false),
-            b'+' => (false, true),
-            // "\ No newline at end of file"
-            _ => (false, false),
-        };
-        if old {
-            hunk.old.push_str(text);
-            hunk.old.push('\n');
-        }
-        if new {
-            hunk.new.push_str(text);
-            hunk.new.push('\n');
-        }
-    }
+    let mut hunk = empty_hunk();
+    wire.lines.iter().for_each(|line| add_signed_line(&mut hunk, line));
     hunk
 }
 
@@ -172,16 +153,7 @@ fn proposed(plan: Option<String>, outcome: Option<&str>) -> String {
 }
 
 fn step(todo: WireTodo) -> PlanStep {
-    PlanStep { text: todo.content, state: state(&todo.status).unwrap_or(StepState::Pending) }
-}
-
-fn state(status: &str) -> Option<StepState> {
-    match status {
-        "completed" => Some(StepState::Done),
-        "in_progress" => Some(StepState::InProgress),
-        "pending" => Some(StepState::Pending),
-        _ => None,
-    }
+    PlanStep { text: todo.content, state: parse_step_state(&todo.status).unwrap_or(StepState::Pending) }
 }
 
 /// The client numbers the steps; the call does not know yet which number it gets.
@@ -193,157 +165,66 @@ fn created(outcome: Option<&str>) -> Option<String> {
 fn changed(id: String, text: Option<String>, status: Option<&str>) -> StepChange {
     match status {
         Some("deleted") => StepChange::Drop { id },
-        status => StepChange::Update { id, text, state: status.and_then(state) },
+        status => StepChange::Update { id, text, state: status.and_then(parse_step_state) },
     }
-}
-
-/// Where the session goes on, and where it was.
-#[derive(Clone, Copy)]
-pub(super) struct Home<'a> {
-    pub project: &'a str,
-    pub old_project: Option<&'a str>,
-}
-
-/// A call in Claude Code's own tools.
-pub(super) struct Spelt {
-    pub tool: &'static str,
-    pub input: Value,
 }
 
 /// Spells a foreign call in Claude Code's own tools, where the meaning is exact.
-pub(super) fn spell(call: &Call, action: &Action, home: Home<'_>) -> Option<Spelt> {
-    let project = home.project;
-    let spelt = |tool, input| Some(Spelt { tool, input });
+pub(super) fn spell(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+    let at = |path: &str| json!({ "file_path": dirs.resolve_path(path) });
     match action {
         Action::Run { command, workdir } => {
-            spelt("Bash", json!({ "command": in_folder(command, workdir.as_deref(), home) }))
+            OwnCall::some("Bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) }))
         }
-        Action::View { path } => spelt("Read", json!({ "file_path": absolute(path, project) })),
-        Action::Read { path, offset, limit } => spelt("Read", read_input(path, *offset, *limit, project)),
-        Action::Write { path, content } => {
-            spelt("Write", json!({ "file_path": absolute(path, project), "content": content }))
+        Action::View { path } => OwnCall::some("Read", at(path)),
+        Action::Read { path, offset, limit } => {
+            OwnCall::some("Read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
         }
-        Action::Edit(changes) => match changes.as_slice() {
-            [change] => spell_change(change, project),
-            _ => None,
+        Action::Write { path, content } => write_file(at(path), content),
+        Action::Edit(changes) => match single_change(changes)? {
+            FileChange::Create { path, content } => write_file(at(path), content),
+            FileChange::Replace { path, hunks } => Some(spell_edit(at(path), hunks)),
         },
-        Action::Plan(steps) => spelt("TodoWrite", todos(call, steps)),
-        Action::Grep { .. }
-        | Action::Glob { .. }
-        | Action::Fetch { .. }
-        | Action::Step(_)
-        | Action::Delegate { .. }
-        | Action::Ask(_)
-        | Action::Propose { .. }
-        | Action::Other => None,
+        Action::Plan(steps) => OwnCall::some("TodoWrite", keep_explanation(todos(steps), call)),
+        _ => None,
     }
 }
 
-/// A patch of one file is an edit; several files in one patch have no counterpart.
-fn spell_change(change: &Change, project: &str) -> Option<Spelt> {
-    match change {
-        Change::Add { path, content } => {
-            Some(Spelt { tool: "Write", input: json!({ "file_path": absolute(path, project), "content": content }) })
-        }
-        Change::Update { path, moved_to: None, hunks } => {
-            let file_path = absolute(path, project);
-            // An insertion without surroundings names no place that could be found again.
-            if hunks.is_empty() || hunks.iter().any(|hunk| hunk.old.is_empty()) {
-                return None;
-            }
-            let edits: Vec<Value> = hunks.iter().map(replacement).collect();
-            if let [edit] = edits.as_slice() {
-                let mut input = json!({ "file_path": file_path });
-                input["old_string"] = edit["old_string"].clone();
-                input["new_string"] = edit["new_string"].clone();
-                return Some(Spelt { tool: "Edit", input });
-            }
-            Some(Spelt { tool: "MultiEdit", input: json!({ "file_path": file_path, "edits": edits }) })
-        }
-        Change::Update { .. } | Change::Delete { .. } => None,
+fn write_file(input: Value, content: &str) -> Option<OwnCall> {
+    OwnCall::some("Write", with_fields(input, &[("content", Some(content))]))
+}
+
+fn spell_edit(mut input: Value, hunks: &[Hunk]) -> OwnCall {
+    if let [hunk] = hunks {
+        return OwnCall { tool: "Edit", input: replacement(input, hunk) };
     }
+    input["edits"] = hunks.iter().map(|hunk| replacement(json!({}), hunk)).collect();
+    OwnCall { tool: "MultiEdit", input }
 }
 
-/// The last line feed belongs to neither side, for a file may end without one.
-fn replacement(hunk: &Hunk) -> Value {
-    let (old, new) = match (hunk.old.strip_suffix('\n'), hunk.new.strip_suffix('\n')) {
-        (Some(old), Some(new)) => (old, new),
-        _ => (hunk.old.as_str(), hunk.new.as_str()),
-    };
-    json!({ "old_string": old, "new_string": new })
+fn replacement(input: Value, hunk: &Hunk) -> Value {
+    let (old, new) = replaced_text(hunk);
+    with_fields(input, &[("old_string", Some(old)), ("new_string", Some(new))])
 }
 
-fn read_input(path: &str, offset: Option<u64>, limit: Option<u64>, project: &str) -> Value {
-    let mut input = json!({ "file_path": absolute(path, project) });
-    for (name, value) in [("offset", offset), ("limit", limit)] {
-        if let Some(value) = value {
-            input[name] = value.into();
-        }
-    }
-    input
-}
-
-/// Whatever else the call said about its plan stays beside the steps.
-fn todos(call: &Call, steps: &[PlanStep]) -> Value {
-    let todos: Vec<Value> = steps
-        .iter()
-        .map(|step| {
-            let status = match step.state {
-                StepState::Pending => "pending",
-                StepState::InProgress => "in_progress",
-                StepState::Done => "completed",
-            };
-            json!({ "content": step.text, "status": status, "activeForm": step.text })
-        })
-        .collect();
-    let mut input = json!({ "todos": todos });
-    if let Some(explanation) = call.input.value().get("explanation").filter(|value| value.is_string()) {
-        input["explanation"] = explanation.clone();
-    }
-    input
-}
-
-/// Claude Code's shell starts in the project.
-fn in_folder(command: &str, workdir: Option<&str>, home: Home<'_>) -> String {
-    match workdir {
-        Some(folder) if folder != home.project && Some(folder) != home.old_project => {
-            format!("cd '{}' && {command}", folder.replace('\'', r"'\''"))
-        }
-        _ => command.to_owned(),
-    }
-}
-
-fn absolute(path: &str, project: &str) -> String {
-    let rooted =
-        path.starts_with(['/', '\\', '~']) || path.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
-    if rooted { path.to_owned() } else { format!("{project}/{}", path.trim_start_matches("./")) }
-}
-
-/// The input of a call that keeps its own tool: an object, as the API demands.
-pub(super) fn object(input: &Json) -> Value {
-    match input.value() {
-        object @ Value::Object(_) => object,
-        other => json!({ "input": other }),
-    }
+fn todos(steps: &[PlanStep]) -> Value {
+    let todo = |step: &PlanStep| json!({ "content": step.text, "status": spell_step_state(step.state), "activeForm": step.text });
+    json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })
 }
 
 #[cfg(test)]
 mod tests {
-    use carryover_core::transcript::{CallForm, CallId};
+    use carryover_core::transcript::Change;
 
     use super::*;
-
-    fn call(tool: &str, input: &Value) -> Call {
-        let input = Json::from_value(input);
-        Call { id: CallId("c".into()), tool: tool.into(), input, form: CallForm::Function }
-    }
+    use crate::foreign::{function_call as call, hunks_of};
 
     #[test]
     fn an_edit_is_known_in_whole_lines_from_its_outcome() {
         let edit = call("Edit", &json!({ "file_path": "/p/a.py", "old_string": "a-b", "new_string": "a+b" }));
         let record = r#"{"toolUseResult":{"structuredPatch":[{"lines":[" def add(a,b):","-  return a-b","+  return a+b","\\ No newline"]}]}}"#;
-        let Action::Edit(changes) = action(&edit, Some(record)) else { panic!("no edit") };
-        let Change::Update { hunks, .. } = &changes[0] else { panic!("no update") };
+        let meaning = action(&edit, Some(record));
+        let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a,b):\n  return a-b\n");
         assert_eq!(hunks[0].new, "def add(a,b):\n  return a+b\n");
     }
@@ -412,7 +293,7 @@ mod tests {
     #[test]
     fn commands_elsewhere_go_there_first() {
         let run = Action::Run { command: "ls".into(), workdir: Some("/o'k".into()) };
-        let spelt = spell(&call("x", &json!({})), &run, Home { project: "/p", old_project: None }).unwrap();
+        let spelt = spell(&call("x", &json!({})), &run, ProjectDirs { current: "/p", former: None }).unwrap();
         assert_eq!(spelt.input["command"], r"cd '/o'\''k' && ls");
     }
 }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, Origin, SessionId, text_of};
+use carryover_core::transcript::SessionId;
 use serde_json::{Value, json};
 
 use super::config::Config;
@@ -13,7 +13,7 @@ use super::script::Script;
 use super::speech::Speech;
 use super::{rollout, titles};
 use crate::formats::ids::Ids;
-use crate::formats::relocate::Relocation;
+use crate::formats::request::{project_move, project_text, user_prompts};
 use crate::{AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TargetView, Version, WritePlan, WriteRequest};
 
 /// What is written where no client tells its version.
@@ -31,7 +31,7 @@ const LONGEST_NAME: usize = 120;
 /// Plans a session.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "Codex CLI", reason: reason.to_owned() };
-    let project = request.project.to_str().ok_or_else(|| refuse("the project's path is not UTF-8"))?;
+    let project = project_text(request, "Codex CLI")?;
     if request.entries.is_empty() && request.brief.is_none() {
         return Err(refuse("there is nothing in it"));
     }
@@ -41,8 +41,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let mut ids = Ids::new(request.seed);
     let session = ids.timed_uuid(request.started_at);
     let file = rollout::path_for(root, request.started_at, &target.env.zone, &session);
-    let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
-    let speech = Speech { project, moves: old.map(|old| Relocation { old, new: project }), version };
+    let speech = Speech { project, moves: project_move(request, project), version };
     let meta = meta(request, &session, project, version, &Config::of(root).provider);
     let written = Script::new(request, speech, &session, ids, is_paginated).write(meta);
     let modified = written.ended_at.unwrap_or(target.env.now);
@@ -133,10 +132,7 @@ fn naming(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str) ->
 /// The session's title, where the client would not show it anyway: by itself it shows the first prompt.
 fn name(request: &WriteRequest<'_>) -> Option<String> {
     let title = one_line(request.title?, LONGEST_NAME);
-    let first = request.entries.iter().find_map(|carried| match &carried.entry.body {
-        Body::Prompt(parts) if carried.entry.origin == Origin::User => Some(one_line(&text_of(parts), usize::MAX)),
-        _ => None,
-    });
+    let first = user_prompts(request).next().map(|text| one_line(&text, usize::MAX));
     let begins = first.is_some_and(|first| first.starts_with(title.trim_end_matches('…')));
     (!title.is_empty() && !begins).then_some(title)
 }

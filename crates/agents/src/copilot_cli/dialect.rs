@@ -1,12 +1,18 @@
 //! What Copilot CLI's tools mean, and how a meaning is spelt in them.
 
-use carryover_core::json::Json;
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Action, Answer, Call, Change, Hunk, Question};
+use carryover_core::transcript::{Action, Answer, Call, Question};
 use serde_json::{Value, json};
 
 use super::wire::{WireComplete, WireEvent};
 use crate::codex::patch;
+use crate::formats::diff::parse_hunks;
+use crate::formats::spelling::{
+    FileChange, OwnCall, ProjectDirs, is_image, replaced_text, single_change, update_file, with_fields,
+};
+
+/// The endings of images, which the client shows to the model where it looks at them.
+const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -85,9 +91,7 @@ fn result_of(record: &str) -> Option<String> {
 }
 
 fn view(path: String, range: Option<&[i64]>) -> Action {
-    const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    if IMAGES.contains(&extension.as_str()) {
+    if is_image(&path, IMAGES) {
         return Action::View { path };
     }
     let Some(&[first, last]) = range else { return Action::Read { path, offset: None, limit: None } };
@@ -99,8 +103,7 @@ fn view(path: String, range: Option<&[i64]>) -> Action {
 /// The call names parts of lines; only the diff in its outcome tells the lines as a whole. Without it, no hunks are
 /// known.
 fn edit(path: String, outcome: Option<&str>) -> Action {
-    let hunks = outcome.and_then(diff).map(|diff| hunks(&diff)).unwrap_or_default();
-    Action::Edit(vec![Change::Update { path, moved_to: None, hunks }])
+    update_file(path, outcome.and_then(diff).map(|diff| parse_hunks(&diff)).unwrap_or_default())
 }
 
 fn diff(record: &str) -> Option<String> {
@@ -109,79 +112,35 @@ fn diff(record: &str) -> Option<String> {
     Some(complete.result?.detailed_content?.to_string())
 }
 
-fn hunks(diff: &str) -> Vec<Hunk> {
-    let mut hunks: Vec<Hunk> = Vec::new();
-    for line in diff.lines() {
-        if line.starts_with("@@ ") {
-            hunks.push(Hunk { context: None, old: String::new(), new: String::new(), everywhere: false });
-            continue;
-        }
-        let Some(hunk) = hunks.last_mut() else { continue };
-        let (old, new) = match line.as_bytes().first() {
-            Some(b' ') => (true, true),
-            Some(b'-') => (true, false),
-            Some(b'+') => (false, true),
-            // "\ No newline at end of file"
-            _ => continue,
-        };
-        for (side, is_on) in [(&mut hunk.old, old), (&mut hunk.new, new)] {
-            if is_on {
-                side.push_str(&line[1..]);
-                side.push('\n');
-            }
-        }
-    }
-    hunks
-}
-
-/// Where the session goes on, and where it was.
-#[derive(Clone, Copy)]
-pub(super) struct Home<'a> {
-    pub project: &'a str,
-    pub old_project: Option<&'a str>,
-}
-
-/// A call in Copilot CLI's own tools.
-pub(super) struct Spelt {
-    pub tool: &'static str,
-    pub input: Value,
-}
-
 /// Spells a foreign call in Copilot CLI's own tools, where the meaning is exact.
-pub(super) fn spell(action: &Action, home: Home<'_>) -> Option<Spelt> {
-    let spelt = |tool, input| Some(Spelt { tool, input });
-    let absolute = |path: &str| absolute(path, home.project);
+pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+    let at = |path: &str| json!({ "path": dirs.resolve_path(path) });
     match action {
         Action::Run { command, workdir } => {
-            let command = in_folder(command, workdir.as_deref(), home);
+            let command = dirs.enter_folder(command, workdir.as_deref());
             let description = one_line(&command, 80);
-            spelt("bash", json!({ "command": command, "description": description }))
+            OwnCall::some("bash", json!({ "command": command, "description": description }))
         }
-        Action::View { path } => spelt("view", json!({ "path": absolute(path) })),
-        Action::Read { path, offset, limit } => spelt("view", view_input(&absolute(path), *offset, *limit)),
-        Action::Write { path, content } => spelt("create", json!({ "path": absolute(path), "file_text": content })),
-        Action::Edit(changes) => match changes.as_slice() {
-            [Change::Add { path, content }] => spelt("create", json!({ "path": absolute(path), "file_text": content })),
-            [Change::Update { path, moved_to: None, hunks }] => match hunks.as_slice() {
-                [hunk] if !hunk.everywhere && !hunk.old.is_empty() => spelt("edit", edit_input(&absolute(path), hunk)),
-                _ => None,
-            },
-            _ => None,
+        Action::View { path } => OwnCall::some("view", at(path)),
+        Action::Read { path, offset, limit } => OwnCall::some("view", view_input(at(path), *offset, *limit)),
+        Action::Write { path, content } => create_file(at(path), content),
+        Action::Edit(changes) => match single_change(changes)? {
+            FileChange::Create { path, content } => create_file(at(path), content),
+            FileChange::Replace { path, hunks: [hunk] } if !hunk.everywhere => {
+                let (old, new) = replaced_text(hunk);
+                OwnCall::some("edit", with_fields(at(path), &[("old_str", Some(old)), ("new_str", Some(new))]))
+            }
+            FileChange::Replace { .. } => None,
         },
-        Action::Grep { .. }
-        | Action::Glob { .. }
-        | Action::Fetch { .. }
-        | Action::Plan(_)
-        | Action::Step(_)
-        | Action::Delegate { .. }
-        | Action::Ask(_)
-        | Action::Propose { .. }
-        | Action::Other => None,
+        _ => None,
     }
 }
 
-fn view_input(path: &str, offset: Option<u64>, limit: Option<u64>) -> Value {
-    let mut input = json!({ "path": path });
+fn create_file(input: Value, content: &str) -> Option<OwnCall> {
+    OwnCall::some("create", with_fields(input, &[("file_text", Some(content))]))
+}
+
+fn view_input(mut input: Value, offset: Option<u64>, limit: Option<u64>) -> Value {
     if offset.is_some() || limit.is_some() {
         let first = offset.unwrap_or(1).max(1);
         let last = limit.map_or(json!(-1), |limit| json!(first.saturating_add(limit).saturating_sub(1)));
@@ -190,57 +149,20 @@ fn view_input(path: &str, offset: Option<u64>, limit: Option<u64>) -> Value {
     input
 }
 
-/// The last line feed belongs to neither side, for a file may end without one.
-fn edit_input(path: &str, hunk: &Hunk) -> Value {
-    let (old, new) = match (hunk.old.strip_suffix('\n'), hunk.new.strip_suffix('\n')) {
-        (Some(old), Some(new)) => (old, new),
-        _ => (hunk.old.as_str(), hunk.new.as_str()),
-    };
-    json!({ "path": path, "old_str": old, "new_str": new })
-}
-
-/// The shell starts in the project.
-fn in_folder(command: &str, workdir: Option<&str>, home: Home<'_>) -> String {
-    match workdir {
-        Some(folder) if folder != home.project && Some(folder) != home.old_project => {
-            format!("cd '{}' && {command}", folder.replace('\'', r"'\''"))
-        }
-        _ => command.to_owned(),
-    }
-}
-
-fn absolute(path: &str, project: &str) -> String {
-    let rooted =
-        path.starts_with(['/', '\\', '~']) || path.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
-    if rooted { path.to_owned() } else { format!("{project}/{}", path.trim_start_matches("./")) }
-}
-
-/// The input of a call that keeps its own tool: an object, as the APIs demand.
-pub(super) fn object(input: &Json) -> Value {
-    match input.value() {
-        object @ Value::Object(_) => object,
-        other => json!({ "input": other }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use carryover_core::transcript::{CallForm, CallId};
+    use carryover_core::transcript::Change;
 
     use super::*;
-
-    fn call(tool: &str, input: &Value) -> Call {
-        let input = Json::from_value(input);
-        Call { id: CallId("c".into()), tool: tool.into(), input, form: CallForm::Function }
-    }
+    use crate::foreign::{function_call as call, hunks_of};
 
     #[test]
     fn an_edit_is_known_in_whole_lines_from_its_outcome() {
         let edit = call("edit", &json!({ "path": "/p/a.py", "old_str": "a - b", "new_str": "a + b" }));
         let diff = "\ndiff --git a/p/a.py b/p/a.py\n--- a/p/a.py\n+++ b/p/a.py\n@@ -1,3 +1,3 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n \n";
         let record = json!({ "data": { "toolCallId": "c", "result": { "detailedContent": diff } } }).to_string();
-        let Action::Edit(changes) = action(&edit, Some(&record)) else { panic!("no edit") };
-        let Change::Update { hunks, .. } = &changes[0] else { panic!("no update") };
+        let meaning = action(&edit, Some(&record));
+        let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n\n");
     }
@@ -281,7 +203,7 @@ mod tests {
         let read = |range| action(&call("view", &json!({ "path": "/a", "view_range": range })), None);
         assert_eq!(read([3, 5]), Action::Read { path: "/a".into(), offset: Some(3), limit: Some(3) });
         assert_eq!(read([3, -1]), Action::Read { path: "/a".into(), offset: Some(3), limit: None });
-        let home = Home { project: "/p", old_project: None };
+        let home = ProjectDirs { current: "/p", former: None };
         assert_eq!(spell(&read([3, 5]), home).unwrap().input["view_range"], json!([3, 5]));
         assert_eq!(spell(&read([3, -1]), home).unwrap().input["view_range"], json!([3, -1]));
     }

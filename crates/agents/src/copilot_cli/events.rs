@@ -1,25 +1,22 @@
 //! The events of a session in the making: one after the other, each naming the one before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Blob, Call, CallId, Outcome, Part, Place, Status, text_of};
 use serde_json::{Value, json};
 
 use super::{dialect, outcome, prompt};
-use crate::formats::ids::{Ids, Names, clean};
+use crate::formats::calls::Calls;
+use crate::formats::ids::Ids;
 use crate::formats::introduced::{self, introduced};
+use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
-use crate::{Carried, Loss, Origins, WrittenAs};
+use crate::formats::session_lines::{Chain, LineWriter, WrittenFile, time_of};
+use crate::{Carried, Loss};
 
 /// Longer names of tools and calls are refused by some of the APIs behind this client.
 const LONGEST_NAME: usize = 64;
-
-/// An event, and the entries that it holds.
-struct Line {
-    value: Value,
-    entries: Vec<usize>,
-}
 
 /// A message of the agent that may still grow.
 #[derive(Default)]
@@ -34,22 +31,15 @@ struct Message {
 
 /// The events, and the names of calls kept straight.
 pub(super) struct Events<'a> {
-    project: &'a str,
     moves: Option<Relocation<'a>>,
     model: Option<&'a str>,
-    ids: Ids,
-    names: Names,
-    /// The ids and tools under which calls were written.
-    calls: BTreeMap<CallId, (String, String)>,
+    chain: Chain,
+    calls: Calls<'a>,
     /// The assets that have been written.
     assets: BTreeSet<String>,
     shells: usize,
-    parent: Option<String>,
-    at: Timestamp,
     message: Message,
-    lines: Vec<Line>,
-    pub(super) losses: Vec<Loss>,
-    pub(super) translated: usize,
+    losses: Vec<Loss>,
 }
 
 impl<'a> Events<'a> {
@@ -61,26 +51,20 @@ impl<'a> Events<'a> {
         at: Timestamp,
     ) -> Self {
         Self {
-            project,
             moves,
             model,
-            ids,
-            names: Names::default(),
-            calls: BTreeMap::new(),
+            chain: Chain::new(ids, Ids::uuid, at),
+            calls: Calls::new(project, moves, LONGEST_NAME),
             assets: BTreeSet::new(),
             shells: 0,
-            parent: None,
-            at,
             message: Message::default(),
-            lines: Vec::new(),
             losses: Vec::new(),
-            translated: 0,
         }
     }
 
     /// Notes when the next event happened; times never run back.
     pub(super) fn tick(&mut self, at: Option<Timestamp>) {
-        self.at = at.map_or(self.at, |at| at.max(self.at));
+        self.chain.raise_time(at);
     }
 
     /// One event, after the message that the agent was in the midst of.
@@ -90,12 +74,12 @@ impl<'a> Events<'a> {
     }
 
     fn push(&mut self, kind: &str, data: &Value, entries: Vec<usize>) {
-        let id = self.ids.uuid();
+        let id = self.chain.new_name();
         let value = json!({
-            "type": kind, "data": data, "id": id, "timestamp": self.at.to_string(), "parentId": self.parent,
+            "type": kind, "data": data, "id": id, "timestamp": self.chain.at.to_string(),
+            "parentId": self.chain.parent,
         });
-        self.parent = Some(id);
-        self.lines.push(Line { value, entries });
+        self.chain.push(value, id, entries);
     }
 
     pub(super) fn prompt(&mut self, parts: &[Part], index: usize) {
@@ -120,7 +104,7 @@ impl<'a> Events<'a> {
         let mut content = text.join("\n\n");
         if let Some(introduced) = introduced(&content, prompt::is_typed) {
             content = introduced;
-            lose(&mut self.losses, introduced::WHAT, introduced::REASON);
+            count_loss(&mut self.losses, introduced::WHAT, introduced::REASON);
         }
         let mut data = json!({ "content": content });
         if !attachments.is_empty() {
@@ -144,7 +128,7 @@ impl<'a> Events<'a> {
         } else {
             "shown, but not sent to the model: this client sends no reasoning of an earlier run"
         };
-        lose(&mut self.losses, "reasoning", reason);
+        count_loss(&mut self.losses, "reasoning", reason);
         if self.message.calls.is_empty() && !self.message.content.is_empty() {
             self.end_message();
         }
@@ -153,19 +137,9 @@ impl<'a> Events<'a> {
     }
 
     pub(super) fn call(&mut self, call: &Call, carried: &Carried, index: usize) {
-        let home = dialect::Home { project: self.project, old_project: self.moves.map(|moves| moves.old) };
-        let spelt = dialect::spell(&carried.action, home);
-        self.translated += usize::from(spelt.is_some());
-        let (tool, mut input) = match spelt {
-            Some(spelt) => (spelt.tool.to_owned(), spelt.input),
-            None => (clean(&call.tool, LONGEST_NAME), dialect::object(&call.input)),
-        };
-        if let Some(moves) = self.moves {
-            moves.value(&mut input);
-        }
-        let id = self.names.unique(&call.id.0, LONGEST_NAME);
-        self.calls.insert(call.id.clone(), (id.clone(), tool.clone()));
-        let request = json!({ "toolCallId": id, "name": tool, "arguments": input, "type": "function" });
+        let own = dialect::spell(&carried.action, self.calls.project_dirs());
+        let (written, input) = self.calls.write_call(call, own);
+        let request = json!({ "toolCallId": written.id, "name": written.tool, "arguments": input, "type": "function" });
         self.message.requests.push(request);
         self.message.calls.insert(call.id.clone());
         self.of_message(index);
@@ -173,17 +147,17 @@ impl<'a> Events<'a> {
 
     pub(super) fn outcome(&mut self, outcome: &Outcome, index: usize) {
         self.end_message_of(&outcome.call);
-        let (id, tool) = self.calls.get(&outcome.call).cloned().unwrap_or_default();
+        let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
         let text = text_of(&outcome.parts);
-        let is_shell = tool == "bash" && outcome.exit_code.is_some() && outcome.status != Status::Interrupted;
+        let is_shell = call.tool == "bash" && outcome.exit_code.is_some() && outcome.status != Status::Interrupted;
         let data = if outcome.status == Status::Done || is_shell {
-            self.result(&id, &text, outcome, is_shell)
+            self.result(&call.id, &text, outcome, is_shell)
         } else {
             for blob in outcome.parts.iter().filter_map(as_blob) {
                 let _ = self.left_out(blob);
             }
             let code = if outcome.status == Status::Interrupted { "interrupted" } else { "failure" };
-            json!({ "toolCallId": id, "success": false, "error": { "message": text, "code": code } })
+            json!({ "toolCallId": call.id, "success": false, "error": { "message": text, "code": code } })
         };
         self.push("tool.execution_complete", &data, vec![index]);
     }
@@ -222,10 +196,10 @@ impl<'a> Events<'a> {
             Some(call) => self.end_message_of(call),
             None => self.end_message(),
         }
-        self.tick(value["timestamp"].as_str().and_then(Timestamp::parse));
+        self.tick(time_of(&value));
         self.bring_assets(&value["data"], blobs);
-        if let Some((id, _)) = call.and_then(|call| self.calls.get(&call)) {
-            value["data"]["toolCallId"] = json!(id);
+        if let Some(written) = call.and_then(|call| self.calls.find(&call)) {
+            value["data"]["toolCallId"] = json!(written.id);
         }
         let mut starts = Vec::new();
         let requests = value.pointer_mut("/data/toolRequests").and_then(Value::as_array_mut);
@@ -233,11 +207,10 @@ impl<'a> Events<'a> {
             self.know(request);
             starts.push(start(request));
         }
-        value["parentId"] = json!(self.parent);
-        let id = value["id"].as_str().map_or_else(|| self.ids.uuid(), str::to_owned);
+        value["parentId"] = json!(self.chain.parent);
+        let id = value["id"].as_str().map_or_else(|| self.chain.ids.uuid(), str::to_owned);
         value["id"] = json!(id);
-        self.parent = Some(id);
-        self.lines.push(Line { value, entries });
+        self.chain.push(value, id, entries);
         for start in &starts {
             self.push("tool.execution_start", start, Vec::new());
         }
@@ -245,14 +218,10 @@ impl<'a> Events<'a> {
 
     /// Takes note of a call in a record that is written back, and moves its paths.
     fn know(&mut self, request: &mut Value) {
-        if let Some(moves) = self.moves {
-            moves.value(&mut request["arguments"]);
-        }
-        let id = request["toolCallId"].as_str().unwrap_or_default().to_owned();
-        let tool = request["name"].as_str().unwrap_or_default().to_owned();
-        let name = self.names.unique(&id, LONGEST_NAME);
+        self.calls.move_paths(&mut request["arguments"]);
+        let id = request["toolCallId"].as_str().unwrap_or_default();
+        let name = self.calls.rename_call(id, request["name"].as_str().unwrap_or_default());
         request["toolCallId"] = json!(name);
-        self.calls.insert(CallId(id.into()), (name, tool));
     }
 
     /// The bytes that a record refers to stand in events of their own, before it.
@@ -281,7 +250,7 @@ impl<'a> Events<'a> {
 
     fn of_message(&mut self, index: usize) {
         self.message.entries.push(index);
-        self.message.at = Some(self.at);
+        self.message.at = Some(self.chain.at);
     }
 
     fn end_message_of(&mut self, call: &CallId) {
@@ -296,11 +265,11 @@ impl<'a> Events<'a> {
         if message.content.is_empty() && message.requests.is_empty() {
             return;
         }
-        let now = self.at;
-        self.at = message.at.unwrap_or(now);
+        let now = self.chain.at;
+        self.chain.at = message.at.unwrap_or(now);
         let starts: Vec<Value> = message.requests.iter().map(start).collect();
         let mut data = json!({
-            "messageId": self.ids.uuid(), "content": message.content, "toolRequests": message.requests,
+            "messageId": self.chain.ids.uuid(), "content": message.content, "toolRequests": message.requests,
         });
         if let Some(model) = self.model {
             data["model"] = json!(model);
@@ -312,28 +281,19 @@ impl<'a> Events<'a> {
         for start in &starts {
             self.push("tool.execution_start", start, Vec::new());
         }
-        self.at = now;
+        self.chain.at = now;
     }
 
     fn left_out(&mut self, blob: &Blob) -> String {
-        lose(&mut self.losses, "attachment", "the client takes images (PNG, JPEG, GIF, WebP) only");
-        let name = blob.name.as_deref().unwrap_or("a file");
-        format!("[{name}: {}, not carried over]", blob.media_type)
+        count_loss(&mut self.losses, "attachment", "the client takes images (PNG, JPEG, GIF, WebP) only");
+        describe_omitted(blob)
     }
 
-    /// The bytes of the file, and where in it which entries are.
-    pub(super) fn finish(&mut self) -> (Vec<u8>, Origins) {
+    pub(super) fn finish(mut self) -> WrittenFile {
         self.end_message();
-        let mut bytes = Vec::new();
-        let mut origins = Vec::new();
-        for line in &self.lines {
-            let offset = bytes.len() as u64;
-            origins.extend(line.entries.iter().map(|entry| WrittenAs { entry: *entry, offset }));
-            bytes.extend_from_slice(line.value.to_string().as_bytes());
-            bytes.push(b'\n');
-        }
-        origins.sort_by_key(|written| written.entry);
-        (bytes, origins)
+        let mut file = LineWriter::default();
+        file.write_lines(&self.chain.lines);
+        file.finish(self.losses, self.calls.translated)
     }
 }
 
@@ -360,15 +320,6 @@ fn as_blob(part: &Part) -> Option<&Blob> {
 
 /// An image with its bytes, where the client takes it.
 fn image(blob: &Blob) -> Option<Value> {
-    let taken = matches!(blob.media_type.as_str(), "image/png" | "image/jpeg" | "image/gif" | "image/webp");
     let Place::Inline(data) = &blob.place else { return None };
-    taken.then(|| json!({ "mimeType": blob.media_type, "data": &**data }))
-}
-
-/// Counts a loss.
-fn lose(losses: &mut Vec<Loss>, what: &'static str, reason: &'static str) {
-    match losses.iter_mut().find(|loss| loss.what == what && loss.reason == reason) {
-        Some(loss) => loss.count += 1,
-        None => losses.push(Loss { what, count: 1, reason }),
-    }
+    is_common_image(blob).then(|| json!({ "mimeType": blob.media_type, "data": &**data }))
 }

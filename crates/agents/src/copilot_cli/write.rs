@@ -3,52 +3,37 @@
 //! The client has a command of its own for that, `sessions import`, which holds less: `README.md` tells what.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use carryover_core::plain::one_line;
 use carryover_core::transcript::{Blob, Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
 use super::events::Events;
 use crate::formats::ids::Ids;
-use crate::formats::relocate::Relocation;
+use crate::formats::own_records::{RecordKey, record_key};
+use crate::formats::request::{project_move, project_text, title_or_prompt};
 use crate::{AgentError, Carried, Op, ResumeCommand, TargetView, Version, WritePlan, WriteRequest};
 
-/// What is written where no client tells its version.
+/// The version that is written where no client tells its own.
 const NEWEST: Version = Version(1, 0, 102);
 
 /// Plans the two files.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-    let Some(project) = request.project.to_str() else {
-        let reason = "the project's path is not UTF-8".to_owned();
-        return Err(AgentError::CannotHold { agent: "GitHub Copilot CLI", reason });
-    };
+    let project = project_text(request, "GitHub Copilot CLI")?;
     let mut ids = Ids::new(request.seed);
     let session = ids.uuid();
     let folder = target.store.root.join("session-state").join(&session);
     let file = folder.join("events.jsonl");
-    let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
-    let moves = old.map(|old| Relocation { old, new: project });
+    let moves = project_move(request, project);
     let mut events = Events::new(project, moves, request.source_model, ids, request.started_at);
     events.put("session.start", &start(request, target, project, &session), Vec::new());
     write(request, &mut events);
-    let (bytes, origins) = events.finish();
-    let modified = target.env.now;
-    let table = workspace(request, target, project, &session).into_bytes();
     let argv = vec!["copilot".to_owned(), format!("--resume={session}")];
-    Ok(WritePlan {
-        key: None,
-        resume: ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: false },
-        ops: vec![
-            Op::Create { path: file.clone(), bytes, private: true, modified },
-            Op::Create { path: folder.join("workspace.yaml"), bytes: table, private: true, modified },
-        ],
-        session: SessionId(session),
-        file,
-        translated: events.translated,
-        losses: events.losses,
-        origins,
-    })
+    let resume = ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: false };
+    let table = workspace(request, target, project, &session).into_bytes();
+    let mut plan = events.finish().into_plan(target, SessionId(session), file, resume);
+    let path = folder.join("workspace.yaml");
+    plan.ops.push(Op::Create { path, bytes: table, private: true, modified: target.env.now });
+    Ok(plan)
 }
 
 /// The first event. Nothing that chooses a model or allows anything.
@@ -66,7 +51,7 @@ fn start(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str, ses
 
 /// The table that the client lists. JSON strings are YAML strings.
 fn workspace(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str, session: &str) -> String {
-    let title = title(request);
+    let title = title_or_prompt(request);
     let (started, now) = (request.started_at, target.env.now);
     let branch = request.branch.map(|branch| format!("branch: {}\n", json!(branch))).unwrap_or_default();
     format!(
@@ -77,33 +62,17 @@ fn workspace(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str,
     )
 }
 
-fn title(request: &WriteRequest<'_>) -> String {
-    let prompt = request.entries.iter().find_map(|carried| match &carried.entry.body {
-        Body::Prompt(parts) if carried.entry.origin == Origin::User => Some(one_line(&text_of(parts), 80)),
-        _ => None,
-    });
-    let title = request.title.map(|title| one_line(title, 200)).or(prompt).filter(|title| !title.is_empty());
-    title.unwrap_or_else(|| "carried over".to_owned())
-}
-
-type Record<'a> = (&'a str, u16, u64);
-
-fn record_of(carried: &Carried) -> Record<'_> {
-    let (file, offset) = carried.entry.key.record();
-    (carried.agent, file, offset)
-}
-
 fn write(request: &WriteRequest<'_>, events: &mut Events<'_>) {
     if let Some(brief) = request.brief {
         events.compaction(brief, Vec::new());
     }
     let natives = natives(request);
-    let mut holds: BTreeMap<Record<'_>, Vec<usize>> = BTreeMap::new();
+    let mut holds: BTreeMap<RecordKey, Vec<usize>> = BTreeMap::new();
     for (index, carried) in request.entries.iter().enumerate().filter(|(_, carried)| carried.native.is_some()) {
-        holds.entry(record_of(carried)).or_default().push(index);
+        holds.entry(record_key(carried)).or_default().push(index);
     }
     for (index, carried) in request.entries.iter().enumerate() {
-        let record = record_of(carried);
+        let record = record_key(carried);
         // An answer that the client would have given stands where its call does, but is no part of that record.
         match natives.get(&record).filter(|_| carried.native.is_some()) {
             // Each is written once, with all of its entries.
@@ -127,11 +96,11 @@ fn as_blob(part: &Part) -> Option<&Blob> {
 
 /// The records that are written back as they were: those of which nothing was cut, and of compactions those that
 /// would not take away what stands before them.
-fn natives<'a>(request: &'a WriteRequest<'_>) -> BTreeMap<Record<'a>, Value> {
-    let cut: BTreeSet<Record<'_>> = request.entries.iter().filter(|carried| carried.clipped).map(record_of).collect();
+fn natives(request: &WriteRequest<'_>) -> BTreeMap<RecordKey, Value> {
+    let cut: BTreeSet<RecordKey> = request.entries.iter().filter(|carried| carried.clipped).map(record_key).collect();
     let mut natives = BTreeMap::new();
     for (index, carried) in request.entries.iter().enumerate() {
-        let record = record_of(carried);
+        let record = record_key(carried);
         let Some(raw) = carried.native.as_deref().filter(|_| !cut.contains(&record)) else { continue };
         let Ok(mut value) = serde_json::from_str::<Value>(raw) else { continue };
         if value.get("type").is_none() {

@@ -10,8 +10,11 @@ use serde_json::{Value, json};
 use super::dialect;
 use super::native::Native;
 use super::write::{Line, UNSEEN};
-use crate::formats::ids::{Ids, Names, clean};
+use crate::formats::calls::spell_call;
+use crate::formats::ids::{Ids, Names};
+use crate::formats::losses::{count_loss, describe_omitted};
 use crate::formats::relocate::Relocation;
+use crate::formats::spelling::ProjectDirs;
 use crate::{Carried, Loss};
 
 /// The longest name that the API takes.
@@ -169,19 +172,13 @@ impl<'a> Messages<'a> {
 
     pub(super) fn call(&mut self, call: &Call, carried: &Carried, piece: Piece<'_>) {
         let Piece { native, at, .. } = piece;
-        let home = dialect::Home { project: self.project, old_project: self.moves.map(|moves| moves.old) };
-        let own = carried.agent == super::FACTS.id;
-        let spelt = if own { None } else { dialect::spell(call, &carried.action, home) };
-        self.translated += usize::from(spelt.is_some());
-        let (tool, mut args) = match spelt {
-            Some(spelt) => (spelt.tool.to_owned(), spelt.input),
-            None => (clean(&call.tool, LONGEST_NAME), dialect::object(&call.input)),
-        };
-        if let Some(moves) = self.moves {
-            moves.value(&mut args);
-        }
+        let is_own = carried.agent == super::FACTS.id;
+        let dirs = ProjectDirs::new(self.project, self.moves);
+        let own = if is_own { None } else { dialect::spell(call, &carried.action, dirs) };
+        self.translated += usize::from(own.is_some());
+        let (tool, args) = spell_call(call, own, LONGEST_NAME, self.moves);
         // The client cuts an id at its first double underscore; its own are made for that.
-        let id = if own { call.id.0.to_string() } else { call.id.0.replace("__", "_") };
+        let id = if is_own { call.id.0.to_string() } else { call.id.0.replace("__", "_") };
         let id = self.names.unique(&id, LONGEST_NAME.max(id.len()));
         let shown = if let Some(shown) = native.and_then(|native| native.shown(&call.id.0)) {
             shown_again(shown, &id, &args)
@@ -301,15 +298,6 @@ fn attached(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
     if let Place::Inline(data) = &blob.place {
         return json!({ "inlineData": { "mimeType": blob.media_type, "data": &**data } });
     }
-    lose(losses, "attachment", "it is not in reach");
-    let name = blob.name.as_deref().unwrap_or("a file");
-    json!({ "text": format!("[{name}: {}, not carried over]", blob.media_type) })
-}
-
-/// Counts a loss.
-pub(super) fn lose(losses: &mut Vec<Loss>, what: &'static str, reason: &'static str) {
-    match losses.iter_mut().find(|loss| loss.what == what && loss.reason == reason) {
-        Some(loss) => loss.count += 1,
-        None => losses.push(Loss { what, count: 1, reason }),
-    }
+    count_loss(losses, "attachment", "it is not in reach");
+    json!({ "text": describe_omitted(blob) })
 }

@@ -1,60 +1,37 @@
 //! What stands in the user's place, taken apart: the words that were typed, and what the client put beside them.
 
-use carryover_core::transcript::{Blob, Body, Origin, Part, text_of};
+use carryover_core::transcript::{Body, Origin, Part, text_of};
 
 use super::boilerplate::{self, Sorted};
-use crate::formats::referenced::{Piece, ReferencedFiles};
+use crate::formats::user_message::UserMessage;
 
 /// A message of the user's in the course of being read.
-#[derive(Default)]
-pub(super) struct Prompt {
-    /// What was typed.
-    pub spoken: Vec<Part>,
-    /// What was not, behind it.
-    pub added: Vec<(Origin, Body)>,
-    /// The files that were named, as long as they last.
-    files: ReferencedFiles,
+pub(super) fn begin() -> UserMessage {
+    UserMessage::new(sort_words)
 }
 
-impl Prompt {
-    pub(super) fn text(&mut self, text: &str) {
-        for piece in self.files.split(text) {
-            match piece {
-                Piece::Words(words) => self.said(words),
-                Piece::Files(files) => self.added.push((Origin::Hook, Body::Prompt(files))),
-            }
+fn sort_words(message: &mut UserMessage, text: &str) {
+    let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
+    match boilerplate::sort(text) {
+        Sorted::User(words) => message.spoken.push(Part::Text(words.to_owned())),
+        Sorted::Hook("") => {}
+        Sorted::Hook(words) => message.added.push((Origin::Hook, prompt(words))),
+        Sorted::Harness(words) => {
+            message.added.push((Origin::Harness, prompt(text)));
+            message.spoken.extend(words.map(|words| Part::Text(words.to_owned())));
         }
     }
+}
 
-    /// An image that was named is shown with the words: it was pasted or chosen, and has no other.
-    pub(super) fn blob(&mut self, blob: Blob) {
-        self.spoken.push(Part::Blob(blob));
-    }
-
-    fn said(&mut self, text: &str) {
-        let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
-        match boilerplate::sort(text) {
-            Sorted::User(words) => self.spoken.push(Part::Text(words.to_owned())),
-            Sorted::Hook("") => {}
-            Sorted::Hook(words) => self.added.push((Origin::Hook, prompt(words))),
-            Sorted::Harness(words) => {
-                self.added.push((Origin::Harness, prompt(text)));
-                self.spoken.extend(words.map(|words| Part::Text(words.to_owned())));
-            }
-        }
-    }
-
-    /// Ends the message. Behind a command of the user's own, what was sent is its template, and what was typed is only
-    /// what the screen shows.
-    pub(super) fn finish(&mut self, shown: &[Part]) {
-        let left = self.files.finish();
-        self.added.extend(left.map(|files| (Origin::Hook, Body::Prompt(files))));
-        let shown = text_of(shown);
-        let is_command = |text: &str| text.trim_start().starts_with('/');
-        if is_command(&shown) && !self.spoken.is_empty() && !is_command(&text_of(&self.spoken)) {
-            let template = std::mem::replace(&mut self.spoken, vec![Part::Text(shown)]);
-            self.added.insert(0, (Origin::Hook, Body::Prompt(template)));
-        }
+/// Ends the message. Behind a command of the user's own, what was sent is its template, and what was typed is only
+/// what the screen shows.
+pub(super) fn finish(message: &mut UserMessage, shown: &[Part]) {
+    message.end_files();
+    let shown = text_of(shown);
+    let is_command = |text: &str| text.trim_start().starts_with('/');
+    if is_command(&shown) && !message.spoken.is_empty() && !is_command(&text_of(&message.spoken)) {
+        let template = std::mem::replace(&mut message.spoken, vec![Part::Text(shown)]);
+        message.added.insert(0, (Origin::Hook, Body::Prompt(template)));
     }
 }
 
@@ -63,14 +40,12 @@ mod tests {
     use super::*;
 
     fn read(texts: &[&str], shown: &str) -> Vec<(Origin, String)> {
-        let mut prompt = Prompt::default();
+        let mut message = begin();
         for text in texts {
-            prompt.text(text);
+            message.add_text(text);
         }
-        prompt.finish(&[Part::Text(shown.to_owned())]);
-        let spoken = (Origin::User, text_of(&prompt.spoken));
-        let added = prompt.added.iter().map(|(origin, body)| (*origin, text_of(body.parts())));
-        [spoken].into_iter().chain(added).filter(|(_, text)| !text.is_empty()).collect()
+        finish(&mut message, &[Part::Text(shown.to_owned())]);
+        message.told()
     }
 
     #[test]

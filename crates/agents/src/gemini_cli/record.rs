@@ -14,7 +14,7 @@ use carryover_core::transcript::{
 use serde_json::value::RawValue;
 
 use super::boilerplate::{self, Sorted};
-use super::prompt::Prompt;
+use super::prompt;
 use super::wire::{WireBlob, WireContent, WirePart, WireRecord, WireResponse, WireSession, WireToolCall};
 use super::{failure, usage};
 use crate::formats::line::Line;
@@ -239,7 +239,7 @@ impl Reading<'_, '_> {
 
     /// Outcomes first, then what the user said, then what was brought along.
     fn user(&mut self, content: WireContent<'_>) {
-        let mut prompt = Prompt::default();
+        let mut prompt = prompt::begin();
         let mut outcomes: Vec<Outcome> = Vec::new();
         if content.0.is_empty() {
             prompt.added.push((Origin::Harness, opaque(WORDLESS)));
@@ -249,20 +249,20 @@ impl Reading<'_, '_> {
                 if matches!(boilerplate::sort(text), Sorted::Harness(_)) {
                     self.facts.extend(boilerplate::workspace(text).map(|path| Fact::Project(path.into())));
                 }
-                prompt.text(text);
+                prompt.add_text(text);
             } else if let Some(response) = outcome(&part, "", None, self) {
                 outcomes.push(response);
             } else if let Some(blob) = self.blob(&part) {
                 // An image right behind an outcome is what the call gave back.
                 match outcomes.last_mut().filter(|_| prompt.spoken.is_empty()) {
                     Some(outcome) => outcome.parts.push(Part::Blob(blob)),
-                    None => prompt.blob(blob),
+                    None => prompt.add_part(Part::Blob(blob)),
                 }
             } else {
                 prompt.added.push((Origin::Harness, opaque(WORDLESS)));
             }
         }
-        prompt.finish(&self.parts(&self.record.display_content));
+        prompt::finish(&mut prompt, &self.parts(&self.record.display_content));
         self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
         if !prompt.spoken.is_empty() {
             self.title(&prompt.spoken);

@@ -10,13 +10,15 @@ use carryover_core::transcript::{Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
 use super::boilerplate::{ACKNOWLEDGED, guarded};
-use super::message::{self, Messages, Piece, lose};
+use super::message::{self, Messages, Piece};
 use super::native::Native;
 use super::project::{MARKER, Register};
 use super::sha256;
 use crate::formats::ids::Ids;
-use crate::formats::relocate::Relocation;
-use crate::{AgentError, Carried, Loss, Op, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenAs};
+use crate::formats::losses::count_loss;
+use crate::formats::request::{project_move, project_text, resume_in_project, user_prompts};
+use crate::formats::session_lines::{LineWriter, WrittenFile};
+use crate::{AgentError, Carried, Op, TargetView, WritePlan, WriteRequest};
 
 /// Shown in the place of a record that is not to be shown: an empty text would let the client fall back on the content.
 pub(super) const UNSEEN: &str = " ";
@@ -25,34 +27,22 @@ pub(super) const UNSEEN: &str = " ";
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let mut ids = Ids::new(request.seed);
     let session = ids.uuid();
-    let Some(project) = request.project.to_str() else {
-        let reason = "the project's path is not UTF-8".to_owned();
-        return Err(AgentError::CannotHold { agent: "Gemini CLI", reason });
-    };
+    let project = project_text(request, "Gemini CLI")?;
     let root = &target.store.root;
     let folder = root.join("tmp").join(Register::of(root).name_for(root, project));
     let file = folder.join("chats").join(file_name(&session, target.env.now));
     let mut page = Page::new(request, project, ids);
     page.write();
-    let (bytes, origins, losses, translated) = page.finish(&session, target.env.now);
-    let modified = target.env.now;
-    let mut ops = vec![Op::Create { path: file.clone(), bytes, private: true, modified }];
+    let written = page.finish(&session, target.env.now);
+    let resume = resume_in_project(request, &["gemini", "--resume", &session]);
+    let mut plan = written.into_plan(target, SessionId(session), file, resume);
     let marker = folder.join(MARKER);
     if marker.symlink_metadata().is_err() {
         // Without it, the folder is nobody's, and the client would give the project another one.
-        ops.push(Op::Share { path: marker, bytes: project.as_bytes().to_vec(), modified });
+        let bytes = project.as_bytes().to_vec();
+        plan.ops.push(Op::Share { path: marker, bytes, modified: target.env.now });
     }
-    let argv = vec!["gemini".to_owned(), "--resume".to_owned(), session.clone()];
-    Ok(WritePlan {
-        key: None,
-        resume: ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: true },
-        session: SessionId(session),
-        ops,
-        file,
-        translated,
-        losses,
-        origins,
-    })
+    Ok(plan)
 }
 
 /// The name ends in eight letters that are not those of the session's id: whenever the client resumes, it leaves an
@@ -87,8 +77,7 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, ids: Ids) -> Self {
-        let old = request.old_project.and_then(|old| old.to_str());
-        let moves = old.filter(|old| *old != project).map(|old| Relocation { old, new: project });
+        let moves = project_move(request, project);
         let messages = Messages::new(project, moves, request.source_model, ids);
         Self { request, messages, at: request.started_at }
     }
@@ -172,7 +161,7 @@ impl<'a> Page<'a> {
         } else {
             "shown, but not sent to the model: the client never sends what was thought earlier"
         };
-        lose(&mut self.messages.losses, "reasoning", reason);
+        count_loss(&mut self.messages.losses, "reasoning", reason);
         if !text.is_empty() {
             self.messages.thought(text, Piece { native, at: self.at, index });
         }
@@ -190,35 +179,28 @@ impl<'a> Page<'a> {
         self.messages.push(Line { value, entries, inset });
     }
 
-    fn finish(mut self, session: &str, now: Timestamp) -> (Vec<u8>, Origins, Vec<Loss>, usize) {
+    fn finish(mut self, session: &str, now: Timestamp) -> WrittenFile {
         let hash = sha256::hex(self.messages.project().as_bytes());
         let title = self.title();
-        let mut bytes = Vec::new();
-        let mut origins = Vec::new();
         let head = json!({
             "sessionId": session, "projectHash": hash, "startTime": now.to_string(), "lastUpdated": now.to_string(),
             "kind": "main", "summary": title,
         });
-        put(&mut bytes, &head);
+        let mut file = LineWriter::default();
+        file.write(&head);
         for line in self.messages.take_lines() {
-            let offset = bytes.len() as u64 + line.inset;
-            origins.extend(line.entries.iter().map(|entry| WrittenAs { entry: *entry, offset }));
-            put(&mut bytes, &line.value);
+            file.note_entries(&line.entries, file.offset() + line.inset);
+            file.write(&line.value);
         }
         // Without a note of its own, the client writes one into the newest session whenever it starts, and nobody could
         // tell any more whether the session was used.
-        put(&mut bytes, &json!({ "$set": { "memoryScratchpad": { "version": 1 } } }));
-        origins.sort_by_key(|written| written.entry);
-        (bytes, origins, self.messages.losses, self.messages.translated)
+        file.write(&json!({ "$set": { "memoryScratchpad": { "version": 1 } } }));
+        file.finish(self.messages.losses, self.messages.translated)
     }
 
     /// Without a title, the client would ask a model for one.
     fn title(&self) -> String {
-        let prompts = self.request.entries.iter().filter_map(|carried| match &carried.entry.body {
-            Body::Prompt(parts) if carried.entry.origin == Origin::User => Some(text_of(parts)),
-            _ => None,
-        });
-        let first = prompts.map(|text| one_line(&text, 80)).find(|text| !text.is_empty());
+        let first = user_prompts(self.request).map(|text| one_line(&text, 80)).find(|text| !text.is_empty());
         self.request.title.map(|title| one_line(title, 200)).or(first).unwrap_or_else(|| "carried over".to_owned())
     }
 }
@@ -230,9 +212,4 @@ fn guarded_parts(parts: &[Part]) -> Vec<Part> {
         *text = guarded(text);
     }
     parts
-}
-
-fn put(bytes: &mut Vec<u8>, value: &Value) {
-    bytes.extend_from_slice(value.to_string().as_bytes());
-    bytes.push(b'\n');
 }

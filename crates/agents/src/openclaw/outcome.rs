@@ -4,6 +4,7 @@ use carryover_core::transcript::{Outcome, Part, Status};
 
 use super::read::NO_RESULT;
 use super::wire::WireDetails;
+use crate::formats::tree::exit_line::{EXITED, add_exit_line, last_text, strip_exit_line};
 
 /// How a call ended.
 pub(super) struct Ended {
@@ -31,42 +32,26 @@ fn is_no_result(parts: &[Part]) -> bool {
     last_text(parts) == Some(NO_RESULT)
 }
 
-/// The line in which the client tells how a command ended.
-fn told(code: i32) -> [String; 2] {
-    [format!("(Command exited with code {code})"), format!("Command exited with code {code}")]
+/// The lines in which the client tells how a command ended: the one that it writes, and the one of other clients.
+fn spell_exit_lines(code: i32) -> Vec<String> {
+    vec![format!("({EXITED}{code})"), format!("{EXITED}{code}")]
 }
 
 /// The exit code in the last line of a failed command's outcome.
 fn exit_code(parts: &[Part]) -> Option<i32> {
     let line = last_text(parts)?.lines().next_back()?;
     let line = line.strip_prefix('(').and_then(|line| line.strip_suffix(')')).unwrap_or(line);
-    line.strip_prefix("Command exited with code ")?.parse().ok().filter(|code| *code != 0)
+    line.strip_prefix(EXITED)?.parse().ok().filter(|code| *code != 0)
 }
 
 /// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
-    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.last_mut())
-        && let Some(rest) = told(code).iter().find_map(|line| text.strip_suffix(line.as_str()))
-    {
-        *text = rest.strip_suffix("\n\n").unwrap_or(rest).to_owned();
-    }
+    strip_exit_line(outcome, spell_exit_lines);
 }
 
 /// The text with its exit code, as the client would have written it.
 pub(super) fn with_exit_code(text: &str, code: i32) -> String {
-    let [line, plain] = told(code);
-    match text {
-        _ if text.ends_with(&line) || text.ends_with(&plain) => text.to_owned(),
-        "" => line,
-        _ => format!("{text}\n\n{line}"),
-    }
-}
-
-fn last_text(parts: &[Part]) -> Option<&str> {
-    parts.iter().rev().find_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Blob(_) => None,
-    })
+    add_exit_line(text, &spell_exit_lines(code))
 }
 
 #[cfg(test)]

@@ -7,13 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_core::plain::one_line;
 use carryover_core::transcript::SessionId;
 use serde_json::{Value, json};
 
-use super::discover;
-use super::page::Page;
+use super::{discover, page};
 use crate::formats::ids::Ids;
+use crate::formats::request::{given_title, project_text};
 use crate::{
     AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, Version, WritePlan, WriteRequest,
 };
@@ -44,7 +43,7 @@ const BY_KEY: &[&str] = &["session_participants", "session_canonical_validation_
 /// Plans the files and the command.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "OpenClaw", reason: reason.to_owned() };
-    let project = request.project.to_str().ok_or_else(|| refuse("the project's path is not UTF-8"))?;
+    let project = project_text(request, "OpenClaw")?;
     let missing = "OpenClaw is not installed, and only its own `openclaw doctor` can add a session";
     let program = target.program.ok_or_else(|| refuse(missing))?;
     if target.version.is_some_and(|version| version < IMPORTS) {
@@ -56,7 +55,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
     let mut ids = Ids::new(request.seed);
     let session = ids.uuid();
     let key = format!("agent:{name}:explicit:{session}");
-    let written = Page::new(request, project, ids).finish(&session);
+    let written = page::write(request, project, &session, ids);
     let files = vec![
         ("openclaw.json".to_owned(), config(root, &name).to_string().into_bytes()),
         ("sessions/sessions.json".to_owned(), index(request, target, &session, &key).to_string().into_bytes()),
@@ -105,7 +104,7 @@ fn index(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str, key
         "sessionId": session, "sessionFile": format!("{session}.jsonl"), "updatedAt": now,
         "sessionStartedAt": request.started_at.millis().max(0), "lastInteractionAt": now,
     });
-    if let Some(title) = request.title.map(|title| one_line(title, 200)).filter(|title| !title.is_empty()) {
+    if let Some(title) = given_title(request) {
         entry["displayName"] = json!(title);
     }
     json!({ key: entry })

@@ -1,13 +1,19 @@
 //! What the client's tools mean, and how a meaning is spelt in them.
 
-use carryover_core::json::Json;
-use carryover_core::transcript::{Action, Answer, Call, Change, Outcome, Part, PlanStep, Question, StepState};
+use carryover_core::transcript::{Action, Answer, Call, Hunk, Outcome, Part, PlanStep, Question, StepState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::diff;
 use super::wire::{WireExported, WireNoted, WirePart, lenient};
 use crate::formats::patch;
+use crate::formats::spelling::{
+    FileChange, OwnCall, ProjectDirs, parse_step_state, read_or_view, replaced_text, single_change, spell_step_state,
+    update_file, with_fields,
+};
+
+/// The endings of images, which the client shows to the model where it reads them.
+const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(Deserialize, Default)]
@@ -55,7 +61,7 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let meaning = match call.tool.as_str() {
         "bash" => input.command.map(|command| Action::Run { command, workdir: input.workdir }),
-        "read" => input.file_path.map(|path| read(path, input.offset, input.limit)),
+        "read" => input.file_path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
         "write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "edit" => input.file_path.map(|path| edit(call, path, input.old_string.as_deref(), outcome)),
         "apply_patch" => input.patch_text.map(|text| Action::Edit(patch::changed_files(&text))),
@@ -73,20 +79,11 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     meaning.unwrap_or(Action::Other)
 }
 
-fn read(path: String, offset: Option<u64>, limit: Option<u64>) -> Action {
-    const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    if IMAGES.contains(&extension.as_str()) {
-        return Action::View { path };
-    }
-    Action::Read { path, offset, limit }
-}
-
 /// The call names parts of lines; only what the client noted beside its outcome tells the lines as a whole.
 fn edit(call: &Call, path: String, old: Option<&str>, outcome: Option<&str>) -> Action {
     let noted = outcome.and_then(|record| noted(record, &call.id.0));
     let hunks = noted.and_then(|noted| diff::hunks(&noted.diff?, old.unwrap_or_default())).unwrap_or_default();
-    Action::Edit(vec![Change::Update { path, moved_to: None, hunks }])
+    update_file(path, hunks)
 }
 
 /// What the client noted about one call of a message.
@@ -114,12 +111,7 @@ pub(super) fn answers(call: &Call, outcome: &str) -> Vec<Answer> {
 }
 
 fn step(todo: WireTodo) -> PlanStep {
-    let state = match todo.status.as_str() {
-        "completed" => StepState::Done,
-        "in_progress" => StepState::InProgress,
-        _ => StepState::Pending,
-    };
-    PlanStep { text: todo.content, state }
+    PlanStep { text: todo.content, state: parse_step_state(&todo.status).unwrap_or(StepState::Pending) }
 }
 
 /// Takes off what the client says where a command said nothing, and what it adds where it was stopped.
@@ -134,110 +126,48 @@ pub(super) fn strip(outcome: &mut Outcome) {
     }
 }
 
-/// A call in the client's own tools.
-#[derive(Debug, PartialEq)]
-pub(super) struct Spelt {
-    pub tool: &'static str,
-    pub input: Value,
-}
-
 /// Spells a foreign call in the client's own tools, where the meaning is exact.
-pub(super) fn spell(action: &Action, project: &str, old_project: Option<&str>) -> Option<Spelt> {
-    let spelt = |tool, input| Some(Spelt { tool, input });
+pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+    let at = |path: &str| json!({ "filePath": dirs.resolve_path(path) });
     match action {
         Action::Run { command, workdir } => {
-            let mut input = json!({ "command": command });
-            // The shell starts in the project.
-            let elsewhere = |folder: &&str| *folder != project && Some(*folder) != old_project;
-            if let Some(folder) = workdir.as_deref().filter(elsewhere) {
-                input["workdir"] = json!(folder);
-            }
-            spelt("bash", input)
+            let folder = dirs.other_folder(workdir.as_deref());
+            OwnCall::some("bash", with_fields(json!({ "command": command }), &[("workdir", folder)]))
         }
-        Action::View { path } => spelt("read", json!({ "filePath": absolute(path, project) })),
+        Action::View { path } => OwnCall::some("read", at(path)),
         Action::Read { path, offset, limit } => {
-            let mut input = json!({ "filePath": absolute(path, project) });
-            for (name, value) in [("offset", offset), ("limit", limit)] {
-                if let Some(value) = value {
-                    input[name] = json!(value);
-                }
-            }
-            spelt("read", input)
+            OwnCall::some("read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
         }
-        Action::Write { path, content } => {
-            spelt("write", json!({ "filePath": absolute(path, project), "content": content }))
-        }
-        Action::Edit(changes) => match changes.as_slice() {
-            [change] => spell_change(change, project),
-            _ => None,
+        Action::Write { path, content } => write_file(at(path), content),
+        Action::Edit(changes) => match single_change(changes)? {
+            FileChange::Create { path, content } => write_file(at(path), content),
+            FileChange::Replace { path, hunks: [hunk] } => OwnCall::some("edit", edit_input(at(path), hunk)),
+            FileChange::Replace { .. } => None,
         },
         Action::Glob { pattern, path } => {
-            let mut input = json!({ "pattern": pattern });
-            if let Some(path) = path {
-                input["path"] = json!(absolute(path, project));
-            }
-            spelt("glob", input)
+            let folder = path.as_deref().map(|path| dirs.resolve_path(path));
+            OwnCall::some("glob", with_fields(json!({ "pattern": pattern }), &[("path", folder.as_deref())]))
         }
-        Action::Plan(steps) => spelt("todowrite", todos(steps)),
-        Action::Grep { .. }
-        | Action::Fetch { .. }
-        | Action::Step(_)
-        | Action::Delegate { .. }
-        | Action::Ask(_)
-        | Action::Propose { .. }
-        | Action::Other => None,
+        Action::Plan(steps) => OwnCall::some("todowrite", todos(steps)),
+        _ => None,
     }
 }
 
-/// One replacement in one file is an edit; more than that has no counterpart.
-fn spell_change(change: &Change, project: &str) -> Option<Spelt> {
-    match change {
-        Change::Add { path, content } => {
-            Some(Spelt { tool: "write", input: json!({ "filePath": absolute(path, project), "content": content }) })
-        }
-        Change::Update { path, moved_to: None, hunks } => {
-            // An insertion without surroundings names no place that could be found again.
-            let [hunk] = hunks.as_slice() else { return None };
-            if hunk.old.is_empty() {
-                return None;
-            }
-            // The last line feed belongs to neither side, for a file may end without one.
-            let (old, new) = match (hunk.old.strip_suffix('\n'), hunk.new.strip_suffix('\n')) {
-                (Some(old), Some(new)) => (old, new),
-                _ => (hunk.old.as_str(), hunk.new.as_str()),
-            };
-            let mut input = json!({ "filePath": absolute(path, project), "oldString": old, "newString": new });
-            if hunk.everywhere {
-                input["replaceAll"] = json!(true);
-            }
-            Some(Spelt { tool: "edit", input })
-        }
-        Change::Update { .. } | Change::Delete { .. } => None,
+fn write_file(input: Value, content: &str) -> Option<OwnCall> {
+    OwnCall::some("write", with_fields(input, &[("content", Some(content))]))
+}
+
+fn edit_input(input: Value, hunk: &Hunk) -> Value {
+    let (old, new) = replaced_text(hunk);
+    let mut input = with_fields(input, &[("oldString", Some(old)), ("newString", Some(new))]);
+    if hunk.everywhere {
+        input["replaceAll"] = json!(true);
     }
+    input
 }
 
 fn todos(steps: &[PlanStep]) -> Value {
-    let todo = |step: &PlanStep| {
-        let status = match step.state {
-            StepState::Pending => "pending",
-            StepState::InProgress => "in_progress",
-            StepState::Done => "completed",
-        };
-        json!({ "content": step.text, "status": status, "priority": "medium" })
-    };
+    let todo =
+        |step: &PlanStep| json!({ "content": step.text, "status": spell_step_state(step.state), "priority": "medium" });
     json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })
-}
-
-fn absolute(path: &str, project: &str) -> String {
-    let rooted =
-        path.starts_with(['/', '\\', '~']) || path.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
-    if rooted { path.to_owned() } else { format!("{project}/{}", path.trim_start_matches("./")) }
-}
-
-/// The input of a call that keeps its own tool: an object, as the client demands.
-pub(super) fn object(input: &Json) -> Value {
-    match input.value() {
-        object @ Value::Object(_) => object,
-        other => json!({ "input": other }),
-    }
 }

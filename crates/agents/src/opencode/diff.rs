@@ -2,32 +2,15 @@
 
 use carryover_core::transcript::Hunk;
 
+use crate::formats::diff::parse_hunks;
+
 /// The hunks of a diff in whole lines; `None` where it cannot be told what the lines were.
 ///
 /// `old` is the text that was replaced: the only evidence of how far its lines were indented.
 pub(super) fn hunks(diff: &str, old: &str) -> Option<Vec<Hunk>> {
-    let mut hunks: Vec<Hunk> = Vec::new();
-    let mut begins_with_the_file = false;
-    for line in diff.lines() {
-        if let Some(place) = line.strip_prefix("@@ ") {
-            begins_with_the_file |= place.starts_with("-1,") || place.starts_with("-1 ") || place.starts_with("-0,0");
-            hunks.push(Hunk { context: None, old: String::new(), new: String::new(), everywhere: false });
-            continue;
-        }
-        let Some(hunk) = hunks.last_mut() else { continue };
-        let (before, after) = match line.as_bytes().first() {
-            Some(b' ') => (true, true),
-            Some(b'-') => (true, false),
-            Some(b'+') => (false, true),
-            _ => continue,
-        };
-        for (side, is_in) in [(&mut hunk.old, before), (&mut hunk.new, after)] {
-            if is_in {
-                side.push_str(&line[1..]);
-                side.push('\n');
-            }
-        }
-    }
+    let mut hunks = parse_hunks(diff);
+    let mut places = diff.lines().filter_map(|line| line.strip_prefix("@@ "));
+    let begins_with_the_file = places.any(|place| ["-1,", "-1 ", "-0,0"].iter().any(|first| place.starts_with(first)));
     // The first lines of a file are hardly ever all indented.
     let indentation = if begins_with_the_file { String::new() } else { indentation(&hunks, old)? };
     if !indentation.is_empty() {

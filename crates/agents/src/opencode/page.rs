@@ -1,20 +1,28 @@
 //! A session in the client's own form for exchange: messages with their parts, one message of the agent for each step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, CallId, Origin, Outcome, Part, text_of};
 use serde_json::{Value, json};
 
 use super::names::Names;
-use super::parts::{self, Losses};
+use super::parts;
 use super::speech::{BROUGHT, SUMMARY};
 use super::wire::WireModel;
 use super::{dialect, native};
-use crate::formats::ids::{self, clean};
+use crate::formats::calls::spell_call;
+use crate::formats::ids;
+use crate::formats::losses::count_loss;
+use crate::formats::own_records::OwnRecords;
 use crate::formats::relocate::Relocation;
+use crate::formats::request::{project_move, title_or_prompt};
+use crate::formats::session_lines::later_time;
+use crate::formats::spelling::ProjectDirs;
 use crate::{Carried, Loss, Origins, WriteRequest, WrittenAs};
+
+/// The longest name of a call that all APIs take.
+const LONGEST_NAME: usize = 64;
 
 /// What was written.
 pub(super) struct Written {
@@ -43,7 +51,7 @@ pub(super) struct Page<'a> {
     /// Where calls were written.
     calls: BTreeMap<CallId, (usize, usize)>,
     at: Timestamp,
-    losses: Losses,
+    losses: Vec<Loss>,
     translated: usize,
 }
 
@@ -72,8 +80,7 @@ impl<'a> Page<'a> {
         model: WireModel,
         mut names: Names,
     ) -> Self {
-        let old = request.old_project.and_then(|old| old.to_str());
-        let moves = old.filter(|old| *old != project).map(|old| Relocation { old, new: project });
+        let moves = project_move(request, project);
         let asked = names.message(request.started_at);
         Self {
             request,
@@ -88,7 +95,7 @@ impl<'a> Page<'a> {
             step: Step::Over,
             calls: BTreeMap::new(),
             at: request.started_at,
-            losses: Losses::default(),
+            losses: Vec::new(),
             translated: 0,
         }
     }
@@ -97,33 +104,18 @@ impl<'a> Page<'a> {
         if let Some(brief) = self.request.brief {
             self.compaction(brief, Vec::new());
         }
-        let rewritten = self.rewritten_records();
-        let mut written: BTreeMap<(&str, u16, u64), usize> = BTreeMap::new();
+        let mut own = OwnRecords::new(self.request.entries);
         for (index, carried) in self.request.entries.iter().enumerate() {
-            let (file, offset) = carried.entry.key.record();
-            let record = (carried.agent, file, offset);
-            match (&carried.native, written.get(&record)) {
-                (Some(_), Some(at)) => self.messages[*at].entries.push(index),
-                (Some(raw), None) if !rewritten.contains(&record) => match native::parse(raw) {
-                    Some(value) => {
-                        self.native(value, index);
-                        written.insert(record, self.messages.len() - 1);
-                    }
-                    None => self.entry(carried, index),
-                },
-                _ => self.entry(carried, index),
+            if let Some(at) = own.find_line(carried) {
+                self.messages[at].entries.push(index);
+            } else if let Some(value) = own.find_record(carried).and_then(native::parse) {
+                self.native(value, index);
+                own.note_line(carried, self.messages.len() - 1);
+            } else {
+                self.entry(carried, index);
             }
         }
         self.finish(now)
-    }
-
-    /// Records of ours that were cut to fit cannot be written back as they were.
-    fn rewritten_records(&self) -> BTreeSet<(&'a str, u16, u64)> {
-        let clipped = self.request.entries.iter().filter(|carried| carried.clipped);
-        clipped
-            .map(|carried| (carried.agent, carried.entry.key.record()))
-            .map(|(agent, (f, o))| (agent, f, o))
-            .collect()
     }
 
     /// A message of this client's own: everything stays but what ties it to its old session.
@@ -153,7 +145,7 @@ impl<'a> Page<'a> {
             }
         }
         for (place, call) in native::calls(&value) {
-            self.call_names.unique(&call, 64);
+            self.call_names.unique(&call, LONGEST_NAME);
             self.calls.insert(CallId(call.into()), (self.messages.len(), place));
         }
         self.step = Step::Over;
@@ -184,20 +176,14 @@ impl<'a> Page<'a> {
             }
             Body::Reply(parts) => self.reply(parts, index),
             Body::Reasoning(_) => {
-                self.losses.add("reasoning", "to another model, the client would send it as if it had been said");
+                let reason = "to another model, the client would send it as if it had been said";
+                count_loss(&mut self.losses, "reasoning", reason);
             }
             Body::Call(call) => {
-                let old = self.moves.map(|moves| moves.old);
-                let spelt = dialect::spell(&carried.action, self.project, old);
-                self.translated += usize::from(spelt.is_some());
-                let (tool, mut input) = match spelt {
-                    Some(spelt) => (spelt.tool.to_owned(), spelt.input),
-                    None => (clean(&call.tool, 64), dialect::object(&call.input)),
-                };
-                if let Some(moves) = self.moves {
-                    moves.value(&mut input);
-                }
-                let name = self.call_names.unique(&call.id.0, 64);
+                let own = dialect::spell(&carried.action, ProjectDirs::new(self.project, self.moves));
+                self.translated += usize::from(own.is_some());
+                let (tool, input) = spell_call(call, own, LONGEST_NAME, self.moves);
+                let name = self.call_names.unique(&call.id.0, LONGEST_NAME);
                 let place = self.say(parts::call(&tool, &name, &input, self.at), index);
                 self.calls.insert(call.id.clone(), place);
             }
@@ -323,8 +309,7 @@ impl<'a> Page<'a> {
 
     /// No message is as old as the one before: the client sorts by time.
     fn tick(&mut self, at: Option<Timestamp>) {
-        let next = self.at.plus_millis(1);
-        self.at = at.map_or(next, |at| at.max(next));
+        self.at = later_time(self.at, at);
     }
 
     fn finish(mut self, now: Timestamp) -> Written {
@@ -332,7 +317,7 @@ impl<'a> Page<'a> {
         // The next prompt must be the newest of all.
         let late = (self.at.millis() - now.millis()).max(0);
         let mut origins = Vec::new();
-        let title = self.title();
+        let title = title_or_prompt(self.request);
         let mut messages = Vec::with_capacity(self.messages.len());
         let mut began = None;
         for mut said in self.messages {
@@ -344,7 +329,7 @@ impl<'a> Page<'a> {
             messages.push(said.value);
         }
         origins.sort_by_key(|written| written.entry);
-        let (losses, translated) = (self.losses.into_vec(), self.translated);
+        let (losses, translated) = (self.losses, self.translated);
         Written { title, began: began.unwrap_or(now), messages, origins, losses, translated }
     }
 
@@ -372,16 +357,5 @@ impl<'a> Page<'a> {
                 }));
             }
         }
-    }
-
-    fn title(&self) -> String {
-        let first = || {
-            self.request.entries.iter().find_map(|carried| match &carried.entry.body {
-                Body::Prompt(parts) if carried.entry.origin == Origin::User => Some(one_line(&text_of(parts), 80)),
-                _ => None,
-            })
-        };
-        let title = self.request.title.map(|title| one_line(title, 200)).or_else(first);
-        title.filter(|title| !title.is_empty()).unwrap_or_else(|| "carried over".to_owned())
     }
 }

@@ -5,23 +5,7 @@ use carryover_core::transcript::{Blob, Outcome, Part, Place, Status, text_of};
 use serde_json::{Value, json};
 
 use crate::Loss;
-
-/// Losses, counted.
-#[derive(Default)]
-pub(super) struct Losses(Vec<Loss>);
-
-impl Losses {
-    pub(super) fn add(&mut self, what: &'static str, reason: &'static str) {
-        match self.0.iter_mut().find(|loss| loss.what == what && loss.reason == reason) {
-            Some(loss) => loss.count += 1,
-            None => self.0.push(Loss { what, count: 1, reason }),
-        }
-    }
-
-    pub(super) fn into_vec(self) -> Vec<Loss> {
-        self.0
-    }
-}
+use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 
 /// What a step cost.
 pub(super) fn tokens(input: u64) -> Value {
@@ -29,7 +13,7 @@ pub(super) fn tokens(input: u64) -> Value {
 }
 
 /// A part of a prompt.
-pub(super) fn prompt(part: &Part, losses: &mut Losses) -> Value {
+pub(super) fn prompt(part: &Part, losses: &mut Vec<Loss>) -> Value {
     match part {
         Part::Text(text) => json!({ "type": "text", "text": text }),
         Part::Blob(blob) => attached(blob).unwrap_or_else(|| json!({ "type": "text", "text": stand_in(blob, losses) })),
@@ -37,7 +21,7 @@ pub(super) fn prompt(part: &Part, losses: &mut Losses) -> Value {
 }
 
 /// A part of a reply; the agent's messages hold text only.
-pub(super) fn spoken(part: &Part, losses: &mut Losses) -> String {
+pub(super) fn spoken(part: &Part, losses: &mut Vec<Loss>) -> String {
     match part {
         Part::Text(text) => text.clone(),
         Part::Blob(blob) => stand_in(blob, losses),
@@ -45,8 +29,7 @@ pub(super) fn spoken(part: &Part, losses: &mut Losses) -> String {
 }
 
 fn attached(blob: &Blob) -> Option<Value> {
-    let fits =
-        matches!(blob.media_type.as_str(), "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf");
+    let fits = is_common_image(blob) || blob.media_type == "application/pdf";
     let Place::Inline(data) = &blob.place else { return None };
     let url = format!("data:{};base64,{data}", blob.media_type);
     let mut part = json!({ "type": "file", "mime": blob.media_type, "url": url });
@@ -56,11 +39,10 @@ fn attached(blob: &Blob) -> Option<Value> {
     fits.then_some(part)
 }
 
-fn stand_in(blob: &Blob, losses: &mut Losses) -> String {
-    losses
-        .add("attachment", "the client sends images (PNG, JPEG, GIF, WebP) and PDF only, and none of the agent's own");
-    let name = blob.name.as_deref().unwrap_or("a file");
-    format!("[{name}: {}, not carried over]", blob.media_type)
+fn stand_in(blob: &Blob, losses: &mut Vec<Loss>) -> String {
+    let reason = "the client sends images (PNG, JPEG, GIF, WebP) and PDF only, and none of the agent's own";
+    count_loss(losses, "attachment", reason);
+    describe_omitted(blob)
 }
 
 /// A call that has no outcome yet; the client answers one that never gets any.
@@ -70,7 +52,7 @@ pub(super) fn call(tool: &str, id: &str, input: &Value, at: Timestamp) -> Value 
 }
 
 /// Gives a call its outcome; one that has its own already keeps it.
-pub(super) fn end(part: &mut Value, outcome: &Outcome, at: Timestamp, losses: &mut Losses) {
+pub(super) fn end(part: &mut Value, outcome: &Outcome, at: Timestamp, losses: &mut Vec<Loss>) {
     if matches!(part["state"]["status"].as_str(), Some("completed" | "error")) {
         return;
     }

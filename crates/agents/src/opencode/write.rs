@@ -12,6 +12,7 @@ use serde_json::json;
 use super::model;
 use super::names::Names;
 use super::page::Page;
+use crate::formats::request::project_text;
 use crate::{
     AgentError, Inverse, Op, OwnerOf, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, Version, WritePlan,
     WriteRequest,
@@ -53,7 +54,7 @@ const INSTALLED: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin
 /// Plans the file and the command.
 pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "OpenCode", reason: reason.to_owned() };
-    let project = request.project.to_str().ok_or_else(|| refuse("the project's path is not UTF-8"))?;
+    let project = project_text(request, "OpenCode")?;
     let missing = "OpenCode is not installed, and only its own `opencode import` can add a session";
     let program = target.program.ok_or_else(|| refuse(missing))?;
     let database = super::database(&target.store.root, target.env);

@@ -2,7 +2,7 @@
 
 use carryover_core::transcript::{Outcome, Part};
 
-const EXITED: &str = "Command exited with code ";
+use crate::formats::tree::exit_line::{EXITED, add_exit_line, last_text, strip_exit_line};
 
 /// Whether a call was stopped by the user.
 pub(super) fn is_interruption(parts: &[Part]) -> bool {
@@ -17,30 +17,19 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
     last_text(parts)?.lines().next_back()?.strip_prefix(EXITED)?.parse().ok()
 }
 
+/// The line in which the client tells how a command ended.
+fn spell_exit_line(code: i32) -> Vec<String> {
+    vec![format!("{EXITED}{code}")]
+}
+
 /// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
-    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.last_mut())
-        && let Some(rest) = text.strip_suffix(&format!("{EXITED}{code}"))
-    {
-        *text = rest.strip_suffix("\n\n").unwrap_or(rest).to_owned();
-    }
+    strip_exit_line(outcome, spell_exit_line);
 }
 
 /// The text with its exit code, as the client would have written it.
 pub(super) fn with_exit_code(text: &str, code: i32) -> String {
-    let line = format!("{EXITED}{code}");
-    match text {
-        _ if text.ends_with(&line) => text.to_owned(),
-        "" => line,
-        _ => format!("{text}\n\n{line}"),
-    }
-}
-
-fn last_text(parts: &[Part]) -> Option<&str> {
-    parts.iter().rev().find_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Blob(_) => None,
-    })
+    add_exit_line(text, &spell_exit_line(code))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use carryover_core::transcript::{Body, Origin, Part};
 
-use crate::formats::referenced::{Piece, ReferencedFiles};
+use crate::formats::user_message::UserMessage;
 
 /// How the client begins what it sends of its own; it is never the user's words.
 const BOILERPLATE: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
@@ -16,56 +16,26 @@ const TOLD: &[&str] = &[
 ];
 
 /// A message of the user's in the course of being read.
-#[derive(Default)]
-pub(super) struct Prompt {
-    /// What was typed.
-    pub spoken: Vec<Part>,
-    /// What was not.
-    pub added: Vec<(Origin, Body)>,
-    /// The files that were named, as long as they last.
-    files: ReferencedFiles,
+pub(super) fn begin() -> UserMessage {
+    UserMessage::new(sort_words)
 }
 
-impl Prompt {
-    pub(super) fn part(&mut self, part: Part) {
-        match part {
-            Part::Text(text) => self.text(&text),
-            // An image that was named is shown with the words: it was pasted or chosen, and has no other.
-            blob @ Part::Blob(_) => self.spoken.push(blob),
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        for piece in self.files.split(text) {
-            match piece {
-                Piece::Words(words) => self.said(words.to_owned()),
-                Piece::Files(files) => self.added.push((Origin::Hook, Body::Prompt(files))),
-            }
-        }
-    }
-
-    /// Ends the message: files may go without their last line.
-    pub(super) fn close(&mut self) {
-        let left = self.files.finish();
-        self.added.extend(left.map(|files| (Origin::Hook, Body::Prompt(files))));
-    }
-
-    fn said(&mut self, text: String) {
-        let origin = match text.trim_start() {
-            words if is_boilerplate(words) => Origin::Harness,
-            words if TOLD.iter().any(|start| words.starts_with(start)) || is_template(words) => Origin::Hook,
-            _ => return self.spoken.push(Part::Text(text)),
-        };
-        self.added.push((origin, Body::Prompt(vec![Part::Text(text)])));
-    }
+fn sort_words(message: &mut UserMessage, text: &str) {
+    let part = Part::Text(text.to_owned());
+    let origin = match text.trim_start() {
+        words if is_boilerplate(words) => Origin::Harness,
+        words if TOLD.iter().any(|start| words.starts_with(start)) || is_template(words) => Origin::Hook,
+        _ => return message.spoken.push(part),
+    };
+    message.added.push((origin, Body::Prompt(vec![part])));
 }
 
 /// Whether a text would be read as typed, and all of it.
 pub(super) fn is_typed(text: &str) -> bool {
-    let mut prompt = Prompt::default();
-    prompt.text(text);
-    prompt.close();
-    prompt.added.is_empty()
+    let mut message = begin();
+    message.add_text(text);
+    message.end_files();
+    message.added.is_empty()
 }
 
 pub(super) fn is_boilerplate(text: &str) -> bool {
@@ -152,19 +122,13 @@ pub(super) fn typed_command(command: &str, sent: Option<bool>) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use carryover_core::transcript::text_of;
-
     use super::*;
 
     fn read(texts: &[&str]) -> Vec<(Origin, String)> {
-        let mut prompt = Prompt::default();
-        for text in texts {
-            prompt.part(Part::Text((*text).to_owned()));
-        }
-        prompt.close();
-        let spoken = (Origin::User, text_of(&prompt.spoken));
-        let added = prompt.added.iter().map(|(origin, body)| (*origin, text_of(body.parts())));
-        [spoken].into_iter().chain(added).filter(|(_, text)| !text.is_empty()).collect()
+        let mut message = begin();
+        texts.iter().for_each(|text| message.add_text(text));
+        message.end_files();
+        message.told()
     }
 
     #[test]

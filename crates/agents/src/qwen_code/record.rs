@@ -10,7 +10,7 @@ use carryover_core::transcript::{
     Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, Usage, WORDLESS,
 };
 
-use super::prompt::{self, Prompt, is_boilerplate};
+use super::prompt::{self, is_boilerplate};
 use super::wire::{
     WireCommand, WireCompaction, WireContent, WireData, WireOutput, WirePart, WireRecord, WireResponse, WireTelemetry,
     WireTitle,
@@ -176,18 +176,18 @@ impl<'a> Reading<'_, 'a> {
     /// The parts of a message that goes to the model: outcomes, what was said, and what was brought along.
     fn heard(&self, message: &WireContent<'_>, origin: Origin) -> Bodies {
         let mut bodies = Vec::new();
-        let mut prompt = Prompt::default();
+        let mut prompt = prompt::begin();
         for part in &message.parts {
             if let Some(response) = &part.function_response {
                 bodies.push((Origin::Agent, self.outcome(response)));
                 continue;
             }
             match self.part(part) {
-                Some(part) => prompt.part(part),
+                Some(part) => prompt.add_part(part),
                 None => bodies.push(unknown("part".to_owned())),
             }
         }
-        prompt.close();
+        prompt.end_files();
         let begins_with_harness = prompt.added.iter().take_while(|(origin, _)| *origin == Origin::Harness).count();
         bodies.extend(prompt.added.drain(..begins_with_harness));
         if !prompt.spoken.is_empty() {

@@ -1,0 +1,139 @@
+//! Sessions whose records are messages: what the agent says and calls is gathered until its message ends.
+
+use carryover_core::transcript::{Body, Call, text_of};
+use serde_json::Value;
+
+use super::losses::count_loss;
+use super::own_records::OwnRecords;
+use super::session_lines::Chain;
+use super::turns;
+use crate::{Carried, Loss, WriteRequest};
+
+/// A session in the making.
+pub(crate) struct Draft<'a> {
+    pub request: &'a WriteRequest<'a>,
+    pub chain: Chain,
+    /// The message that the agent is in the midst of.
+    pub open: OpenMessage,
+    pub losses: Vec<Loss>,
+}
+
+/// A message of the agent's in the making.
+#[derive(Default)]
+pub(crate) struct OpenMessage {
+    pub agent: &'static str,
+    pub blocks: Vec<Value>,
+    pub entries: Vec<usize>,
+    /// Whether it calls tools.
+    pub has_calls: bool,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(request: &'a WriteRequest<'a>, chain: Chain) -> Self {
+        Self { request, chain, open: OpenMessage::default(), losses: Vec::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.chain.lines.is_empty() && self.open.blocks.is_empty()
+    }
+
+    /// Adds a block to the agent's message.
+    fn add_block(&mut self, carried: &Carried, block: Value, index: usize) {
+        self.open.agent = carried.agent;
+        self.open.blocks.push(block);
+        self.open.entries.push(index);
+    }
+}
+
+/// Records as one client has them.
+pub(crate) trait MessageWriter<'a> {
+    /// Why what another model thought is not written.
+    const REASONING_LOST: &'static str;
+
+    fn draft(&mut self) -> &mut Draft<'a>;
+    fn spell_text(&self, text: &str) -> Value;
+    fn spell_call(&mut self, call: &Call, carried: &Carried) -> Value;
+    /// Writes the agent's message, which has ended.
+    fn write_message(&mut self, message: OpenMessage);
+    /// Writes anything that the agent did not say.
+    fn write_heard(&mut self, carried: &Carried, index: usize);
+    /// From here on, the client's context begins.
+    fn write_compaction(&mut self, summary: &str, entries: Vec<usize>);
+    /// Whether a record of the client's own begins its context anew.
+    fn is_compaction(&self, record: &Value) -> bool;
+    /// Writes a record of the client's own: everything stays but what ties it to its old file.
+    fn write_back(&mut self, record: Value, index: usize);
+
+    /// Writes all that is carried.
+    fn write_session(&mut self) {
+        let request = self.draft().request;
+        let mut order = turns::outcomes_first(request.entries);
+        if let Some(brief) = request.brief {
+            self.write_outline(brief, &mut order);
+        }
+        let mut own = OwnRecords::new(request.entries);
+        for index in order {
+            let carried = &request.entries[index];
+            if let Some(line) = own.find_line(carried) {
+                self.draft().chain.lines[line].entries.push(index);
+            } else if let Some(record) = own.find_record(carried).and_then(|raw| self.parse_record(raw)) {
+                self.end_message();
+                own.note_line(carried, self.draft().chain.lines.len());
+                self.write_back(record, index);
+            } else {
+                self.write_entry(carried, index);
+            }
+        }
+        self.end_message();
+    }
+
+    /// The older part, and the summary that stood at its beginning.
+    fn write_outline(&mut self, brief: &str, order: &mut Vec<usize>) {
+        let entries = self.draft().request.entries;
+        let first = order.first().map(|index| &entries[*index].entry.body);
+        let Some(Body::Summary(before)) = first else { return self.write_compaction(brief, Vec::new()) };
+        let index = order.remove(0);
+        self.write_compaction(&format!("{}\n\n{brief}", text_of(before)), vec![index]);
+    }
+
+    /// The record to write back. A compaction begins the context anew: with anything before it, it must be told again,
+    /// not repeated.
+    fn parse_record(&mut self, raw: &str) -> Option<Value> {
+        let record: Value = serde_json::from_str(raw).ok()?;
+        (self.draft().is_empty() || !self.is_compaction(&record)).then_some(record)
+    }
+
+    fn write_entry(&mut self, carried: &Carried, index: usize) {
+        match &carried.entry.body {
+            Body::Reply(parts) => {
+                let open = &self.draft().open;
+                if !open.has_calls && !open.blocks.is_empty() {
+                    self.end_message();
+                }
+                self.draft().chain.advance_time(carried.entry.at);
+                let block = self.spell_text(&text_of(parts));
+                self.draft().add_block(carried, block, index);
+            }
+            Body::Call(call) => {
+                self.draft().chain.advance_time(carried.entry.at);
+                let block = self.spell_call(call, carried);
+                self.draft().add_block(carried, block, index);
+                self.draft().open.has_calls = true;
+            }
+            Body::Reasoning(_) => count_loss(&mut self.draft().losses, "reasoning", Self::REASONING_LOST),
+            _ => {
+                self.end_message();
+                self.draft().chain.advance_time(carried.entry.at);
+                self.write_heard(carried, index);
+            }
+        }
+    }
+
+    /// Ends the agent's message, if there is any.
+    fn end_message(&mut self) {
+        let message = std::mem::take(&mut self.draft().open);
+        if !message.blocks.is_empty() {
+            self.write_message(message);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Questions that every writer asks about the session it is to write.
+
+use std::path::Path;
+
+use carryover_core::plain::one_line;
+use carryover_core::transcript::{Body, Origin, text_of};
+
+use super::relocate::Relocation;
+use crate::{AgentError, ResumeCommand, WriteRequest};
+
+/// Longer titles are cut.
+const LONGEST_TITLE: usize = 200;
+
+/// The project's path as text, which every client's records hold.
+pub(crate) fn project_text<'a>(request: &WriteRequest<'a>, agent: &'static str) -> Result<&'a str, AgentError> {
+    let reason = || "the project's path is not UTF-8".to_owned();
+    request.project.to_str().ok_or_else(|| AgentError::CannotHold { agent, reason: reason() })
+}
+
+/// Where paths of the project have to be moved, if it is elsewhere now.
+pub(crate) fn project_move<'a>(request: &WriteRequest<'a>, project: &'a str) -> Option<Relocation<'a>> {
+    let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
+    old.map(|old| Relocation { old, new: project })
+}
+
+/// The command that goes on from the project, where alone the client finds the session.
+pub(crate) fn resume_in_project(request: &WriteRequest<'_>, argv: &[&str]) -> ResumeCommand {
+    let argv = argv.iter().map(|word| (*word).to_owned()).collect();
+    ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: true }
+}
+
+/// The session's title in one line, if it has any.
+pub(crate) fn given_title(request: &WriteRequest<'_>) -> Option<String> {
+    request.title.map(|title| one_line(title, LONGEST_TITLE)).filter(|title| !title.is_empty())
+}
+
+/// The title, or the first prompt where there is none.
+pub(crate) fn title_or_prompt(request: &WriteRequest<'_>) -> String {
+    let first = || user_prompts(request).next().map(|text| one_line(&text, 80));
+    let title = request.title.map(|title| one_line(title, LONGEST_TITLE)).or_else(first);
+    title.filter(|title| !title.is_empty()).unwrap_or_else(|| "carried over".to_owned())
+}
+
+/// The prompts of the user, in their order.
+pub(crate) fn user_prompts(request: &WriteRequest<'_>) -> impl Iterator<Item = String> {
+    request.entries.iter().filter_map(|carried| match &carried.entry.body {
+        Body::Prompt(parts) if carried.entry.origin == Origin::User => Some(text_of(parts)),
+        _ => None,
+    })
+}

@@ -1,0 +1,67 @@
+//! Tools for files, which clients of trees have in common, and the diffs in which they tell what an edit changed.
+
+use carryover_core::transcript::{Action, Hunk};
+use serde_json::{Value, json};
+
+use crate::formats::diff::{add_line, empty_hunk};
+use crate::formats::spelling::{FileChange, OwnCall, replaced_text, single_change, with_fields};
+
+/// The endings of images, which the clients show to the model where it reads them.
+pub(crate) const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
+
+/// Reads the clients' own diff: a sign, the number of the line, a space, the line. Lines left out have no number.
+pub(crate) fn parse_numbered_diff(diff: &str) -> Vec<Hunk> {
+    let mut hunks = vec![empty_hunk()];
+    for line in diff.lines() {
+        let numbered = line.get(1..).unwrap_or_default().trim_start_matches(' ');
+        let digits = numbered.bytes().take_while(u8::is_ascii_digit).count();
+        match (digits, line.bytes().next(), hunks.last_mut()) {
+            (1.., Some(sign), Some(hunk)) => {
+                add_line(hunk, sign, numbered[digits..].strip_prefix(' ').unwrap_or_default());
+            }
+            _ => hunks.push(empty_hunk()),
+        }
+    }
+    hunks.retain(|hunk| hunk.old != hunk.new);
+    hunks
+}
+
+/// Spells what is done with a file, where the meaning is exact.
+pub(crate) fn spell_file_action(action: &Action) -> Option<OwnCall> {
+    match action {
+        Action::View { path } => OwnCall::some("read", json!({ "path": path })),
+        Action::Read { path, offset, limit } => {
+            OwnCall::some("read", with_fields(json!({ "path": path }), &[("offset", *offset), ("limit", *limit)]))
+        }
+        Action::Write { path, content } => OwnCall::some("write", json!({ "path": path, "content": content })),
+        Action::Edit(changes) => match single_change(changes)? {
+            FileChange::Create { path, content } => OwnCall::some("write", json!({ "path": path, "content": content })),
+            // Every text must stand in the file once.
+            FileChange::Replace { hunks, .. } if hunks.iter().any(|hunk| hunk.everywhere) => None,
+            FileChange::Replace { path, hunks } => {
+                let edits: Vec<Value> = hunks.iter().map(spell_replacement).collect();
+                OwnCall::some("edit", json!({ "path": path, "edits": edits }))
+            }
+        },
+        _ => None,
+    }
+}
+
+fn spell_replacement(hunk: &Hunk) -> Value {
+    let (old, new) = replaced_text(hunk);
+    json!({ "oldText": old, "newText": new })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_with_numbers_is_read_in_whole_lines() {
+        let diff = "   1 def add(a, b):\n-  2     return a - b\n+  2     return a + b\n     ...\n  99 \n-100 x";
+        let hunks = parse_numbered_diff(diff);
+        assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n");
+        assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n");
+        assert_eq!((hunks[1].old.as_str(), hunks[1].new.as_str()), ("\nx\n", "\n"));
+    }
+}

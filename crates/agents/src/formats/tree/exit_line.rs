@@ -1,0 +1,32 @@
+//! The line in which clients of trees tell how a command ended, at the end of what it gave back.
+
+use carryover_core::transcript::{Outcome, Part};
+
+pub(crate) const EXITED: &str = "Command exited with code ";
+
+/// The last text of an outcome, whose last line tells how it ended.
+pub(crate) fn last_text(parts: &[Part]) -> Option<&str> {
+    parts.iter().rev().find_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        Part::Blob(_) => None,
+    })
+}
+
+/// Takes off the line that tells the exit code, which the outcome knows already.
+pub(crate) fn strip_exit_line(outcome: &mut Outcome, spell_lines: fn(i32) -> Vec<String>) {
+    if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.last_mut())
+        && let Some(rest) = spell_lines(code).iter().find_map(|line| text.strip_suffix(line.as_str()))
+    {
+        *text = rest.strip_suffix("\n\n").unwrap_or(rest).to_owned();
+    }
+}
+
+/// The text with such a line, of which a client may know several; the first is its own.
+pub(crate) fn add_exit_line(text: &str, lines: &[String]) -> String {
+    match (text, lines) {
+        (_, lines) if lines.iter().any(|line| text.ends_with(line)) => text.to_owned(),
+        ("", [line, ..]) => line.clone(),
+        (_, [line, ..]) => format!("{text}\n\n{line}"),
+        (_, []) => text.to_owned(),
+    }
+}

@@ -1,0 +1,178 @@
+//! A session in the making, as the lines of a tree: one line a message, each named by its parent.
+
+use carryover_core::transcript::{Body, Call, Origin, Part, text_of};
+use serde_json::{Value, json};
+
+use super::blocks::{self, Blocks, Dialect};
+use crate::formats::ids::Ids;
+use crate::formats::messages::{Draft, MessageWriter, OpenMessage};
+use crate::formats::request::project_move;
+use crate::formats::session_lines::{Chain, LineWriter, time_of};
+use crate::{Carried, WriteRequest};
+
+/// Records as a client writes and loads them.
+#[derive(Clone, Copy)]
+pub(crate) struct Format {
+    pub dialect: Dialect,
+    pub make_name: fn(&mut Ids) -> String,
+    /// Fields of a compaction that the client says anew.
+    pub renewed: &'static [&'static str],
+}
+
+/// The file in the making.
+pub(crate) struct Page<'a> {
+    pub draft: Draft<'a>,
+    pub blocks: Blocks<'a>,
+    project: &'a str,
+    format: Format,
+}
+
+impl<'a> Page<'a> {
+    /// A page with all that is carried on it.
+    pub(crate) fn write(format: Format, request: &'a WriteRequest<'a>, project: &'a str, ids: Ids) -> Self {
+        let blocks = Blocks::new(format.dialect, project, project_move(request, project));
+        let draft = Draft::new(request, Chain::new(ids, format.make_name, request.started_at));
+        let mut page = Self { draft, blocks, project, format };
+        page.write_session();
+        page.tell_size();
+        page
+    }
+
+    fn write_prompt(&mut self, parts: &[Part], index: usize) {
+        let content = blocks::content(parts, &mut self.draft.losses);
+        self.push_message(json!({ "role": "user", "content": content }), vec![index]);
+    }
+
+    /// Words that neither the user nor the agent said.
+    fn write_injected(&mut self, kind: &str, parts: &[Part], index: usize) {
+        let content = blocks::content(parts, &mut self.draft.losses);
+        let value = json!({ "type": "custom_message", "customType": kind, "content": content, "display": true });
+        self.push(value, vec![index]);
+    }
+
+    /// A message of the agent's. Its provider is one that no client knows, so that it is never taken for the model's
+    /// own, and no model is chosen by it.
+    pub(crate) fn agent_message(&self, agent: &str, blocks: Vec<Value>, stop_reason: &str) -> Value {
+        json!({
+            "role": "assistant", "content": blocks, "api": "openai-completions", "provider": agent,
+            "model": self.draft.request.source_model.unwrap_or("unknown-model"), "usage": usage(0),
+            "stopReason": stop_reason,
+        })
+    }
+
+    pub(crate) fn push_message(&mut self, mut message: Value, entries: Vec<usize>) {
+        message["timestamp"] = json!(self.draft.chain.at.millis());
+        self.push(json!({ "type": "message", "message": message }), entries);
+    }
+
+    pub(crate) fn push(&mut self, mut value: Value, entries: Vec<usize>) {
+        value["timestamp"] = json!(self.draft.chain.at.to_string());
+        let name = self.draft.chain.new_name();
+        self.push_named(value, name, entries);
+    }
+
+    fn push_named(&mut self, mut value: Value, name: String, entries: Vec<usize>) {
+        value["id"] = json!(name);
+        value["parentId"] = json!(self.draft.chain.parent);
+        self.draft.chain.push(value, name, entries);
+    }
+
+    /// Tells the client how large the context is.
+    fn tell_size(&mut self) {
+        let tokens = self.draft.request.tokens;
+        if let Some(line) = self.draft.chain.last_line(|value| value["message"]["role"] == "assistant") {
+            line.value["message"]["usage"] = usage(tokens);
+        }
+    }
+
+    /// A file that begins with the session's own line.
+    pub(crate) fn begin_file(&self, session: &str) -> LineWriter {
+        let mut file = LineWriter::default();
+        let started_at = self.draft.request.started_at.to_string();
+        file.write(&json!({
+            "type": "session", "version": 3, "id": session, "timestamp": started_at, "cwd": self.project,
+        }));
+        file
+    }
+}
+
+impl<'a> MessageWriter<'a> for Page<'a> {
+    const REASONING_LOST: &'static str = "the client would send it to the model as something that was said";
+
+    fn draft(&mut self) -> &mut Draft<'a> {
+        &mut self.draft
+    }
+
+    fn spell_text(&self, text: &str) -> Value {
+        json!({ "type": "text", "text": text })
+    }
+
+    fn spell_call(&mut self, call: &Call, carried: &Carried) -> Value {
+        self.blocks.call(call, carried)
+    }
+
+    fn write_message(&mut self, message: OpenMessage) {
+        let stop_reason = if message.has_calls { "toolUse" } else { "stop" };
+        let value = self.agent_message(message.agent, message.blocks, stop_reason);
+        self.push_message(value, message.entries);
+    }
+
+    fn write_heard(&mut self, carried: &Carried, index: usize) {
+        match &carried.entry.body {
+            Body::Prompt(parts) if carried.entry.origin == Origin::Hook => self.write_injected("hook", parts, index),
+            Body::Prompt(parts) => self.write_prompt(parts, index),
+            Body::Outcome(outcome) => {
+                let message = self.blocks.outcome(outcome, &mut self.draft.losses);
+                self.push_message(message, vec![index]);
+            }
+            Body::Summary(parts) if self.draft.chain.lines.is_empty() => {
+                self.write_compaction(&text_of(parts), vec![index]);
+            }
+            // A compaction would hide what stands before it.
+            Body::Summary(parts) => self.write_injected("summary", parts, index),
+            _ => {}
+        }
+    }
+
+    /// A compaction that names itself keeps nothing from before.
+    fn write_compaction(&mut self, summary: &str, entries: Vec<usize>) {
+        let name = self.draft.chain.new_name();
+        let value = json!({
+            "type": "compaction", "summary": summary, "firstKeptEntryId": name,
+            "tokensBefore": self.draft.request.tokens, "timestamp": self.draft.chain.at.to_string(),
+        });
+        self.push_named(value, name, entries);
+    }
+
+    fn is_compaction(&self, record: &Value) -> bool {
+        record["type"] == "compaction"
+    }
+
+    fn write_back(&mut self, mut record: Value, index: usize) {
+        self.draft.chain.raise_time(time_of(&record));
+        let name = self.draft.chain.keep_name(&record["id"]);
+        if self.is_compaction(&record) {
+            record["firstKeptEntryId"] = json!(name);
+            if let Some(fields) = record.as_object_mut() {
+                fields.retain(|field, _| !self.format.renewed.contains(&field.as_str()));
+            }
+        }
+        if let Some(message) = record.get_mut("message") {
+            self.blocks.keep_calls(message);
+            match message["role"].as_str() {
+                // Without it, the clients do not load the session.
+                Some("assistant") if message.get("usage").is_none() => message["usage"] = usage(0),
+                Some("hookMessage") => message["role"] = json!("custom"),
+                _ => {}
+            }
+        }
+        self.push_named(record, name, vec![index]);
+    }
+}
+
+fn usage(tokens: u64) -> Value {
+    json!({
+        "input": tokens, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": tokens,
+        "cost": { "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0 },
+    })
+}
