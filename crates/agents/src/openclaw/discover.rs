@@ -10,8 +10,8 @@ use carryover_core::transcript::{EntryKey, Fact, NodeId, SessionId};
 use rusqlite::Connection;
 
 use super::branch::{Fate, KNOWN};
-use super::kept::Session;
 use super::raw::Raw;
+use super::stored_session::Session;
 use super::wire::{WireKind, WireLink};
 use super::{lines, record, rows};
 use crate::formats::tree::owner;

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use carryover_core::transcript::EntryKey;
 use serde_json::value::RawValue;
 
-use super::kept::{Fated, Head, Kept, Session, Take, key};
 use super::raw::Raw;
 use super::record::{self, Passed};
+use super::stored_session::{Fated, Head, Session, StoredSession, Take, key};
 use crate::formats::ids;
 
 /// The file.
@@ -53,7 +53,7 @@ pub(super) fn is_export(head: &[u8]) -> bool {
     beginning.starts_with("{\"header\":{\"type\":\"session\"")
 }
 
-impl Kept for Exported {
+impl StoredSession for Exported {
     fn session(&self) -> rusqlite::Result<Option<Session>> {
         Ok(Some(self.session.clone()))
     }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::EntryKey;
 use carryover_core::transcript::surplus::Surplus;
 
-use super::kept::{Fated, Head, Kept, Session, Take, time};
 use super::raw::Raw;
 use super::record::{self, Passed};
+use super::stored_session::{Fated, Head, Session, StoredSession, Take, time};
 use super::wire::WireEntry;
 use crate::AgentError;
 use crate::formats::file::{self, MAX_INDEX};
@@ -103,7 +103,7 @@ pub(super) fn index(path: &Path) -> BTreeMap<String, WireEntry> {
     entries.filter_map(|entry| Some((entry.session_id.clone()?, entry))).collect()
 }
 
-impl Kept for Lines {
+impl StoredSession for Lines {
     fn session(&self) -> rusqlite::Result<Option<Session>> {
         // The sub-agents of older clients are not told apart from other sessions by what the files say.
         let parent = None;

@@ -8,7 +8,6 @@ mod dialect;
 mod discover;
 mod events;
 mod export;
-mod kept;
 mod lines;
 mod outcome;
 mod page;
@@ -17,6 +16,7 @@ mod read;
 mod record;
 mod rows;
 mod speech;
+mod stored_session;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;

@@ -7,11 +7,11 @@ use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, Session
 
 use super::branch::{self, Fate};
 use super::export::{self, Exported};
-use super::kept::{Fated, Head, Kept, Session};
 use super::lines::Lines;
 use super::raw::Raw;
 use super::record;
 use super::rows::Rows;
+use super::stored_session::{Fated, Head, Session, StoredSession};
 use crate::formats::tree::bodies;
 use crate::formats::{file, ids, jsonl, sqlite};
 use crate::{AgentError, Bookmark, Sink, Source};
@@ -72,7 +72,7 @@ fn source_of(header: &Header) -> Source {
 }
 
 /// What is looked for in what holds a session; `None` means that it is not there.
-type Look<'a, T> = dyn FnMut(&dyn Kept, &Path) -> rusqlite::Result<Option<T>> + 'a;
+type Look<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Option<T>> + 'a;
 
 /// Opens what holds a session.
 fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
@@ -80,7 +80,7 @@ fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
     let refuse = |reason| AgentError::NotASession { agent: "openclaw", path: path.clone(), reason };
     let head = jsonl::head(&path, 1024)?;
     if !sqlite::is_database(&head) {
-        let kept: Box<dyn Kept> = if export::is_export(&head) {
+        let kept: Box<dyn StoredSession> = if export::is_export(&head) {
             let text = file::read_text(&path, file::MAX_DOCUMENT)?;
             Box::new(Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
         } else {
@@ -115,7 +115,7 @@ fn fates(heads: &[Head]) -> Vec<Fate> {
 
 /// Hands a session over.
 struct Pour<'a> {
-    kept: &'a dyn Kept,
+    kept: &'a dyn StoredSession,
     session: &'a Session,
     path: &'a Path,
     sink: &'a mut dyn Sink,

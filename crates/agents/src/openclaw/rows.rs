@@ -6,9 +6,9 @@ use carryover_core::transcript::EntryKey;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::events::{Batch, event, number, text};
-use super::kept::{Fated, Head, Kept, Session, Take, key, time};
 use super::raw::{Raw, Unpacker};
 use super::record::{self, Passed};
+use super::stored_session::{Fated, Head, Session, StoredSession, Take, key, time};
 use crate::formats::jsonl::MAX_RECORD;
 use crate::formats::{ids, lanes, sqlite};
 
@@ -96,7 +96,7 @@ pub(super) fn sessions(connection: &Connection) -> rusqlite::Result<Vec<Session>
     rows.collect()
 }
 
-impl Kept for Rows<'_> {
+impl StoredSession for Rows<'_> {
     fn session(&self) -> rusqlite::Result<Option<Session>> {
         let known = sessions(self.connection)?;
         let Some(mut session) = known.into_iter().find(|session| session.id == self.session) else {

@@ -8,8 +8,9 @@ use carryover_core::transcript::SessionId;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::folders;
-use super::kept::{Raw, Session, session_of, session_query};
 use super::read;
+use super::rows::{session_of, session_query};
+use super::stored_session::{Raw, Session};
 use super::wire::WireInfo;
 use crate::formats::unopened::Unopened;
 use crate::formats::{drift, sqlite};

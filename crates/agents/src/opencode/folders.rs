@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::kept::{Found, Head, Kept, Named, Raw, Session, Weight};
 use super::pile::Pile;
+use super::stored_session::{Found, Head, Named, Raw, Session, StoredSession, Weight};
 use super::wire::WireSession;
 use crate::AgentError;
 use crate::formats::jsonl::{self, MAX_RECORD};
@@ -109,7 +109,7 @@ fn stamp(folder: &Path) -> u64 {
     stamp
 }
 
-impl Kept for Folders {
+impl StoredSession for Folders {
     fn session(&self) -> rusqlite::Result<Option<Session>> {
         let Raw::Text(text) = raw(&self.file) else { return Ok(None) };
         Ok(serde_json::from_str::<WireSession<'_>>(&text).ok().map(Session::of))

@@ -8,9 +8,9 @@ mod commands;
 mod dialect;
 mod diff;
 mod discover;
+mod export;
 mod failure;
 mod folders;
-mod kept;
 mod model;
 mod names;
 mod native;
@@ -19,7 +19,9 @@ mod parts;
 mod pile;
 mod read;
 mod record;
+mod rows;
 mod speech;
+mod stored_session;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
@@ -96,7 +98,7 @@ impl Agent for OpenCode {
         if folders::Folders::of(path).is_some() && text.contains("\"ses_") {
             return Some(source);
         }
-        let text = kept::without_status(&text);
+        let text = export::without_status(&text);
         let beginning: String = text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
         (beginning.starts_with("{\"info\":{") && text.contains("\"ses_")).then_some(source)
     }

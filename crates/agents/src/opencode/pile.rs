@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::StreamDeserializer;
 use serde_json::de::StrRead;
 
-use super::kept::{Named, Raw};
+use super::stored_session::{Named, Raw};
 use super::wire::WirePart;
 
 /// Parts of messages that follow one another.

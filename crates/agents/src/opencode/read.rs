@@ -9,10 +9,12 @@ use carryover_core::transcript::{
     Begin, Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of,
 };
 
+use super::export::{self, Exported};
 use super::folders::Folders;
-use super::kept::{self, Exported, Head, Kept, Message, Rows, Session, Weight};
 use super::pile::{Parser, Pile};
 use super::record::{self, Parsed};
+use super::rows::Rows;
+use super::stored_session::{Head, Message, Session, StoredSession, Weight};
 use super::thread::{self, Fate};
 use super::wire::{WireInfo, WireModel, WireRule, lenient};
 use crate::formats::{file, ids, lanes, sqlite};
@@ -96,14 +98,14 @@ fn source_of(header: &Header) -> Source {
 }
 
 /// What is looked for in what holds a session; `None` means that the session is not there.
-type Look<'a, T> = dyn FnMut(&dyn Kept, &Path) -> rusqlite::Result<Option<T>> + 'a;
+type Look<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Option<T>> + 'a;
 
 /// Opens what holds a session.
 fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
     let (path, key) = inside(source);
     let refuse = |reason| AgentError::NotASession { agent: "opencode", path: path.clone(), reason };
     if is_file_of_its_own(&path)? {
-        let kept: Box<dyn Kept> = if let Some(folders) = Folders::of(&path) {
+        let kept: Box<dyn StoredSession> = if let Some(folders) = Folders::of(&path) {
             Box::new(folders)
         } else {
             let text = file::read_text(&path, file::MAX_DOCUMENT)?;
@@ -135,12 +137,12 @@ fn inside(source: &Source) -> (PathBuf, Option<String>) {
 fn is_file_of_its_own(path: &Path) -> Result<bool, AgentError> {
     let head = crate::formats::jsonl::head(path, 1024)?;
     let text = String::from_utf8_lossy(&head);
-    Ok(!sqlite::is_database(&head) && kept::without_status(&text).trim_start().starts_with('{'))
+    Ok(!sqlite::is_database(&head) && export::without_status(&text).trim_start().starts_with('{'))
 }
 
 /// Hands a session over.
 struct Pour<'a> {
-    kept: &'a dyn Kept,
+    kept: &'a dyn StoredSession,
     session: &'a Session,
     path: &'a Path,
     sink: &'a mut dyn Sink,
@@ -309,7 +311,7 @@ impl Batch {
 
 /// The messages that are still to be read.
 struct Stack<'a> {
-    kept: &'a dyn Kept,
+    kept: &'a dyn StoredSession,
     heads: &'a [Head],
     /// What the parts of those that were read weigh.
     weights: Vec<Option<Weight>>,

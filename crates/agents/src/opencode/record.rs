@@ -12,9 +12,9 @@ use carryover_core::transcript::{
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 
-use super::kept::Message;
 use super::pile::{self, Parser};
 use super::speech::{self, CALLED_READ, EXECUTED, Said};
+use super::stored_session::Message;
 use super::thread::{Fate, Reverted};
 use super::wire::{WireEnding, WireInfo, WireMarks, WireNoted, WirePart, WireState, lenient};
 use super::{commands, failure, usage};

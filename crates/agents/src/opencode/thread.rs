@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use carryover_core::transcript::{Compacted, NodeId};
 
-use super::kept::{Head, Kept, Session};
 use super::pile::{Part, Pile};
+use super::stored_session::{Head, Session, StoredSession};
 use super::wire::{WireInfo, WirePart};
 use crate::formats::ids;
 
@@ -33,7 +33,7 @@ pub(super) enum Reverted {
 }
 
 /// What became of every message of a session.
-pub(super) fn fates(kept: &dyn Kept, session: &Session, heads: &[Head]) -> rusqlite::Result<Vec<Fate>> {
+pub(super) fn fates(kept: &dyn StoredSession, session: &Session, heads: &[Head]) -> rusqlite::Result<Vec<Fate>> {
     let mut fates: Vec<Fate> = Vec::with_capacity(heads.len());
     let mut before = None;
     for head in heads {

@@ -12,7 +12,7 @@ use super::record::{Parsed, Said};
 use crate::formats::tree::wire::Record;
 use crate::formats::tree::words::PassedOver;
 
-/// What is known of a session as a whole.
+/// A session as a whole.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Session {
     pub id: String,
@@ -63,7 +63,7 @@ pub(super) struct Head {
 pub(super) type Fated<'a> = (&'a Head, &'a Fate);
 
 /// Where a session can be looked up.
-pub(super) trait Kept {
+pub(super) trait StoredSession {
     fn session(&self) -> rusqlite::Result<Option<Session>>;
     /// All records in their order.
     fn heads(&self) -> rusqlite::Result<Vec<Head>>;
