@@ -33,8 +33,12 @@ pub(crate) fn text(text: &str) -> Vec<Part> {
 }
 
 pub(crate) fn image() -> Part {
-    let place = Place::Inline(PIXEL.into());
-    Part::Blob(Blob { media_type: "image/png".into(), name: None, place })
+    blob("image/png", PIXEL)
+}
+
+pub(crate) fn blob(media_type: &str, data: &str) -> Part {
+    let place = Place::Inline(data.into());
+    Part::Blob(Blob { media_type: media_type.into(), name: None, place })
 }
 
 pub(crate) fn call(id: &str, tool: &str, input: &str, form: CallForm) -> Body {
@@ -62,11 +66,8 @@ pub(crate) fn hunks_of(action: &Action) -> &[Hunk] {
 /// One of everything.
 pub(crate) fn session() -> Vec<Carried> {
     let run = Action::Run { command: "ls".into(), workdir: None };
-    let hunk = Hunk { context: None, old: "a\nb\n".into(), new: "a\nc\n".into(), everywhere: false };
-    let edit = Action::Edit(vec![Change::Update { path: "calc.py".into(), moved_to: None, hunks: vec![hunk] }]);
     let plan = Action::Plan(vec![PlanStep { text: "Fix".into(), state: StepState::InProgress }]);
     let other = || Action::Other;
-    let said = |n, body| carried(n, Origin::Agent, body, Action::Other);
     vec![
         said(1, Body::Summary(text("what happened before"))),
         carried(2, Origin::User, Body::Prompt(vec![Part::Text("look at this".into()), image()]), other()),
@@ -76,7 +77,7 @@ pub(crate) fn session() -> Vec<Carried> {
         carried(6, Origin::Agent, call("c2", "shell_of_other", r#"{"cmd":"ls"}"#, CallForm::Function), run),
         said(7, outcome("c1", Status::Done, Some(0), text("calc.py"))),
         said(8, outcome("c2", Status::Failed, Some(3), text("no such file"))),
-        carried(9, Origin::Agent, call("c3", "patch", r#""*** Begin""#, CallForm::Freeform), edit),
+        carried(9, Origin::Agent, call("c3", "patch", r#""*** Begin""#, CallForm::Freeform), edit("calc.py")),
         said(10, outcome("c3", Status::Done, None, text("Success"))),
         carried(11, Origin::Agent, call("c4", "plan", r#"{"explanation":"why"}"#, CallForm::Function), plan),
         said(12, outcome("c4", Status::Done, None, text("Plan updated"))),
@@ -133,6 +134,86 @@ pub(crate) fn plan(
 pub(crate) fn bytes(plan: &WritePlan) -> &[u8] {
     let Op::Create { bytes, .. } = &plan.ops[0] else { panic!("the file comes first") };
     bytes
+}
+
+/// The file that holds the session, with the image's bytes by their name.
+pub(crate) fn shown(plan: &WritePlan) -> String {
+    String::from_utf8_lossy(bytes(plan)).replace(PIXEL, "PIXEL")
+}
+
+/// The records of the file.
+pub(crate) fn records(plan: &WritePlan) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes(plan)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Holds a plan to where it says that entries are: each but these at the beginning of a line.
+pub(crate) fn assert_entries_found(plan: &WritePlan, entries: &[Carried], unwritten: &[usize]) {
+    let found: Vec<usize> = plan.origins.iter().map(|written| written.entry).collect();
+    let expected = (0..entries.len()).filter(|index| !unwritten.contains(index));
+    assert_eq!(found, expected.collect::<Vec<_>>());
+    for written in &plan.origins {
+        let start = usize::try_from(written.offset).unwrap();
+        assert!(start == 0 || bytes(plan)[start - 1] == b'\n');
+    }
+}
+
+/// Lines of a fixture of an agent's own, which are to be written back; what they say is not looked at.
+pub(crate) fn own_entries(agent: &'static str, lines: &[&str]) -> Vec<Carried> {
+    let own = |(n, line): (u64, &&str)| Carried {
+        native: Some((*line).to_owned()),
+        agent,
+        ..carried(n, Origin::Agent, Body::Reply(text(&n.to_string())), Action::Other)
+    };
+    (1..).zip(lines).map(own).collect()
+}
+
+/// A session whose project has moved from `/old`, up to its first outcomes.
+pub(crate) fn moved_session() -> Vec<Carried> {
+    let run = Action::Run { command: "ls".into(), workdir: Some("/old".into()) };
+    let read = Action::Read { path: "/old/x".into(), offset: Some(2), limit: None };
+    let prompt = Body::Prompt(vec![Part::Text("look".into()), blob("image/png", MOVED_IMAGE)]);
+    vec![
+        said(1, Body::Summary(text("what happened before"))),
+        carried(2, Origin::User, prompt, Action::Other),
+        carried(3, Origin::Hook, Body::Prompt(text("be brief")), Action::Other),
+        said(4, Body::Reasoning(Box::new(Reasoning { text: "hm".into(), sealed: true }))),
+        said(5, Body::Reply(text("I look."))),
+        asked(6, "c1", run),
+        asked(7, "c2", read),
+        said(8, outcome("c1", Status::Failed, Some(3), text("no such file"))),
+        said(9, outcome("c2", Status::Failed, None, text("denied"))),
+    ]
+}
+
+/// The data of images in such a session.
+pub(crate) const MOVED_IMAGE: &str = "aW1hZ2U=";
+
+/// An entry of the agent's.
+pub(crate) fn said(n: u64, body: Body) -> Carried {
+    carried(n, Origin::Agent, body, Action::Other)
+}
+
+/// A call in a session whose project has moved.
+pub(crate) fn asked(n: u64, id: &str, action: Action) -> Carried {
+    carried(n, Origin::Agent, call(id, "their.tool", r#"{"p":"/old/x"}"#, CallForm::Function), action)
+}
+
+/// A change of two lines in one file.
+pub(crate) fn edit(path: &str) -> Action {
+    let hunk = Hunk { context: None, old: "a\nb\n".into(), new: "a\nc\n".into(), everywhere: false };
+    Action::Edit(vec![Change::Update { path: path.into(), moved_to: None, hunks: vec![hunk] }])
+}
+
+/// Such a session, about to go on in `/new`.
+pub(crate) fn moved_request<'a>(entries: &'a [Carried], brief: Option<&'a str>) -> WriteRequest<'a> {
+    WriteRequest {
+        brief,
+        title: Some("A title"),
+        old_project: Some(Path::new("/old")),
+        branch: None,
+        ..request(Path::new("/new"), entries)
+    }
 }
 
 /// No target can make or change one step of a plan, and its tool's name and input say all of it.

@@ -5,7 +5,9 @@ use std::path::Path;
 use carryover_core::transcript::{Action, Body, CallForm, Origin, Part, Status};
 
 use super::CopilotCli;
-use crate::foreign::{self, PIXEL, bytes, call, carried, env, image, outcome, session, text};
+use crate::foreign::{
+    self, PIXEL, assert_entries_found, call, carried, env, image, outcome, records, said, session, shown, text,
+};
 use crate::{Agent, Carried, Op, Version, WritePlan};
 
 fn plan(entries: &[Carried], version: Version) -> WritePlan {
@@ -17,7 +19,7 @@ fn a_foreign_session_in_this_clients_shape() {
     let plan = plan(&entries, Version(1, 0, 102));
     let file = plan.file.to_string_lossy().into_owned();
     assert!(file.starts_with("/home/u/.copilot/session-state/") && file.ends_with("/events.jsonl"), "{file}");
-    insta::assert_snapshot!("events", String::from_utf8_lossy(bytes(&plan)).replace(PIXEL, "PIXEL"));
+    insta::assert_snapshot!("events", shown(&plan));
     let Op::Create { bytes: table, .. } = &plan.ops[1] else { panic!("then the table") };
     insta::assert_snapshot!("workspace", String::from_utf8_lossy(table));
     insta::assert_debug_snapshot!("losses", plan.losses);
@@ -26,25 +28,16 @@ fn a_foreign_session_in_this_clients_shape() {
 #[test]
 fn every_entry_is_found_again_where_the_plan_says() {
     let entries = session();
-    let plan = plan(&entries, Version(1, 0, 102));
-    let found: Vec<usize> = plan.origins.iter().map(|written| written.entry).collect();
-    assert_eq!(found, (0..entries.len()).collect::<Vec<_>>());
-    for written in &plan.origins {
-        let start = usize::try_from(written.offset).unwrap();
-        assert!(start == 0 || bytes(&plan)[start - 1] == b'\n');
-    }
+    assert_entries_found(&plan(&entries, Version(1, 0, 102)), &entries, &[]);
 }
 
 fn kinds(plan: &WritePlan) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes(plan)).into_owned();
-    let events = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    events.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    records(plan).iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn a_compaction_never_takes_away_what_stands_before_it() {
     let prompt = |n, parts| carried(n, Origin::User, Body::Prompt(parts), Action::Other);
-    let said = |n, body| carried(n, Origin::Agent, body, Action::Other);
     let summary = || said(3, Body::Summary(text("so far")));
     let check = |entries: &[Carried], expected: &[&str]| {
         assert_eq!(kinds(&plan(entries, Version(1, 0, 102)))[1..], *expected);
@@ -56,7 +49,6 @@ fn a_compaction_never_takes_away_what_stands_before_it() {
 
 #[test]
 fn an_outcome_that_comes_late_stays_with_its_message() {
-    let said = |n, body| carried(n, Origin::Agent, body, Action::Other);
     let ask = |n, id| said(n, call(id, "x", "{}", CallForm::Function));
     let done = |n, id| said(n, outcome(id, Status::Done, None, text(id)));
     let entries = [
@@ -103,9 +95,8 @@ fn its_own_records_come_back_as_they_were() {
     }
     let plan = plan(&entries, Version(1, 0, 102));
     assert_eq!(plan.origins.len(), entries.len());
-    let written = String::from_utf8(bytes(&plan).to_vec()).unwrap();
-    let again = written.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let (assets, again): (Vec<_>, Vec<_>) = again
+    let (assets, again): (Vec<_>, Vec<_>) = records(&plan)
+        .into_iter()
         .filter(|event| event["type"] != "session.start" && event["type"] != "tool.execution_start")
         .partition(|event| event["type"] == "session.binary_asset");
     assert_eq!(assets.iter().filter(|asset| asset["data"]["data"] == PIXEL).count(), 1);

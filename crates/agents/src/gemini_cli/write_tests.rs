@@ -3,7 +3,7 @@
 use carryover_core::transcript::{Action, Body, CallForm, Origin, Reasoning, Status};
 
 use super::GeminiCli;
-use crate::foreign::{self, PIXEL, bytes, call, carried, env, outcome, session, text};
+use crate::foreign::{self, bytes, call, carried, env, outcome, records, session, shown, text};
 use crate::{Carried, Op, WritePlan};
 
 fn plan(entries: &[Carried]) -> WritePlan {
@@ -19,7 +19,7 @@ fn a_foreign_session_in_this_clients_shape() {
     let Op::Share { path, bytes: marker, .. } = &plan.ops[1] else { panic!("no marker") };
     assert!(path.ends_with("tmp/my-repo/.project_root"));
     assert_eq!(marker, b"/home/u/my_repo");
-    insta::assert_snapshot!(String::from_utf8_lossy(bytes(&plan)).replace(PIXEL, "PIXEL"));
+    insta::assert_snapshot!(shown(&plan));
     insta::assert_debug_snapshot!(plan.losses);
 }
 
@@ -40,8 +40,7 @@ fn texts_that_the_client_would_forget_are_guarded() {
     let prompt = |n, words: &str| carried(n, Origin::User, Body::Prompt(text(words)), Action::Other);
     let hook = carried(3, Origin::Hook, Body::Prompt(text("be brief")), Action::Other);
     let plan = plan(&[prompt(1, "/srv is full"), prompt(2, "why?"), hook]);
-    let written = String::from_utf8_lossy(bytes(&plan));
-    let lines: Vec<serde_json::Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = records(&plan);
     assert_eq!(lines[1]["content"][0]["text"], "\u{200b}/srv is full");
     assert_eq!(lines[2]["content"][0]["text"], "why?");
     assert_eq!(lines[2]["content"][1]["text"], "<hook_context>be brief</hook_context>");

@@ -1,95 +1,37 @@
 //! Plans, and what our own reader makes of them once they are imported.
 
-use std::collections::BTreeMap;
-
-use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{
-    Action, Blob, Call, CallForm, CallId, Change, EntryKey, Hunk, Origin, Outcome, Permission, Place, Reasoning, Status,
-};
+use carryover_core::transcript::{Action, Origin, Status};
 
 use super::*;
+use crate::foreign::{self, MOVED_IMAGE, asked, blob, carried, edit, moved_request, outcome, said, text};
 use crate::formats::ids;
-use crate::{AgentError, Carried, Env, Op, Os, Run, Store, TEMPORARY, TargetView, Version, WritePlan, WriteRequest};
-
-fn carried(n: u64, origin: Origin, body: Body, action: Action) -> Carried {
-    let key = EntryKey { file: 0, offset: n, part: 0, length: 1 };
-    let at = Timestamp::parse("2026-11-15T00:56:22.031Z").map(|at| at.plus_millis(i64::try_from(n).unwrap() * 1000));
-    let entry = Entry { key, at, origin, side: false, node: None, body };
-    Carried { entry, agent: "other", action, native: None, clipped: false }
-}
-
-fn text(text: &str) -> Vec<Part> {
-    vec![Part::Text(text.into())]
-}
-
-fn blob(media_type: &str) -> Part {
-    Part::Blob(Blob { media_type: media_type.into(), name: None, place: Place::Inline("aW1hZ2U=".into()) })
-}
-
-fn call(id: &str, input: &str) -> Body {
-    let input = Json::parse(input).unwrap();
-    Body::Call(Box::new(Call { id: CallId(id.into()), tool: "their.tool".into(), input, form: CallForm::Function }))
-}
-
-fn outcome(id: &str, status: Status, exit_code: Option<i32>, parts: Vec<Part>) -> Body {
-    Body::Outcome(Box::new(Outcome { call: CallId(id.into()), status, exit_code, parts }))
-}
+use crate::{AgentError, Carried, Env, Op, Run, Store, TEMPORARY, TargetView, Version, WritePlan, WriteRequest};
 
 /// A session of another agent with one of everything.
 fn session() -> Vec<Carried> {
-    let run = || Action::Run { command: "ls".into(), workdir: Some("/old".into()) };
-    let hunk = Hunk { context: None, old: "a\nb\n".into(), new: "a\nc\n".into(), everywhere: false };
-    let edit = Action::Edit(vec![Change::Update { path: "/old/calc.py".into(), moved_to: None, hunks: vec![hunk] }]);
-    let said = |n, body| carried(n, Origin::Agent, body, Action::Other);
-    let asked = |n, id: &str, action| carried(n, Origin::Agent, call(id, r#"{"p":"/old/x"}"#), action);
-    vec![
-        said(1, Body::Summary(text("what happened before"))),
-        carried(2, Origin::User, Body::Prompt(vec![Part::Text("look".into()), blob("image/png")]), Action::Other),
-        carried(3, Origin::Hook, Body::Prompt(text("be brief")), Action::Other),
-        said(4, Body::Reasoning(Box::new(Reasoning { text: "hm".into(), sealed: true }))),
-        said(5, Body::Reply(text("I look."))),
-        asked(6, "c1", run()),
-        asked(7, "c2", Action::Read { path: "/old/x".into(), offset: Some(2), limit: None }),
-        said(8, outcome("c1", Status::Failed, Some(3), text("no such file"))),
-        said(9, outcome("c2", Status::Failed, None, text("denied"))),
-        asked(10, "c3", edit),
+    let seen = vec![Part::Text("seen".into()), blob("image/png", MOVED_IMAGE), blob("audio/x", MOVED_IMAGE)];
+    let mut session = foreign::moved_session();
+    session.extend([
+        asked(10, "c3", edit("/old/calc.py")),
         said(11, outcome("c3", Status::Done, None, text("done"))),
         asked(12, "c4", Action::Other),
-        said(
-            13,
-            outcome("c4", Status::Done, None, vec![Part::Text("seen".into()), blob("image/png"), blob("audio/x")]),
-        ),
+        said(13, outcome("c4", Status::Done, None, seen)),
         said(14, Body::Reply(text("first"))),
         said(15, Body::Reply(text("second"))),
         said(16, Body::Summary(text("a later summary"))),
-    ]
+    ]);
+    session
 }
 
 fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> Result<WritePlan, AgentError> {
-    let env = Env {
-        home: "/home/u".into(),
-        vars: BTreeMap::new(),
-        os: Os::Linux,
-        now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(),
-        zone: jiff::tz::TimeZone::UTC,
-        stores: BTreeMap::new(),
-        projects: Vec::new(),
-    };
+    let env = Env { now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(), ..foreign::env() };
     let store = Store { root: "/home/u/.openclaw".into() };
     let request = WriteRequest {
-        entries,
-        brief,
-        title: Some("A title"),
-        project: Path::new("/new"),
-        old_project: Some(Path::new("/old")),
-        branch: None,
-        source_agent: "other",
         source_model: Some("their-model"),
         started_at: Timestamp::parse("2026-11-15T00:56:22.000Z").unwrap(),
-        permission: Permission::Ask,
         tokens: 321,
-        seed: 7,
+        ..moved_request(entries, brief)
     };
     let target = TargetView { env: &env, store: &store, program, version: Some(Version(2026, 9, 6)) };
     OpenClaw.writer().unwrap().plan(&request, &target)
