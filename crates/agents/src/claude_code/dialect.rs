@@ -1,4 +1,4 @@
-//! What Claude Code's tools mean, and how a meaning is spelt in them.
+//! The meaning of Claude Code's tools, and how a meaning is spelt in them.
 
 use carryover_core::transcript::{Action, Call, Hunk, PlanStep, Question, StepChange, StepState};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ struct WirePlan {
     plan: String,
 }
 
-/// What a call means.
+/// The meaning of a call.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let meaning = match call.tool.as_str() {
@@ -172,26 +172,26 @@ fn changed(id: String, text: Option<String>, status: Option<&str>) -> StepChange
 /// Spells a foreign call in Claude Code's own tools, where the meaning is exact.
 pub(super) fn spell(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     let at = |path: &str| json!({ "file_path": dirs.resolve_path(path) });
-    match action {
+    Some(match action {
         Action::Run { command, workdir } => {
-            OwnCall::some("Bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) }))
+            OwnCall::new("Bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) }))
         }
-        Action::View { path } => OwnCall::some("Read", at(path)),
+        Action::View { path } => OwnCall::new("Read", at(path)),
         Action::Read { path, offset, limit } => {
-            OwnCall::some("Read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
+            OwnCall::new("Read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
         }
         Action::Write { path, content } => write_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(at(path), content),
-            FileChange::Replace { path, hunks } => Some(spell_edit(at(path), hunks)),
+            FileChange::Replace { path, hunks } => spell_edit(at(path), hunks),
         },
-        Action::Plan(steps) => OwnCall::some("TodoWrite", keep_explanation(todos(steps), call)),
-        _ => None,
-    }
+        Action::Plan(steps) => OwnCall::new("TodoWrite", keep_explanation(todos(steps), call)),
+        _ => return None,
+    })
 }
 
-fn write_file(input: Value, content: &str) -> Option<OwnCall> {
-    OwnCall::some("Write", with_fields(input, &[("content", Some(content))]))
+fn write_file(input: Value, content: &str) -> OwnCall {
+    OwnCall::new("Write", with_fields(input, &[("content", Some(content))]))
 }
 
 fn spell_edit(mut input: Value, hunks: &[Hunk]) -> OwnCall {

@@ -16,7 +16,7 @@ use crate::formats::ids::Ids;
 use crate::formats::request::{project_move, project_text, user_prompts};
 use crate::{AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TargetView, Version, WritePlan, WriteRequest};
 
-/// What is written where no client tells its version.
+/// The version that is written where no client tells its own.
 const NEWEST: Version = Version(0, 166, 0);
 
 /// Clients from here on page through sessions, and show commands only from display items.

@@ -1,4 +1,4 @@
-//! What Copilot CLI's tools mean, and how a meaning is spelt in them.
+//! The meaning of Copilot CLI's tools, and how a meaning is spelt in them.
 
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{Action, Answer, Call, Question};
@@ -35,7 +35,7 @@ struct WireInput {
     summary: Option<String>,
 }
 
-/// What a call means.
+/// The meaning of a call.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let place = input.path.clone().or_else(|| input.paths.as_ref()?.as_str().map(str::to_owned));
@@ -115,29 +115,29 @@ fn diff(record: &str) -> Option<String> {
 /// Spells a foreign call in Copilot CLI's own tools, where the meaning is exact.
 pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     let at = |path: &str| json!({ "path": dirs.resolve_path(path) });
-    match action {
+    Some(match action {
         Action::Run { command, workdir } => {
             let command = dirs.enter_folder(command, workdir.as_deref());
             let description = one_line(&command, 80);
-            OwnCall::some("bash", json!({ "command": command, "description": description }))
+            OwnCall::new("bash", json!({ "command": command, "description": description }))
         }
-        Action::View { path } => OwnCall::some("view", at(path)),
-        Action::Read { path, offset, limit } => OwnCall::some("view", view_input(at(path), *offset, *limit)),
+        Action::View { path } => OwnCall::new("view", at(path)),
+        Action::Read { path, offset, limit } => OwnCall::new("view", view_input(at(path), *offset, *limit)),
         Action::Write { path, content } => create_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => create_file(at(path), content),
             FileChange::Replace { path, hunks: [hunk] } if !hunk.everywhere => {
                 let (old, new) = replaced_text(hunk);
-                OwnCall::some("edit", with_fields(at(path), &[("old_str", Some(old)), ("new_str", Some(new))]))
+                OwnCall::new("edit", with_fields(at(path), &[("old_str", Some(old)), ("new_str", Some(new))]))
             }
-            FileChange::Replace { .. } => None,
+            FileChange::Replace { .. } => return None,
         },
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
-fn create_file(input: Value, content: &str) -> Option<OwnCall> {
-    OwnCall::some("create", with_fields(input, &[("file_text", Some(content))]))
+fn create_file(input: Value, content: &str) -> OwnCall {
+    OwnCall::new("create", with_fields(input, &[("file_text", Some(content))]))
 }
 
 fn view_input(mut input: Value, offset: Option<u64>, limit: Option<u64>) -> Value {

@@ -1,4 +1,5 @@
-//! Storage mechanics that agents share. No vendor's name occurs here.
+//! Storage mechanics that agents share, and the pieces of which their writers and dialects are made. No vendor's name
+//! occurs here.
 
 pub(crate) mod calls;
 pub(crate) mod diff;

@@ -1,4 +1,6 @@
 //! Pieces from which dialects are made: paths, folders, changes, steps and inputs of calls, as most clients have them.
+//!
+//! A dialect spells what its client has an exact tool for. Every other call keeps its own tool, which is never wrong.
 
 use carryover_core::json::Json;
 use carryover_core::transcript::{Action, Call, Change, Hunk, StepState};
@@ -14,9 +16,8 @@ pub(crate) struct OwnCall {
 }
 
 impl OwnCall {
-    /// The call as a dialect returns it: where it can be spelt at all.
-    pub(crate) fn some(tool: &'static str, input: Value) -> Option<Self> {
-        Some(Self { tool, input })
+    pub(crate) fn new(tool: &'static str, input: Value) -> Self {
+        Self { tool, input }
     }
 }
 

@@ -6,13 +6,13 @@ use super::referenced::{Piece, ReferencedFiles};
 
 /// A message of the user's in the course of being read.
 pub(crate) struct UserMessage {
-    /// What was typed.
+    /// The words that were typed.
     pub spoken: Vec<Part>,
-    /// What was not, behind it.
+    /// Everything that was not typed, in the order in which it stands.
     pub added: Vec<(Origin, Body)>,
     /// The files that were named, as long as they last.
     files: ReferencedFiles,
-    sort_words: fn(&mut UserMessage, &str),
+    sort_words: fn(&mut Self, &str),
 }
 
 impl UserMessage {

@@ -1,4 +1,4 @@
-//! What Gemini CLI's tools mean, and how a meaning is spelt in them.
+//! The meaning of Gemini CLI's tools, and how a meaning is spelt in them.
 
 use carryover_core::transcript::{Action, Call, Hunk, PlanStep, Question, StepState};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ struct WireChangedBy {
     result_display: Value,
 }
 
-/// What a call means.
+/// The meaning of a call.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let folder = input.dir_path.clone().or_else(|| input.file_path.clone());
@@ -136,34 +136,34 @@ fn step(todo: WireTodo) -> PlanStep {
 
 /// Spells a foreign call in Gemini CLI's own tools, where the meaning is exact.
 pub(super) fn spell(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
-    match action {
+    Some(match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
-            OwnCall::some("run_shell_command", with_fields(json!({ "command": command }), &[("dir_path", folder)]))
+            OwnCall::new("run_shell_command", with_fields(json!({ "command": command }), &[("dir_path", folder)]))
         }
-        Action::View { path } => OwnCall::some("read_file", json!({ "file_path": path })),
-        Action::Read { path, offset, limit } => OwnCall::some("read_file", read_input(path, *offset, *limit)),
+        Action::View { path } => OwnCall::new("read_file", json!({ "file_path": path })),
+        Action::Read { path, offset, limit } => OwnCall::new("read_file", read_input(path, *offset, *limit)),
         Action::Write { path, content } => write_file(path, content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(path, content),
-            FileChange::Replace { path, hunks: [hunk] } => OwnCall::some("replace", replace_input(path, hunk)),
+            FileChange::Replace { path, hunks: [hunk] } => OwnCall::new("replace", replace_input(path, hunk)),
             // One place in one file is what the tool changes.
-            FileChange::Replace { .. } => None,
+            FileChange::Replace { .. } => return None,
         },
         Action::Grep { pattern, path, glob } if says_only(call, &["pattern", "path", "glob"]) => {
             let fields = [("dir_path", path.as_deref()), ("include_pattern", glob.as_deref())];
-            OwnCall::some("grep_search", with_fields(json!({ "pattern": pattern }), &fields))
+            OwnCall::new("grep_search", with_fields(json!({ "pattern": pattern }), &fields))
         }
         Action::Glob { pattern, path } if says_only(call, &["pattern", "path"]) => {
-            OwnCall::some("glob", with_fields(json!({ "pattern": pattern }), &[("dir_path", path.as_deref())]))
+            OwnCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("dir_path", path.as_deref())]))
         }
-        Action::Plan(steps) => OwnCall::some("write_todos", keep_explanation(todos(steps), call)),
-        _ => None,
-    }
+        Action::Plan(steps) => OwnCall::new("write_todos", keep_explanation(todos(steps), call)),
+        _ => return None,
+    })
 }
 
-fn write_file(path: &str, content: &str) -> Option<OwnCall> {
-    OwnCall::some("write_file", json!({ "file_path": path, "content": content }))
+fn write_file(path: &str, content: &str) -> OwnCall {
+    OwnCall::new("write_file", json!({ "file_path": path, "content": content }))
 }
 
 /// Whether a call has no more to it than these fields; one that has more would lose it.

@@ -1,12 +1,11 @@
-//! What the client's tools mean, and how a meaning is spelt in them.
+//! The meaning of the client's tools, and how a meaning is spelt in them.
 
 use carryover_core::transcript::{Action, Call, PlanStep, StepState};
 use serde_json::json;
 
-use super::wire::WireDetails;
 use crate::formats::patch;
 use crate::formats::spelling::{OwnCall, ProjectDirs, parse_step_state, read_or_view, update_file, with_fields};
-use crate::formats::tree::dialect::{IMAGES, parse_numbered_diff, spell_file_action};
+use crate::formats::tree::dialect::{IMAGES, read_hunks, spell_file_action};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -36,18 +35,7 @@ struct WireStep {
     status: String,
 }
 
-/// The part of an outcome's record that tells a change in whole lines.
-#[derive(serde::Deserialize)]
-struct WireResult {
-    message: WireResultMessage,
-}
-
-#[derive(serde::Deserialize)]
-struct WireResultMessage {
-    details: WireDetails,
-}
-
-/// What a call means.
+/// The meaning of a call.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let workdir = input.workdir.filter(|folder| !folder.is_empty());
@@ -56,7 +44,7 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "read" => input.path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
         "view_image" => input.path.map(|path| Action::View { path }),
         "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.path.map(|path| edit(path, outcome)),
+        "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
         "apply_patch" => {
             input.input.map(|text| patch::changed_files(&text)).filter(|changes| !changes.is_empty()).map(Action::Edit)
         }
@@ -74,20 +62,13 @@ fn step(step: WireStep) -> PlanStep {
     PlanStep { text: step.step, state: parse_step_state(&step.status).unwrap_or(StepState::Pending) }
 }
 
-/// The call names parts of lines; only its outcome tells the lines as a whole. Without it, no hunks are known.
-fn edit(path: String, outcome: Option<&str>) -> Action {
-    let result = outcome.and_then(|record| serde_json::from_str::<WireResult>(record).ok());
-    let diff = result.and_then(|result| result.message.details.diff).unwrap_or_default();
-    update_file(path, parse_numbered_diff(&diff))
-}
-
 /// Spells a foreign call in the client's own tools, where the meaning is exact. Those that are not about files are
 /// found by a search of the client's, and called through another.
 pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
-            OwnCall::some("exec", with_fields(json!({ "command": command }), &[("workdir", folder)]))
+            Some(OwnCall::new("exec", with_fields(json!({ "command": command }), &[("workdir", folder)])))
         }
         other => spell_file_action(other),
     }

@@ -4,7 +4,7 @@ use carryover_core::transcript::{Outcome, Part, Status};
 
 use super::read::NO_RESULT;
 use super::wire::WireDetails;
-use crate::formats::tree::exit_line::{EXITED, add_exit_line, last_text, strip_exit_line};
+use crate::formats::tree::exit_line::{EXITED, last_text, strip_exit_line};
 
 /// How a call ended.
 pub(super) struct Ended {
@@ -33,7 +33,7 @@ fn is_no_result(parts: &[Part]) -> bool {
 }
 
 /// The lines in which the client tells how a command ended: the one that it writes, and the one of other clients.
-fn spell_exit_lines(code: i32) -> Vec<String> {
+pub(super) fn spell_exit_lines(code: i32) -> Vec<String> {
     vec![format!("({EXITED}{code})"), format!("{EXITED}{code}")]
 }
 
@@ -49,27 +49,15 @@ pub(super) fn strip(outcome: &mut Outcome) {
     strip_exit_line(outcome, spell_exit_lines);
 }
 
-/// The text with its exit code, as the client would have written it.
-pub(super) fn with_exit_code(text: &str, code: i32) -> String {
-    add_exit_line(text, &spell_exit_lines(code))
-}
-
 #[cfg(test)]
 mod tests {
-    use carryover_core::transcript::CallId;
-
     use super::*;
 
     #[test]
-    fn exit_codes_come_off_and_on() {
-        for text in ["no such file", "", "a\n"] {
-            let parts = vec![Part::Text(with_exit_code(text, 3))];
-            let ended = Ended::of(&WireDetails::default(), false, &parts);
+    fn a_command_has_failed_by_the_code_in_its_last_line() {
+        for line in spell_exit_lines(3) {
+            let ended = Ended::of(&WireDetails::default(), false, &[Part::Text(format!("a\n\n{line}"))]);
             assert_eq!((ended.exit_code, ended.status), (Some(3), Status::Failed));
-            let call = CallId("c".into());
-            let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
-            strip(&mut outcome);
-            assert_eq!(outcome.parts, [Part::Text(text.to_owned())]);
         }
     }
 }

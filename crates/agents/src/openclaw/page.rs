@@ -12,7 +12,7 @@ use crate::formats::tree::blocks::Dialect;
 use crate::formats::tree::page::{Format, Page};
 
 const FORMAT: Format = Format {
-    dialect: Dialect { spell: dialect::spell, with_exit_code: outcome::with_exit_code },
+    dialect: Dialect { spell: dialect::spell, spell_exit_lines: outcome::spell_exit_lines },
     make_name: Ids::uuid,
     renewed: &[],
 };
@@ -38,7 +38,7 @@ fn end_turn(page: &mut Page<'_>) {
         return;
     }
     page.draft.chain.advance_time(None);
-    let mut message = page.agent_message(page.draft.request.source_agent, Vec::new(), "error");
+    let mut message = page.agent_message(page.draft.request.source_agent, &[], "error");
     message["errorMessage"] = "carried over before it was answered".into();
     page.push_message(message, Vec::new());
 }

@@ -40,8 +40,6 @@ pub(super) struct WireDetails {
     pub exit_signal: Option<String>,
     pub runtime_context_carrier: Option<bool>,
     pub openclaw_synthetic_missing_tool_result: Option<bool>,
-    /// The change that an edit made, in whole lines.
-    pub diff: Option<String>,
 }
 
 /// The place of a record in the tree. A parent that is not told is another thing than none.

@@ -1,4 +1,4 @@
-//! What the client's tools mean, and how a meaning is spelt in them.
+//! The meaning of the client's tools, and how a meaning is spelt in them.
 
 use carryover_core::transcript::{Action, Answer, Call, Hunk, Outcome, Part, PlanStep, Question, StepState};
 use serde::Deserialize;
@@ -56,7 +56,7 @@ struct WireTodo {
     status: String,
 }
 
-/// What a call means.
+/// The meaning of a call.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let meaning = match call.tool.as_str() {
@@ -129,32 +129,32 @@ pub(super) fn strip(outcome: &mut Outcome) {
 /// Spells a foreign call in the client's own tools, where the meaning is exact.
 pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     let at = |path: &str| json!({ "filePath": dirs.resolve_path(path) });
-    match action {
+    Some(match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
-            OwnCall::some("bash", with_fields(json!({ "command": command }), &[("workdir", folder)]))
+            OwnCall::new("bash", with_fields(json!({ "command": command }), &[("workdir", folder)]))
         }
-        Action::View { path } => OwnCall::some("read", at(path)),
+        Action::View { path } => OwnCall::new("read", at(path)),
         Action::Read { path, offset, limit } => {
-            OwnCall::some("read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
+            OwnCall::new("read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
         }
         Action::Write { path, content } => write_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(at(path), content),
-            FileChange::Replace { path, hunks: [hunk] } => OwnCall::some("edit", edit_input(at(path), hunk)),
-            FileChange::Replace { .. } => None,
+            FileChange::Replace { path, hunks: [hunk] } => OwnCall::new("edit", edit_input(at(path), hunk)),
+            FileChange::Replace { .. } => return None,
         },
         Action::Glob { pattern, path } => {
             let folder = path.as_deref().map(|path| dirs.resolve_path(path));
-            OwnCall::some("glob", with_fields(json!({ "pattern": pattern }), &[("path", folder.as_deref())]))
+            OwnCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("path", folder.as_deref())]))
         }
-        Action::Plan(steps) => OwnCall::some("todowrite", todos(steps)),
-        _ => None,
-    }
+        Action::Plan(steps) => OwnCall::new("todowrite", todos(steps)),
+        _ => return None,
+    })
 }
 
-fn write_file(input: Value, content: &str) -> Option<OwnCall> {
-    OwnCall::some("write", with_fields(input, &[("content", Some(content))]))
+fn write_file(input: Value, content: &str) -> OwnCall {
+    OwnCall::new("write", with_fields(input, &[("content", Some(content))]))
 }
 
 fn edit_input(input: Value, hunk: &Hunk) -> Value {

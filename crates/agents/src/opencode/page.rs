@@ -24,7 +24,7 @@ use crate::{Carried, Loss, Origins, WriteRequest, WrittenAs};
 /// The longest name of a call that all APIs take.
 const LONGEST_NAME: usize = 64;
 
-/// What was written.
+/// The session as it was written.
 pub(super) struct Written {
     pub title: String,
     pub began: Timestamp,

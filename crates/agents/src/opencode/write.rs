@@ -18,7 +18,7 @@ use crate::{
     WriteRequest,
 };
 
-/// What is written where no client tells its version.
+/// The version that is written where no client tells its own.
 const NEWEST: Version = Version(1, 18, 33);
 
 /// The tables that hold something of a session, and the column that names it. Those that others refer to come last.

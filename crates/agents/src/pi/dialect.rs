@@ -1,11 +1,11 @@
-//! What pi's tools mean, and how a meaning is spelt in them.
+//! The meaning of pi's tools, and how a meaning is spelt in them.
 
 use carryover_core::transcript::{Action, Call};
 use serde_json::json;
 
 use super::questions;
 use crate::formats::spelling::{OwnCall, ProjectDirs, read_or_view, update_file};
-use crate::formats::tree::dialect::{IMAGES, parse_numbered_diff, spell_file_action};
+use crate::formats::tree::dialect::{IMAGES, read_hunks, spell_file_action};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -23,30 +23,14 @@ struct WireInput {
     task: Option<String>,
 }
 
-/// The part of an outcome's record that tells the change in whole lines.
-#[derive(serde::Deserialize)]
-struct WireResult {
-    message: WireResultMessage,
-}
-
-#[derive(serde::Deserialize)]
-struct WireResultMessage {
-    details: WireDetails,
-}
-
-#[derive(serde::Deserialize)]
-struct WireDetails {
-    diff: String,
-}
-
-/// What a call means.
+/// The meaning of a call.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let meaning = match call.tool.as_str() {
         "bash" => input.command.map(|command| Action::Run { command, workdir: None }),
         "read" => input.path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
         "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.path.map(|path| edit(path, outcome)),
+        "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "subagent" => input.task.map(|prompt| Action::Delegate { prompt, description: input.agent }),
@@ -55,19 +39,12 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     meaning.unwrap_or(Action::Other)
 }
 
-/// The call names parts of lines; only its outcome tells the lines as a whole. Without it, no hunks are known.
-fn edit(path: String, outcome: Option<&str>) -> Action {
-    let result = outcome.and_then(|record| serde_json::from_str::<WireResult>(record).ok());
-    let hunks = result.map(|result| parse_numbered_diff(&result.message.details.diff)).unwrap_or_default();
-    update_file(path, hunks)
-}
-
 /// Spells a foreign call in pi's own tools, where the meaning is exact. `grep` and `find` are there, but turned off
 /// unless the user asks for them.
 pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     match action {
         Action::Run { command, workdir } => {
-            OwnCall::some("bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) }))
+            Some(OwnCall::new("bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) })))
         }
         other => spell_file_action(other),
     }

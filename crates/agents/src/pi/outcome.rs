@@ -2,7 +2,7 @@
 
 use carryover_core::transcript::{Outcome, Part};
 
-use crate::formats::tree::exit_line::{EXITED, add_exit_line, last_text, strip_exit_line};
+use crate::formats::tree::exit_line::{EXITED, last_text, strip_exit_line};
 
 /// Whether a call was stopped by the user.
 pub(super) fn is_interruption(parts: &[Part]) -> bool {
@@ -18,36 +18,24 @@ pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
 }
 
 /// The line in which the client tells how a command ended.
-fn spell_exit_line(code: i32) -> Vec<String> {
+pub(super) fn spell_exit_lines(code: i32) -> Vec<String> {
     vec![format!("{EXITED}{code}")]
 }
 
 /// Takes off the line that tells the exit code, which the outcome knows already.
 pub(super) fn strip(outcome: &mut Outcome) {
-    strip_exit_line(outcome, spell_exit_line);
-}
-
-/// The text with its exit code, as the client would have written it.
-pub(super) fn with_exit_code(text: &str, code: i32) -> String {
-    add_exit_line(text, &spell_exit_line(code))
+    strip_exit_line(outcome, spell_exit_lines);
 }
 
 #[cfg(test)]
 mod tests {
-    use carryover_core::transcript::{CallId, Status};
-
     use super::*;
 
     #[test]
-    fn exit_codes_come_off_and_on() {
-        for text in ["no such file", "", "a\n"] {
-            let parts = vec![Part::Text(with_exit_code(text, 3))];
-            assert_eq!(exit_code(&parts), Some(3));
-            let call = CallId("c".into());
-            let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
-            strip(&mut outcome);
-            assert_eq!(outcome.parts, [Part::Text(text.to_owned())]);
-        }
-        assert_eq!(with_exit_code("x\n\nCommand exited with code 3", 3), "x\n\nCommand exited with code 3");
+    fn the_exit_code_stands_in_the_last_line() {
+        let said = |text: &str| [Part::Text(text.to_owned())];
+        assert_eq!(exit_code(&said(&format!("a\n\n{}", spell_exit_lines(3)[0]))), Some(3));
+        assert_eq!(exit_code(&said("Command exited with code 3\nand more")), None);
+        assert!(is_interruption(&said("a\n\nCommand aborted")));
     }
 }

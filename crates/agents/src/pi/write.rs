@@ -16,7 +16,7 @@ use crate::formats::tree::page::{Format, Page};
 use crate::{AgentError, TargetView, WritePlan, WriteRequest};
 
 const FORMAT: Format = Format {
-    dialect: Dialect { spell: dialect::spell, with_exit_code: outcome::with_exit_code },
+    dialect: Dialect { spell: dialect::spell, spell_exit_lines: outcome::spell_exit_lines },
     make_name: short_name,
     renewed: &["systemMessage", "firstKeptEntryIndex"],
 };

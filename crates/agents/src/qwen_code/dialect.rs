@@ -1,4 +1,4 @@
-//! What Qwen Code's tools mean, and how a meaning is spelt in them.
+//! The meaning of Qwen Code's tools, and how a meaning is spelt in them.
 
 use carryover_core::transcript::{Action, Call, PlanStep, Question, StepState};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ struct WireDiff {
     file_diff: String,
 }
 
-/// What a call means.
+/// The meaning of a call.
 pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read().unwrap_or_default();
     let file = input.file_path.or(input.absolute_path);
@@ -136,33 +136,33 @@ fn step(todo: WireTodo) -> PlanStep {
 /// Spells a foreign call in Qwen Code's own tools of this version, where the meaning is exact.
 pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>, version: Version) -> Option<OwnCall> {
     let at = |path: &str| json!({ "file_path": dirs.resolve_path(path) });
-    match action {
+    Some(match action {
         Action::Run { command, workdir } => {
             let input = json!({ "command": command, "is_background": false });
             let folder = dirs.other_folder(workdir.as_deref()).map(|folder| dirs.resolve_path(folder));
-            OwnCall::some("run_shell_command", with_fields(input, &[("directory", folder.as_deref())]))
+            OwnCall::new("run_shell_command", with_fields(input, &[("directory", folder.as_deref())]))
         }
-        Action::View { path } => OwnCall::some("read_file", at(path)),
+        Action::View { path } => OwnCall::new("read_file", at(path)),
         Action::Read { path, offset, limit } => {
             let offset = offset.map(|offset| offset.saturating_sub(1));
-            OwnCall::some("read_file", with_fields(at(path), &[("offset", offset), ("limit", *limit)]))
+            OwnCall::new("read_file", with_fields(at(path), &[("offset", offset), ("limit", *limit)]))
         }
         Action::Write { path, content } => write_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(at(path), content),
             FileChange::Replace { path, hunks: [hunk] } if !hunk.everywhere => {
                 let (old, new) = replaced_text(hunk);
-                OwnCall::some("edit", with_fields(at(path), &[("old_string", Some(old)), ("new_string", Some(new))]))
+                OwnCall::new("edit", with_fields(at(path), &[("old_string", Some(old)), ("new_string", Some(new))]))
             }
-            FileChange::Replace { .. } => None,
+            FileChange::Replace { .. } => return None,
         },
-        Action::Plan(steps) if version < PLANS_ARE_OFF => OwnCall::some("todo_write", json!({ "todos": todos(steps) })),
-        _ => None,
-    }
+        Action::Plan(steps) if version < PLANS_ARE_OFF => OwnCall::new("todo_write", json!({ "todos": todos(steps) })),
+        _ => return None,
+    })
 }
 
-fn write_file(input: Value, content: &str) -> Option<OwnCall> {
-    OwnCall::some("write_file", with_fields(input, &[("content", Some(content))]))
+fn write_file(input: Value, content: &str) -> OwnCall {
+    OwnCall::new("write_file", with_fields(input, &[("content", Some(content))]))
 }
 
 fn todos(steps: &[PlanStep]) -> Value {

@@ -126,7 +126,9 @@ mod tests {
 
     fn read(texts: &[&str]) -> Vec<(Origin, String)> {
         let mut message = begin();
-        texts.iter().for_each(|text| message.add_text(text));
+        for text in texts {
+            message.add_text(text);
+        }
         message.end_files();
         message.told()
     }

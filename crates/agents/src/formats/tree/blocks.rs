@@ -3,6 +3,7 @@
 use carryover_core::transcript::{Action, Blob, Call, Outcome, Part, Place, Status};
 use serde_json::{Value, json};
 
+use super::exit_line::add_exit_line;
 use crate::formats::calls::Calls;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
@@ -12,13 +13,13 @@ use crate::{Carried, Loss};
 /// The longest name of a call that all APIs take.
 const LONGEST_ID: usize = 64;
 
-/// What a client has of its own.
+/// The tools and words of one client.
 #[derive(Clone, Copy)]
 pub(crate) struct Dialect {
     /// A foreign call in its own tools, where the meaning is exact.
     pub spell: fn(&Action, ProjectDirs<'_>) -> Option<OwnCall>,
-    /// The text of an outcome with its exit code, as the client would have written it.
-    pub with_exit_code: fn(&str, i32) -> String,
+    /// The lines in which an exit code may stand at the end of an outcome; the first is the client's own.
+    pub spell_exit_lines: fn(i32) -> Vec<String>,
 }
 
 /// Spells blocks and keeps the names of calls straight.
@@ -63,10 +64,10 @@ impl<'a> Blocks<'a> {
 
     /// The code stands in the last line, which is where the client looks for it, too.
     fn add_exit_code(&self, parts: &mut Vec<Part>, code: i32) {
-        let with_exit_code = self.dialect.with_exit_code;
+        let lines = (self.dialect.spell_exit_lines)(code);
         match parts.last_mut() {
-            Some(Part::Text(text)) => *text = with_exit_code(text, code),
-            _ => parts.push(Part::Text(with_exit_code("", code))),
+            Some(Part::Text(text)) => *text = add_exit_line(text, &lines),
+            _ => parts.push(Part::Text(add_exit_line("", &lines))),
         }
     }
 }

@@ -9,8 +9,31 @@ use crate::formats::spelling::{FileChange, OwnCall, replaced_text, single_change
 /// The endings of images, which the clients show to the model where it reads them.
 pub(crate) const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 
+/// The part of an outcome's record that tells a change in whole lines.
+#[derive(serde::Deserialize)]
+struct WireResult {
+    message: WireResultMessage,
+}
+
+#[derive(serde::Deserialize)]
+struct WireResultMessage {
+    details: WireChanged,
+}
+
+#[derive(serde::Deserialize)]
+struct WireChanged {
+    diff: String,
+}
+
+/// The hunks of an edit. Its call names parts of lines; only its outcome tells the lines as a whole. Without it, no
+/// hunks are known.
+pub(crate) fn read_hunks(outcome: Option<&str>) -> Vec<Hunk> {
+    let result = outcome.and_then(|record| serde_json::from_str::<WireResult>(record).ok());
+    result.map(|result| parse_numbered_diff(&result.message.details.diff)).unwrap_or_default()
+}
+
 /// Reads the clients' own diff: a sign, the number of the line, a space, the line. Lines left out have no number.
-pub(crate) fn parse_numbered_diff(diff: &str) -> Vec<Hunk> {
+fn parse_numbered_diff(diff: &str) -> Vec<Hunk> {
     let mut hunks = vec![empty_hunk()];
     for line in diff.lines() {
         let numbered = line.get(1..).unwrap_or_default().trim_start_matches(' ');
@@ -28,23 +51,23 @@ pub(crate) fn parse_numbered_diff(diff: &str) -> Vec<Hunk> {
 
 /// Spells what is done with a file, where the meaning is exact.
 pub(crate) fn spell_file_action(action: &Action) -> Option<OwnCall> {
-    match action {
-        Action::View { path } => OwnCall::some("read", json!({ "path": path })),
+    Some(match action {
+        Action::View { path } => OwnCall::new("read", json!({ "path": path })),
         Action::Read { path, offset, limit } => {
-            OwnCall::some("read", with_fields(json!({ "path": path }), &[("offset", *offset), ("limit", *limit)]))
+            OwnCall::new("read", with_fields(json!({ "path": path }), &[("offset", *offset), ("limit", *limit)]))
         }
-        Action::Write { path, content } => OwnCall::some("write", json!({ "path": path, "content": content })),
+        Action::Write { path, content } => OwnCall::new("write", json!({ "path": path, "content": content })),
         Action::Edit(changes) => match single_change(changes)? {
-            FileChange::Create { path, content } => OwnCall::some("write", json!({ "path": path, "content": content })),
+            FileChange::Create { path, content } => OwnCall::new("write", json!({ "path": path, "content": content })),
             // Every text must stand in the file once.
-            FileChange::Replace { hunks, .. } if hunks.iter().any(|hunk| hunk.everywhere) => None,
+            FileChange::Replace { hunks, .. } if hunks.iter().any(|hunk| hunk.everywhere) => return None,
             FileChange::Replace { path, hunks } => {
                 let edits: Vec<Value> = hunks.iter().map(spell_replacement).collect();
-                OwnCall::some("edit", json!({ "path": path, "edits": edits }))
+                OwnCall::new("edit", json!({ "path": path, "edits": edits }))
             }
         },
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 fn spell_replacement(hunk: &Hunk) -> Value {

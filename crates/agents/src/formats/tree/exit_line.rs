@@ -30,3 +30,29 @@ pub(crate) fn add_exit_line(text: &str, lines: &[String]) -> String {
         (_, []) => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use carryover_core::transcript::{CallId, Status};
+
+    use super::*;
+
+    fn spell_lines(code: i32) -> Vec<String> {
+        vec![format!("({EXITED}{code})"), format!("{EXITED}{code}")]
+    }
+
+    #[test]
+    fn exit_codes_come_off_and_on() {
+        for text in ["no such file", "", "a\n"] {
+            let parts = vec![Part::Text(add_exit_line(text, &spell_lines(3)))];
+            let call = CallId("c".into());
+            let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
+            strip_exit_line(&mut outcome, spell_lines);
+            assert_eq!(outcome.parts, [Part::Text(text.to_owned())]);
+        }
+        for line in spell_lines(3) {
+            let told = format!("x\n\n{line}");
+            assert_eq!(add_exit_line(&told, &spell_lines(3)), told);
+        }
+    }
+}

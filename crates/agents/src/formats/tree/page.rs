@@ -52,7 +52,7 @@ impl<'a> Page<'a> {
 
     /// A message of the agent's. Its provider is one that no client knows, so that it is never taken for the model's
     /// own, and no model is chosen by it.
-    pub(crate) fn agent_message(&self, agent: &str, blocks: Vec<Value>, stop_reason: &str) -> Value {
+    pub(crate) fn agent_message(&self, agent: &str, blocks: &[Value], stop_reason: &str) -> Value {
         json!({
             "role": "assistant", "content": blocks, "api": "openai-completions", "provider": agent,
             "model": self.draft.request.source_model.unwrap_or("unknown-model"), "usage": usage(0),
@@ -113,7 +113,7 @@ impl<'a> MessageWriter<'a> for Page<'a> {
 
     fn write_message(&mut self, message: OpenMessage) {
         let stop_reason = if message.has_calls { "toolUse" } else { "stop" };
-        let value = self.agent_message(message.agent, message.blocks, stop_reason);
+        let value = self.agent_message(message.agent, &message.blocks, stop_reason);
         self.push_message(value, message.entries);
     }
 
