@@ -13,6 +13,7 @@ use crate::formats::tree::page::{Format, Page};
 
 const FORMAT: Format = Format {
     dialect: Dialect { spell: dialect::spell, spell_exit_lines: outcome::spell_exit_lines },
+    api: "openai-completions",
     make_name: Ids::uuid,
     renewed: &[],
 };

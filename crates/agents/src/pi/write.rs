@@ -17,6 +17,7 @@ use crate::{AgentError, TargetView, WritePlan, WriteRequest};
 
 const FORMAT: Format = Format {
     dialect: Dialect { spell: dialect::spell, spell_exit_lines: outcome::spell_exit_lines },
+    api: "openai-completions",
     make_name: short_name,
     renewed: &["systemMessage", "firstKeptEntryIndex"],
 };

@@ -14,6 +14,8 @@ use crate::{Carried, WriteRequest};
 #[derive(Clone, Copy)]
 pub(crate) struct Format {
     pub dialect: Dialect,
+    /// The API of messages that came from elsewhere: one that the client knows.
+    pub api: &'static str,
     pub make_name: fn(&mut Ids) -> String,
     /// Fields of a compaction that the client says anew.
     pub renewed: &'static [&'static str],
@@ -54,7 +56,7 @@ impl<'a> Page<'a> {
     /// own, and no model is chosen by it.
     pub(crate) fn agent_message(&self, agent: &str, blocks: &[Value], stop_reason: &str) -> Value {
         json!({
-            "role": "assistant", "content": blocks, "api": "openai-completions", "provider": agent,
+            "role": "assistant", "content": blocks, "api": self.format.api, "provider": agent,
             "model": self.draft.request.source_model.unwrap_or("unknown-model"), "usage": usage(0),
             "stopReason": stop_reason,
         })
