@@ -6,7 +6,7 @@ use carryover_core::transcript::{Action, Body, CallForm, Origin, Part, Status};
 
 use super::CopilotCli;
 use crate::foreign::{self, PIXEL, bytes, call, carried, env, image, outcome, session, text};
-use crate::{Agent, Carried, Op, Version, WritePlan};
+use crate::{Carried, Op, Reader, Version, WritePlan};
 
 fn plan(entries: &[Carried], version: Version) -> WritePlan {
     foreign::plan(&CopilotCli, &env(), ".copilot", Some(version), entries).unwrap()
