@@ -9,11 +9,11 @@ use carryover_core::transcript::{
     Action, Answer, Body, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, Rejected, SessionId, TranscriptBuilder,
 };
 
-use crate::formats::refusal;
+use crate::formats::{jsonl, refusal};
 use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
 
-/// One coding agent: where it keeps sessions, how to read them, how to hand one back.
-pub trait Agent: Send + Sync {
+/// One coding agent. Each of the traits that it is made of is the matter of one file in its folder.
+pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
     /// What is known of it without looking.
     fn facts(&self) -> &'static Facts;
 
@@ -26,80 +26,6 @@ pub trait Agent: Send + Sync {
     /// The line that its client puts on a project's own list of what git ignores, where it keeps sessions with the work.
     fn ignore_line(&self) -> Option<&'static str> {
         None
-    }
-
-    /// Whether a loose file is a session of this agent, judged by its name and its first bytes.
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source>;
-
-    /// Tells every session of a store, from heads, tails and indexes alone. No order is promised.
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError>;
-
-    /// The sessions in one file of a store, as `discover` would tell them: for a watcher, which knows the file that
-    /// changed. Where a file holds many, those that changed long ago may be left out.
-    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        let mut found = Vec::new();
-        let told = self.discover(store, &mut |session| {
-            found.extend(Some(session).filter(|session| session.source.path == file));
-            ControlFlow::Continue(())
-        });
-        // What else could not be opened is not its fault.
-        if found.is_empty() {
-            told?;
-        }
-        Ok(found)
-    }
-
-    /// A bookmark shortly before the end of a session, for who wants to know its last entries only.
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        let _ = source;
-        Ok(Bookmark::Start)
-    }
-
-    /// Reads a session from a bookmark on, up to its last whole record, and says where to go on later.
-    ///
-    /// Reading in two steps gives what reading at once gives.
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError>;
-
-    /// Reads the entries of one record again, whole.
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError>;
-
-    /// The text of one record as its agent wrote it.
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError>;
-
-    /// Whether a record is of a kind that we do not know; by custom, such a kind is told by an owned name.
-    fn is_unknown(&self, body: &Body) -> bool {
-        matches!(body, Body::Opaque(Cow::Owned(_)))
-    }
-
-    /// What the store still holds of the files that a record of kept file states names.
-    fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {
-        let _ = (header, key);
-        Vec::new()
-    }
-
-    /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
-
-    /// What the user answered to a call that put questions; `outcome` is the record of its outcome.
-    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        let _ = (call, outcome);
-        Vec::new()
-    }
-
-    /// Whether an outcome says that the user turned the call down, and in which words. Clients put it in a tool's place.
-    fn refusal(&self, outcome: &Outcome) -> Option<Refusal> {
-        refusal::in_common_words(outcome)
-    }
-
-    /// Takes off what this agent's own harness wraps around what a call gave back; the next agent wraps it anew.
-    fn strip(&self, outcome: &mut Outcome) {
-        let _ = outcome;
-    }
-
-    /// What a hook of this agent tells; an event that we have no use for is `None`.
-    fn hook_event(&self, name: &str, payload: &[u8]) -> Result<Option<HookEvent>, AgentError> {
-        let _ = (name, payload);
-        Ok(None)
     }
 
     /// The model and the settings that the next session would use, for windows and providers.
@@ -120,9 +46,103 @@ pub trait Agent: Send + Sync {
     }
 }
 
-/// Decides how a session is written; touches nothing, may look at the target's store.
-pub trait Writer: Send + Sync {
+/// Finds sessions (`discover.rs`).
+pub trait Discovery {
+    /// Whether a loose file is a session of this agent, judged by its name and its first bytes.
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool;
+
+    /// Tells every session of a store, from heads, tails and indexes alone. No order is promised.
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError>;
+
+    /// The sessions in one file of a store, as `discover` would tell them: for a watcher, which knows the file that
+    /// changed. Where a file holds many, those that changed long ago may be left out.
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        discover_in(self, store, file)
+    }
+}
+
+/// Discovers a whole store for the sessions of one file.
+pub(crate) fn discover_in<D: Discovery + ?Sized>(
+    agent: &D,
+    store: &Store,
+    file: &Path,
+) -> Result<Vec<Found>, AgentError> {
+    let mut found = Vec::new();
+    let told = agent.discover(store, &mut |session| {
+        found.extend(Some(session).filter(|session| session.source.path == file));
+        ControlFlow::Continue(())
+    });
+    // What else could not be opened is not its fault.
+    if found.is_empty() {
+        told?;
+    }
+    Ok(found)
+}
+
+/// Reads sessions (`read.rs`). Where nothing else is said, a session is a file, and a key points to bytes of it.
+pub trait Reader {
+    /// A bookmark shortly before the end of a session, for who wants to know its last entries only.
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        let _ = source;
+        Ok(Bookmark::Start)
+    }
+
+    /// Reads a session from a bookmark on, up to its last whole record, and says where to go on later.
+    ///
+    /// Reading in two steps gives what reading at once gives.
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError>;
+
+    /// Reads the entries of one record again, whole.
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError>;
+
+    /// The text of one record as its agent wrote it.
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        jsonl::read_record(header, key)
+    }
+
+    /// Whether a record is of a kind that we do not know; by custom, such a kind is told by an owned name.
+    fn is_unknown(&self, body: &Body) -> bool {
+        matches!(body, Body::Opaque(Cow::Owned(_)))
+    }
+
+    /// What the store still holds of the files that a record of kept file states names.
+    fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {
+        let _ = (header, key);
+        Vec::new()
+    }
+}
+
+/// Knows what this agent's calls and outcomes mean (`dialect.rs`).
+pub trait Dialect {
+    /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
+
+    /// What the user answered to a call that put questions; `outcome` is the record of its outcome.
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        let _ = (call, outcome);
+        Vec::new()
+    }
+
+    /// Whether an outcome says that the user turned the call down, and in which words. Clients put it in a tool's place.
+    fn refusal(&self, outcome: &Outcome) -> Option<Refusal> {
+        refusal::in_common_words(outcome)
+    }
+
+    /// Takes off what this agent's own harness wraps around what a call gave back; the next agent wraps it anew.
+    fn strip(&self, outcome: &mut Outcome) {
+        let _ = outcome;
+    }
+}
+
+/// Decides how a session is written (`write.rs`); touches nothing, may look at the target's store.
+pub trait Writer {
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError>;
+}
+
+impl<F: Fn(&WriteRequest<'_>, &TargetView<'_>) -> Result<WritePlan, AgentError>> Writer for F {
+    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+        self(request, target)
+    }
 }
 
 /// Where an agent keeps its sessions.
@@ -137,6 +157,13 @@ pub struct Source {
     pub path: PathBuf,
     /// The session inside a store that holds several in one file.
     pub key: Option<String>,
+}
+
+impl Source {
+    /// A file that is one session, or whose newest one is meant.
+    pub fn file(path: &Path) -> Self {
+        Self { path: path.to_path_buf(), key: None }
+    }
 }
 
 /// A file as it once was, kept by a client for going back to it.
@@ -196,9 +223,14 @@ pub trait Sink {
     }
 
     fn learn(&mut self, fact: Fact) -> ControlFlow<()>;
-    fn put(&mut self, revision: u64, entry: Entry) -> ControlFlow<()>;
+    fn put(&mut self, entry: Entry) -> ControlFlow<()>;
     fn retract(&mut self, from: EntryKey) -> ControlFlow<()>;
     fn reject(&mut self, rejected: Rejected) -> ControlFlow<()>;
+
+    /// Takes back everything: the session is told anew.
+    fn retract_all(&mut self) -> ControlFlow<()> {
+        self.retract(EntryKey { file: 0, offset: 0, part: 0, length: 0 })
+    }
 }
 
 impl Sink for TranscriptBuilder {
@@ -210,7 +242,7 @@ impl Sink for TranscriptBuilder {
         self.learn(fact)
     }
 
-    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         self.put(entry)
     }
 
@@ -221,11 +253,4 @@ impl Sink for TranscriptBuilder {
     fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
         self.reject(rejected)
     }
-}
-
-/// What a hook told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookEvent {
-    pub session: SessionId,
-    pub source: Option<Source>,
 }

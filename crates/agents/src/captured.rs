@@ -22,9 +22,9 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use crate::facts::{Facts, Limits, UNKNOWN_RESUME_BUDGET};
+use crate::facts::{Facts, UNKNOWN_RESUME_BUDGET};
 use crate::formats::{file, jsonl};
-use crate::{AGENTS, Agent, AgentError, Bookmark, Found, Sink, Source, Store};
+use crate::{AGENTS, Agent, AgentError, Bookmark, Dialect, Discovery, Found, Reader, Sink, Source, Store};
 
 /// More events than anybody has seen; each costs memory, however short it is.
 const MAX_EVENTS: usize = 1_000_000;
@@ -47,25 +47,8 @@ static READERS: LazyLock<Vec<Captured>> = LazyLock::new(|| {
 });
 
 /// An agent that we do not know.
-static UNKNOWN: Facts = Facts {
-    id: "captured",
-    name: "a captured session",
-    aliases: &[],
-    binaries: &[],
-    start: &[],
-    packages: &[],
-    stores: &[],
-    tracks: &[],
-    limits: Limits::Worded,
-    keeps_plan_mode: false,
-    settings: &[],
-    instruction_files: &[],
-    versions_seen: ("", ""),
-    windows: &[],
-    windows_as_of: "",
-    default_window: UNKNOWN_RESUME_BUDGET,
-    resume_budget: UNKNOWN_RESUME_BUDGET,
-};
+static UNKNOWN: Facts =
+    Facts { id: "captured", name: "a captured session", default_window: UNKNOWN_RESUME_BUDGET, ..Facts::USUAL };
 
 /// The file as a whole; events are read one by one.
 #[derive(Deserialize)]
@@ -101,7 +84,7 @@ pub fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static dyn Agent>,
 /// The same for a file that nothing has been read of yet; one that is broken is none.
 pub fn recognise_file(path: &Path) -> Option<&'static dyn Agent> {
     const HEAD: u64 = 64 << 10;
-    let head = jsonl::head(path, HEAD).ok()?;
+    let head = jsonl::read_head(path, HEAD).ok()?;
     recognise(path, &head).ok().flatten()
 }
 
@@ -226,24 +209,32 @@ impl Agent for Captured {
         self.of.map_or(&UNKNOWN, |agent| agent.facts())
     }
 
-    fn recognise(&self, _path: &Path, _head: &[u8]) -> Option<Source> {
-        None
-    }
-
     fn stores(&self, _env: &crate::Env) -> Vec<Store> {
         Vec::new()
+    }
+
+    fn as_captured(&self) -> Option<&'static dyn Agent> {
+        Some(reader(self.of.map_or("", |agent| agent.facts().id), false))
+    }
+}
+
+impl Discovery for Captured {
+    fn recognises(&self, _path: &Path, _head: &[u8]) -> bool {
+        false
     }
 
     fn discover(&self, _store: &Store, _found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
         Ok(())
     }
+}
 
+impl Reader for Captured {
     fn read(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let (facts, entries, rejected) = self.read_file(&source.path)?;
         // Who has seen enough says so, and is told no more.
         let _: ControlFlow<()> = (|| {
             facts.into_iter().try_for_each(|fact| sink.learn(fact))?;
-            entries.into_iter().try_for_each(|entry| sink.put(0, entry))?;
+            entries.into_iter().try_for_each(|entry| sink.put(entry))?;
             rejected.into_iter().try_for_each(|rejected| sink.reject(rejected))
         })();
         Ok(Bookmark::Start)
@@ -258,14 +249,16 @@ impl Agent for Captured {
 
     fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         let path = header.files.first().ok_or_else(|| moved(Path::new(""), key))?;
-        let text = jsonl::record(path, key.offset, u64::from(key.length))?;
+        let text = jsonl::read_record_at(path, key.offset, u64::from(key.length))?;
         // What came back from a call is named by the byte after its event's first.
         let text = if text.starts_with('{') { text } else { format!("{{{text}") };
         let event = event_of(&text).ok_or_else(|| moved(path, key))?;
         let event = if self.masks { event.redacted() } else { event };
         serde_json::to_string(&event).map_err(|_| moved(path, key))
     }
+}
 
+impl Dialect for Captured {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         let told = outcome.and_then(event_of).and_then(|event| event.outcome?.action);
         let told = told.as_ref().and_then(Json::read::<Action>);
@@ -285,10 +278,6 @@ impl Agent for Captured {
         if let Some(agent) = self.of {
             agent.strip(outcome);
         }
-    }
-
-    fn as_captured(&self) -> Option<&'static dyn Agent> {
-        Some(reader(self.of.map_or("", |agent| agent.facts().id), false))
     }
 }
 

@@ -82,6 +82,27 @@ pub struct Facts {
 pub const UNKNOWN_RESUME_BUDGET: u64 = 32_000;
 
 impl Facts {
+    /// What is so with most agents: each tells only what is otherwise with it.
+    pub const USUAL: Self = Self {
+        id: "",
+        name: "",
+        aliases: &[],
+        binaries: &[],
+        start: &[],
+        packages: &[],
+        stores: &[],
+        tracks: &[],
+        limits: Limits::Worded,
+        keeps_plan_mode: false,
+        settings: &[],
+        instruction_files: &[],
+        versions_seen: ("", ""),
+        windows: &[],
+        windows_as_of: "",
+        default_window: 128_000,
+        resume_budget: UNKNOWN_RESUME_BUDGET,
+    };
+
     /// The folders where this agent's store may be, the first that exists being the one in use.
     pub fn store_candidates(&self, env: &Env) -> Vec<PathBuf> {
         let mut found = Vec::new();

@@ -13,6 +13,8 @@ mod env;
 mod error;
 mod facts;
 #[cfg(test)]
+mod fixtures;
+#[cfg(test)]
 mod foreign;
 pub mod formats;
 mod gemini_cli;
@@ -24,7 +26,7 @@ mod qwen_code;
 mod taker;
 mod version;
 
-pub use agent::{Agent, Bookmark, FileState, Found, HookEvent, Liveness, Sink, Source, Store, Writer};
+pub use agent::{Agent, Bookmark, Dialect, Discovery, FileState, Found, Liveness, Reader, Sink, Source, Store, Writer};
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{Base, Facts, Limits, ModelWindow, PathRule, Track, UNKNOWN_RESUME_BUDGET, fits};

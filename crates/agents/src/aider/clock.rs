@@ -20,7 +20,7 @@ fn known(prompts: &Path) -> Option<i64> {
     const QUARTER: i64 = 15 * 60;
     const FAR: i64 = 14 * 60 * 60;
     const AT_ONCE: i64 = 30;
-    let tail = jsonl::tail(prompts, 8 << 10).ok()?;
+    let tail = jsonl::read_tail(prompts, 8 << 10).ok()?;
     let tail = String::from_utf8_lossy(&tail);
     let local = tail.lines().rev().find_map(|line| seconds(line.strip_prefix("# ")?))?;
     let apart = local - modified(prompts)?.seconds();

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::chats::{self, Chat, Opening};
-use super::clock;
 use super::read::{ahead, started_at};
+use super::{Aider, clock, wire};
 use crate::formats::unopened::Unopened;
-use crate::{AgentError, Env, Found, Liveness, Source, Store};
+use crate::{AgentError, Discovery, Env, Found, Liveness, Source, Store};
 
 /// The variable that names another history file.
 const VARIABLE: &str = "AIDER_CHAT_HISTORY_FILE";
@@ -53,29 +53,40 @@ fn stays_inside(folder: &Path, file: &Path) -> io::Result<()> {
 }
 
 /// Whether a file is named like a history.
-pub(super) fn is_history(path: &Path) -> bool {
+fn is_history(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     name.starts_with(".aider.chat.history") && name.ends_with(".md")
 }
 
-/// Tells every chat of a store.
-pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    let mut unopened = Unopened::default();
-    for path in files(&store.root) {
-        if unopened.take(stays_inside(&store.root, &path)).is_none() || !unopened.passes(&path) {
-            continue;
-        }
-        for chat in unopened.take(chats_in(&path)).into_iter().flatten() {
-            if found(chat).is_break() {
-                return Ok(());
+impl Discovery for Aider {
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(head);
+        let started = text.lines().any(|line| line.starts_with(wire::STARTED));
+        started || is_history(path)
+    }
+
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        let mut unopened = Unopened::default();
+        for path in files(&store.root) {
+            if unopened.take(stays_inside(&store.root, &path)).is_none() || !unopened.passes(&path) {
+                continue;
+            }
+            for chat in unopened.take(chats_in(&path)).into_iter().flatten() {
+                if found(chat).is_break() {
+                    return Ok(());
+                }
             }
         }
+        unopened.end()
     }
-    unopened.end()
+
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        chats_in(file)
+    }
 }
 
 /// The chats of one file.
-pub(super) fn chats_in(path: &Path) -> Result<Vec<Found>, AgentError> {
+fn chats_in(path: &Path) -> Result<Vec<Found>, AgentError> {
     let chats = chats::chats(path)?;
     let known = chats.iter().any(|chat| chat.started.is_some());
     // Answers without questions: the marks of what the user says have changed.

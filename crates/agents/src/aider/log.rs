@@ -10,8 +10,7 @@ use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Origin, Part, Reje
 
 use super::{record, turn, wire};
 use crate::Sink;
-use crate::formats::jsonl;
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line};
 
 /// Beside the history; the client writes it where it is told to, and this is the name that its own pages give it.
 const FILE: &str = ".aider.llm.history";
@@ -56,7 +55,7 @@ impl Sink for Heard {
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         match &entry.body {
             Body::Prompt(parts) if entry.origin == Origin::User => self.prompts.push(words(&text_of(parts))),
             Body::Reply(parts) => self.last_reply = Some(words(&text_of(parts))),
@@ -106,7 +105,7 @@ struct Message {
 fn exchanges(log: &Path, since: &str) -> Vec<Exchange> {
     let mut found: Vec<Exchange> = Vec::new();
     let mut open = None;
-    let scanned = jsonl::scan(log, 0, mark, |(offset, is_answer, time)| {
+    let scanned = jsonl::scan_records(log, 0, mark, |(offset, is_answer, time)| {
         if let Some(last) = found.last_mut() {
             last.end = last.end.min(offset);
         }
@@ -162,7 +161,7 @@ fn messages(text: &str, offset: u64) -> Vec<Message> {
 /// The last request of a chat, known by what the model answered: other chats may have the same log.
 fn last_request(log: &Path, since: &str, heard: &Heard) -> Option<Vec<Message>> {
     let last_reply = heard.last_reply.as_deref()?;
-    let text = |from: u64, to: u64| jsonl::record(log, from, to.checked_sub(from)?).ok();
+    let text = |from: u64, to: u64| jsonl::read_record_at(log, from, to.checked_sub(from)?).ok();
     let is_last = |exchange: &&Exchange| {
         let answer = text(exchange.answered, exchange.end).map(|lines| said(&lines, MODEL));
         answer.is_some_and(|answer| words(record::spoken(answer.trim_end())) == last_reply)
@@ -243,7 +242,7 @@ impl<'a> Joined<'a> {
     pub(super) fn until(&mut self, replies: usize) -> ControlFlow<()> {
         let Some(last) = self.prompts.checked_sub(1) else { return ControlFlow::Continue(()) };
         while let Some(added) = self.added.next_if(|added| added.after <= (last, replies)) {
-            self.sink.put(0, put_in(added.text, added.key))?;
+            self.sink.put(put_in(added.text, added.key))?;
         }
         ControlFlow::Continue(())
     }
@@ -258,7 +257,7 @@ impl Sink for Joined<'_> {
         self.sink.learn(fact)
     }
 
-    fn put(&mut self, revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         match &entry.body {
             Body::Prompt(_) if entry.origin == Origin::User => {
                 self.until(usize::MAX)?;
@@ -271,7 +270,7 @@ impl Sink for Joined<'_> {
             }
             _ => {}
         }
-        self.sink.put(revision, entry)
+        self.sink.put(entry)
     }
 
     fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {

@@ -5,7 +5,7 @@
 //! depend on the ones that were written since.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Rejected, TitleRank};
@@ -14,47 +14,60 @@ use super::chats::{self, Chat, Past};
 use super::log::{self, Heard, Joined};
 use super::stretch::Stretches;
 use super::wire::{self, WireLine};
-use super::{FACTS, clock};
+use super::{Aider, FACTS, clock};
 use crate::formats::jsonl;
-use crate::{AgentError, Bookmark, Sink, Source};
+use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
-const BEGINNING: EntryKey = EntryKey { file: 0, offset: 0, part: 0, length: 0 };
-
-/// Reads from a bookmark on.
-pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let path = source.path.as_path();
-    let again = match *from {
-        Bookmark::Start => false,
-        Bookmark::Rows { .. } => true,
-        Bookmark::Appended { offset, head } => {
-            let size = fs_err::metadata(path)?.len();
-            if size == offset && jsonl::head_digest(path, offset)? == head {
-                return Ok(*from);
+impl Reader for Aider {
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let path = source.path.as_path();
+        let again = match *from {
+            Bookmark::Start => false,
+            Bookmark::Rows { .. } => true,
+            Bookmark::Appended { offset, head } => {
+                let size = fs_err::metadata(path)?.len();
+                if size == offset && jsonl::digest_head(path, offset)? == head {
+                    return Ok(*from);
+                }
+                true
             }
-            true
+        };
+        let (chats, lines) = chats::with_lines(path)?;
+        let end = chats.last().map_or(0, |chat| chat.end);
+        let bookmark = jsonl::mark(path, end, jsonl::digest_head)?;
+        if again && sink.retract_all().is_break() {
+            return Ok(*from);
         }
-    };
-    let (chats, lines) = chats::with_lines(path)?;
-    let end = chats.last().map_or(0, |chat| chat.end);
-    let bookmark = Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? };
-    if again && sink.retract(BEGINNING).is_break() {
-        return Ok(*from);
-    }
-    let session = match (chats::find(&chats, source.key.as_deref()), &source.key) {
-        (Some(session), _) => session,
-        (None, None) => return Ok(bookmark),
-        (None, Some(_)) => {
-            let reason = "it does not hold that chat any more";
-            return Err(AgentError::NotASession { agent: FACTS.name, path: path.to_path_buf(), reason });
+        let session = match (chats::find(&chats, source.key.as_deref()), &source.key) {
+            (Some(session), _) => session,
+            (None, None) => return Ok(bookmark),
+            (None, Some(_)) => {
+                let reason = "it does not hold that chat any more";
+                return Err(AgentError::NotASession { agent: FACTS.name, path: path.to_path_buf(), reason });
+            }
+        };
+        let (Some(chat), Some(last)) = (session.first(), session.last()) else { return Ok(bookmark) };
+        if begin(path, chat, last, !again, sink).is_continue() {
+            let first = if chat.past == Past::Nothing { chat.offset } else { 0 };
+            let live = chats.iter().filter(|other| other.offset >= first && other.offset <= last.offset);
+            Chats { path, live: &live.collect::<Vec<_>>(), lines: lines.as_deref() }.hand_over_all(last, sink)?;
         }
-    };
-    let (Some(chat), Some(last)) = (session.first(), session.last()) else { return Ok(bookmark) };
-    if begin(path, chat, last, !again, sink).is_continue() {
-        let first = if chat.past == Past::Nothing { chat.offset } else { 0 };
-        let live = chats.iter().filter(|other| other.offset >= first && other.offset <= last.offset);
-        Chats { path, live: &live.collect::<Vec<_>>(), lines: lines.as_deref() }.hand_over_all(last, sink)?;
+        Ok(bookmark)
     }
-    Ok(bookmark)
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let text = self.record(header, key)?;
+        if key.file == log::PLACE {
+            return Ok(vec![log::entry(&text, key)]);
+        }
+        let Some(path) = header.files.get(usize::from(key.file)) else { return Ok(Vec::new()) };
+        let chats = chats::chats(path)?;
+        let Some(chat) = chats.iter().rev().find(|chat| chat.offset <= key.offset) else { return Ok(Vec::new()) };
+        // What a stretch means depends on those before it.
+        let mut found = Found { record: key.record(), entries: Vec::new() };
+        Chats { path, live: &[chat], lines: None }.hand_over(&mut found)?;
+        Ok(found.entries)
+    }
 }
 
 /// The chats of a file that count.
@@ -140,21 +153,6 @@ pub(super) fn ahead(path: &Path) -> i64 {
     path.parent().map_or(0, clock::ahead)
 }
 
-/// The entries of one stretch, read again.
-pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-    let text = raw(header, key)?;
-    if key.file == log::PLACE {
-        return Ok(vec![log::entry(&text, key)]);
-    }
-    let Some(path) = header.files.get(usize::from(key.file)) else { return Ok(Vec::new()) };
-    let chats = chats::chats(path)?;
-    let Some(chat) = chats.iter().rev().find(|chat| chat.offset <= key.offset) else { return Ok(Vec::new()) };
-    // What a stretch means depends on those before it.
-    let mut found = Found { record: key.record(), entries: Vec::new() };
-    Chats { path, live: &[chat], lines: None }.hand_over(&mut found)?;
-    Ok(found.entries)
-}
-
 /// The entries of one record.
 struct Found {
     record: (u16, u64),
@@ -166,7 +164,7 @@ impl Sink for Found {
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         let record = entry.key.record();
         if record > self.record {
             return ControlFlow::Break(());
@@ -182,11 +180,4 @@ impl Sink for Found {
     fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
-}
-
-/// The text of one stretch.
-pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let moved = |path: PathBuf| AgentError::Moved { path, offset: key.offset };
-    let path = header.files.get(usize::from(key.file)).ok_or_else(|| moved(PathBuf::new()))?;
-    jsonl::record(path, key.offset, u64::from(key.length)).map_err(|_| moved(path.clone()))
 }

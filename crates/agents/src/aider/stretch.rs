@@ -225,7 +225,7 @@ impl<'a> Stretches<'a> {
     }
 
     fn put(&mut self, entry: Entry) -> ControlFlow<()> {
-        self.sink.put(0, entry)
+        self.sink.put(entry)
     }
 }
 

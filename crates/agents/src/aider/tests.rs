@@ -1,7 +1,6 @@
 //! What the real client wrote, read.
 
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::live::{self, Alive};
@@ -9,10 +8,11 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, FailureKind, Permission, Transcript, TranscriptBuilder, text_of};
 
 use super::Aider;
-use crate::{Agent, AgentError, Bookmark, Found, Source, Store};
+use crate::fixtures;
+use crate::{Agent, AgentError, Bookmark, Dialect, Found, Reader, Source};
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/aider/fixtures").join(name)
+    fixtures::fixture(&Aider, name)
 }
 
 fn read_chat(path: &Path, key: Option<&str>) -> Transcript {
@@ -79,15 +79,7 @@ fn a_cleared_chat_begins_anew() {
 #[test]
 fn a_rate_limit_is_a_failure_and_not_context() {
     let transcript = read(&fixture("0.86.2-limit.md"));
-    let failures: Vec<FailureKind> = transcript
-        .entries
-        .iter()
-        .filter_map(|entry| match &entry.body {
-            Body::Failure(failure) => Some(failure.kind),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(failures, [FailureKind::RateLimit]);
+    assert_eq!(fixtures::failures(&transcript), [FailureKind::RateLimit]);
     insta::assert_snapshot!(live_context(&transcript));
 }
 
@@ -151,15 +143,7 @@ fn what_the_client_committed_is_told_beside_the_context() {
 }
 
 fn found(folder: &Path) -> Vec<Found> {
-    let mut all = Vec::new();
-    let store = Store { root: folder.to_path_buf() };
-    Aider
-        .discover(&store, &mut |found| {
-            all.push(found);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    all
+    fixtures::discover(&Aider, folder)
 }
 
 #[test]
@@ -237,26 +221,9 @@ fn local_time_is_told_by_the_prompts_beside() {
 
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
+    let begin = || TranscriptBuilder::new("aider");
     for name in ["0.86.2-edit.md", "0.86.2-restored.md", "0.86.2-cleared.md", "0.86.2-limit.md", "hand-written.md"] {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, &bytes).unwrap();
-        let whole = read(&path);
-        for cut in (0..bytes.len()).step_by(7).chain([bytes.len()]) {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let source = Source { path: path.clone(), key: None };
-            let mut builder = TranscriptBuilder::new("aider");
-            let bookmark = Aider.read(&source, &Bookmark::Start, &mut builder).unwrap();
-            std::fs::write(&path, &bytes).unwrap();
-            let again = Aider.read(&source, &bookmark, &mut builder).unwrap();
-            assert_eq!(Aider.read(&source, &again, &mut builder).unwrap(), again);
-            let stepped = builder.finish();
-            assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
-            assert_eq!(stepped.header.session, whole.header.session);
-            assert_eq!(stepped.header.title, whole.header.title);
-            assert_eq!(stepped.rejected, []);
-        }
+        fixtures::check_reading_in_steps(&Aider, name, fixtures::every(7), begin);
     }
 }
 

@@ -9,7 +9,7 @@ use carryover_core::transcript::{
 };
 
 use super::Aider;
-use crate::{Agent, Bookmark, Source};
+use crate::{Bookmark, Dialect, Reader, Source};
 
 const START: &str = "\n# aider chat started at 2026-11-15 10:00:00\n\n> Aider v0.86.2  \n";
 

@@ -7,8 +7,7 @@
 
 use carryover_core::plain::one_line;
 
-use crate::formats::jsonl::Parse;
-use crate::formats::line::Line;
+use crate::formats::jsonl::{Line, Parse};
 
 /// The beginning of a chat's first line; the local time follows.
 pub(super) const STARTED: &str = "# aider chat started at ";

@@ -11,7 +11,7 @@ use carryover_core::transcript::{
 
 use super::Aider;
 use crate::foreign::{bytes, call, env, outcome, request, text};
-use crate::{Agent, Bookmark, Carried, Env, Source, Store, TargetView, WritePlan, WriteRequest};
+use crate::{Agent, Bookmark, Carried, Env, Reader, Source, Store, TargetView, WritePlan, WriteRequest};
 
 fn carried(n: u64, origin: Origin, body: Body, action: Action) -> Carried {
     let key = EntryKey { file: 0, offset: n, part: 0, length: 1 };

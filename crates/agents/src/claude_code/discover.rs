@@ -5,46 +5,64 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Header, SessionId};
+use carryover_core::transcript::{Body, SessionId};
 
+use super::ClaudeCode;
 use super::read::OwnFile;
 use super::record;
 use super::wire::WireRecord;
-use crate::formats::file::{self, MAX_NOTE};
-use crate::formats::line::Line;
+use crate::formats::drift;
+use crate::formats::file::{self, MAX_NOTE, modified_at};
+use crate::formats::jsonl::{self, Ends, Line};
+use crate::formats::process::may_run;
 use crate::formats::unopened::Unopened;
-use crate::formats::{drift, jsonl};
-use crate::{AgentError, Found, Liveness, Source, Store};
+use crate::{AgentError, Discovery, Found, Liveness, Store};
 
 /// How much of each end is looked at: more only where the first look meets no whole record of the conversation.
 const ENDS: [u64; 3] = [24 << 10, 256 << 10, 4 << 20];
 
-/// Tells every session of a store. What cannot be looked at is said after everything else was told.
-pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    let folders = match fs_err::read_dir(store.root.join("projects")) {
-        Ok(folders) => folders,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error.into()),
-    };
-    let running = running(&store.root);
-    let mut unopened = Unopened::default();
-    for folder in folders {
-        let folder = folder?.path();
-        match discover_project(&folder, &running, &mut unopened, found) {
-            Ok(ControlFlow::Continue(())) => {}
-            Ok(ControlFlow::Break(())) => return Ok(()),
-            Err(error) => drop(unopened.take(Err::<(), _>(error))),
+impl Discovery for ClaudeCode {
+    fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(head);
+        // Others have taken over the envelope, but not what is in it.
+        let foreign = [r#""systemPayload":"#, r#""role":"user","parts":"#, r#""role":"model","parts":"#];
+        if text.lines().take(20).any(|line| foreign.iter().any(|field| line.contains(field))) {
+            return false;
         }
+        let ours = text.lines().take(20).any(|line| {
+            line.starts_with('{')
+                && line.contains("\"sessionId\"")
+                && (line.contains("\"parentUuid\"") || line.contains("\"leafUuid\""))
+        });
+        let bare = text.lines().take(3).any(|line| line.contains("\"parentUuid\"") && line.contains("\"uuid\""));
+        ours || bare
     }
-    unopened.end()
-}
 
-/// The session in one file. Titles that older clients keep in other files are for a listing to find.
-pub(super) fn session_in(store: &Store, file: &Path) -> io::Result<Option<Found>> {
-    let Some(Seen { mut found, .. }) = look(file)? else { return Ok(None) };
-    found.live = running(&store.root).of(&found.id);
-    Ok(Some(found))
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        let folders = match fs_err::read_dir(store.root.join("projects")) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let running = running(&store.root);
+        let mut unopened = Unopened::default();
+        for folder in folders {
+            let folder = folder?.path();
+            match discover_project(&folder, &running, &mut unopened, found) {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return Ok(()),
+                Err(error) => drop(unopened.take(Err::<(), _>(error))),
+            }
+        }
+        unopened.end()
+    }
+
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        // Titles that older clients keep in other files are for a listing to find.
+        let Some(Seen { mut found, .. }) = look(file)? else { return Ok(Vec::new()) };
+        found.live = running(&store.root).of(&found.id);
+        Ok(vec![found])
+    }
 }
 
 fn discover_project(
@@ -89,39 +107,24 @@ fn look(path: &Path) -> io::Result<Option<Seen>> {
     file::check(path)?;
     let metadata = fs_err::metadata(path)?;
     let Some(id) = session_id(path).filter(|_| metadata.len() > 0) else { return Ok(None) };
-    let ends = Ends::of(path, metadata.len())?;
+    let ChainEnds { ends, timed, leaf, .. } = ChainEnds::of(path, metadata.len())?;
     let seen_whole = metadata.len() <= ENDS[0];
     if seen_whole && !ends.spoken && ends.unknown == 0 {
         return Ok(None);
     }
-    let drifted = ends.has_drifted();
-    let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
-    let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
-    let found = Found {
-        source: Source { path: path.to_path_buf(), key: None },
-        id,
-        title: given_title(path).or(ends.header.title),
-        project: ends.header.project,
-        branch: ends.header.branch,
-        started_at: ends.header.started_at,
+    let mut found = ends.into_found(path, &metadata, id);
+    found.title = given_title(path).or(found.title);
+    if !timed {
         // Where the end of the file names no time, its own is the nearest.
-        updated_at: if ends.timed { ends.header.updated_at.or(modified) } else { modified },
-        messages: None,
-        bytes: metadata.len(),
-        model: ends.header.model,
-        live: Liveness::Unknown,
-        drifted,
-    };
-    Ok(Some(Seen { found, leaf: ends.leaf }))
+        found.updated_at = modified_at(&metadata);
+    }
+    Ok(Some(Seen { found, leaf }))
 }
 
-/// What the ends of a file tell.
+/// What the ends of a file tell, the chain of its records among it.
 #[derive(Default)]
-struct Ends {
-    header: Header,
-    known: usize,
-    unknown: usize,
-    spoken: bool,
+struct ChainEnds {
+    ends: Ends,
     /// The end of the file names a time.
     timed: bool,
     /// A whole record of the conversation was met.
@@ -129,71 +132,49 @@ struct Ends {
     leaf: Option<String>,
 }
 
-impl Ends {
+impl ChainEnds {
     fn of(path: &Path, size: u64) -> io::Result<Self> {
         let own = OwnFile::of(path);
-        let mut ends = Self::default();
+        let mut seen = Self::default();
         for length in ENDS {
-            ends.take(&jsonl::head(path, length)?, &own);
-            if ends.chained || length >= size {
+            seen.take(&jsonl::read_head(path, length)?, &own);
+            if seen.chained || length >= size {
                 break;
             }
-            ends = Self::default();
+            seen = Self::default();
         }
-        ends.timed = size <= ENDS[0];
-        ends.chained = false;
+        seen.timed = size <= ENDS[0];
+        seen.chained = false;
         for length in ENDS.into_iter().filter(|_| size > ENDS[0]) {
-            let tail = jsonl::tail(path, length)?;
-            ends.take(&tail, &own);
-            if ends.chained || length >= size {
+            seen.take(&jsonl::read_tail(path, length)?, &own);
+            if seen.chained || length >= size {
                 break;
             }
         }
-        ends.timed |= ends.chained;
-        if ends.has_drifted() && size > ENDS[0] {
-            let timed = ends.timed;
-            ends = Self { timed, ..Self::default() };
-            ends.take(&jsonl::head(path, drift::DOUBT)?, &own);
+        seen.timed |= seen.chained;
+        if seen.ends.has_drifted() && size > ENDS[0] {
+            seen = Self { timed: seen.timed, ..Self::default() };
+            seen.take(&jsonl::read_head(path, drift::DOUBT)?, &own);
         }
-        Ok(ends)
-    }
-
-    fn has_drifted(&self) -> bool {
-        drift::has_drifted(self.known, self.unknown, self.spoken)
+        Ok(seen)
     }
 
     fn take(&mut self, bytes: &[u8], own: &OwnFile) {
-        for line in jsonl::lines(bytes) {
-            let line = Line { offset: 0, bytes: line, length: line.len() as u64, unterminated: false };
-            if line.is_hollow() {
-                continue;
-            }
-            self.take_line(line, own);
-        }
+        let mut ends = std::mem::take(&mut self.ends);
+        ends.take_lines(bytes, |ends, line| self.take_line(ends, line, own));
+        self.ends = ends;
     }
 
-    fn take_line(&mut self, line: Line<'_>, own: &OwnFile) {
-        let Some(parsed) = record::parse(line, 0) else { return };
-        let known = parsed.rejected.is_none() && parsed.entries.iter().all(|entry| is_known(&entry.body));
-        if known {
-            self.known += 1;
-        } else {
-            self.unknown += 1;
-        }
-        self.spoken |= parsed.entries.iter().any(|entry| {
-            matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))
-        });
-        if parsed.chained {
+    fn take_line(&mut self, ends: &mut Ends, line: Line<'_>, own: &OwnFile) {
+        let Some(mut parsed) = record::parse(line, 0) else { return };
+        if parsed.more.chained {
             self.chained = true;
             let record: Result<WireRecord<'_>, _> = serde_json::from_slice(line.bytes);
             self.leaf = record.ok().and_then(|record| record.uuid.map(|uuid| uuid.to_string())).or(self.leaf.take());
         }
-        for at in parsed.entries.iter().filter_map(|entry| entry.at) {
-            self.header.saw(at);
-        }
-        for fact in parsed.facts.into_iter().filter(|fact| own.is_fact(fact)) {
-            self.header.learn(fact);
-        }
+        let is_known = parsed.rejected.is_none() && parsed.entries.iter().all(|entry| is_known(&entry.body));
+        parsed.facts.retain(|fact| own.is_fact(fact));
+        ends.take_record(is_known, &parsed.entries, parsed.facts);
     }
 }
 
@@ -228,8 +209,8 @@ fn summaries(files: &[PathBuf]) -> BTreeMap<String, String> {
         if !small {
             continue;
         }
-        let bytes = jsonl::head(path, 4096).unwrap_or_default();
-        for line in jsonl::lines(&bytes).filter(|line| line.starts_with(br#"{"type":"summary""#)) {
+        let bytes = jsonl::read_head(path, 4096).unwrap_or_default();
+        for line in jsonl::whole_lines(&bytes).filter(|line| line.starts_with(br#"{"type":"summary""#)) {
             let Ok(record) = serde_json::from_slice::<WireRecord<'_>>(line) else { continue };
             if let (Some(summary), Some(leaf)) = (record.summary, record.leaf_uuid) {
                 named.insert(leaf.to_string(), carryover_core::plain::one_line(&summary, 200));
@@ -271,10 +252,4 @@ fn running(root: &Path) -> Running {
     let entries = entries.filter_map(|text| serde_json::from_str::<Registered>(&text).ok());
     let alive = entries.filter(|entry| may_run(entry.pid));
     Running { sessions: alive.map(|entry| entry.session_id).collect(), registered: true }
-}
-
-/// A crash leaves its entry behind; where processes can be looked up in files, they are.
-fn may_run(pid: u32) -> bool {
-    let processes = Path::new("/proc");
-    !processes.join("self").exists() || processes.join(pid.to_string()).exists()
 }

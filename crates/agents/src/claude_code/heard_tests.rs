@@ -9,7 +9,7 @@ use carryover_core::transcript::{
 use serde_json::{Value, json};
 
 use super::ClaudeCode;
-use crate::{Agent, Bookmark, Source};
+use crate::{Bookmark, Reader, Source};
 
 /// Reads records that hang one on the other, unless they name their parent; records of the queue are beside the chain.
 fn read(records: &[Value]) -> Transcript {

@@ -6,9 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use carryover_core::transcript::{EntryKey, Header};
 use serde::Deserialize;
 
-use super::read;
 use crate::FileState;
-use crate::formats::file;
+use crate::formats::{file, jsonl};
 
 /// The client keeps no larger ones, and a transcript has no use for them.
 const MAX_BYTES: u64 = 10 << 20;
@@ -42,7 +41,8 @@ struct WireBackup {
 /// The states that a record names and that are still there, as text.
 pub(super) fn states(header: &Header, key: EntryKey) -> Vec<FileState> {
     let Some(folder) = folder(header, key) else { return Vec::new() };
-    let record = read::raw(header, key).ok().and_then(|record| serde_json::from_str::<WireSnapshot>(&record).ok());
+    let record =
+        jsonl::read_record(header, key).ok().and_then(|record| serde_json::from_str::<WireSnapshot>(&record).ok());
     let Some(record) = record else { return Vec::new() };
     let tracked = record.snapshot.into_iter().flat_map(|snapshot| snapshot.tracked_file_backups);
     let named = tracked.chain(record.tracking_path.zip(record.backup));

@@ -11,7 +11,7 @@ use carryover_core::transcript::{Body, Entry, EntryKey, Node, NodeId, Origin};
 use super::record::{self, Parsed, SYNTHETIC, Said};
 use super::wire::WirePastRecord;
 use super::{attachment, usage};
-use crate::formats::line::Line;
+use crate::formats::jsonl::Line;
 
 /// Shorter records are as quickly read whole.
 const WORTH_PASSING_OVER: usize = 2 << 10;
@@ -42,18 +42,14 @@ fn passed_over(before: &mut Said, past: &WirePastRecord<'_>, line: Line<'_>, fil
     };
     let parent = past.parent_uuid.as_deref().map(NodeId::of);
     let node = Some(Node { id: NodeId::of(uuid), parent, group });
-    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
-    let key = EntryKey { file, offset: line.offset, part: 0, length };
+    let key = line.key(file);
     let at = past.timestamp.as_deref().and_then(Timestamp::parse);
     let side = past.is_sidechain == Some(true);
-    let mut parsed = Parsed::new(key);
-    parsed.chained = true;
+    let mut parsed = Parsed::empty(key);
+    parsed.more.chained = true;
     let message = past.message.as_ref();
     parsed.facts.extend(before.model(message.and_then(|message| message.model.as_deref())));
-    for (part, (origin, kind)) in kinds.into_iter().enumerate() {
-        let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
-        parsed.entries.push(Entry { key, at, origin, side, node, body: Body::Opaque(kind) });
-    }
+    parsed.put(at, side, node, kinds.into_iter().map(|(origin, kind)| (origin, Body::Opaque(kind))));
     let usage = message.and_then(|message| usage::of(message.usage, message.id.as_deref()));
     if let (Some(usage), Some(last)) = (usage, parsed.entries.last()) {
         let key = EntryKey { part: last.key.part.saturating_add(1), ..key };

@@ -1,17 +1,17 @@
 //! Reading a session file.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, SessionId};
 
-use super::past;
 use super::record::{self, Parsed, Said};
 use super::slug::slug;
-use crate::formats::jsonl;
-use crate::formats::line::Line;
-use crate::{AgentError, Bookmark, Sink, Source, Version};
+use super::{ClaudeCode, discover, kept_files, past};
+use crate::formats::jsonl::{self, Line};
+use crate::{AgentError, Bookmark, FileState, Reader, Sink, Source, Version};
 
 /// What the newest clients answer a call with that the session ended in.
 const INTERRUPTED: &str =
@@ -20,59 +20,51 @@ const INTERRUPTED: &str =
 /// The first client that answers such calls; the ones before leave them out.
 const ANSWERS_AT_END: Version = Version(2, 1, 300);
 
-/// Reads from a bookmark on.
-pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let path = source.path.as_path();
-    let start = resume_point(path, from, sink)?;
-    let own = OwnFile::of(path);
-    own.may_guess.set(start == 0);
-    if start == 0 && begin(path, &own, sink).is_break() {
-        return Ok(*from);
-    }
-    let present = present(path, start, sink)?;
-    let parse = |said: &mut Said, line: Line<'_>| {
-        if line.offset < present { past::parse(said, line, 0) } else { record::parse_after(said, line, 0) }
-    };
-    let end = jsonl::scan_remembering(path, start, parse, |parsed| hand_over(parsed, &own, sink))?;
-    Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
-}
+/// What the line of a compaction holds.
+const COMPACTION: &str = r#""subtype":"compact_boundary""#;
 
-/// Where the part that may still be live begins: at the last compaction, where the past is not wanted.
-///
-/// It is looked for near the end only: a context that has outgrown every window was compacted.
-fn present(path: &Path, start: u64, sink: &dyn Sink) -> Result<u64, AgentError> {
-    const NEAR: u64 = 48 << 20;
-    const WORTH_LOOKING: u64 = 4 << 20;
-    let size = fs_err::metadata(path)?.len();
-    if sink.wants_the_past() || size.saturating_sub(start) < WORTH_LOOKING {
-        return Ok(0);
+impl Reader for ClaudeCode {
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_head)?)
     }
-    let Some(offset) = jsonl::last_line_with(path, r#""subtype":"compact_boundary""#, NEAR)? else { return Ok(0) };
-    // The same words inside some other record mean nothing.
-    let is_boundary = |parsed: &Parsed| matches!(&parsed.entries[..], [only] if is_barrier(only));
-    let mut found = false;
-    let parse = |line: Line<'_>| record::parse(line, 0);
-    jsonl::scan(path, offset, parse, |parsed| {
-        found = is_boundary(&parsed);
-        ControlFlow::Break(())
-    })?;
-    Ok(if found { offset } else { 0 })
+
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let path = source.path.as_path();
+        let start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
+        let own = OwnFile::of(path);
+        own.may_guess.set(start == 0);
+        if start == 0 && begin(path, &own, sink).is_break() {
+            return Ok(*from);
+        }
+        let present = jsonl::find_present(path, start, sink, COMPACTION, |line| {
+            let parsed = record::parse(line, 0);
+            parsed.is_some_and(|parsed| matches!(&parsed.entries[..], [only] if is_barrier(only)))
+        })?;
+        let parse = |said: &mut Said, line: Line<'_>| {
+            if line.offset < present { past::parse(said, line, 0) } else { record::parse_after(said, line, 0) }
+        };
+        let end = jsonl::scan_remembering(path, start, parse, |parsed| hand_over(parsed, &own, sink))?;
+        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
+    }
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let text = self.record(header, key)?;
+        let line = Line::whole(key.offset, text.as_bytes());
+        let parsed = record::parse(line, key.file);
+        Ok(parsed.map(|parsed| parsed.entries).unwrap_or_default())
+    }
+
+    fn is_unknown(&self, body: &Body) -> bool {
+        matches!(body, Body::Opaque(Cow::Owned(kind)) if !discover::is_known_kind(kind))
+    }
+
+    fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {
+        kept_files::states(header, key)
+    }
 }
 
 fn is_barrier(entry: &Entry) -> bool {
     !entry.side && matches!(entry.body, Body::Compacted(_))
-}
-
-/// Where to start: at the bookmark, or anew where the file was replaced.
-fn resume_point(path: &Path, from: &Bookmark, sink: &mut dyn Sink) -> Result<u64, AgentError> {
-    let Bookmark::Appended { offset, head } = *from else { return Ok(0) };
-    let size = fs_err::metadata(path)?.len();
-    if offset <= size && jsonl::head_digest(path, offset)? == head {
-        return Ok(offset);
-    }
-    // The verdict of a sink that wants no more is met again at the first entry.
-    let _ = sink.retract(EntryKey { file: 0, offset: 0, part: 0, length: 0 });
-    Ok(0)
 }
 
 /// Whether the file is a session's or a sub-agent's, by its name.
@@ -120,28 +112,18 @@ fn begin(path: &Path, own: &OwnFile, sink: &mut dyn Sink) -> ControlFlow<()> {
 }
 
 fn hand_over(mut parsed: Parsed, own: &OwnFile, sink: &mut dyn Sink) -> ControlFlow<()> {
-    if let Some(rejected) = parsed.rejection() {
-        sink.reject(rejected)?;
-    }
     if own.is_agents() {
         // In a file of its own, a sub-agent's conversation is the main one.
         parsed.entries.iter_mut().for_each(|entry| entry.side = false);
-        if let Some(parent) = parsed.agent_of.take() {
+        if let Some(parent) = parsed.more.agent_of.take() {
             sink.learn(Fact::Parent(parent))?;
         }
     }
-    for fact in parsed.facts {
-        if let Fact::ClientVersion(version) = &fact {
-            sink.learn(Fact::Closing(closing(version)))?;
-        }
-        if own.is_fact(&fact) {
-            sink.learn(fact)?;
-        }
+    if let Some(version) = parsed.client_version() {
+        sink.learn(Fact::Closing(closing(version)))?;
     }
-    for entry in parsed.entries {
-        sink.put(0, entry)?;
-    }
-    ControlFlow::Continue(())
+    parsed.facts.retain(|fact| own.is_fact(fact));
+    parsed.hand_over(sink)
 }
 
 /// How the client that wrote this treats a call without an outcome.
@@ -159,7 +141,7 @@ fn sub_agents(path: &Path, session: &SessionId) -> Vec<PathBuf> {
     let marker = format!("\"sessionId\":\"{session}\"");
     let finder = memchr::memmem::Finder::new(&marker);
     found.extend(
-        beside.into_iter().filter(|file| jsonl::head(file, 4096).is_ok_and(|head| finder.find(&head).is_some())),
+        beside.into_iter().filter(|file| jsonl::read_head(file, 4096).is_ok_and(|head| finder.find(&head).is_some())),
     );
     found.sort();
     found
@@ -174,19 +156,4 @@ fn agent_files(folder: &Path) -> Vec<PathBuf> {
 fn is_agent_file(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     name.starts_with("agent-") && name.ends_with(".jsonl")
-}
-
-/// The entries of one record, read again.
-pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-    let text = raw(header, key)?;
-    let line = Line { offset: key.offset, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
-    let parsed = record::parse(line, key.file);
-    Ok(parsed.map(|parsed| parsed.entries).unwrap_or_default())
-}
-
-/// The text of one record.
-pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let moved = |path: PathBuf| AgentError::Moved { path, offset: key.offset };
-    let path = header.files.get(usize::from(key.file)).ok_or_else(|| moved(PathBuf::new()))?;
-    jsonl::record(path, key.offset, u64::from(key.length)).map_err(|_| moved(path.clone()))
 }

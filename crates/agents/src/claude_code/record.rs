@@ -6,8 +6,8 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Begin, Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId,
-    Note, Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, WORDLESS,
+    Begin, Blob, Body, Call, CallForm, CallId, Compacted, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
+    Origin, Outcome, Part, Place, Reasoning, SessionId, Status, TitleRank, WORDLESS,
 };
 
 use super::boilerplate::{self, Came};
@@ -15,15 +15,15 @@ use super::heard::Heard;
 use super::wire::{WireBlock, WireCompaction, WireContent, WireErrorParams, WireRecord, WireSource, is_from_elsewhere};
 use super::{queue, usage};
 use crate::Version;
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line, Repeated};
 use crate::formats::text::Text;
 
 /// What a line says.
-pub(super) struct Parsed {
-    pub key: EntryKey,
-    pub facts: Vec<Fact>,
-    pub entries: Vec<Entry>,
-    pub rejected: Option<&'static str>,
+pub(super) type Parsed = jsonl::Parsed<More>;
+
+/// What only lines of this client tell.
+#[derive(Default)]
+pub(super) struct More {
     /// Chained records name their session and their client.
     pub chained: bool,
     /// The session that an agent's file belongs to.
@@ -46,38 +46,17 @@ const NOISE: &[&str] = &[
     "tools-used",
 ];
 
-/// What the lines before said of the session as a whole, so that it is not said again and again.
+/// What the lines before said of the session as a whole.
 #[derive(Default)]
 pub(super) struct Said {
-    cwd: String,
-    branch: String,
-    version: String,
-    model: String,
+    repeated: Repeated,
     entrypoint: String,
 }
 
 impl Said {
     /// The model, where it is another one than before.
     pub(super) fn model(&mut self, model: Option<&str>) -> Option<Fact> {
-        let model = model.filter(|model| *model != SYNTHETIC)?;
-        is_news(&mut self.model, model).then(|| Fact::Model(model.to_owned()))
-    }
-}
-
-/// Keeps a value and tells whether it is another than before.
-fn is_news(kept: &mut String, value: &str) -> bool {
-    let news = kept != value;
-    if news {
-        value.clone_into(kept);
-    }
-    news
-}
-
-/// Parses a line as text where it is text: then serde need not check each string again.
-fn deserialize<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
-    match simdutf8::basic::from_utf8(line) {
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(line),
+        self.repeated.model(model.filter(|model| *model != SYNTHETIC))
     }
 }
 
@@ -88,24 +67,18 @@ pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
 
 /// Reads a line that comes after others.
 pub(super) fn parse_after(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed> {
-    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
-    let key = EntryKey { file, offset: line.offset, part: 0, length };
-    if line.is_too_long() {
-        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
-    }
     if let Some(kind) = noise(line.bytes).filter(|_| !line.unterminated) {
         let body = match kind {
             "file-history-snapshot" | "file-history-delta" => Body::Note(Note::Snapshot),
             _ => Body::Opaque(Cow::Borrowed(kind)),
         };
-        return Some(Parsed::one(key, body));
+        let mut parsed = Parsed::empty(line.key(file));
+        parsed.put(None, false, None, [(Origin::Harness, body)]);
+        return Some(parsed);
     }
-    match deserialize::<WireRecord<'_>>(line.bytes) {
-        Ok(record) => Some(Reading { line: line.bytes, key, record: &record, said }.parsed()),
-        Err(_) if line.unterminated => None,
-        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
-        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
-    }
+    jsonl::parse_line(line, file, |key, record: WireRecord<'_>| {
+        Reading { line: line.bytes, key, record: &record, said }.parsed()
+    })
 }
 
 /// Whether a kind is bookkeeping that we know.
@@ -121,25 +94,6 @@ fn noise(line: &[u8]) -> Option<&'static str> {
     NOISE.iter().copied().find(|noise| noise.as_bytes() == kind && *noise != "progress")
 }
 
-impl Parsed {
-    pub(super) fn new(key: EntryKey) -> Self {
-        Self { key, facts: Vec::new(), entries: Vec::new(), rejected: None, chained: false, agent_of: None }
-    }
-
-    fn rejected(key: EntryKey, reason: &'static str) -> Self {
-        Self { rejected: Some(reason), ..Self::one(key, Body::Opaque(Cow::Borrowed("rejected"))) }
-    }
-
-    fn one(key: EntryKey, body: Body) -> Self {
-        let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
-        Self { entries: vec![entry], ..Self::new(key) }
-    }
-
-    pub(super) fn rejection(&self) -> Option<Rejected> {
-        self.rejected.map(|reason| Rejected { key: self.key, reason })
-    }
-}
-
 /// A record in the course of being read.
 pub(super) struct Reading<'r, 'a> {
     line: &'a [u8],
@@ -150,9 +104,9 @@ pub(super) struct Reading<'r, 'a> {
 
 impl Reading<'_, '_> {
     fn parsed(&mut self) -> Parsed {
-        let mut parsed = Parsed::new(self.key);
-        parsed.chained = self.record.uuid.is_some();
-        if parsed.chained {
+        let mut parsed = Parsed::empty(self.key);
+        parsed.more.chained = self.record.uuid.is_some();
+        if parsed.more.chained {
             self.envelope(&mut parsed);
         }
         let bodies = self.bodies(&mut parsed.facts);
@@ -163,31 +117,22 @@ impl Reading<'_, '_> {
         let node = self.node();
         let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
         let side = self.record.is_sidechain == Some(true);
-        for (part, (origin, body)) in bodies.into_iter().enumerate() {
-            let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
-            parsed.entries.push(Entry { key, at, origin, side, node, body });
-        }
+        parsed.put(at, side, node, bodies);
         parsed
     }
 
     fn envelope(&mut self, parsed: &mut Parsed) {
         let record = self.record;
-        if let Some(cwd) = record.cwd.as_deref().filter(|cwd| is_news(&mut self.said.cwd, cwd)) {
-            parsed.facts.push(Fact::Project(cwd.into()));
-        }
-        if let Some(branch) = record.git_branch.as_deref().filter(|branch| is_news(&mut self.said.branch, branch)) {
-            parsed.facts.push(Fact::Branch(branch.to_owned()));
-        }
-        if let Some(version) = record.version.as_deref().filter(|version| is_news(&mut self.said.version, version)) {
-            parsed.facts.push(Fact::ClientVersion(version.to_owned()));
-        }
+        let (cwd, branch) = (record.cwd.as_deref(), record.git_branch.as_deref());
+        self.said.repeated.tell(&mut parsed.facts, cwd, branch, record.version.as_deref());
         let model = record.message.as_ref().and_then(|message| message.model.as_deref());
         parsed.facts.extend(self.said.model(model));
-        if let Some(name) = record.entrypoint.as_deref().filter(|name| is_news(&mut self.said.entrypoint, name)) {
+        if let Some(name) = record.entrypoint.as_deref().filter(|name| jsonl::is_news(&mut self.said.entrypoint, name))
+        {
             parsed.facts.push(Fact::Begun(Begin::Entrypoint(name.to_owned())));
         }
         if record.is_sidechain == Some(true) {
-            parsed.agent_of = record.session_id.as_deref().map(|id| SessionId(id.to_owned()));
+            parsed.more.agent_of = record.session_id.as_deref().map(|id| SessionId(id.to_owned()));
         }
     }
 

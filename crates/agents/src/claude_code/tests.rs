@@ -1,63 +1,25 @@
 //! What real clients wrote, read.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
-use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, Entry, Origin, Part, Transcript, TranscriptBuilder, text_of};
+use carryover_core::live::{self};
+use carryover_core::transcript::{Body, Entry, Transcript, TranscriptBuilder};
 
 use super::ClaudeCode;
-use crate::{Agent, Bookmark, Source};
+use crate::fixtures::{self, Images};
+use crate::{Bookmark, Reader, Source};
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/claude_code/fixtures").join(name)
+    fixtures::fixture(&ClaudeCode, name)
 }
 
 fn read(path: &Path) -> Transcript {
-    let mut builder = TranscriptBuilder::new("claude-code");
-    let source = Source { path: path.to_path_buf(), key: None };
-    ClaudeCode.read(&source, &Bookmark::Start, &mut builder).unwrap();
-    builder.finish()
+    fixtures::read(&ClaudeCode, path)
 }
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    let mut transcript = transcript.clone();
-    let order = live::order(&transcript);
-    for index in &order {
-        let key = transcript.entries[*index].key;
-        let reloaded = ClaudeCode.reload(&transcript.header, key).unwrap();
-        transcript.entries[*index] = reloaded.into_iter().find(|entry| entry.key == key).unwrap();
-    }
-    let mut out = String::new();
-    for alive in live::close(&transcript, &order) {
-        match alive {
-            Alive::Entry(index) => writeln!(out, "{}", line(&transcript.entries[index])).unwrap(),
-            Alive::Answer { text, .. } => writeln!(out, "answer: {}", one_line(text, 60)).unwrap(),
-        }
-    }
-    out
-}
-
-fn line(entry: &Entry) -> String {
-    let who = match entry.origin {
-        Origin::User => "user",
-        Origin::Agent => "agent",
-        Origin::Harness => "harness",
-        Origin::Hook => "hook",
-    };
-    let what = match &entry.body {
-        Body::Reasoning(reasoning) => reasoning.text.clone(),
-        Body::Call(call) => format!("{} {}", call.tool, call.input.as_str()),
-        Body::Outcome(outcome) => {
-            let images = outcome.parts.iter().filter(|part| matches!(part, Part::Blob(_))).count();
-            let code = outcome.exit_code.map(|code| format!(" exit {code}")).unwrap_or_default();
-            format!("{:?}{code} {images} images: {}", outcome.status, text_of(&outcome.parts))
-        }
-        body => text_of(body.parts()),
-    };
-    one_line(&format!("{who} {}: {what}", entry.body.kind()), 110)
+    fixtures::live_context(&ClaudeCode, transcript, Images::InOutcomes)
 }
 
 #[test]
@@ -98,38 +60,16 @@ fn a_usage_limit_is_a_failure_and_not_context() {
 
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
+    let begin = || TranscriptBuilder::new("claude-code");
     for name in ["2.1.325-compact-hooks.jsonl", "2.0.77-compact.jsonl", "1.0.128-compact.jsonl", "hand-best.jsonl"] {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let whole = read(&fixture(name));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        for cut in (0..bytes.len()).step_by(331).chain([bytes.len()]) {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let source = Source { path: path.clone(), key: None };
-            let mut builder = TranscriptBuilder::new("claude-code");
-            let bookmark = ClaudeCode.read(&source, &Bookmark::Start, &mut builder).unwrap();
-            std::fs::write(&path, &bytes).unwrap();
-            ClaudeCode.read(&source, &bookmark, &mut builder).unwrap();
-            let stepped = builder.finish();
-            assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
-            assert_eq!(stepped.rejected, []);
-        }
+        fixtures::check_reading_in_steps(&ClaudeCode, name, fixtures::every(331), begin);
     }
 }
 
 #[test]
 fn truncation_at_every_byte_loses_no_earlier_entry() {
     for name in ["1.0.128-compact.jsonl", "hand-best.jsonl"] {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        for cut in 0..bytes.len() {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let whole_lines = bytes[..cut].split(|byte| *byte == b'\n').count() - 1;
-            let records: std::collections::BTreeSet<_> =
-                read(&path).entries.iter().map(|entry| entry.key.record()).collect();
-            assert!(records.len() >= whole_lines, "{name} cut at {cut}");
-        }
+        fixtures::check_truncation(&ClaudeCode, name);
     }
 }
 

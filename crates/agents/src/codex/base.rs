@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use super::meta::{WireBase, WireMeta};
 use super::rollout;
 use crate::AgentError;
-use crate::formats::jsonl;
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line};
 
 /// Every revert adds one; nobody reverts that often.
 const MAX_BASES: usize = 255;
@@ -73,7 +72,7 @@ pub(super) fn current<'a>(of_session: &[&'a PathBuf]) -> Option<&'a PathBuf> {
 /// A file's first record; one that is something else tells nothing.
 fn meta_of(path: &Path) -> Result<WireMeta, AgentError> {
     let mut meta = None;
-    jsonl::scan(
+    jsonl::scan_records(
         path,
         0,
         |line: Line<'_>| Some(WireMeta::parse(line.bytes)),

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, Fact, Origin, SessionId};
 
 use super::base::{self, Base};
 use super::meta::WireMeta;
-use super::{item, record, rollout, titles};
-use crate::formats::line::Line;
+use super::{Codex, item, record, rollout, titles};
+use crate::formats::drift;
+use crate::formats::file::modified_at;
+use crate::formats::jsonl::{self, Line};
 use crate::formats::unopened::Unopened;
-use crate::formats::{drift, jsonl};
-use crate::{AgentError, Found, Liveness, Source, Store};
+use crate::{AgentError, Discovery, Found, Liveness, Source, Store};
 
 /// How much of a file's beginning and end is looked at.
 const GLANCE: u64 = 32 << 10;
@@ -22,25 +22,33 @@ const GLANCE: u64 = 32 << 10;
 /// How much of the beginning, where the vendor's prompt fills the first lines.
 const LONG_GLANCE: u64 = 256 << 10;
 
-/// Tells every session of a store; sub-agents' own sessions are part of their parents' and not told.
-pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    let titles = titles::all(&store.root);
-    let mut files = rollout::all(&store.root)?;
-    let mut unopened = Unopened::default();
-    files.retain(|path| unopened.passes(path));
-    for path in current_files(&files) {
-        let looked = look_at(path, &files, &store.root, &titles);
-        let Some(session) = unopened.take(looked).flatten() else { continue };
-        if found(session).is_break() {
-            return Ok(());
-        }
+impl Discovery for Codex {
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        let by_name = jsonl::is_compressed(path) && rollout::session_in(path).is_some();
+        let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        by_name || (WireMeta::parse(first).is_some() && is_rollout(first))
     }
-    unopened.end()
-}
 
-/// The session in one file. What it was reverted from is for a listing to find.
-pub(super) fn session_in(store: &Store, file: &Path) -> Result<Option<Found>, AgentError> {
-    look_at(file, &[file.to_owned()], &store.root, &titles::all(&store.root))
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        let titles = titles::all(&store.root);
+        let mut files = rollout::all(&store.root)?;
+        let mut unopened = Unopened::default();
+        files.retain(|path| unopened.passes(path));
+        for path in current_files(&files) {
+            let looked = look_at(path, &files, &store.root, &titles);
+            let Some(session) = unopened.take(looked).flatten() else { continue };
+            if found(session).is_break() {
+                return Ok(());
+            }
+        }
+        unopened.end()
+    }
+
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        // What it was reverted from is for a listing to find.
+        let looked = look_at(file, &[file.to_owned()], &store.root, &titles::all(&store.root))?;
+        Ok(looked.into_iter().collect())
+    }
 }
 
 /// One file for each session: those that it was reverted from are part of it.
@@ -50,14 +58,6 @@ fn current_files(files: &[PathBuf]) -> Vec<&PathBuf> {
         sessions.entry(rollout::session_in(path)).or_default().push(path);
     }
     sessions.values().filter_map(|of_session| base::current(of_session)).collect()
-}
-
-/// Whether a loose file is a rollout, by its name and first bytes.
-pub(super) fn recognise(path: &Path, head: &[u8]) -> Option<Source> {
-    let by_name = jsonl::is_compressed(path) && rollout::session_in(path).is_some();
-    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let by_content = || WireMeta::parse(first).is_some() && is_rollout(first);
-    (by_name || by_content()).then(|| Source { path: path.to_owned(), key: None })
 }
 
 /// The bare first line of the oldest versions has little that is its own; its instructions are.
@@ -89,15 +89,15 @@ fn look_at(
     if metadata.len() == 0 {
         return Ok(None);
     }
-    let mut glimpse = Glimpse::of_head(&jsonl::head(path, GLANCE)?);
+    let mut glimpse = Glimpse::of_head(&jsonl::read_head(path, GLANCE)?);
     if (glimpse.meta.is_none() || glimpse.title.is_none()) && metadata.len() > GLANCE {
-        glimpse = Glimpse::of_head(&jsonl::head(path, LONG_GLANCE)?);
+        glimpse = Glimpse::of_head(&jsonl::read_head(path, LONG_GLANCE)?);
     }
     if glimpse.has_drifted() && metadata.len() > GLANCE {
-        glimpse = Glimpse::of_head(&jsonl::head(path, drift::DOUBT)?);
+        glimpse = Glimpse::of_head(&jsonl::read_head(path, drift::DOUBT)?);
     }
     let of_head = glimpse.updated_at.take();
-    glimpse.take_tail(&jsonl::tail(path, GLANCE)?);
+    glimpse.take_tail(&jsonl::read_tail(path, GLANCE)?);
     if glimpse.meta.as_ref().is_some_and(|meta| meta.base.is_some()) {
         // Without its base it cannot be read, but that is no reason to hide it.
         glimpse.look_back(base::chain(path, files).unwrap_or_default())?;
@@ -108,22 +108,20 @@ fn look_at(
     if meta.is_hidden || meta.parent.is_some() {
         return Ok(None);
     }
-    let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    let modified = modified.and_then(|since| i64::try_from(since.as_millis()).ok()).map(Timestamp::from_millis);
     Ok(Some(Found {
         title: titles.get(&id).cloned().or(glimpse.title),
         project: glimpse.project.or_else(|| meta.cwd.map(PathBuf::from)),
         branch: meta.branch,
         started_at: meta.timestamp.as_deref().and_then(Timestamp::parse),
         // Where the end of the file names no time, its own is nearer than that of the beginning.
-        updated_at: glimpse.updated_at.or(modified).or(of_head),
+        updated_at: glimpse.updated_at.or(modified_at(&metadata)).or(of_head),
         messages: None,
         bytes: metadata.len(),
         model: glimpse.model,
         live: liveness(root, &id),
         drifted,
         id: SessionId(id),
-        source: Source { path: path.to_owned(), key: None },
+        source: Source::file(path),
     }))
 }
 
@@ -143,7 +141,7 @@ impl Glimpse {
         if glimpse.meta.is_some() {
             glimpse.n_known = 1;
         }
-        for line in jsonl::lines(head) {
+        for line in jsonl::whole_lines(head) {
             glimpse.take(line.trim_ascii_end());
             if glimpse.title.is_some() && glimpse.model.is_some() {
                 break;
@@ -174,7 +172,7 @@ impl Glimpse {
     fn look_back(&mut self, bases: Vec<Base>) -> Result<(), AgentError> {
         for base in bases.into_iter().filter(|base| base.is_own) {
             let end = base.end.end_byte_offset.unwrap_or(LONG_GLANCE);
-            let before = Self::of_head(&jsonl::head(&base.path, end.min(LONG_GLANCE))?);
+            let before = Self::of_head(&jsonl::read_head(&base.path, end.min(LONG_GLANCE))?);
             self.title = before.title.or(self.title.take());
             if let Some(meta) = &mut self.meta {
                 meta.timestamp = base.meta.timestamp;
@@ -186,7 +184,7 @@ impl Glimpse {
     /// The end tells the last settings and the last time; its prompts are not the first.
     fn take_tail(&mut self, tail: &[u8]) {
         let title = self.title.take();
-        jsonl::lines(tail).for_each(|line| self.take(line.trim_ascii_end()));
+        jsonl::whole_lines(tail).for_each(|line| self.take(line.trim_ascii_end()));
         self.title = title;
     }
 
@@ -194,7 +192,7 @@ impl Glimpse {
         if bytes.is_empty() {
             return;
         }
-        let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
+        let line = Line::whole(0, bytes);
         let Some(parsed) = record::parse(line, 0, false) else { return };
         self.count(bytes, &parsed);
         for fact in parsed.facts {

@@ -29,16 +29,9 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use std::ops::ControlFlow;
-use std::path::Path;
+use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
-use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
-
-use crate::formats::jsonl;
-use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
-};
+use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
 
 /// Codex CLI, 0.20 to 0.166.
 pub(crate) struct Codex;
@@ -56,7 +49,6 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["sessions", "*", "*", "*", "rollout-*.jsonl"]],
     limits: Limits::Recorded,
-    keeps_plan_mode: false,
     settings: &["config.toml"],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("0.20.0", "0.166.0"),
@@ -65,6 +57,7 @@ static FACTS: Facts = Facts {
     windows_as_of: "2026-11-15",
     default_window: 258_400,
     resume_budget: 120_000,
+    ..Facts::USUAL
 };
 
 impl Agent for Codex {
@@ -72,35 +65,16 @@ impl Agent for Codex {
         &FACTS
     }
 
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        discover::recognise(path, head)
+    fn current_model(&self, store: &Store) -> Option<String> {
+        config::Config::of(&store.root).model
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        discover::discover(store, found)
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(&write::plan)
     }
+}
 
-    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::session_in(store, file)?.into_iter().collect())
-    }
-
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        let offset = jsonl::near_end(&source.path)?;
-        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
-    }
-
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        read::read(source, from, sink)
-    }
-
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        read::reload(header, key)
-    }
-
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        Ok(jsonl::record(read::file_of(header, key)?, key.offset, u64::from(key.length))?)
-    }
-
+impl Dialect for Codex {
     fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
         dialect::action(call)
     }
@@ -111,19 +85,5 @@ impl Agent for Codex {
 
     fn strip(&self, outcome: &mut Outcome) {
         outcome::strip(outcome);
-    }
-
-    fn current_model(&self, store: &Store) -> Option<String> {
-        config::Config::of(&store.root).model
-    }
-
-    fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
-    }
-}
-
-impl Writer for Codex {
-    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-        write::plan(request, target)
     }
 }

@@ -7,60 +7,66 @@ use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, O
 
 use super::base::{self, Base};
 use super::record::{self, Parsed};
-use super::{item, rollout, titles};
-use crate::formats::jsonl;
-use crate::formats::line::Line;
-use crate::{AgentError, Bookmark, Sink, Source};
+use super::{Codex, item, rollout, titles};
+use crate::formats::jsonl::{self, Line};
+use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
 /// The answer that the client gives to a call without an outcome when it resumes.
 const ANSWER: &str = "aborted";
 
-/// Reads from a bookmark on, and says where to go on later.
-pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let path = &source.path;
-    let mut merge = Merge { sink, own: path.clone(), titled: false, end: None };
-    let offset = match *from {
-        Bookmark::Start | Bookmark::Rows { .. } => {
-            merge.learn(Fact::File(path.clone()));
-            merge.learn(Fact::Closing(Closing::Answer(ANSWER)));
-            0
-        }
-        Bookmark::Appended { offset, head } if is_same_file(path, offset, head)? => offset,
-        Bookmark::Appended { .. } => {
-            let everything = EntryKey { file: 0, offset: 0, part: 0, length: 0 };
-            if merge.sink.retract(everything).is_break() {
-                return Ok(*from);
-            }
-            0
-        }
-    };
-    let bases = if offset == 0 { base::chain(path, &rollout::around(path)?)? } else { Vec::new() };
-    if *from == Bookmark::Start {
-        for base in &bases {
-            merge.learn(Fact::File(base.path.clone()));
-        }
+impl Reader for Codex {
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_head)?)
     }
-    let begins = merge.bases(&bases)?;
-    let end = merge.file(path, offset, Stretch { file: 0, base: None, begins })?;
-    if let Some(title) = given_title(path) {
-        merge.learn(Fact::Title(TitleRank::Given, title));
-    }
-    Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
-}
 
-/// Reads the entries of one record again.
-pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-    let path = file_of(header, key)?;
-    let text = jsonl::record(path, key.offset, u64::from(key.length))?;
-    let line = Line { offset: key.offset, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
-    match record::parse(line, key.file, jsonl::is_compressed(path)) {
-        Some(parsed) if parsed.rejected.is_none() => Ok(parsed.entries),
-        _ => Err(AgentError::Moved { path: path.to_owned(), offset: key.offset }),
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let path = &source.path;
+        let mut merge = Merge { sink, own: path.clone(), titled: false, end: None };
+        let offset = match *from {
+            Bookmark::Start | Bookmark::Rows { .. } => {
+                merge.learn(Fact::File(path.clone()));
+                merge.learn(Fact::Closing(Closing::Answer(ANSWER)));
+                0
+            }
+            Bookmark::Appended { offset, head } if is_same_file(path, offset, head)? => offset,
+            Bookmark::Appended { .. } => {
+                if merge.sink.retract_all().is_break() {
+                    return Ok(*from);
+                }
+                0
+            }
+        };
+        let bases = if offset == 0 { base::chain(path, &rollout::around(path)?)? } else { Vec::new() };
+        if *from == Bookmark::Start {
+            for base in &bases {
+                merge.learn(Fact::File(base.path.clone()));
+            }
+        }
+        let begins = merge.bases(&bases)?;
+        let end = merge.file(path, offset, Stretch { file: 0, base: None, begins })?;
+        if let Some(title) = given_title(path) {
+            merge.learn(Fact::Title(TitleRank::Given, title));
+        }
+        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
+    }
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let path = file_of(header, key)?;
+        let text = jsonl::read_record_at(path, key.offset, u64::from(key.length))?;
+        let line = Line::whole(key.offset, text.as_bytes());
+        match record::parse(line, key.file, jsonl::is_compressed(path)) {
+            Some(parsed) if parsed.rejected.is_none() => Ok(parsed.entries),
+            _ => Err(AgentError::Moved { path: path.to_owned(), offset: key.offset }),
+        }
+    }
+
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        Ok(jsonl::read_record_at(file_of(header, key)?, key.offset, u64::from(key.length))?)
     }
 }
 
 /// The file that a key points into.
-pub(super) fn file_of(header: &Header, key: EntryKey) -> Result<&Path, AgentError> {
+fn file_of(header: &Header, key: EntryKey) -> Result<&Path, AgentError> {
     let path = header.files.get(usize::from(key.file));
     path.map(PathBuf::as_path).ok_or(AgentError::NotASession {
         agent: "codex",
@@ -123,7 +129,7 @@ impl Merge<'_> {
     /// Reads one file from an offset on; a base ends where it was left.
     fn file(&mut self, path: &Path, offset: u64, stretch: Stretch<'_>) -> Result<u64, AgentError> {
         let compressed = jsonl::is_compressed(path);
-        let end = jsonl::scan(
+        let end = jsonl::scan_records(
             path,
             offset,
             |line| record::parse(line, stretch.file, compressed),
@@ -163,7 +169,7 @@ impl Merge<'_> {
             if let Some(path) = child_in(&entry.body, &self.own) {
                 self.sink.learn(Fact::Child(path))?;
             }
-            self.sink.put(0, entry)?;
+            self.sink.put(entry)?;
         }
         ControlFlow::Continue(())
     }
@@ -181,7 +187,7 @@ fn child_in(body: &Body, own: &Path) -> Option<PathBuf> {
 
 fn is_same_file(path: &Path, offset: u64, head: u64) -> Result<bool, AgentError> {
     let shorter = !jsonl::is_compressed(path) && fs_err::metadata(path)?.len() < offset;
-    Ok(!shorter && jsonl::head_digest(path, offset)? == head)
+    Ok(!shorter && jsonl::digest_head(path, offset)? == head)
 }
 
 fn given_title(path: &Path) -> Option<String> {

@@ -21,7 +21,7 @@ use super::wire::{
     WireCompacted, WireError, WireEvent, WireItem, WireLine, WireLoose, WireTokenCount, WireTurnContext,
 };
 use super::{begun, usage};
-use crate::formats::line::Line;
+use crate::formats::jsonl::Line;
 
 /// What one line holds.
 #[derive(Debug)]

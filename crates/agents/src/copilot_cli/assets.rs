@@ -9,8 +9,7 @@ use serde_json::value::RawValue;
 
 use super::record;
 use super::wire::{WireAsset, WireBytes};
-use crate::formats::jsonl;
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line};
 use crate::formats::text::Text;
 
 /// What a `session.binary_asset` event holds.
@@ -98,10 +97,10 @@ impl Assets {
         let parse = |line: Line<'_>| {
             let past = line.offset >= end;
             let holds = !past && finder.find(&line.bytes[..line.bytes.len().min(64)]).is_some();
-            let asset = holds.then(|| record::parse(line, 0).and_then(|parsed| parsed.asset)).flatten();
+            let asset = holds.then(|| record::parse(line, 0).and_then(|parsed| parsed.more.asset)).flatten();
             Some((past, asset))
         };
-        let looked = jsonl::scan(path, 0, parse, |(past, asset)| {
+        let looked = jsonl::scan_records(path, 0, parse, |(past, asset)| {
             if let Some(asset) = asset {
                 self.places.entry(asset.id).or_insert(asset.place);
             }

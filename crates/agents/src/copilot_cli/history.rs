@@ -197,7 +197,7 @@ fn hand_over(path: &Path, text: &str, history: &WireHistory<'_>, sink: &mut dyn 
             {
                 sink.learn(title)?;
             }
-            sink.put(0, entry)?;
+            sink.put(entry)?;
         }
     }
     ControlFlow::Continue(())

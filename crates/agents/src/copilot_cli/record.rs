@@ -6,8 +6,8 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Begin, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part,
-    Permission, Reasoning, Rejected, SessionId, TitleRank,
+    Begin, Body, Call, CallForm, CallId, Compacted, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part,
+    Permission, Reasoning, SessionId, TitleRank,
 };
 use serde_json::value::RawValue;
 
@@ -17,15 +17,15 @@ use super::wire::{
     WireSetting, WireUser,
 };
 use super::{outcome, prompt, usage};
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line};
 use crate::formats::text::Text;
 
 /// What a line says.
-pub(super) struct Parsed {
-    pub key: EntryKey,
-    pub facts: Vec<Fact>,
-    pub entries: Vec<Entry>,
-    pub rejected: Option<&'static str>,
+pub(super) type Parsed = jsonl::Parsed<More>;
+
+/// What only lines of this client tell.
+#[derive(Default)]
+pub(super) struct More {
     /// Bytes that later events refer to, and where they stand.
     pub asset: Option<assets::Asset>,
     /// Whether the kind belongs to a family that we know.
@@ -56,29 +56,20 @@ type Bodies = Vec<(Origin, Body)>;
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
-    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
-    let key = EntryKey { file, offset: line.offset, part: 0, length };
+    let key = line.key(file);
     if line.is_too_long() {
         return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
     }
     if let Some(kind) = noise(line.bytes).filter(|_| !line.unterminated) {
-        let mut parsed = Parsed::new(key);
-        parsed.known = true;
-        parsed.put(None, false, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))]);
+        let mut parsed = Parsed::empty(key);
+        parsed.more.known = true;
+        parsed.put(None, false, None, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))]);
         return Some(parsed);
     }
-    match deserialize::<WireEvent<'_>>(line.bytes) {
+    match jsonl::deserialize::<WireEvent<'_>>(line.bytes) {
         Ok(event) => Some(Reading::of(line.bytes, key, &event)),
         Err(_) if line.unterminated => None,
         Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
-    }
-}
-
-/// Parses a line as text where it is text: then serde need not check each string again.
-fn deserialize<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
-    match simdutf8::basic::from_utf8(line) {
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(line),
     }
 }
 
@@ -87,29 +78,6 @@ fn noise(line: &[u8]) -> Option<&'static str> {
     let rest = line.strip_prefix(br#"{"type":""#)?;
     let kind = &rest[..rest.iter().take(48).position(|byte| *byte == b'"')?];
     NOISE.iter().copied().find(|noise| noise.as_bytes() == kind)
-}
-
-impl Parsed {
-    fn new(key: EntryKey) -> Self {
-        Self { key, facts: Vec::new(), entries: Vec::new(), rejected: None, asset: None, known: false }
-    }
-
-    fn rejected(key: EntryKey, reason: &'static str) -> Self {
-        let mut parsed = Self { rejected: Some(reason), ..Self::new(key) };
-        parsed.put(None, false, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed("rejected")))]);
-        parsed
-    }
-
-    pub(super) fn rejection(&self) -> Option<Rejected> {
-        self.rejected.map(|reason| Rejected { key: self.key, reason })
-    }
-
-    fn put(&mut self, at: Option<Timestamp>, side: bool, bodies: Bodies) {
-        for (part, (origin, body)) in bodies.into_iter().enumerate() {
-            let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
-            self.entries.push(Entry { key, at, origin, side, node: None, body });
-        }
-    }
 }
 
 /// An event in the course of being read.
@@ -126,28 +94,27 @@ impl<'r, 'a> Reading<'r, 'a> {
     fn of(line: &'a [u8], key: EntryKey, event: &'r WireEvent<'a>) -> Parsed {
         let kind = event.kind.as_deref().unwrap_or_default();
         let at = event.timestamp.as_deref().and_then(Timestamp::parse);
-        let mut parsed = Parsed::new(key);
-        parsed.known = is_known_kind(kind);
+        let mut parsed = Parsed::empty(key);
+        parsed.more.known = is_known_kind(kind);
         let Some(data) = event.data else {
-            parsed.put(at, false, vec![opaque(kind)]);
+            parsed.put(at, false, None, vec![opaque(kind)]);
             return parsed;
         };
         let ground = Ground { line, file: key.file, offset: key.offset };
         if kind == "session.binary_asset" {
-            parsed.asset = assets::asset(&ground, data);
+            parsed.more.asset = assets::asset(&ground, data);
         }
         let mut reading = Self { ground, kind, data, side: event.agent_id.is_some(), facts: Vec::new() };
-        match reading.bodies() {
-            Ok(bodies) => {
-                parsed.put(at, reading.side, bodies);
-                // What a sub-agent is told of the session is not the session's.
-                if !reading.side {
-                    parsed.facts = reading.facts;
-                }
-                parsed
-            }
-            Err(_) => Parsed { known: true, ..Parsed::rejected(key, "a field has another type than it had") },
+        let Ok(bodies) = reading.bodies() else {
+            let more = More { known: true, asset: None };
+            return Parsed { more, ..Parsed::rejected(key, "a field has another type than it had") };
+        };
+        parsed.put(at, reading.side, None, bodies);
+        // What a sub-agent is told of the session is not the session's.
+        if !reading.side {
+            parsed.facts = reading.facts;
         }
+        parsed
     }
 
     fn data<T: serde::Deserialize<'a>>(&self) -> serde_json::Result<T> {

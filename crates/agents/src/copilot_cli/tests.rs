@@ -1,66 +1,26 @@
 //! What real clients wrote, read.
 
-use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
-use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, Entry, Origin, Part, Place, TitleRank, Transcript, TranscriptBuilder, text_of};
+use carryover_core::transcript::{Part, Place, TitleRank, Transcript, TranscriptBuilder};
 
 use serde_json::json;
 
 use super::CopilotCli;
-use crate::{Agent, Bookmark, Found, Source, Store};
+use crate::fixtures::{self, Images};
+use crate::{Bookmark, Discovery, Reader, Source};
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/copilot_cli/fixtures").join(name)
+    fixtures::fixture(&CopilotCli, name)
 }
 
 fn read(path: &Path) -> Transcript {
-    let mut builder = TranscriptBuilder::new("copilot-cli");
-    let source = Source { path: path.to_path_buf(), key: None };
-    CopilotCli.read(&source, &Bookmark::Start, &mut builder).unwrap();
-    builder.finish()
+    fixtures::read(&CopilotCli, path)
 }
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    let mut transcript = transcript.clone();
-    let order = live::order(&transcript);
-    for index in &order {
-        let key = transcript.entries[*index].key;
-        let reloaded = CopilotCli.reload(&transcript.header, key).unwrap();
-        transcript.entries[*index] = reloaded.into_iter().find(|entry| entry.key == key).unwrap();
-    }
-    let mut out = String::new();
-    for alive in live::close(&transcript, &order) {
-        match alive {
-            Alive::Entry(index) => writeln!(out, "{}", line(&transcript.entries[index])).unwrap(),
-            Alive::Answer { text, .. } => writeln!(out, "answer: {}", one_line(text, 60)).unwrap(),
-        }
-    }
-    out
-}
-
-fn line(entry: &Entry) -> String {
-    let who = match entry.origin {
-        Origin::User => "user",
-        Origin::Agent => "agent",
-        Origin::Harness => "harness",
-        Origin::Hook => "hook",
-    };
-    let what = match &entry.body {
-        Body::Reasoning(reasoning) => reasoning.text.clone(),
-        Body::Call(call) => format!("{} {}", call.tool, call.input.as_str()),
-        Body::Outcome(outcome) => {
-            let images = outcome.parts.iter().filter(|part| matches!(part, Part::Blob(_))).count();
-            let code = outcome.exit_code.map(|code| format!(" exit {code}")).unwrap_or_default();
-            format!("{:?}{code} {images} images: {}", outcome.status, text_of(&outcome.parts))
-        }
-        body => text_of(body.parts()),
-    };
-    one_line(&format!("{who} {}: {what}", entry.body.kind()), 110)
+    fixtures::live_context(&CopilotCli, transcript, Images::InOutcomes)
 }
 
 /// As the code of 0.0.340 writes it.
@@ -86,16 +46,11 @@ fn a_document_of_the_first_versions_is_read() {
         "selectedModel": "claude-sonnet-4",
     });
     fs_err::write(&path, serde_json::to_string_pretty(&document).unwrap()).unwrap();
-    let store = Store { root: home.path().to_path_buf() };
-    let mut listed = Vec::new();
-    let mut tell = |found: Found| {
-        listed.push((found.id.0, found.title, found.drifted));
-        ControlFlow::Continue(())
-    };
-    CopilotCli.discover(&store, &mut tell).unwrap();
+    let listed = fixtures::discover(&CopilotCli, home.path());
+    let listed: Vec<_> = listed.into_iter().map(|found| (found.id.0, found.title, found.drifted)).collect();
     assert_eq!(listed, [(id.to_owned(), Some("look".to_owned()), false)]);
     let head = fs_err::read(&path).unwrap();
-    assert!(CopilotCli.recognise(&path, &head).is_some());
+    assert!(CopilotCli.recognises(&path, &head));
     let transcript = read(&path);
     assert_eq!(transcript.rejected, []);
     assert_eq!(transcript.header.model.as_deref(), Some("claude-sonnet-4"));
@@ -160,36 +115,15 @@ fn a_call_without_an_outcome_is_answered() {
 #[test]
 fn a_usage_limit_is_a_failure_and_not_context() {
     let transcript = read(&fixture("1.0.102-limit.jsonl"));
-    let failures: Vec<_> = transcript
-        .entries
-        .iter()
-        .filter_map(|entry| match &entry.body {
-            Body::Failure(failure) => Some(failure.kind),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(failures, [carryover_core::transcript::FailureKind::RateLimit]);
+    assert_eq!(fixtures::failures(&transcript), [carryover_core::transcript::FailureKind::RateLimit]);
     insta::assert_snapshot!(live_context(&transcript));
 }
 
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
+    let begin = || TranscriptBuilder::new("copilot-cli");
     for name in ["1.0.102-tools.jsonl", "1.0.102-compact.jsonl", "1.0.102-hooks.jsonl", "hand-written.jsonl"] {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let whole = read(&fixture(name));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        for cut in (0..bytes.len()).step_by(331).chain([bytes.len()]) {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let source = Source { path: path.clone(), key: None };
-            let mut builder = TranscriptBuilder::new("copilot-cli");
-            let bookmark = CopilotCli.read(&source, &Bookmark::Start, &mut builder).unwrap();
-            std::fs::write(&path, &bytes).unwrap();
-            CopilotCli.read(&source, &bookmark, &mut builder).unwrap();
-            let stepped = builder.finish();
-            assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
-            assert_eq!(stepped.rejected, []);
-        }
+        fixtures::check_reading_in_steps(&CopilotCli, name, fixtures::every(331), begin);
     }
 }
 
@@ -213,16 +147,7 @@ fn a_file_that_was_rewound_is_read_anew() {
 #[test]
 fn truncation_at_every_byte_loses_no_earlier_entry() {
     for name in ["1.0.102-limit.jsonl", "hand-written.jsonl"] {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        for cut in 0..bytes.len() {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let whole_lines = bytes[..cut].split(|byte| *byte == b'\n').count() - 1;
-            let records: std::collections::BTreeSet<_> =
-                read(&path).entries.iter().map(|entry| entry.key.record()).collect();
-            assert!(records.len() >= whole_lines, "{name} cut at {cut}");
-        }
+        fixtures::check_truncation(&CopilotCli, name);
     }
 }
 
@@ -236,14 +161,7 @@ fn a_session_is_listed_by_its_table() {
     std::fs::copy(fixture("1.0.102-tools.jsonl"), folder.join("events.jsonl")).unwrap();
     std::fs::write(folder.join("workspace.yaml"), "id: x\ncwd: /p\nname: 'Mine: #1'\nuser_named: true\n").unwrap();
     std::fs::write(folder.join("inuse.4294967295.lock"), "4294967295").unwrap();
-    let mut listed = Vec::new();
-    let store = Store { root: store.path().to_path_buf() };
-    CopilotCli
-        .discover(&store, &mut |found| {
-            listed.push(found);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    let listed = fixtures::discover(&CopilotCli, store.path());
     let [found] = listed.as_slice() else { panic!("{} sessions", listed.len()) };
     assert_eq!(found.id.0, ID);
     assert_eq!(found.title.as_deref(), Some("Mine: #1"));

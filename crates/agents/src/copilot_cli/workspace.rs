@@ -24,7 +24,7 @@ impl Workspace {
         if events.file_name()? != "events.jsonl" {
             return None;
         }
-        let bytes = crate::formats::jsonl::head(&events.with_file_name("workspace.yaml"), LONGEST).ok()?;
+        let bytes = crate::formats::jsonl::read_head(&events.with_file_name("workspace.yaml"), LONGEST).ok()?;
         Some(Self::parse(&String::from_utf8_lossy(&bytes)))
     }
 

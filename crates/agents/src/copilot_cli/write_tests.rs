@@ -8,7 +8,7 @@ use super::CopilotCli;
 use crate::foreign::{
     self, PIXEL, assert_entries_found, call, carried, env, image, outcome, records, said, session, shown, text,
 };
-use crate::{Agent, Carried, Op, Version, WritePlan};
+use crate::{Carried, Op, Reader, Version, WritePlan};
 
 fn plan(entries: &[Carried], version: Version) -> WritePlan {
     foreign::plan(&CopilotCli, &env(), ".copilot", Some(version), entries).unwrap()

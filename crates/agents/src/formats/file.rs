@@ -2,10 +2,13 @@
 //!
 //! In the place of any file may stand a pipe, for which one would wait; a device, which never ends; a socket or a folder.
 
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::Path;
 
+use carryover_core::time::Timestamp;
 use fs_err::File;
+use serde_json::Value;
 
 /// What a client's settings, and its lists of names, may be long.
 pub const MAX_SETTINGS: u64 = 1 << 20;
@@ -79,7 +82,19 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read(path, limit)?).map_err(not_text)
 }
 
-fn unlike_a_file(metadata: &std::fs::Metadata) -> Option<&'static str> {
+/// When a file was last written to.
+pub fn modified_at(metadata: &Metadata) -> Option<Timestamp> {
+    let modified = jiff::Timestamp::try_from(metadata.modified().ok()?).ok()?;
+    Some(Timestamp::from_millis(modified.as_millisecond()))
+}
+
+/// Reads one string of a client's settings, such as `/model/name`.
+pub fn read_setting(path: &Path, pointer: &str) -> Option<String> {
+    let settings: Value = serde_json::from_str(&read_text(path, MAX_SETTINGS).ok()?).ok()?;
+    settings.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+fn unlike_a_file(metadata: &Metadata) -> Option<&'static str> {
     let kind = metadata.file_type();
     if kind.is_file() {
         return None;
@@ -118,6 +133,16 @@ mod tests {
         assert_eq!(read(&path, 1024).unwrap().len(), 1024);
         let error = read(&path, 1023).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn a_setting_is_read_where_it_is_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        assert_eq!(read_setting(&path, "/model"), None);
+        std::fs::write(&path, r#"{"model":{"name":"m-1"},"other":1}"#).unwrap();
+        assert_eq!(read_setting(&path, "/model/name").as_deref(), Some("m-1"));
+        assert_eq!(read_setting(&path, "/model").or(read_setting(&path, "/other")), None);
     }
 
     #[cfg(unix)]

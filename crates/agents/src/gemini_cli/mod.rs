@@ -25,16 +25,10 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use std::borrow::Cow;
-use std::ops::ControlFlow;
-use std::path::Path;
+use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
-use carryover_core::transcript::{Action, Answer, Body, Call, Entry, EntryKey, Header, Outcome};
-
-use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
-};
+use crate::formats::file::read_setting;
+use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
 
 /// Gemini CLI, 0.61.
 pub(crate) struct GeminiCli;
@@ -52,7 +46,6 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["tmp", "*", "chats", "session-*"]],
     limits: Limits::Worded,
-    keeps_plan_mode: false,
     settings: &["projects.json"],
     instruction_files: &["GEMINI.md"],
     versions_seen: ("0.61.0", "0.61.0"),
@@ -62,7 +55,7 @@ static FACTS: Facts = Facts {
     ],
     windows_as_of: "2026-11-15",
     default_window: 1_048_576,
-    resume_budget: crate::UNKNOWN_RESUME_BUDGET,
+    ..Facts::USUAL
 };
 
 impl Agent for GeminiCli {
@@ -70,38 +63,15 @@ impl Agent for GeminiCli {
         &FACTS
     }
 
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        let text = String::from_utf8_lossy(&head[..head.len().min(2_048)]);
-        let ours =
-            text.trim_start().starts_with('{') && text.contains("\"sessionId\"") && text.contains("\"projectHash\"");
-        ours.then(|| Source { path: path.to_path_buf(), key: None })
+    fn current_model(&self, store: &Store) -> Option<String> {
+        read_setting(&store.root.join("settings.json"), "/model/name")
     }
-
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        discover::discover(store, found)
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(&write::plan)
     }
+}
 
-    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::session_in(store, file)?.into_iter().collect())
-    }
-
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        read::read(source, from, sink)
-    }
-
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        read::reload(header, key)
-    }
-
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        read::raw(header, key)
-    }
-
-    fn is_unknown(&self, body: &Body) -> bool {
-        let Body::Opaque(Cow::Owned(kind)) = body else { return false };
-        !kind.contains('/') && !matches!(kind.as_str(), "info" | "warning" | "message")
-    }
-
+impl Dialect for GeminiCli {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
     }
@@ -112,27 +82,5 @@ impl Agent for GeminiCli {
 
     fn strip(&self, outcome: &mut Outcome) {
         boilerplate::strip(outcome);
-    }
-
-    fn current_model(&self, store: &Store) -> Option<String> {
-        #[derive(serde::Deserialize)]
-        struct Settings {
-            model: Option<Model>,
-        }
-        #[derive(serde::Deserialize)]
-        struct Model {
-            name: Option<String>,
-        }
-        let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
-        serde_json::from_str::<Settings>(&text).ok()?.model?.name
-    }
-    fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
-    }
-}
-
-impl Writer for GeminiCli {
-    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-        write::plan(request, target)
     }
 }

@@ -4,40 +4,57 @@
 //! a reader at the bookmark had is compared with what there is now; from the first difference on it is retracted and
 //! put again.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::surplus::{Surplus, note_rejected};
-use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, Rejected, SessionId};
+use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, Rejected, SessionId};
 
-use super::project;
 use super::record::{self, Change, Parsed};
 use super::replay::{Replay, Sign};
+use super::{GeminiCli, project};
 use crate::formats::{file, jsonl};
-use crate::{AgentError, Bookmark, Sink, Source};
+use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
 /// The client sends a call that has no outcome as it is, which no API takes.
 const INTERRUPTED: &str =
     "[The session ended before what this call gave back was recorded. It may or may not have run.]";
 
-/// Reads from a bookmark on.
-pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let path = source.path.as_path();
-    let is_document = is_document(path)?;
-    let start = resume_point(path, from, is_document, sink)?;
-    let size = fs_err::metadata(path)?.len();
-    if start > 0 && start == size {
-        return Ok(*from);
+impl Reader for GeminiCli {
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let path = source.path.as_path();
+        let is_document = is_document(path)?;
+        let mut start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
+        let size = fs_err::metadata(path)?.len();
+        if start > 0 && start == size {
+            return Ok(*from);
+        }
+        if start > 0 && is_document {
+            // A document that has grown is another one.
+            // The verdict of a sink that wants no more is met again at the first entry.
+            let _ = sink.retract_all();
+            start = 0;
+        }
+        if start == 0 && begin(path, sink).is_break() {
+            return Ok(*from);
+        }
+        let mut session = Session { start, ..Session::new(sink.wants_the_past()) };
+        let end = if is_document { session.document(path)? } else { session.log(path)? };
+        let bookmark = jsonl::mark(path, end, jsonl::digest_head)?;
+        // The verdict of a sink that wants no more changes nothing: all has been read.
+        let _ = session.hand_over(sink);
+        Ok(bookmark)
     }
-    if start == 0 && begin(path, sink).is_break() {
-        return Ok(*from);
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        Ok(record::reload(&self.record(header, key)?, key))
     }
-    let mut session = Session { start, ..Session::new(sink.wants_the_past()) };
-    let end = if is_document { session.document(path)? } else { session.log(path)? };
-    let bookmark = Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? };
-    // The verdict of a sink that wants no more changes nothing: all has been read.
-    let _ = session.hand_over(sink);
-    Ok(bookmark)
+
+    fn is_unknown(&self, body: &Body) -> bool {
+        let Body::Opaque(Cow::Owned(kind)) = body else { return false };
+        !kind.contains('/') && !matches!(kind.as_str(), "info" | "warning" | "message")
+    }
 }
 
 /// Old clients wrote one object over many lines.
@@ -45,21 +62,8 @@ fn is_document(path: &Path) -> Result<bool, AgentError> {
     if path.extension().is_some_and(|extension| extension == "json") {
         return Ok(true);
     }
-    let head = jsonl::head(path, 16)?;
+    let head = jsonl::read_head(path, 16)?;
     Ok(head.strip_prefix(b"{").is_some_and(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\r\n")))
-}
-
-/// How far a reader had come: nowhere, where the file is another by now. A document is always another.
-fn resume_point(path: &Path, from: &Bookmark, is_document: bool, sink: &mut dyn Sink) -> Result<u64, AgentError> {
-    let Bookmark::Appended { offset, head } = *from else { return Ok(0) };
-    let size = fs_err::metadata(path)?.len();
-    let same = if is_document { offset == size } else { offset <= size };
-    if same && jsonl::head_digest(path, offset)? == head {
-        return Ok(offset);
-    }
-    // The verdict of a sink that wants no more is met again at the first entry.
-    let _ = sink.retract(EntryKey { file: 0, offset: 0, part: 0, length: 0 });
-    Ok(0)
 }
 
 fn begin(path: &Path, sink: &mut dyn Sink) -> ControlFlow<()> {
@@ -161,7 +165,7 @@ impl Session {
             }
         }
         for entry in self.replay.finish().into_iter().skip(kept) {
-            sink.put(self.start, entry)?;
+            sink.put(entry)?;
         }
         ControlFlow::Continue(())
     }
@@ -200,16 +204,4 @@ fn parent(path: &Path) -> Option<SessionId> {
     let folder = path.parent()?;
     let in_chats = folder.parent()?.file_name()? == "chats";
     in_chats.then(|| folder.file_name()).flatten().map(|name| SessionId(name.to_string_lossy().into_owned()))
-}
-
-/// The entries of one record, read again.
-pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-    Ok(record::reload(&raw(header, key)?, key))
-}
-
-/// The text of one record.
-pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let moved = |path: PathBuf| AgentError::Moved { path, offset: key.offset };
-    let path = header.files.get(usize::from(key.file)).ok_or_else(|| moved(PathBuf::new()))?;
-    jsonl::record(path, key.offset, u64::from(key.length)).map_err(|_| moved(path.clone()))
 }

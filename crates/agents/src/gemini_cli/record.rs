@@ -17,7 +17,7 @@ use super::boilerplate::{self, Sorted};
 use super::prompt;
 use super::wire::{WireBlob, WireContent, WirePart, WireRecord, WireResponse, WireSession, WireToolCall};
 use super::{failure, usage};
-use crate::formats::line::Line;
+use crate::formats::jsonl::Line;
 use crate::formats::text::Text;
 
 /// A message of the conversation.

@@ -1,16 +1,13 @@
 //! What real clients wrote, read.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
-use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Part, Transcript, TranscriptBuilder, text_of};
+use carryover_core::live::{self};
+use carryover_core::transcript::{Body, Entry, FailureKind, Transcript, TranscriptBuilder};
 
 use super::GeminiCli;
-use crate::{Agent, Bookmark, Source, Store};
+use crate::Reader;
+use crate::fixtures::{self, Images};
 
 const FIXTURES: &[&str] = &[
     "0.61.0-compressed.jsonl",
@@ -23,14 +20,11 @@ const FIXTURES: &[&str] = &[
 ];
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gemini_cli/fixtures").join(name)
+    fixtures::fixture(&GeminiCli, name)
 }
 
 fn read(path: &Path) -> Transcript {
-    let mut builder = TranscriptBuilder::new("gemini-cli").keeping_everything();
-    let source = Source { path: path.to_path_buf(), key: None };
-    GeminiCli.read(&source, &Bookmark::Start, &mut builder).unwrap();
-    builder.finish()
+    fixtures::read_whole(&GeminiCli, path)
 }
 
 fn read_lines(lines: &[&str]) -> Transcript {
@@ -43,34 +37,7 @@ fn read_lines(lines: &[&str]) -> Transcript {
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    let mut out = String::new();
-    for alive in live::resolve(transcript) {
-        match alive {
-            Alive::Entry(index) => writeln!(out, "{}", line(&transcript.entries[index])).unwrap(),
-            Alive::Answer { text, .. } => writeln!(out, "answer: {}", one_line(text, 60)).unwrap(),
-        }
-    }
-    out
-}
-
-fn line(entry: &Entry) -> String {
-    let who = match entry.origin {
-        Origin::User => "user",
-        Origin::Agent => "agent",
-        Origin::Harness => "harness",
-        Origin::Hook => "hook",
-    };
-    let what = match &entry.body {
-        Body::Reasoning(reasoning) => reasoning.text.clone(),
-        Body::Call(call) => format!("{} {}", call.tool, call.input.as_str()),
-        Body::Outcome(outcome) => {
-            let images = outcome.parts.iter().filter(|part| matches!(part, Part::Blob(_))).count();
-            let code = outcome.exit_code.map(|code| format!(" exit {code}")).unwrap_or_default();
-            format!("{:?}{code} {images} images: {}", outcome.status, text_of(&outcome.parts))
-        }
-        body => text_of(body.parts()),
-    };
-    one_line(&format!("{who} {}: {what}", entry.body.kind()), 110)
+    fixtures::live_lines(transcript, Images::InOutcomes)
 }
 
 fn kinds(transcript: &Transcript) -> Vec<String> {
@@ -148,39 +115,19 @@ fn what_was_taken_back_may_come_once_more() {
 
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
+    let begin = || TranscriptBuilder::new("gemini-cli").keeping_everything();
+    let around_line_ends = |bytes: &[u8]| {
+        let ends = (0..bytes.len()).filter(|at| bytes[*at] == b'\n');
+        ends.flat_map(|at| [at, at + 1, at + 40]).collect()
+    };
     for name in FIXTURES {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let whole = read(&fixture(name));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        let ends = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').flat_map(|at| [at, at + 1, at + 40]);
-        for cut in ends.filter(|cut| *cut <= bytes.len()) {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let source = Source { path: path.clone(), key: None };
-            let mut builder = TranscriptBuilder::new("gemini-cli").keeping_everything();
-            let bookmark = GeminiCli.read(&source, &Bookmark::Start, &mut builder).unwrap();
-            std::fs::write(&path, &bytes).unwrap();
-            GeminiCli.read(&source, &bookmark, &mut builder).unwrap();
-            let stepped = builder.finish();
-            assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
-            assert_eq!(stepped.rejected, []);
-            assert_eq!(stepped.header.title, whole.header.title, "{name} cut at {cut}");
-        }
+        fixtures::check_reading_in_steps(&GeminiCli, name, around_line_ends, begin);
     }
 }
 
 #[test]
 fn truncation_at_every_byte_loses_no_earlier_entry() {
-    let name = "0.61.0-hooks.jsonl";
-    let bytes = fs_err::read(fixture(name)).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(name);
-    for cut in 0..bytes.len() {
-        std::fs::write(&path, &bytes[..cut]).unwrap();
-        let whole_lines = bytes[..cut].split(|byte| *byte == b'\n').count() - 1;
-        let records: BTreeSet<_> = read(&path).entries.iter().map(|entry| entry.key.record()).collect();
-        assert!(records.len() >= whole_lines, "{name} cut at {cut}");
-    }
+    fixtures::check_truncation(&GeminiCli, "0.61.0-hooks.jsonl");
 }
 
 #[test]
@@ -310,13 +257,7 @@ fn sessions_are_listed_once_and_empty_ones_not_at_all() {
     std::fs::write(chats.join("session-2026-11-15T01-01-3897d7e7.jsonl"), orphan).unwrap();
     let agents = tools.replace("\"kind\":\"main\"", "\"kind\":\"subagent\"");
     std::fs::write(chats.join("session-2026-11-15T01-02-3897d7e8.jsonl"), agents).unwrap();
-    let mut found = Vec::new();
-    let store = Store { root: folder.path().to_path_buf() };
-    let each = &mut |session| {
-        found.push(session);
-        ControlFlow::Continue(())
-    };
-    GeminiCli.discover(&store, each).unwrap();
+    let found = fixtures::discover(&GeminiCli, folder.path());
     let [session] = found.as_slice() else { panic!("{} sessions", found.len()) };
     assert_eq!(session.title.as_deref(), Some("Fake utility summary of the session"));
     assert_eq!(session.project.as_deref(), Some(Path::new("/home/u/repo")));

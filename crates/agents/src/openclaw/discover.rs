@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
-use carryover_core::time::Timestamp;
 use carryover_core::transcript::{EntryKey, Fact, NodeId, SessionId};
 use rusqlite::Connection;
 
@@ -13,11 +12,12 @@ use super::branch::{Fate, KNOWN};
 use super::raw::Raw;
 use super::stored_session::Session;
 use super::wire::{WireKind, WireLink};
-use super::{lines, record, rows};
+use super::{OpenClaw, export, lines, record, rows};
+use crate::formats::file::modified_at;
 use crate::formats::tree::owner;
 use crate::formats::unopened::Unopened;
 use crate::formats::{drift, jsonl, sqlite};
-use crate::{AgentError, Found, Liveness, Source, Store};
+use crate::{AgentError, Discovery, Found, Liveness, Source, Store};
 
 /// How the database of each agent is called.
 pub(super) const DATABASE: &str = "openclaw-agent.sqlite";
@@ -30,25 +30,32 @@ const HEAD: u64 = 16 << 10;
 const LOOKED_AT: &str = "ORDER BY seq DESC LIMIT 3";
 const IN_DOUBT: &str = "ORDER BY seq DESC LIMIT 200";
 
-/// Tells every session of a store. Each of the user's agents has its own folder in it.
-pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    let mut unopened = Unopened::default();
-    for agent in agents(&store.root) {
-        let mut all = Vec::new();
-        let database = database(&agent);
-        if unopened.passes(&database) {
-            let looked = sqlite::look(&database, &mut |connection| sessions(connection, &database));
-            all.extend(unopened.take(looked).into_iter().flatten());
-        }
-        let known: BTreeSet<String> = all.iter().map(|found| found.id.0.clone()).collect();
-        all.extend(files(&agent.join("sessions"), &known, &mut unopened));
-        for session in all {
-            if found(session).is_break() {
-                return Ok(());
+impl Discovery for OpenClaw {
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        let named = path.file_name().is_some_and(|name| name == DATABASE);
+        let alone = || export::is_export(head) || is_session(path, head);
+        if sqlite::is_database(head) { named } else { alone() }
+    }
+
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        let mut unopened = Unopened::default();
+        for agent in agents(&store.root) {
+            let mut all = Vec::new();
+            let database = database(&agent);
+            if unopened.passes(&database) {
+                let looked = sqlite::look(&database, &mut |connection| sessions(connection, &database));
+                all.extend(unopened.take(looked).into_iter().flatten());
+            }
+            let known: BTreeSet<String> = all.iter().map(|found| found.id.0.clone()).collect();
+            all.extend(files(&agent.join("sessions"), &known, &mut unopened));
+            for session in all {
+                if found(session).is_break() {
+                    return Ok(());
+                }
             }
         }
+        unopened.end()
     }
-    unopened.end()
 }
 
 /// The folders of the user's agents.
@@ -135,28 +142,26 @@ fn files(folder: &Path, known: &BTreeSet<String>, unopened: &mut Unopened) -> Ve
 
 fn file(path: &Path) -> Result<Option<Found>, AgentError> {
     let metadata = fs_err::metadata(path)?;
-    let head = jsonl::head(path, HEAD)?;
-    if jsonl::lines(&head).all(|line| line.trim_ascii().is_empty()) {
+    let head = jsonl::read_head(path, HEAD)?;
+    if jsonl::whole_lines(&head).all(|line| line.trim_ascii().is_empty()) {
         return Ok(None);
     }
     let seen = |bytes: &[u8]| {
-        let lines = jsonl::lines(bytes).filter(|line| !line.trim_ascii().is_empty());
+        let lines = jsonl::whole_lines(bytes).filter(|line| !line.trim_ascii().is_empty());
         Seen::of(&lines.map(Raw::utf8).collect::<Vec<_>>())
     };
     let mut drifted = seen(&head).have_drifted();
     if drifted && metadata.len() > HEAD {
-        drifted = seen(&jsonl::head(path, drift::DOUBT)?).have_drifted();
+        drifted = seen(&jsonl::read_head(path, drift::DOUBT)?).have_drifted();
     }
     let Ok(mut session) = lines::look(path) else { return Ok(None) };
     if session.parent.is_some() {
         return Ok(None);
     }
     if session.label.is_none() && session.name.is_none() {
-        session.name = jsonl::lines(&head).map(Raw::utf8).find_map(|raw| prompt(&raw));
+        session.name = jsonl::whole_lines(&head).map(Raw::utf8).find_map(|raw| prompt(&raw));
     }
-    let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
-    let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
-    session.updated = session.updated.or(modified);
+    session.updated = session.updated.or(modified_at(&metadata));
     Ok(Some(told(session, Source { path: path.to_owned(), key: None }, metadata.len(), drifted)))
 }
 
@@ -213,7 +218,7 @@ impl Seen {
 }
 
 /// Whether the first bytes are those of a session in a file of its own.
-pub(super) fn is_session(path: &Path, head: &[u8]) -> bool {
+fn is_session(path: &Path, head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     let begins = serde_json::from_slice::<WireLink<'_>>(line).is_ok_and(|link| &*link.kind == "session");
     // Another agent's files begin alike.

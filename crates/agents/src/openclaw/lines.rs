@@ -14,7 +14,7 @@ use super::stored_session::{Fated, Head, Session, StoredSession, Take, time};
 use super::wire::WireEntry;
 use crate::AgentError;
 use crate::formats::file::{self, MAX_INDEX};
-use crate::formats::line::Line;
+use crate::formats::jsonl::Line;
 use crate::formats::{ids, jsonl};
 
 /// The index of a folder of sessions.
@@ -33,7 +33,7 @@ impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, AgentError> {
         let mut heads: Vec<Head> = Vec::new();
         let mut surplus = Surplus::default();
-        jsonl::scan(path, 0, head, |mut head| {
+        jsonl::scan_records(path, 0, head, |mut head| {
             if head.said.is_rejected() && surplus.is_one_too_many() {
                 return ControlFlow::Continue(());
             }
@@ -49,7 +49,7 @@ impl Lines {
         if u64::from(key.length) > jsonl::MAX_RECORD as u64 {
             return Raw::Bad("the record is longer than 64 MiB");
         }
-        match jsonl::record(&self.path, key.offset, u64::from(key.length)) {
+        match jsonl::read_record_at(&self.path, key.offset, u64::from(key.length)) {
             Ok(text) => Raw::Text(text.into()),
             Err(_) => Raw::Bad("not UTF-8"),
         }
@@ -73,9 +73,9 @@ fn head(line: Line<'_>) -> Option<Head> {
 
 /// What the first line and the index tell of a session.
 pub(super) fn look(path: &Path) -> Result<Session, AgentError> {
-    let head = jsonl::head(path, 16 << 10)?;
+    let head = jsonl::read_head(path, 16 << 10)?;
     let mut session = Session::default();
-    if let Some(first) = jsonl::lines(&head).next().or(Some(&head[..])) {
+    if let Some(first) = jsonl::whole_lines(&head).next().or(Some(&head[..])) {
         session.begin(&Raw::utf8(first));
     }
     if session.id.is_empty() {

@@ -23,17 +23,10 @@ mod tests;
 mod wire;
 mod write;
 
-use std::ops::ControlFlow;
-use std::path::Path;
-
-use carryover_core::transcript::{Action, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Call, Outcome};
 
 use crate::formats::file::{self, MAX_SETTINGS};
-use crate::formats::sqlite;
-use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
-};
+use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
 
 /// The client as of 2026.9, and its older stores.
 pub(crate) struct OpenClaw;
@@ -51,7 +44,6 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["agents", "*", "agent", "openclaw-agent.sqlite"], &["agents", "*", "sessions", "*.jsonl"]],
     limits: Limits::Worded,
-    keeps_plan_mode: false,
     settings: &["openclaw.json"],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("2026.9.6", "2026.9.6"),
@@ -62,44 +54,12 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
     ],
     windows_as_of: "2026-11-15",
-    default_window: 128_000,
-    resume_budget: crate::UNKNOWN_RESUME_BUDGET,
+    ..Facts::USUAL
 };
 
 impl Agent for OpenClaw {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        let named = path.file_name().is_some_and(|name| name == discover::DATABASE);
-        let alone = || export::is_export(head) || discover::is_session(path, head);
-        let ours = if sqlite::is_database(head) { named } else { alone() };
-        ours.then(|| Source { path: path.to_path_buf(), key: None })
-    }
-
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        discover::discover(store, found)
-    }
-
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        read::read(source, from, sink)
-    }
-
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        read::reload(header, key)
-    }
-
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        read::raw(header, key)
-    }
-
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
-    }
-
-    fn strip(&self, outcome: &mut Outcome) {
-        outcome::strip(outcome);
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
@@ -114,12 +74,16 @@ impl Agent for OpenClaw {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
+        Some(&write::plan)
     }
 }
 
-impl Writer for OpenClaw {
-    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-        write::plan(request, target)
+impl Dialect for OpenClaw {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        dialect::action(call, outcome)
+    }
+
+    fn strip(&self, outcome: &mut Outcome) {
+        outcome::strip(outcome);
     }
 }

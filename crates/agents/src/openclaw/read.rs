@@ -1,10 +1,11 @@
 //! Reading a session.
 
 use std::ops::{ControlFlow, Range};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
 
+use super::OpenClaw;
 use super::branch::{self, Fate};
 use super::export::{self, Exported};
 use super::lines::Lines;
@@ -13,62 +14,47 @@ use super::record;
 use super::rows::Rows;
 use super::stored_session::{Fated, Head, Session, StoredSession};
 use crate::formats::tree::bodies;
-use crate::formats::{file, ids, jsonl, sqlite};
-use crate::{AgentError, Bookmark, Sink, Source};
+use crate::formats::{file, ids, inside, jsonl, sqlite};
+use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
 /// What the client answers a call with that has no outcome.
 pub(super) const NO_RESULT: &str =
     "[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.";
 
-const EVERYTHING: EntryKey = EntryKey { file: 0, offset: 0, part: 0, length: 0 };
+impl Reader for OpenClaw {
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let mut begun = false;
+        open(source, &mut |kept, path| {
+            if begun && sink.retract_all().is_break() {
+                return Ok(Some(*from));
+            }
+            let is_first = !begun && *from == Bookmark::Start;
+            let from = if begun { &Bookmark::Start } else { from };
+            begun = true;
+            let Some(session) = kept.session()? else { return Ok(None) };
+            Pour { kept, session: &session, path, sink: &mut *sink, is_first }.pour(from).map(Some)
+        })
+    }
 
-/// Reads from a bookmark on.
-pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let mut begun = false;
-    open(source, &mut |kept, path| {
-        if begun && sink.retract(EVERYTHING).is_break() {
-            return Ok(Some(*from));
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        open(&inside::source_of(header), &mut |kept, _| {
+            let Some(raw) = kept.record(key)? else { return Ok(None) };
+            let heads = kept.heads()?;
+            let fates = fates(&heads);
+            let found = heads.iter().zip(&fates).find(|(head, _)| head.key.offset == key.offset);
+            Ok(found.map(|(head, fate)| record::parse(&raw, head.key, fate, &mut false).entries))
+        })
+        .map_err(|error| inside::moved(error, key))
+    }
+
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        let found = open(&inside::source_of(header), &mut |kept, _| kept.record(key))
+            .map_err(|error| inside::moved(error, key))?;
+        match found {
+            Raw::Text(text) => Ok(text.into_owned()),
+            Raw::Bad(_) => Err(AgentError::Moved { path: inside::source_of(header).path, offset: key.offset }),
         }
-        let is_first = !begun && *from == Bookmark::Start;
-        let from = if begun { &Bookmark::Start } else { from };
-        begun = true;
-        let Some(session) = kept.session()? else { return Ok(None) };
-        Pour { kept, session: &session, path, sink: &mut *sink, is_first }.pour(from).map(Some)
-    })
-}
-
-/// The entries of one record, read again.
-pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-    open(&source_of(header), &mut |kept, _| {
-        let Some(raw) = kept.record(key)? else { return Ok(None) };
-        let heads = kept.heads()?;
-        let fates = fates(&heads);
-        let found = heads.iter().zip(&fates).find(|(head, _)| head.key.offset == key.offset);
-        Ok(found.map(|(head, fate)| record::parse(&raw, head.key, fate, &mut false).entries))
-    })
-    .map_err(|error| moved(error, key))
-}
-
-/// One record as the client wrote it.
-pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let found = open(&source_of(header), &mut |kept, _| kept.record(key)).map_err(|error| moved(error, key))?;
-    match found {
-        Raw::Text(text) => Ok(text.into_owned()),
-        Raw::Bad(_) => Err(AgentError::Moved { path: source_of(header).path, offset: key.offset }),
     }
-}
-
-fn moved(error: AgentError, key: EntryKey) -> AgentError {
-    match error {
-        AgentError::NotASession { path, .. } => AgentError::Moved { path, offset: key.offset },
-        error => error,
-    }
-}
-
-fn source_of(header: &Header) -> Source {
-    let path = header.files.first().cloned().unwrap_or_default();
-    let key = (!header.session.0.is_empty()).then(|| header.session.0.clone());
-    Source { path, key }
 }
 
 /// What is looked for in what holds a session; `None` means that it is not there.
@@ -76,9 +62,9 @@ type Look<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Opti
 
 /// Opens what holds a session.
 fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
-    let (path, key) = inside(source);
+    let (path, key) = inside::split(source);
     let refuse = |reason| AgentError::NotASession { agent: "openclaw", path: path.clone(), reason };
-    let head = jsonl::head(&path, 1024)?;
+    let head = jsonl::read_head(&path, 1024)?;
     if !sqlite::is_database(&head) {
         let kept: Box<dyn StoredSession> = if export::is_export(&head) {
             let text = file::read_text(&path, file::MAX_DOCUMENT)?;
@@ -94,19 +80,6 @@ fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
         None => Ok(None),
     })?;
     found.ok_or_else(|| refuse("no such session is in it"))
-}
-
-/// A sub-agent's session is named by its database and its id, as if the database were a folder.
-fn inside(source: &Source) -> (PathBuf, Option<String>) {
-    let (path, key) = (source.path.clone(), source.key.clone());
-    if key.is_some() || path.is_file() {
-        return (path, key);
-    }
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    match path.parent().filter(|parent| parent.is_file()) {
-        Some(parent) => (parent.to_owned(), name),
-        None => (path, key),
-    }
 }
 
 fn fates(heads: &[Head]) -> Vec<Fate> {
@@ -147,7 +120,7 @@ impl Pour<'_> {
         if self.pass_over(&mut heads, &fates, start..present, &mut index)?.is_continue() {
             let records: Vec<Fated<'_>> = heads.iter().zip(&fates).skip(present).collect();
             self.kept.each(&records, &mut |parsed| {
-                hand_over(self.sink, parsed)?;
+                parsed.hand_over(self.sink)?;
                 index += 1;
                 ControlFlow::Continue(())
             })?;
@@ -182,7 +155,7 @@ impl Pour<'_> {
                 said.on(head.key, &fates[at])
             };
             parsed.entries.iter_mut().for_each(Entry::reduce);
-            if hand_over(self.sink, parsed).is_break() {
+            if parsed.hand_over(self.sink).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             *index += 1;
@@ -208,7 +181,7 @@ impl Pour<'_> {
         };
         match count {
             Some(count) => ControlFlow::Continue(count),
-            None => self.sink.retract(EVERYTHING).map_continue(|()| 0),
+            None => self.sink.retract_all().map_continue(|()| 0),
         }
     }
 
@@ -230,17 +203,4 @@ impl Pour<'_> {
         facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
     }
-}
-
-fn hand_over(sink: &mut dyn Sink, parsed: record::Parsed) -> ControlFlow<()> {
-    if let Some(rejected) = parsed.rejected {
-        sink.reject(rejected)?;
-    }
-    for fact in parsed.facts {
-        sink.learn(fact)?;
-    }
-    for entry in parsed.entries {
-        sink.put(0, entry)?;
-    }
-    ControlFlow::Continue(())
 }

@@ -1,6 +1,7 @@
 //! One record of a session, made into entries.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use carryover_core::transcript::{
     Body, CallId, Entry, EntryKey, Fact, Node, Note, Origin, Outcome, Part, Place, Rejected, TitleRank,
@@ -12,6 +13,8 @@ use super::outcome;
 use super::raw::Raw;
 use super::speech;
 use super::wire::{WireDetails, WireLink, WireMirrored, WireProvenance, lenient};
+use crate::Sink;
+use crate::formats::jsonl;
 use crate::formats::text::Text;
 use crate::formats::tree::bodies::{self, Bodies, note, opaque, spoken, title, unknown};
 use crate::formats::tree::wire::{Content, Message, Record};
@@ -22,6 +25,12 @@ pub(super) struct Parsed {
     pub facts: Vec<Fact>,
     pub entries: Vec<Entry>,
     pub rejected: Option<Rejected>,
+}
+
+impl Parsed {
+    pub(super) fn hand_over(self, sink: &mut dyn Sink) -> ControlFlow<()> {
+        jsonl::hand_over(self.rejected, self.facts, self.entries, sink)
+    }
 }
 
 /// What a record says, whether or not it is on the branch that the client goes on from.

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::SessionId;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::folders;
-use super::read;
 use super::rows::{session_of, session_query};
 use super::stored_session::{Raw, Session};
 use super::wire::WireInfo;
+use super::{OpenCode, export, folders, read};
+use crate::agent::discover_in;
 use crate::formats::unopened::Unopened;
-use crate::formats::{drift, sqlite};
-use crate::{AgentError, Found, Liveness, Source, Store};
+use crate::formats::{drift, jsonl, sqlite};
+use crate::{AgentError, Discovery, Found, Liveness, Source, Store};
 
 /// How many messages of a session are looked at to see that its format is known.
 const LOOKED_AT: i64 = 3;
@@ -22,47 +22,54 @@ const LOOKED_AT: i64 = 3;
 /// How many sessions of a database may be in use at a time.
 const CHANGED_LAST: i64 = 16;
 
-/// Tells every session of a store.
-pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    let mut known = BTreeSet::new();
-    let mut all = Vec::new();
-    let mut unopened = Unopened::default();
-    for path in databases_among(&store.root, &mut unopened)? {
-        let looked = sqlite::look(&path, &mut |connection| sessions(connection, &path, -1));
-        all.extend(unopened.take(looked).into_iter().flatten());
-    }
-    known.extend(all.iter().map(|found| found.id.0.clone()));
-    for (path, session) in folders::sessions(&store.root, &known, &mut unopened)? {
-        let newest = folders::newest(&store.root, &session.id, 3);
-        let is_known = |raw: &Raw| matches!(raw, Raw::Text(text) if is_known(text.as_bytes()));
-        if !newest.is_empty() {
-            let drifted = !newest.iter().any(is_known);
-            all.push(told(session, Source { path, key: None }, drifted));
+impl Discovery for OpenCode {
+    fn recognises(&self, path: &Path, head: &[u8]) -> bool {
+        if sqlite::is_database(head) {
+            let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode"));
+            let ours = memchr::memmem::find(head, b"fk_part_message_id_message_id_fk").is_some();
+            return named || ours;
         }
-    }
-    for session in all {
-        if found(session).is_break() {
-            return Ok(());
+        let text = String::from_utf8_lossy(head);
+        if folders::Folders::of(path).is_some() && text.contains("\"ses_") {
+            return true;
         }
+        let text = export::without_status(&text);
+        let beginning: String = text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
+        beginning.starts_with("{\"info\":{") && text.contains("\"ses_")
     }
-    unopened.end()
-}
 
-/// The sessions in one database that changed last. A session of the older form is one file.
-pub(super) fn sessions_in(store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-    if file.extension().is_none_or(|end| end != "json") {
-        return sqlite::look(file, &mut |connection| sessions(connection, file, CHANGED_LAST));
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        let mut known = BTreeSet::new();
+        let mut all = Vec::new();
+        let mut unopened = Unopened::default();
+        for path in databases_among(&store.root, &mut unopened)? {
+            let looked = sqlite::look(&path, &mut |connection| sessions(connection, &path, -1));
+            all.extend(unopened.take(looked).into_iter().flatten());
+        }
+        known.extend(all.iter().map(|found| found.id.0.clone()));
+        for (path, session) in folders::sessions(&store.root, &known, &mut unopened)? {
+            let newest = folders::newest(&store.root, &session.id, 3);
+            let is_known = |raw: &Raw| matches!(raw, Raw::Text(text) if is_known(text.as_bytes()));
+            if !newest.is_empty() {
+                let drifted = !newest.iter().any(is_known);
+                all.push(told(session, Source { path, key: None }, drifted));
+            }
+        }
+        for session in all {
+            if found(session).is_break() {
+                return Ok(());
+            }
+        }
+        unopened.end()
     }
-    let mut found = Vec::new();
-    let told = discover(store, &mut |session| {
-        found.extend(Some(session).filter(|session| session.source.path == file));
-        ControlFlow::Continue(())
-    });
-    // What else could not be opened is not its fault.
-    if found.is_empty() {
-        told?;
+
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        // A session of the older form is one file; of a database, those that changed last are told.
+        if file.extension().is_some_and(|end| end == "json") {
+            return discover_in(self, store, file);
+        }
+        sqlite::look(file, &mut |connection| sessions(connection, file, CHANGED_LAST))
     }
-    Ok(found)
 }
 
 /// The databases of a store: each release channel has its own. A store may be one database, too.
@@ -78,7 +85,7 @@ fn databases_among(root: &Path, unopened: &mut Unopened) -> Result<Vec<PathBuf>,
     for entry in fs_err::read_dir(root)? {
         let path = entry?.path();
         let head = if path.extension().is_some_and(|end| end == "db") && unopened.passes(&path) {
-            crate::formats::jsonl::head(&path, sqlite::MAGIC.len() as u64)?
+            jsonl::read_head(&path, sqlite::MAGIC.len() as u64)?
         } else {
             Vec::new()
         };

@@ -58,7 +58,7 @@ pub(super) fn sessions(
             if file.extension().is_none_or(|end| end != "json") || !unopened.passes(&file) {
                 continue;
             }
-            let bytes = jsonl::head(&file, 64 << 10)?;
+            let bytes = jsonl::read_head(&file, 64 << 10)?;
             let Ok(info) = serde_json::from_slice::<WireSession<'_>>(&bytes) else { continue };
             if info.parent.is_none() && !known.contains(&info.id) {
                 found.push((file.clone(), Session::of(info)));

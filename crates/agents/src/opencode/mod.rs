@@ -30,16 +30,11 @@ mod usage;
 mod wire;
 mod write;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Action, Answer, Body, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
-use crate::formats::sqlite;
-use crate::{
-    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
-    TargetView, WritePlan, WriteRequest, Writer,
-};
+use crate::{Agent, Base, Dialect, Env, Facts, Limits, ModelWindow, PathRule, Store, Writer};
 
 /// The client as of 1.18, and its older stores.
 pub(crate) struct OpenCode;
@@ -47,7 +42,6 @@ pub(crate) struct OpenCode;
 static FACTS: Facts = Facts {
     id: "opencode",
     name: "OpenCode",
-    aliases: &[],
     binaries: &["opencode"],
     start: &["opencode", "--prompt", "{prompt}"],
     packages: &["opencode-ai"],
@@ -57,8 +51,6 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["*.db"], &["storage", "session", "*", "*.json"]],
     limits: Limits::Recorded,
-    keeps_plan_mode: false,
-    settings: &[],
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("1.18.33", "1.18.33"),
     windows: &[
@@ -68,8 +60,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
     ],
     windows_as_of: "2026-11-15",
-    default_window: 128_000,
-    resume_budget: crate::UNKNOWN_RESUME_BUDGET,
+    ..Facts::USUAL
 };
 
 /// The variable that names the database itself.
@@ -87,50 +78,16 @@ impl Agent for OpenCode {
         own.into_iter().chain(usual).map(|root| Store { root }).collect()
     }
 
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        let source = Source { path: path.to_path_buf(), key: None };
-        if sqlite::is_database(head) {
-            let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("opencode"));
-            let ours = memchr::memmem::find(head, b"fk_part_message_id_message_id_fk").is_some();
-            return (named || ours).then_some(source);
-        }
-        let text = String::from_utf8_lossy(head);
-        if folders::Folders::of(path).is_some() && text.contains("\"ses_") {
-            return Some(source);
-        }
-        let text = export::without_status(&text);
-        let beginning: String = text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
-        (beginning.starts_with("{\"info\":{") && text.contains("\"ses_")).then_some(source)
+    fn current_model(&self, store: &Store) -> Option<String> {
+        model::of_store(&store.root, &in_use(&store.root))
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        discover::discover(store, found)
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(&write::plan)
     }
+}
 
-    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        discover::sessions_in(store, file)
-    }
-
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        read::near_end(source)
-    }
-
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        read::read(source, from, sink)
-    }
-
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        read::reload(header, key)
-    }
-
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        read::raw(header, key)
-    }
-
-    fn is_unknown(&self, body: &Body) -> bool {
-        matches!(body, Body::Opaque(kind) if kind == "unknown" || kind.starts_with("message "))
-    }
-
+impl Dialect for OpenCode {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
     }
@@ -141,20 +98,6 @@ impl Agent for OpenCode {
 
     fn strip(&self, outcome: &mut Outcome) {
         dialect::strip(outcome);
-    }
-
-    fn current_model(&self, store: &Store) -> Option<String> {
-        model::of_store(&store.root, &in_use(&store.root))
-    }
-
-    fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
-    }
-}
-
-impl Writer for OpenCode {
-    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-        write::plan(request, target)
     }
 }
 

@@ -9,6 +9,7 @@ use carryover_core::transcript::{
     Begin, Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of,
 };
 
+use super::OpenCode;
 use super::export::{self, Exported};
 use super::folders::Folders;
 use super::pile::{Parser, Pile};
@@ -17,84 +18,71 @@ use super::rows::Rows;
 use super::stored_session::{Head, Message, Session, StoredSession, Weight};
 use super::thread::{self, Fate};
 use super::wire::{WireInfo, WireModel, WireRule, lenient};
-use crate::formats::{file, ids, lanes, sqlite};
-use crate::{AgentError, Bookmark, Sink, Source};
+use crate::formats::{file, ids, inside, jsonl, lanes, sqlite};
+use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
 /// What the client answers a call with that has no outcome.
 const INTERRUPTED: &str = "[Tool execution was interrupted]";
 
-const EVERYTHING: EntryKey = EntryKey { file: 0, offset: 0, part: 0, length: 0 };
-
-/// Reads from a bookmark on.
-pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let mut begun = false;
-    open(source, &mut |kept, path| {
-        if begun && sink.retract(EVERYTHING).is_break() {
-            return Ok(Some(*from));
-        }
-        let is_first = !begun && *from == Bookmark::Start;
-        let from = if begun { &Bookmark::Start } else { from };
-        begun = true;
-        let Some(session) = kept.session()? else { return Ok(None) };
-        Pour { kept, session: &session, path, sink: &mut *sink, is_first, is_titled: false, model: None }
-            .pour(from)
-            .map(Some)
-    })
-}
-
-/// A bookmark a few messages before the end.
-pub(super) fn near_end(source: &Source) -> Result<Bookmark, AgentError> {
-    const FEW: usize = 8;
-    open(source, &mut |kept, _| {
-        let Some(session) = kept.session()? else { return Ok(None) };
-        let mut heads = kept.heads()?;
-        kept.weigh(&mut heads)?;
-        let fates = thread::fates(kept, &session, &heads)?;
-        let count = heads.len().saturating_sub(FEW);
-        Ok(Some(mark(&session, &heads[..count], &fates)))
-    })
-}
-
-/// The entries of one message, read again.
-pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-    open(&source_of(header), &mut |kept, _| {
-        let Some(session) = kept.session()? else { return Ok(None) };
-        let Some(found) = kept.message(key.offset)? else { return Ok(None) };
-        let heads = kept.heads()?;
-        let fates = thread::fates(kept, &session, &heads)?;
-        let fate = heads.iter().zip(fates).find(|(head, _)| head.message.id == found.message.id);
-        Ok(fate.map(|(_, fate)| record::parse(found.as_message(), &fate, &mut Parser::default()).entries))
-    })
-    .map_err(|error| moved(error, key))
-}
-
-/// One message in the form in which the client exports it.
-pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let record = open(&source_of(header), &mut |kept, _| {
-        let Some(found) = kept.message(key.offset)? else { return Ok(None) };
-        // What was taken back of it is no longer part of it.
-        let revert = kept.session()?.and_then(|session| session.revert);
-        let revert = revert.filter(|revert| revert.message == found.message.id).and_then(|revert| revert.part);
-        let message = found.as_message();
-        let message = revert.map_or(message, |part| message.before(&part));
-        Ok(Some(message.to_record()))
-    });
-    let gone = || AgentError::Moved { path: source_of(header).path, offset: key.offset };
-    let record = record.map_err(|error| moved(error, key))?.ok_or_else(gone)?;
-    Ok(record.to_string())
-}
-
-fn moved(error: AgentError, key: EntryKey) -> AgentError {
-    match error {
-        AgentError::NotASession { path, .. } => AgentError::Moved { path, offset: key.offset },
-        error => error,
+impl Reader for OpenCode {
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        const FEW: usize = 8;
+        open(source, &mut |kept, _| {
+            let Some(session) = kept.session()? else { return Ok(None) };
+            let mut heads = kept.heads()?;
+            kept.weigh(&mut heads)?;
+            let fates = thread::fates(kept, &session, &heads)?;
+            let count = heads.len().saturating_sub(FEW);
+            Ok(Some(mark(&session, &heads[..count], &fates)))
+        })
     }
-}
 
-fn source_of(header: &Header) -> Source {
-    let path = header.files.first().cloned().unwrap_or_default();
-    let key = (!header.session.0.is_empty()).then(|| header.session.0.clone());
-    Source { path, key }
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let mut begun = false;
+        open(source, &mut |kept, path| {
+            if begun && sink.retract_all().is_break() {
+                return Ok(Some(*from));
+            }
+            let is_first = !begun && *from == Bookmark::Start;
+            let from = if begun { &Bookmark::Start } else { from };
+            begun = true;
+            let Some(session) = kept.session()? else { return Ok(None) };
+            Pour { kept, session: &session, path, sink: &mut *sink, is_first, is_titled: false, model: None }
+                .pour(from)
+                .map(Some)
+        })
+    }
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        open(&inside::source_of(header), &mut |kept, _| {
+            let Some(session) = kept.session()? else { return Ok(None) };
+            let Some(found) = kept.message(key.offset)? else { return Ok(None) };
+            let heads = kept.heads()?;
+            let fates = thread::fates(kept, &session, &heads)?;
+            let fate = heads.iter().zip(fates).find(|(head, _)| head.message.id == found.message.id);
+            Ok(fate.map(|(_, fate)| record::parse(found.as_message(), &fate, &mut Parser::default()).entries))
+        })
+        .map_err(|error| inside::moved(error, key))
+    }
+
+    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        let record = open(&inside::source_of(header), &mut |kept, _| {
+            let Some(found) = kept.message(key.offset)? else { return Ok(None) };
+            // What was taken back of it is no longer part of it.
+            let revert = kept.session()?.and_then(|session| session.revert);
+            let revert = revert.filter(|revert| revert.message == found.message.id).and_then(|revert| revert.part);
+            let message = found.as_message();
+            let message = revert.map_or(message, |part| message.before(&part));
+            Ok(Some(message.to_record()))
+        });
+        let gone = || AgentError::Moved { path: inside::source_of(header).path, offset: key.offset };
+        let record = record.map_err(|error| inside::moved(error, key))?.ok_or_else(gone)?;
+        Ok(record.to_string())
+    }
+
+    fn is_unknown(&self, body: &Body) -> bool {
+        matches!(body, Body::Opaque(kind) if kind == "unknown" || kind.starts_with("message "))
+    }
 }
 
 /// What is looked for in what holds a session; `None` means that the session is not there.
@@ -102,7 +90,7 @@ type Look<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Opti
 
 /// Opens what holds a session.
 fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
-    let (path, key) = inside(source);
+    let (path, key) = inside::split(source);
     let refuse = |reason| AgentError::NotASession { agent: "opencode", path: path.clone(), reason };
     if is_file_of_its_own(&path)? {
         let kept: Box<dyn StoredSession> = if let Some(folders) = Folders::of(&path) {
@@ -121,21 +109,8 @@ fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
     found.ok_or_else(|| refuse("no such session is in it"))
 }
 
-/// A sub-agent's session is named by its database and its id, as if the database were a folder.
-fn inside(source: &Source) -> (PathBuf, Option<String>) {
-    let (path, key) = (source.path.clone(), source.key.clone());
-    if key.is_some() || path.is_file() {
-        return (path, key);
-    }
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    match path.parent().filter(|parent| parent.is_file()) {
-        Some(parent) => (parent.to_owned(), name),
-        None => (path, key),
-    }
-}
-
 fn is_file_of_its_own(path: &Path) -> Result<bool, AgentError> {
-    let head = crate::formats::jsonl::head(path, 1024)?;
+    let head = jsonl::read_head(path, 1024)?;
     let text = String::from_utf8_lossy(&head);
     Ok(!sqlite::is_database(&head) && export::without_status(&text).trim_start().starts_with('{'))
 }
@@ -228,7 +203,7 @@ impl Pour<'_> {
         };
         match count {
             Some(count) => ControlFlow::Continue(count),
-            None => self.sink.retract(EVERYTHING).map_continue(|()| 0),
+            None => self.sink.retract_all().map_continue(|()| 0),
         }
     }
 
@@ -271,7 +246,7 @@ impl Pour<'_> {
             if is_past {
                 entry.reduce();
             }
-            self.sink.put(0, entry)?;
+            self.sink.put(entry)?;
         }
         ControlFlow::Continue(())
     }

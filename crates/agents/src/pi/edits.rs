@@ -11,8 +11,7 @@ use std::path::Path;
 use carryover_core::json::Json;
 
 use super::wire::WireEdit;
-use crate::formats::jsonl;
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line};
 
 /// What stands in every edit.
 const EDIT: &str = r#""context_edit""#;
@@ -33,12 +32,12 @@ impl Edits {
     pub(super) fn after(path: &Path, offset: u64) -> io::Result<Self> {
         let mut edits = Self::default();
         // Few sessions have any, and looking for the word is a fraction of looking at every line.
-        if !jsonl::holds(path, offset, EDIT)? {
+        if !jsonl::contains_text(path, offset, EDIT)? {
             return Ok(edits);
         }
         let finder = memchr::memmem::Finder::new(EDIT);
         let parse = |line: Line<'_>| finder.find(line.bytes).and_then(|_| parse(line.bytes));
-        jsonl::scan(path, offset, parse, |(target, edit)| {
+        jsonl::scan_records(path, offset, parse, |(target, edit)| {
             edits.0.insert(target, edit);
             ControlFlow::Continue(())
         })?;

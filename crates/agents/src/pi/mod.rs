@@ -20,19 +20,11 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use std::ops::ControlFlow;
-use std::path::Path;
-
-use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
+use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
 use settings::Settings;
 
-use crate::formats::jsonl;
-use crate::formats::tree::owner;
-use crate::{
-    Agent, AgentError, Base, Bookmark, Env, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store,
-    TargetView, WritePlan, WriteRequest, Writer,
-};
+use crate::{Agent, Base, Dialect, Env, Facts, Limits, ModelWindow, PathRule, Store, Writer};
 
 /// pi, 0.27 to 0.87.
 pub(crate) struct Pi;
@@ -40,7 +32,6 @@ pub(crate) struct Pi;
 static FACTS: Facts = Facts {
     id: "pi",
     name: "pi",
-    aliases: &[],
     binaries: &["pi"],
     start: &["pi", "{prompt}"],
     packages: &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
@@ -50,7 +41,6 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["sessions", "*", "*.jsonl"]],
     limits: Limits::Worded,
-    keeps_plan_mode: false,
     settings: &["settings.json"],
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("0.27.9", "0.87.1"),
@@ -90,8 +80,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "o4-mini", tokens: 200_000 },
     ],
     windows_as_of: "2026-11-15",
-    default_window: 128_000,
-    resume_budget: crate::UNKNOWN_RESUME_BUDGET,
+    ..Facts::USUAL
 };
 
 impl Agent for Pi {
@@ -103,37 +92,16 @@ impl Agent for Pi {
         settings::stores(FACTS.store_candidates(env), env)
     }
 
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        // Another client's files begin alike.
-        let ours = discover::is_session(head) && !owner::has_several_agents(path, head);
-        ours.then(|| Source { path: path.to_path_buf(), key: None })
+    fn current_model(&self, store: &Store) -> Option<String> {
+        Settings::of(&store.root).default_model
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        discover::discover(store, found)
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(&write::plan)
     }
+}
 
-    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::look(file)?.into_iter().collect())
-    }
-
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        let offset = jsonl::near_end(&source.path)?;
-        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
-    }
-
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        read::read(source, from, sink)
-    }
-
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        read::reload(header, key)
-    }
-
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        read::raw(header, key)
-    }
-
+impl Dialect for Pi {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
     }
@@ -144,19 +112,5 @@ impl Agent for Pi {
 
     fn strip(&self, outcome: &mut Outcome) {
         outcome::strip(outcome);
-    }
-
-    fn current_model(&self, store: &Store) -> Option<String> {
-        Settings::of(&store.root).default_model
-    }
-
-    fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
-    }
-}
-
-impl Writer for Pi {
-    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-        write::plan(request, target)
     }
 }

@@ -10,9 +10,8 @@ use std::path::Path;
 use carryover_core::transcript::{Body, Node, NodeId};
 
 use super::edits::Edits;
-use super::record::{self, NO_RECORD, Parsed, Told};
-use crate::formats::jsonl;
-use crate::formats::line::Line;
+use super::record::{self, Parsed, Told};
+use crate::formats::jsonl::{self, Line};
 
 /// The first line tells the version.
 const HEAD: u64 = 16 << 10;
@@ -26,7 +25,7 @@ pub(super) struct Numbers {
 impl Numbers {
     /// For a file of version 1 that is read from this offset on; `None` where records have names.
     pub(super) fn of(path: &Path, offset: u64) -> io::Result<Option<Self>> {
-        if !is_first_version(&jsonl::head(path, HEAD)?) {
+        if !is_first_version(&jsonl::read_head(path, HEAD)?) {
             return Ok(None);
         }
         let mut numbers = Self { next: 0 };
@@ -45,7 +44,8 @@ impl Numbers {
 
     /// The number of a record; a line that is none has none.
     fn count(&mut self, parsed: &Parsed) -> Option<u64> {
-        if parsed.rejected == Some(NO_RECORD) {
+        // The client skips such lines.
+        if parsed.rejected == Some(jsonl::NO_OBJECT) {
             return None;
         }
         self.next += 1;
@@ -56,7 +56,7 @@ impl Numbers {
     pub(super) fn place(&mut self, parsed: &mut Parsed) {
         let Some(number) = self.count(parsed).filter(|number| *number > 0) else { return };
         let parent = (number > 1).then(|| name(number - 1));
-        let kept = parsed.first_kept.filter(|first| (1..number).contains(first)).map(name).zip(parent);
+        let kept = parsed.more.first_kept.filter(|first| (1..number).contains(first)).map(name).zip(parent);
         for entry in &mut parsed.entries {
             entry.node = Some(Node { id: name(number), parent, group: None });
             if let Body::Compacted(compacted) = &mut entry.body {
@@ -78,6 +78,6 @@ fn is_first_version(head: &[u8]) -> bool {
         #[serde(default)]
         version: Option<u64>,
     }
-    let first = jsonl::lines(head).next().and_then(|line| serde_json::from_slice::<First>(line).ok());
+    let first = jsonl::whole_lines(head).next().and_then(|line| serde_json::from_slice::<First>(line).ok());
     first.is_some_and(|first| first.kind == "session" && first.version.is_none_or(|version| version < 2))
 }

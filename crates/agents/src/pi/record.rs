@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, CallId, Compacted, Entry, EntryKey, Fact, Node, NodeId, Note, Origin, Outcome, Part, Place, Rejected,
-    SessionId, Status, TitleRank,
+    Body, CallId, Compacted, Entry, EntryKey, Fact, Node, NodeId, Note, Origin, Outcome, Part, Place, SessionId,
+    Status, TitleRank,
 };
 
 use super::edits::{Edit, Edits};
 use super::outcome;
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line};
 use crate::formats::text::Text;
 use crate::formats::tree::bodies::{self, Bodies, note, opaque, spoken, unknown};
 use crate::formats::tree::brought;
@@ -19,11 +19,11 @@ use crate::formats::tree::wire::{Content, Message, Record};
 use crate::formats::tree::words::{PassedOver, Words};
 
 /// What a line says.
-pub(super) struct Parsed {
-    pub key: EntryKey,
-    pub facts: Vec<Fact>,
-    pub entries: Vec<Entry>,
-    pub rejected: Option<&'static str>,
+pub(super) type Parsed = jsonl::Parsed<More>;
+
+/// What only lines of this client tell.
+#[derive(Default)]
+pub(super) struct More {
     /// Of a kind that we know.
     pub known: bool,
     /// The first record that a compaction keeps, in a file whose records have numbers only.
@@ -37,30 +37,20 @@ pub(super) struct Told {
     model: String,
 }
 
-/// Why a line is none of the client's records; it skips such lines.
-pub(super) const NO_RECORD: &str = "not a JSON object";
-
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse(told: &mut Told, line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> {
-    let key = key(line, file);
-    if line.is_too_long() {
-        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
-    }
-    match bodies::deserialize::<Record<'_, Text<'_>>>(line.bytes) {
-        Ok(record) => Some(Reading { line: line.bytes, key, record, told }.parsed(edits)),
-        Err(_) if line.unterminated => None,
-        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
-        Err(_) => Some(Parsed::rejected(key, NO_RECORD)),
-    }
+    jsonl::parse_line(line, file, |key, record: Record<'_, Text<'_>>| {
+        Reading { line: line.bytes, key, record, told }.parsed(edits)
+    })
 }
 
 /// Reads a line from before the last compaction, of which kinds and places are told only. Most of a long session is of
 /// that kind, and most of such a record is text that nobody will see.
 pub(super) fn pass_over(told: &mut Told, line: Line<'_>, file: u16, edits: &Edits) -> Option<Parsed> {
-    let mut parsed = match bodies::deserialize::<Record<'_, PassedOver>>(line.bytes) {
+    let mut parsed = match jsonl::deserialize::<Record<'_, PassedOver>>(line.bytes) {
         // What a prompt brings along is told by its words, and what is wrong with a line by who reads it whole.
         Ok(record) if !is_prompt(&record) => {
-            Reading { line: line.bytes, key: key(line, file), record, told }.parsed(edits)
+            Reading { line: line.bytes, key: line.key(file), record, told }.parsed(edits)
         }
         _ => parse(told, line, file, edits)?,
     };
@@ -70,21 +60,6 @@ pub(super) fn pass_over(told: &mut Told, line: Line<'_>, file: u16, edits: &Edit
 
 fn is_prompt<W>(record: &Record<'_, W>) -> bool {
     record.message.as_ref().is_some_and(|message| &*message.role == "user")
-}
-
-fn key(line: Line<'_>, file: u16) -> EntryKey {
-    EntryKey { file, offset: line.offset, part: 0, length: u32::try_from(line.length).unwrap_or(u32::MAX) }
-}
-
-impl Parsed {
-    fn rejected(key: EntryKey, reason: &'static str) -> Self {
-        let entries = vec![bodies::rejected(key)];
-        Self { key, facts: Vec::new(), entries, rejected: Some(reason), known: false, first_kept: None }
-    }
-
-    pub(super) fn rejection(&self) -> Option<Rejected> {
-        self.rejected.map(|reason| Rejected { key: self.key, reason })
-    }
 }
 
 /// A record in the course of being read.
@@ -106,8 +81,8 @@ impl<'a, W: Words<'a>> Reading<'_, 'a, W> {
         };
         let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
         let entries = bodies::entries(bodies, self.key, self.record.timestamp.as_deref(), self.node());
-        let first_kept = self.record.first_kept_entry_index;
-        Parsed { key: self.key, facts, entries, rejected: None, known, first_kept }
+        let more = More { known, first_kept: self.record.first_kept_entry_index };
+        Parsed { key: self.key, facts, entries, rejected: None, more }
     }
 
     /// Everything but the first line is part of the tree; the oldest files have no names in it.
@@ -270,13 +245,13 @@ mod tests {
             lines.extend(fs_err::read_to_string(file.unwrap().path()).unwrap().lines().map(str::to_owned));
         }
         for text in &lines {
-            let line = Line { offset: 9, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
+            let line = Line::whole(9, text.as_bytes());
             let told = || Told { title: true, model: String::new() };
             let mut whole = parse(&mut told(), line, 0, &Edits::default()).unwrap();
             whole.entries.iter_mut().for_each(Entry::reduce);
             let passed = pass_over(&mut told(), line, 0, &Edits::default()).unwrap();
             assert_eq!((passed.entries, passed.facts), (whole.entries, whole.facts), "{text}");
-            assert_eq!((passed.rejected, passed.known), (whole.rejected, whole.known), "{text}");
+            assert_eq!((passed.rejected, passed.more.known), (whole.rejected, whole.more.known), "{text}");
         }
     }
 }

@@ -1,16 +1,12 @@
 //! What real clients wrote, read.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
-use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Part, Transcript, TranscriptBuilder, text_of};
+use carryover_core::transcript::{Body, FailureKind, Transcript, TranscriptBuilder};
 
 use super::Pi;
-use crate::{Agent, Bookmark, Env, Found, Source};
+use crate::fixtures::{self, Images};
+use crate::{Agent, Env, Reader};
 
 const ALL: &[&str] = &[
     "0.27.9-compact.jsonl",
@@ -23,54 +19,16 @@ const ALL: &[&str] = &[
 ];
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pi/fixtures").join(name)
+    fixtures::fixture(&Pi, name)
 }
 
 fn read(path: &Path) -> Transcript {
-    let mut builder = TranscriptBuilder::new("pi");
-    let source = Source { path: path.to_path_buf(), key: None };
-    Pi.read(&source, &Bookmark::Start, &mut builder).unwrap();
-    builder.finish()
+    fixtures::read(&Pi, path)
 }
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    let mut transcript = transcript.clone();
-    let order = live::order(&transcript);
-    for index in &order {
-        let key = transcript.entries[*index].key;
-        let reloaded = Pi.reload(&transcript.header, key).unwrap();
-        transcript.entries[*index] = reloaded.into_iter().find(|entry| entry.key == key).unwrap();
-    }
-    let mut out = String::new();
-    for alive in live::close(&transcript, &order) {
-        match alive {
-            Alive::Entry(index) => writeln!(out, "{}", line(&transcript.entries[index])).unwrap(),
-            Alive::Answer { text, .. } => writeln!(out, "answer: {}", one_line(text, 60)).unwrap(),
-        }
-    }
-    out
-}
-
-fn line(entry: &Entry) -> String {
-    let who = match entry.origin {
-        Origin::User => "user",
-        Origin::Agent => "agent",
-        Origin::Harness => "harness",
-        Origin::Hook => "hook",
-    };
-    let images = entry.body.parts().iter().filter(|part| matches!(part, Part::Blob(_))).count();
-    let what = match &entry.body {
-        Body::Reasoning(reasoning) => reasoning.text.clone(),
-        Body::Call(call) => format!("{} {}", call.tool, call.input.as_str()),
-        Body::Outcome(outcome) => {
-            let code = outcome.exit_code.map(|code| format!(" exit {code}")).unwrap_or_default();
-            format!("{:?}{code}, {images} images: {}", outcome.status, text_of(&outcome.parts))
-        }
-        body if images > 0 => format!("{images} images: {}", text_of(body.parts())),
-        body => text_of(body.parts()),
-    };
-    one_line(&format!("{who} {}: {what}", entry.body.kind()), 110)
+    fixtures::live_context(&Pi, transcript, Images::Everywhere)
 }
 
 #[test]
@@ -111,11 +69,8 @@ fn sessions_are_found_in_a_folder_that_the_user_named() {
         let env = Env { home: home.path().to_path_buf(), vars: vars.collect(), ..crate::foreign::env() };
         let mut files = Vec::new();
         for store in Pi.stores(&env) {
-            let mut tell = |found: Found| {
-                files.push(found.source.path.file_name().unwrap().to_string_lossy().into_owned());
-                ControlFlow::Continue(())
-            };
-            Pi.discover(&store, &mut tell).unwrap();
+            let found = fixtures::discover(&Pi, &store.root).into_iter();
+            files.extend(found.map(|found| found.source.path.file_name().unwrap().to_string_lossy().into_owned()));
         }
         files
     };
@@ -169,54 +124,23 @@ fn a_record_that_was_changed_later_is_written_back_as_it_is_now() {
 #[test]
 fn limits_are_failures_and_not_context() {
     let transcript = read(&fixture("0.73.1-limit.jsonl"));
-    let kinds = |transcript: &Transcript| -> Vec<FailureKind> {
-        let failures = transcript.entries.iter().filter_map(|entry| match &entry.body {
-            Body::Failure(failure) => Some(failure.kind),
-            _ => None,
-        });
-        failures.collect()
-    };
-    assert_eq!(kinds(&transcript), [FailureKind::RateLimit; 4]);
+    assert_eq!(fixtures::failures(&transcript), [FailureKind::RateLimit; 4]);
     insta::assert_snapshot!(live_context(&transcript));
     let stopped = read(&fixture("hand-tree.jsonl"));
-    assert_eq!(kinds(&stopped), [FailureKind::Interrupted, FailureKind::Server]);
+    assert_eq!(fixtures::failures(&stopped), [FailureKind::Interrupted, FailureKind::Server]);
 }
 
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
+    let begin = || TranscriptBuilder::new("pi");
     for name in ALL {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let whole = read(&fixture(name));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        for cut in (0..bytes.len()).step_by(1009).chain([bytes.len()]) {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let source = Source { path: path.clone(), key: None };
-            let mut builder = TranscriptBuilder::new("pi");
-            let bookmark = Pi.read(&source, &Bookmark::Start, &mut builder).unwrap();
-            std::fs::write(&path, &bytes).unwrap();
-            Pi.read(&source, &bookmark, &mut builder).unwrap();
-            let stepped = builder.finish();
-            assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
-            assert_eq!(stepped.header.title, whole.header.title);
-            assert_eq!(stepped.rejected, []);
-        }
+        fixtures::check_reading_in_steps(&Pi, name, fixtures::every(1009), begin);
     }
 }
 
 #[test]
 fn truncation_at_every_byte_loses_no_earlier_entry() {
-    for name in ["hand-tree.jsonl"] {
-        let bytes = fs_err::read(fixture(name)).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        for cut in 0..bytes.len() {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let whole_lines = bytes[..cut].split(|byte| *byte == b'\n').count() - 1;
-            let records: BTreeSet<_> = read(&path).entries.iter().map(|entry| entry.key.record()).collect();
-            assert!(records.len() >= whole_lines, "{name} cut at {cut}");
-        }
-    }
+    fixtures::check_truncation(&Pi, "hand-tree.jsonl");
 }
 
 #[test]

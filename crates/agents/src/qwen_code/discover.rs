@@ -4,39 +4,42 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Header, SessionId};
+use carryover_core::transcript::{Body, SessionId};
 use serde::de::IgnoredAny;
 
-use super::record;
-use crate::formats::line::Line;
+use super::{QwenCode, record};
+use crate::formats::jsonl::Ends;
 use crate::formats::unopened::Unopened;
-use crate::formats::{drift, jsonl};
-use crate::{AgentError, Found, Liveness, Os, Source, Store};
+use crate::{AgentError, Discovery, Found, Os, Store};
 
 /// How much of each end is looked at.
 const END: u64 = 32 << 10;
 
-/// Tells every session of a store.
-pub(super) fn discover(store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-    let projects = store.root.join("projects");
-    let mut unopened = Unopened::default();
-    for project in unopened.take(fs_err::read_dir(&projects)).into_iter().flatten() {
-        let Some(files) = unopened.take(fs_err::read_dir(project?.path().join("chats"))) else { continue };
-        for path in files.filter_map(Result::ok).map(|entry| entry.path()) {
-            let Some(id) = session_id(&path).filter(|_| unopened.passes(&path)) else { continue };
-            let Some(session) = unopened.take(look(&path, id)).flatten() else { continue };
-            if found(session).is_break() {
-                return Ok(());
+impl Discovery for QwenCode {
+    fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
+        is_session(head)
+    }
+
+    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+        let projects = store.root.join("projects");
+        let mut unopened = Unopened::default();
+        for project in unopened.take(fs_err::read_dir(&projects)).into_iter().flatten() {
+            let Some(files) = unopened.take(fs_err::read_dir(project?.path().join("chats"))) else { continue };
+            for path in files.filter_map(Result::ok).map(|entry| entry.path()) {
+                let Some(id) = session_id(&path).filter(|_| unopened.passes(&path)) else { continue };
+                let Some(session) = unopened.take(look(&path, id)).flatten() else { continue };
+                if found(session).is_break() {
+                    return Ok(());
+                }
             }
         }
+        unopened.end()
     }
-    unopened.end()
-}
 
-/// The session in one file.
-pub(super) fn session_in(file: &Path) -> io::Result<Option<Found>> {
-    session_id(file).map_or(Ok(None), |id| look(file, id))
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+        let Some(id) = session_id(file) else { return Ok(Vec::new()) };
+        Ok(look(file, id)?.into_iter().collect())
+    }
 }
 
 /// The session that a file of this name holds; the client looks at no others.
@@ -84,81 +87,14 @@ struct WireFirstMessage {
 /// Looks at the two ends of a file; a file without any message is no session.
 fn look(path: &Path, id: SessionId) -> io::Result<Option<Found>> {
     let metadata = fs_err::metadata(path)?;
-    let mut ends = Ends::default();
-    ends.take(&jsonl::head(path, END)?);
-    if metadata.len() > END {
-        ends.take(&jsonl::tail(path, END.min(metadata.len() - END))?);
-    }
-    let whole = metadata.len() <= END;
-    if !whole && ends.has_drifted() {
-        ends = Ends::default();
-        ends.take(&jsonl::head(path, drift::DOUBT)?);
-    }
-    let drifted = ends.has_drifted();
-    if ends.known + ends.unknown == 0 || (!ends.spoken && whole && !drifted) {
-        return Ok(None);
-    }
-    let modified = metadata.modified().ok().and_then(|at| jiff::Timestamp::try_from(at).ok());
-    let modified = modified.map(|at| Timestamp::from_millis(at.as_millisecond()));
-    let header = ends.header;
-    Ok(Some(Found {
-        source: Source { path: path.to_path_buf(), key: None },
-        id,
-        title: header.title,
-        project: header.project,
-        branch: header.branch,
-        started_at: header.started_at,
-        updated_at: header.updated_at.or(modified),
-        messages: None,
-        bytes: metadata.len(),
-        model: header.model,
-        live: Liveness::Unknown,
-        drifted,
-    }))
-}
-
-/// What the ends of a file tell.
-#[derive(Default)]
-struct Ends {
-    header: Header,
-    known: usize,
-    unknown: usize,
-    spoken: bool,
-}
-
-impl Ends {
-    fn has_drifted(&self) -> bool {
-        drift::has_drifted(self.known, self.unknown, self.spoken)
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        for bytes in jsonl::lines(bytes) {
-            let line = Line { offset: 0, bytes, length: bytes.len() as u64, unterminated: false };
-            if !line.is_hollow() {
-                self.take_line(line);
-            }
-        }
-    }
-
-    fn take_line(&mut self, line: Line<'_>) {
+    let ends = Ends::read(path, &metadata, END, END, |ends, line| {
         let Some(parsed) = record::parse(line, 0) else { return };
         // A message without anything in it may be one whose fields have other names now.
         let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if kind == "empty");
-        if parsed.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body)) {
-            self.known += 1;
-        } else {
-            self.unknown += 1;
-        }
-        self.spoken |= parsed.entries.iter().any(|entry| {
-            matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))
-        });
-        for at in parsed.entries.iter().filter_map(|entry| entry.at) {
-            self.header.saw(at);
-        }
-        for fact in parsed.facts {
-            self.header.learn(fact);
-        }
-    }
+        let is_known = parsed.more.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body));
+        ends.take_record(is_known, &parsed.entries, parsed.facts);
+    })?;
+    Ok(ends.map(|ends| ends.into_found(path, &metadata, id)))
 }
 
 #[cfg(test)]

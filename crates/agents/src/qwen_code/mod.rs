@@ -20,16 +20,10 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use std::ops::ControlFlow;
-use std::path::Path;
+use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
-use carryover_core::transcript::{Action, Answer, Call, Entry, EntryKey, Header, Outcome};
-
-use crate::formats::jsonl;
-use crate::{
-    Agent, AgentError, Base, Bookmark, Facts, Found, Limits, ModelWindow, PathRule, Sink, Source, Store, TargetView,
-    WritePlan, WriteRequest, Writer,
-};
+use crate::formats::file::read_setting;
+use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
 
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
@@ -80,14 +74,12 @@ static FACTS: Facts = Facts {
     ],
     tracks: &[&["projects", "*", "chats", "*.jsonl"]],
     limits: Limits::Worded,
-    keeps_plan_mode: false,
-    settings: &[],
     instruction_files: &["QWEN.md", "AGENTS.md"],
     versions_seen: ("0.15.10", "0.24.4"),
     windows: WINDOWS,
     windows_as_of: "2026-11-15",
     default_window: 200_000,
-    resume_budget: crate::UNKNOWN_RESUME_BUDGET,
+    ..Facts::USUAL
 };
 
 impl Agent for QwenCode {
@@ -95,35 +87,16 @@ impl Agent for QwenCode {
         &FACTS
     }
 
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
-        discover::is_session(head).then(|| Source { path: path.to_path_buf(), key: None })
+    fn current_model(&self, store: &Store) -> Option<String> {
+        read_setting(&store.root.join("settings.json"), "/model/name")
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        discover::discover(store, found)
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(&write::plan)
     }
+}
 
-    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(discover::session_in(file)?.into_iter().collect())
-    }
-
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        let offset = jsonl::near_end(&source.path)?;
-        Ok(Bookmark::Appended { offset, head: jsonl::head_digest(&source.path, offset)? })
-    }
-
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-        read::read(source, from, sink)
-    }
-
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        read::reload(header, key)
-    }
-
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        read::raw(header, key)
-    }
-
+impl Dialect for QwenCode {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         dialect::action(call, outcome)
     }
@@ -134,28 +107,5 @@ impl Agent for QwenCode {
 
     fn strip(&self, outcome: &mut Outcome) {
         outcome::strip(outcome);
-    }
-
-    fn current_model(&self, store: &Store) -> Option<String> {
-        #[derive(serde::Deserialize)]
-        struct WireSettings {
-            model: Option<WireModel>,
-        }
-        #[derive(serde::Deserialize)]
-        struct WireModel {
-            name: Option<String>,
-        }
-        let text = fs_err::read_to_string(store.root.join("settings.json")).ok()?;
-        serde_json::from_str::<WireSettings>(&text).ok()?.model?.name
-    }
-
-    fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
-    }
-}
-
-impl Writer for QwenCode {
-    fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
-        write::plan(request, target)
     }
 }

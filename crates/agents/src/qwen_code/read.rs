@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId};
 
+use super::QwenCode;
 use super::record::{self, Parsed};
-use crate::formats::jsonl;
-use crate::formats::line::Line;
-use crate::{AgentError, Bookmark, Sink, Source, Version};
+use crate::formats::jsonl::{self, Line, Repeated};
+use crate::{AgentError, Bookmark, Reader, Sink, Source, Version};
 
 /// What newer clients answer a call with that has no outcome.
 const NOT_RECORDED: &str = "Tool execution result was not recorded \u{2014} likely interrupted by network failure, abort, \
@@ -17,29 +17,34 @@ const NOT_RECORDED: &str = "Tool execution result was not recorded \u{2014} like
 /// The first client that is known to answer such calls; the ones before leave them out.
 const ANSWERS: Version = Version(0, 24, 0);
 
-/// Reads from a bookmark on.
-pub(super) fn read(source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
-    let path = source.path.as_path();
-    let start = resume_point(path, from, sink)?;
-    let is_agents = is_agent_file(path);
-    if start == 0 && begin(path, is_agents, sink).is_break() {
-        return Ok(*from);
+impl Reader for QwenCode {
+    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_head)?)
     }
-    let parse = |said: &mut record::Said, line: Line<'_>| record::parse_after(said, line, 0);
-    let end = jsonl::scan_remembering(path, start, parse, |parsed| hand_over(parsed, is_agents, sink))?;
-    Ok(Bookmark::Appended { offset: end, head: jsonl::head_digest(path, end)? })
-}
 
-/// Where to start: at the bookmark, or anew where the file was replaced.
-fn resume_point(path: &Path, from: &Bookmark, sink: &mut dyn Sink) -> Result<u64, AgentError> {
-    let Bookmark::Appended { offset, head } = *from else { return Ok(0) };
-    let size = fs_err::metadata(path)?.len();
-    if offset <= size && jsonl::head_digest(path, offset)? == head {
-        return Ok(offset);
+    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+        let path = source.path.as_path();
+        let start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
+        let is_agents = is_agent_file(path);
+        if start == 0 && begin(path, is_agents, sink).is_break() {
+            return Ok(*from);
+        }
+        let parse = |said: &mut Repeated, line: Line<'_>| record::parse_after(said, line, 0);
+        let end = jsonl::scan_remembering(path, start, parse, |parsed| hand_over(parsed, is_agents, sink))?;
+        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
     }
-    // The verdict of a sink that wants no more is met again at the first entry.
-    let _ = sink.retract(EntryKey { file: 0, offset: 0, part: 0, length: 0 });
-    Ok(0)
+
+    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let text = self.record(header, key)?;
+        let line = Line::whole(key.offset, text.as_bytes());
+        let mut entries = record::parse(line, key.file).map(|parsed| parsed.entries).unwrap_or_default();
+        if header.files.get(usize::from(key.file)).is_some_and(|path| is_agent_file(path)) {
+            for entry in &mut entries {
+                entry.side = false;
+            }
+        }
+        Ok(entries)
+    }
 }
 
 fn begin(path: &Path, is_agents: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
@@ -55,26 +60,17 @@ fn begin(path: &Path, is_agents: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
 }
 
 fn hand_over(mut parsed: Parsed, is_agents: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
-    if let Some(rejected) = parsed.rejection() {
-        sink.reject(rejected)?;
-    }
     if is_agents {
         // In a file of its own, a sub-agent's conversation is the main one.
         parsed.entries.iter_mut().for_each(|entry| entry.side = false);
-        if let Some(parent) = parsed.agent_of.take() {
+        if let Some(parent) = parsed.more.agent_of.take() {
             sink.learn(Fact::Parent(parent))?;
         }
     }
-    for fact in parsed.facts {
-        if let Fact::ClientVersion(version) = &fact {
-            sink.learn(Fact::Closing(closing(version)))?;
-        }
-        sink.learn(fact)?;
+    if let Some(version) = parsed.client_version() {
+        sink.learn(Fact::Closing(closing(version)))?;
     }
-    for entry in parsed.entries {
-        sink.put(0, entry)?;
-    }
-    ControlFlow::Continue(())
+    parsed.hand_over(sink)
 }
 
 /// How the client that wrote this treats a call without an outcome.
@@ -98,24 +94,4 @@ fn sub_agents(path: &Path, session: &str) -> Vec<PathBuf> {
 fn is_agent_file(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     name.starts_with("agent-") && name.ends_with(".jsonl")
-}
-
-/// The entries of one record, read again.
-pub(super) fn reload(header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-    let text = raw(header, key)?;
-    let line = Line { offset: key.offset, bytes: text.as_bytes(), length: text.len() as u64, unterminated: false };
-    let mut entries = record::parse(line, key.file).map(|parsed| parsed.entries).unwrap_or_default();
-    if header.files.get(usize::from(key.file)).is_some_and(|path| is_agent_file(path)) {
-        for entry in &mut entries {
-            entry.side = false;
-        }
-    }
-    Ok(entries)
-}
-
-/// The text of one record.
-pub(super) fn raw(header: &Header, key: EntryKey) -> Result<String, AgentError> {
-    let moved = |path: PathBuf| AgentError::Moved { path, offset: key.offset };
-    let path = header.files.get(usize::from(key.file)).ok_or_else(|| moved(PathBuf::new()))?;
-    jsonl::record(path, key.offset, u64::from(key.length)).map_err(|_| moved(path.clone()))
 }

@@ -6,8 +6,8 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Compacted, Entry, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
-    Origin, Outcome, Part, Place, Reasoning, Rejected, SessionId, Status, TitleRank, Usage, WORDLESS,
+    Blob, Body, Call, CallForm, CallId, Compacted, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note, Origin,
+    Outcome, Part, Place, Reasoning, SessionId, Status, TitleRank, Usage, WORDLESS,
 };
 
 use super::prompt::{self, is_boilerplate};
@@ -16,15 +16,15 @@ use super::wire::{
     WireTitle,
 };
 use super::{outcome, usage};
-use crate::formats::line::Line;
+use crate::formats::jsonl::{self, Line, Repeated};
 use crate::formats::text::Text;
 
 /// What a line says.
-pub(super) struct Parsed {
-    pub key: EntryKey,
-    pub facts: Vec<Fact>,
-    pub entries: Vec<Entry>,
-    pub rejected: Option<&'static str>,
+pub(super) type Parsed = jsonl::Parsed<More>;
+
+/// What only lines of this client tell.
+#[derive(Default)]
+pub(super) struct More {
     /// Of a kind that we know.
     pub known: bool,
     /// The session that a sub-agent's record belongs to.
@@ -37,63 +37,16 @@ const BESIDE: &[&str] = &["session_artifact_", "session_sources_snapshot", "mana
 /// With this, the client goes on behind a summary.
 const RESUMING: &str = "\n\nResume the prior task using the summary above.";
 
-/// What the lines before said of the session as a whole, so that it is not said again and again.
-#[derive(Default)]
-pub(super) struct Said {
-    cwd: String,
-    branch: String,
-    version: String,
-    model: String,
-}
-
-/// Keeps a value and tells whether it is another than before.
-fn is_news(kept: &mut String, value: &str) -> bool {
-    let news = kept != value;
-    if news {
-        value.clone_into(kept);
-    }
-    news
-}
-
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
-    parse_after(&mut Said::default(), line, file)
+    parse_after(&mut Repeated::default(), line, file)
 }
 
 /// Reads a line that comes after others.
-pub(super) fn parse_after(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed> {
-    let length = u32::try_from(line.length).unwrap_or(u32::MAX);
-    let key = EntryKey { file, offset: line.offset, part: 0, length };
-    if line.is_too_long() {
-        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
-    }
-    match deserialize(line.bytes) {
-        Ok(record) => Some(Reading { line: line.bytes, key, record: &record }.parsed(said)),
-        Err(_) if line.unterminated => None,
-        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
-        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
-    }
-}
-
-/// Parses a line as text where it is text: then serde need not check each string again.
-fn deserialize(line: &[u8]) -> serde_json::Result<WireRecord<'_>> {
-    match simdutf8::basic::from_utf8(line) {
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(line),
-    }
-}
-
-impl Parsed {
-    fn rejected(key: EntryKey, reason: &'static str) -> Self {
-        let body = Body::Opaque(Cow::Borrowed("rejected"));
-        let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
-        let entries = vec![entry];
-        Self { key, facts: Vec::new(), entries, rejected: Some(reason), known: false, agent_of: None }
-    }
-
-    pub(super) fn rejection(&self) -> Option<Rejected> {
-        self.rejected.map(|reason| Rejected { key: self.key, reason })
-    }
+pub(super) fn parse_after(said: &mut Repeated, line: Line<'_>, file: u16) -> Option<Parsed> {
+    jsonl::parse_line(line, file, |key, record: WireRecord<'_>| {
+        Reading { line: line.bytes, key, record: &record }.parsed(said)
+    })
 }
 
 type Bodies = Vec<(Origin, Body)>;
@@ -106,11 +59,13 @@ struct Reading<'r, 'a> {
 }
 
 impl<'a> Reading<'_, 'a> {
-    fn parsed(&self, said: &mut Said) -> Parsed {
+    fn parsed(&self, said: &mut Repeated) -> Parsed {
         let record = self.record;
         let mut facts = Vec::new();
         if record.uuid.is_some() {
-            envelope(record, said, &mut facts);
+            let (cwd, branch) = (record.cwd.as_deref(), record.git_branch.as_deref());
+            said.tell(&mut facts, cwd, branch, record.version.as_deref());
+            facts.extend(said.model(record.model.as_deref()));
         }
         let mut bodies = self.bodies(&mut facts);
         if bodies.is_empty() {
@@ -126,13 +81,11 @@ impl<'a> Reading<'_, 'a> {
         });
         let at = record.timestamp.as_deref().and_then(Timestamp::parse);
         let side = record.is_sidechain == Some(true);
-        let mut entries = Vec::with_capacity(bodies.len());
-        for (part, (origin, body)) in bodies.into_iter().enumerate() {
-            let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..self.key };
-            entries.push(Entry { key, at, origin, side, node, body });
-        }
         let agent_of = record.session_id.as_deref().filter(|_| side).map(|id| SessionId(id.to_owned()));
-        Parsed { key: self.key, facts, entries, rejected: None, known, agent_of }
+        let more = More { known, agent_of };
+        let mut parsed = Parsed { key: self.key, facts, entries: Vec::new(), rejected: None, more };
+        parsed.put(at, side, node, bodies);
+        parsed
     }
 
     fn bodies(&self, facts: &mut Vec<Fact>) -> Bodies {
@@ -374,21 +327,6 @@ fn is_beside(record: &WireRecord<'_>) -> bool {
 }
 
 /// What the record says of the session as a whole.
-fn envelope(record: &WireRecord<'_>, said: &mut Said, facts: &mut Vec<Fact>) {
-    if let Some(cwd) = record.cwd.as_deref().filter(|cwd| is_news(&mut said.cwd, cwd)) {
-        facts.push(Fact::Project(cwd.into()));
-    }
-    if let Some(branch) = record.git_branch.as_deref().filter(|branch| is_news(&mut said.branch, branch)) {
-        facts.push(Fact::Branch(branch.to_owned()));
-    }
-    if let Some(version) = record.version.as_deref().filter(|version| is_news(&mut said.version, version)) {
-        facts.push(Fact::ClientVersion(version.to_owned()));
-    }
-    if let Some(model) = record.model.as_deref().filter(|model| is_news(&mut said.model, model)) {
-        facts.push(Fact::Model(model.to_owned()));
-    }
-}
-
 /// What a call gave back, as text.
 #[derive(Default)]
 struct RawText {

@@ -65,7 +65,7 @@ fn encoded(path: &Path, offset: u64, length: u64) -> io::Result<Arc<str>> {
     if length > MAX_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    let mut text = jsonl::record(path, offset, length)?;
+    let mut text = jsonl::read_record_at(path, offset, length)?;
     text.retain(|letter| letter != '\\');
     let sound = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
     if sound { Ok(text.into()) } else { Err(io::ErrorKind::InvalidData.into()) }

@@ -109,7 +109,7 @@ impl Sink for Clipping {
         self.builder.learn(fact)
     }
 
-    fn put(&mut self, _revision: u64, mut entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, mut entry: Entry) -> ControlFlow<()> {
         if entry.side {
             entry.reduce();
         } else {

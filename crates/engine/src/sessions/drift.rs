@@ -123,7 +123,7 @@ impl Sink for Kinds {
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         const ENOUGH: usize = 200;
         // What is rejected is counted by its reason.
         if let Body::Opaque(kind) = &entry.body

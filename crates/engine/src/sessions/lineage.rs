@@ -273,7 +273,7 @@ impl Sink for Picked<'_> {
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         if self.wanted.contains_key(&entry.key) {
             self.entries.insert(entry.key, entry);
         }

@@ -30,9 +30,9 @@ pub(crate) fn torn_record(source: &Source, end: &Bookmark) -> Option<Rejected> {
         return None;
     }
     let rest = match *end {
-        Bookmark::Appended { offset, .. } => jsonl::rest(&source.path, offset),
+        Bookmark::Appended { offset, .. } => jsonl::find_unread_end(&source.path, offset),
         // Who counts records does not tell where the last one ended.
-        Bookmark::Rows { .. } | Bookmark::Start => jsonl::unfinished_line(&source.path),
+        Bookmark::Rows { .. } | Bookmark::Start => jsonl::find_unfinished_line(&source.path),
     };
     let Range { start: offset, end } = rest.ok()??;
     let length = u32::try_from(end - offset).unwrap_or(u32::MAX);
@@ -62,7 +62,7 @@ impl Sink for Beginning {
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         const ENOUGH: usize = 200;
         if let Some(at) = entry.at {
             self.header.saw(at);

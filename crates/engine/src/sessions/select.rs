@@ -208,7 +208,7 @@ fn by_path(
     let head = head(path).map_err(AgentError::from)?;
     let wanted = agents.iter().copied().filter(|agent| named.is_none_or(|named| named.facts().id == agent.facts().id));
     let mut fitting: Vec<(&'static dyn Agent, Source)> =
-        wanted.filter_map(|agent| agent.recognise(path, &head).map(|source| (agent, source))).collect();
+        wanted.filter(|agent| agent.recognises(path, &head)).map(|agent| (agent, Source::file(path))).collect();
     let captured = if fitting.is_empty() { captured::recognise(path, &head)? } else { None };
     if let Some(reader) = captured.filter(|reader| named.is_none_or(|named| named.facts().id == reader.facts().id)) {
         return loose((reader, Source { path: path.to_owned(), key: None }), path, here);
@@ -226,8 +226,12 @@ fn by_path(
 /// The first bytes, as an agent's `recognise` wants them: what is inside of a compressed log, and a first line that is
 /// whole, however much the user pasted into the first prompt.
 fn head(path: &Path) -> std::io::Result<Vec<u8>> {
-    let head = jsonl::head(path, HEAD)?;
-    if head.contains(&b'\n') || (head.len() as u64) < HEAD { Ok(head) } else { jsonl::head(path, LONGEST_FIRST_LINE) }
+    let head = jsonl::read_head(path, HEAD)?;
+    if head.contains(&b'\n') || (head.len() as u64) < HEAD {
+        Ok(head)
+    } else {
+        jsonl::read_head(path, LONGEST_FIRST_LINE)
+    }
 }
 
 /// A loose file has no index beside it: what a listing would show is read from the file itself.

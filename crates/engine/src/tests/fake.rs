@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carryover_agents::{
-    Agent, AgentError, Base, Bookmark, Carried, Facts, Found, Inverse, Limits, LinesOf, Liveness, Loss, ModelWindow,
-    Op, PathRule, ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan, WriteRequest, Writer, WrittenAs,
+    Agent, AgentError, Base, Bookmark, Carried, Dialect, Discovery, Facts, Found, Inverse, Limits, LinesOf, Liveness,
+    Loss, ModelWindow, Op, PathRule, Reader, ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan,
+    WriteRequest, Writer, WrittenAs,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
@@ -133,10 +134,19 @@ impl Agent for Fake {
         known.map(|fake| &fake.facts).unwrap()
     }
 
-    fn recognise(&self, path: &Path, head: &[u8]) -> Option<Source> {
+    fn current_model(&self, store: &Store) -> Option<String> {
+        store.root.join("tiny").exists().then(|| "tiny-1".to_owned())
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Discovery for Fake {
+    fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
         let head = String::from_utf8_lossy(head);
-        let ours = head.contains(&format!("\"agent\":\"{}\"", self.facts.id)) || head.contains("\"agent\":\"any\"");
-        ours.then(|| Source { path: path.to_owned(), key: None })
+        head.contains(&format!("\"agent\":\"{}\"", self.facts.id)) || head.contains("\"agent\":\"any\"")
     }
 
     fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
@@ -168,7 +178,9 @@ impl Agent for Fake {
         }
         Ok(())
     }
+}
 
+impl Reader for Fake {
     fn read(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let text = fs_err::read_to_string(&source.path)?;
         let _ = sink.learn(Fact::File(source.path.clone()));
@@ -190,7 +202,7 @@ impl Agent for Fake {
                 }
             }
             for entry in entries {
-                let _ = sink.put(0, entry);
+                let _ = sink.put(entry);
             }
         }
         Ok(Bookmark::Start)
@@ -205,7 +217,9 @@ impl Agent for Fake {
         let start = usize::try_from(key.offset).unwrap();
         Ok(text[start..start + key.length as usize].to_owned())
     }
+}
 
+impl Dialect for Fake {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         let path = || if outcome.is_some() { "known".to_owned() } else { "unknown".to_owned() };
         match call.tool.as_str() {
@@ -213,14 +227,6 @@ impl Agent for Fake {
             "write" => Action::Write { path: path(), content: String::new() },
             _ => Action::Other,
         }
-    }
-
-    fn current_model(&self, store: &Store) -> Option<String> {
-        store.root.join("tiny").exists().then(|| "tiny-1".to_owned())
-    }
-
-    fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
     }
 }
 

@@ -70,7 +70,7 @@ impl Sink for Recent<'_> {
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, _revision: u64, entry: Entry) -> ControlFlow<()> {
+    fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         if (self.is_stopped)() {
             return ControlFlow::Break(());
         }

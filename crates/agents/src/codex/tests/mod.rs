@@ -13,7 +13,7 @@ use carryover_core::live::{self, Alive};
 use carryover_core::transcript::{Body, Entry, Origin, Part, Transcript, TranscriptBuilder};
 
 use super::Codex;
-use crate::{Agent, Bookmark, Source};
+use crate::{Agent, Bookmark, Dialect, Discovery, Reader, Source, fixtures};
 
 /// Every fixture that stands alone.
 const FIXTURES: &[&str] = &[
@@ -36,24 +36,23 @@ const FIXTURES: &[&str] = &[
 ];
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codex/fixtures").join(format!("{name}.jsonl"))
+    fixtures::fixture(&Codex, &format!("{name}.jsonl"))
 }
 
 fn source(path: &Path) -> Source {
-    Source { path: path.to_owned(), key: None }
+    Source::file(path)
 }
 
 fn read(path: &Path) -> Transcript {
-    read_from(path, TranscriptBuilder::new("codex"), &Bookmark::Start).0
+    fixtures::read(&Codex, path)
 }
 
 fn read_whole(path: &Path) -> Transcript {
-    read_from(path, TranscriptBuilder::new("codex").keeping_everything(), &Bookmark::Start).0
+    fixtures::read_whole(&Codex, path)
 }
 
-fn read_from(path: &Path, mut builder: TranscriptBuilder, from: &Bookmark) -> (Transcript, Bookmark) {
-    let bookmark = Codex.read(&source(path), from, &mut builder).unwrap();
-    (builder.finish(), bookmark)
+fn read_from(path: &Path, builder: TranscriptBuilder, from: &Bookmark) -> (Transcript, Bookmark) {
+    fixtures::read_from(&Codex, &source(path), builder, from)
 }
 
 /// One line for each entry.
@@ -70,48 +69,15 @@ fn render(transcript: &Transcript) -> String {
 
 /// What the model would see, one line each.
 fn render_live(transcript: &Transcript) -> String {
-    let mut out = String::new();
-    for alive in live::resolve(transcript) {
-        match alive {
-            Alive::Entry(index) => writeln!(out, "{}", line_of(&transcript.entries[index])).unwrap(),
-            Alive::Answer { text, .. } => writeln!(out, "answered: {text}").unwrap(),
-        }
-    }
-    out
+    fixtures::render_live(transcript, &live::order(transcript), line_of, |text| format!("answered: {text}"))
 }
 
 fn line_of(entry: &Entry) -> String {
     let said = match &entry.body {
-        Body::Prompt(parts) | Body::Reply(parts) | Body::Summary(parts) => parts_of(parts),
-        Body::Reasoning(reasoning) => format!("{:?} sealed={}", reasoning.text, reasoning.sealed),
-        Body::Call(call) => format!("{} {} {:?} {}", call.id.0, call.tool, call.form, call.input.as_str()),
-        Body::Outcome(outcome) => {
-            format!("{} {:?} {:?} {}", outcome.call.0, outcome.status, outcome.exit_code, parts_of(&outcome.parts))
-        }
-        Body::Failure(failure) => {
-            format!("{:?} {:?} {:?}", failure.kind, failure.message, failure.resets_at.map(|at| at.to_string()))
-        }
-        Body::Rewound { turns } => turns.to_string(),
-        Body::Opaque(kind) => kind.to_string(),
-        body => format!("{body:?}"),
+        Body::Reasoning(reasoning) => Some(format!("{:?} sealed={}", reasoning.text, reasoning.sealed)),
+        Body::Call(call) => Some(format!("{} {} {:?} {}", call.id.0, call.tool, call.form, call.input.as_str())),
+        Body::Rewound { turns } => Some(turns.to_string()),
+        _ => None,
     };
-    let who = match entry.origin {
-        Origin::User => "user",
-        Origin::Agent => "agent",
-        Origin::Harness => "harness",
-        Origin::Hook => "hook",
-    };
-    let line = format!("{who} {} {said}", entry.body.kind());
-    line.chars().take(300).collect()
-}
-
-fn parts_of(parts: &[Part]) -> String {
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|part| match part {
-            Part::Text(text) => format!("{text:?}"),
-            Part::Blob(blob) => format!("<{} {:?} {:?}>", blob.media_type, blob.name, blob.place),
-        })
-        .collect();
-    parts.join(" ")
+    fixtures::long_line(entry, said, 300)
 }

@@ -1,11 +1,9 @@
 //! Reading: all formats, in one step and in several, forks, compressed files, listings.
 
-use std::ops::ControlFlow;
-
 use carryover_core::transcript::Place;
 
 use super::*;
-use crate::{AgentError, Env, Found, Liveness, Os, Store};
+use crate::{AgentError, Env, Found, Liveness, Os};
 
 #[test]
 fn every_fixture_is_read_whole() {
@@ -226,14 +224,7 @@ fn a_record_is_read_again_by_its_key() {
 }
 
 pub(super) fn list(root: &Path) -> Vec<Found> {
-    let mut all = Vec::new();
-    let store = Store { root: root.to_owned() };
-    Codex
-        .discover(&store, &mut |found| {
-            all.push(found);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    let mut all = fixtures::discover(&Codex, root);
     all.sort_by(|a, b| a.id.cmp(&b.id));
     all
 }
@@ -289,12 +280,12 @@ fn loose_files_are_recognised() {
     for name in FIXTURES {
         let path = fixture(name);
         let head = std::fs::read(&path).unwrap();
-        assert!(Codex.recognise(&path, &head).is_some(), "{name}");
-        assert!(Codex.recognise(&path, &head[..200]).is_some(), "{name}");
+        assert!(Codex.recognises(&path, &head), "{name}");
+        assert!(Codex.recognises(&path, &head[..200]), "{name}");
     }
     let other = br#"{"parentUuid":null,"type":"user","uuid":"u","timestamp":"2026-11-15T00:00:00.000Z"}"#;
-    assert!(Codex.recognise(Path::new("x.jsonl"), other).is_none());
-    assert!(Codex.recognise(Path::new("x.jsonl"), b"").is_none());
+    assert!(!Codex.recognises(Path::new("x.jsonl"), other));
+    assert!(!Codex.recognises(Path::new("x.jsonl"), b""));
 }
 
 #[test]

@@ -158,7 +158,10 @@ fn request<'a>(entries: &'a [Carried], project: &'a Path) -> WriteRequest<'a> {
 fn plan_for(request: &WriteRequest<'_>, root: &Path, version: Option<Version>) -> Result<WritePlan, AgentError> {
     let store = Store { root: root.to_owned() };
     let program = Path::new("/usr/bin/codex");
-    Codex.plan(request, &TargetView { env: &env(), store: &store, program: version.map(|_| program), version })
+    Codex
+        .writer()
+        .unwrap()
+        .plan(request, &TargetView { env: &env(), store: &store, program: version.map(|_| program), version })
 }
 
 /// Writes the file of a plan and reads it back.

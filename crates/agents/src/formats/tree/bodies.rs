@@ -18,14 +18,6 @@ use crate::formats::text::Text;
 /// Whose words, and what they are.
 pub type Bodies = Vec<(Origin, Body)>;
 
-/// Parses a record as text where it is text: then serde need not check each string again.
-pub fn deserialize<'a, T: serde::Deserialize<'a>>(record: &'a [u8]) -> serde_json::Result<T> {
-    match simdutf8::basic::from_utf8(record) {
-        Ok(text) => serde_json::from_str(text),
-        Err(_) => serde_json::from_slice(record),
-    }
-}
-
 /// The entries of one record.
 pub fn entries(bodies: Bodies, key: EntryKey, at: Option<&str>, node: Option<Node>) -> Vec<Entry> {
     let at = at.and_then(Timestamp::parse);

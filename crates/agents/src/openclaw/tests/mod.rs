@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::OpenClaw;
-use crate::{Agent, Bookmark, Source};
+use crate::{Agent, Bookmark, Discovery, Reader, Source, fixtures};
 
 /// Every fixture, as the client exports it.
 const FIXTURES: &[&str] = &["branches", "crashed", "limit", "whole"];
@@ -28,7 +28,7 @@ const TABLES: &str = "
         event_zstd BLOB, PRIMARY KEY (session_id, seq));";
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openclaw/fixtures").join(format!("{name}.json"))
+    fixtures::fixture(&OpenClaw, &format!("{name}.json"))
 }
 
 /// The records of a fixture, the first line of a file among them.
@@ -85,36 +85,21 @@ impl Made {
 }
 
 fn source(path: &Path) -> Source {
-    Source { path: path.to_owned(), key: None }
+    Source::file(path)
 }
 
 fn read(source: &Source) -> Transcript {
     read_from(source, TranscriptBuilder::new("openclaw"), &Bookmark::Start).0
 }
 
-fn read_from(source: &Source, mut builder: TranscriptBuilder, from: &Bookmark) -> (Transcript, Bookmark) {
-    let bookmark = OpenClaw.read(source, from, &mut builder).unwrap();
-    (builder.finish(), bookmark)
+fn read_from(source: &Source, builder: TranscriptBuilder, from: &Bookmark) -> (Transcript, Bookmark) {
+    fixtures::read_from(&OpenClaw, source, builder, from)
 }
 
 /// What the model would see, one line each; what a compaction kept is loaded again.
 fn render_live(transcript: &Transcript) -> String {
-    let mut out = String::new();
-    let mut transcript = transcript.clone();
-    for index in live::order(&transcript) {
-        let key = transcript.entries[index].key;
-        if matches!(transcript.entries[index].body, Body::Opaque(_)) {
-            let again = OpenClaw.reload(&transcript.header, key).unwrap();
-            transcript.entries[index] = again.into_iter().find(|entry| entry.key == key).unwrap();
-        }
-    }
-    for alive in live::resolve(&transcript) {
-        match alive {
-            Alive::Entry(index) => writeln!(out, "{}", line_of(&transcript.entries[index])).unwrap(),
-            Alive::Answer { text, .. } => writeln!(out, "answered: {text}").unwrap(),
-        }
-    }
-    out
+    let whole = fixtures::reload_live(&OpenClaw, transcript, |body| matches!(body, Body::Opaque(_)));
+    fixtures::render_live(&whole, &live::order(transcript), line_of, |text| format!("answered: {text}"))
 }
 
 fn line_of(entry: &Entry) -> String {

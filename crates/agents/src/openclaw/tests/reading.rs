@@ -1,11 +1,9 @@
 //! Reading.
 
-use std::ops::ControlFlow;
-
 use carryover_core::transcript::{Body, EntryKey, TranscriptBuilder};
 
 use super::*;
-use crate::{Found, Store};
+use crate::Found;
 
 #[test]
 fn live_contexts_are_as_the_client_would_send_them() {
@@ -172,15 +170,7 @@ fn long_sessions_are_read_in_lanes_and_stay_in_order() {
 }
 
 fn found(root: &Path) -> Vec<Found> {
-    let mut all = Vec::new();
-    let store = Store { root: root.to_owned() };
-    OpenClaw
-        .discover(&store, &mut |found| {
-            all.push(found);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    all
+    fixtures::discover(&OpenClaw, root)
 }
 
 #[test]
@@ -218,15 +208,15 @@ fn sessions_are_listed_from_both_stores_and_sub_agents_are_not() {
 #[test]
 fn files_of_the_agent_are_recognised() {
     let bytes = std::fs::read(fixture("whole")).unwrap();
-    assert!(OpenClaw.recognise(Path::new("session-branch.json"), &bytes[..512]).is_some());
+    assert!(OpenClaw.recognises(Path::new("session-branch.json"), &bytes[..512]));
     let header = br#"{"type":"session","version":3,"id":"x","cwd":"/p"}"#;
-    assert!(OpenClaw.recognise(Path::new("/h/.openclaw/agents/main/sessions/x.jsonl"), header).is_some());
-    assert!(OpenClaw.recognise(Path::new("/h/.pi/agent/sessions/--p--/x.jsonl"), header).is_none());
+    assert!(OpenClaw.recognises(Path::new("/h/.openclaw/agents/main/sessions/x.jsonl"), header));
+    assert!(!OpenClaw.recognises(Path::new("/h/.pi/agent/sessions/--p--/x.jsonl"), header));
     // A loose file is known by what the client notes in it; no other agent claims it then.
     let lines: Vec<String> = records("whole").iter().map(Value::to_string).collect();
     let loose = lines.join("\n");
     for (path, bytes) in [("/tmp/x.jsonl", loose.as_bytes()), ("/h/.openclaw/agents/main/sessions/x.jsonl", header)] {
-        let claim = |agent: &&&dyn Agent| agent.recognise(Path::new(path), bytes).is_some();
+        let claim = |agent: &&&dyn Agent| agent.recognises(Path::new(path), bytes);
         let claimed: Vec<&str> = crate::AGENTS.iter().filter(claim).map(|agent| agent.facts().id).collect();
         assert_eq!(claimed, ["openclaw"], "{path}");
     }

@@ -7,13 +7,13 @@ mod writing;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
+use carryover_core::live;
 use carryover_core::transcript::{Body, Entry, Origin, Part, Transcript, TranscriptBuilder};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::OpenCode;
-use crate::{Agent, Bookmark, Source};
+use crate::{Agent, Bookmark, Discovery, Reader, Source, fixtures};
 
 /// Every fixture, as the client exports it.
 const FIXTURES: &[&str] = &["driven", "compaction", "limit", "rich", "reverted", "stopped", "killed", "subagent"];
@@ -30,7 +30,7 @@ const TABLES: &str = "
         time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);";
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/opencode/fixtures").join(format!("{name}.json"))
+    fixtures::fixture(&OpenCode, &format!("{name}.json"))
 }
 
 fn export(name: &str) -> Value {
@@ -106,69 +106,28 @@ fn fill(connection: &Connection, export: &Value, count: usize) {
 }
 
 fn source(path: &Path) -> Source {
-    Source { path: path.to_owned(), key: None }
+    Source::file(path)
 }
 
 fn read(source: &Source) -> Transcript {
     read_from(source, TranscriptBuilder::new("opencode"), &Bookmark::Start).0
 }
 
-fn read_from(source: &Source, mut builder: TranscriptBuilder, from: &Bookmark) -> (Transcript, Bookmark) {
-    let bookmark = OpenCode.read(source, from, &mut builder).unwrap();
-    (builder.finish(), bookmark)
+fn read_from(source: &Source, builder: TranscriptBuilder, from: &Bookmark) -> (Transcript, Bookmark) {
+    fixtures::read_from(&OpenCode, source, builder, from)
 }
 
 /// What the model would see, one line each; what a compaction kept is loaded again.
 fn render_live(transcript: &Transcript) -> String {
-    let mut out = String::new();
-    let mut transcript = transcript.clone();
-    for index in live::order(&transcript) {
-        let key = transcript.entries[index].key;
-        if matches!(transcript.entries[index].body, Body::Opaque(_)) {
-            let again = OpenCode.reload(&transcript.header, key).unwrap();
-            transcript.entries[index] = again.into_iter().find(|entry| entry.key == key).unwrap();
-        }
-    }
-    for alive in live::resolve(&transcript) {
-        match alive {
-            Alive::Entry(index) => writeln!(out, "{}", line_of(&transcript.entries[index])).unwrap(),
-            Alive::Answer { text, .. } => writeln!(out, "answered: {text}").unwrap(),
-        }
-    }
-    out
+    let whole = fixtures::reload_live(&OpenCode, transcript, |body| matches!(body, Body::Opaque(_)));
+    fixtures::render_live(&whole, &live::order(transcript), line_of, |text| format!("answered: {text}"))
 }
 
 fn line_of(entry: &Entry) -> String {
     let said = match &entry.body {
-        Body::Prompt(parts) | Body::Reply(parts) | Body::Summary(parts) => parts_of(parts),
-        Body::Reasoning(reasoning) => format!("{:?}", reasoning.text),
-        Body::Call(call) => format!("{} {} {}", call.id.0, call.tool, call.input.as_str()),
-        Body::Outcome(outcome) => {
-            format!("{} {:?} {:?} {}", outcome.call.0, outcome.status, outcome.exit_code, parts_of(&outcome.parts))
-        }
-        Body::Failure(failure) => {
-            format!("{:?} {:?} {:?}", failure.kind, failure.message, failure.resets_at.map(|at| at.to_string()))
-        }
-        Body::Opaque(kind) => kind.to_string(),
-        body => format!("{body:?}"),
+        Body::Reasoning(reasoning) => Some(format!("{:?}", reasoning.text)),
+        Body::Call(call) => Some(format!("{} {} {}", call.id.0, call.tool, call.input.as_str())),
+        _ => None,
     };
-    let who = match entry.origin {
-        Origin::User => "user",
-        Origin::Agent => "agent",
-        Origin::Harness => "harness",
-        Origin::Hook => "hook",
-    };
-    let line = format!("{who} {} {said}", entry.body.kind());
-    line.chars().take(140).collect()
-}
-
-fn parts_of(parts: &[Part]) -> String {
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|part| match part {
-            Part::Text(text) => format!("{text:?}"),
-            Part::Blob(blob) => format!("<{} {:?} {:?}>", blob.media_type, blob.name, blob.place),
-        })
-        .collect();
-    parts.join(" ")
+    fixtures::long_line(entry, said, 140)
 }

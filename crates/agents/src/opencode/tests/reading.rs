@@ -309,7 +309,7 @@ fn loose_files_are_recognised() {
     let made = Made::of(&[export("limit")]);
     for (path, ours) in [(fixture("rich"), true), (made.path(), true), (fixture("../README.md"), false)] {
         let head = std::fs::read(&path).unwrap_or_default();
-        assert_eq!(OpenCode.recognise(&path, &head).is_some(), ours, "{}", path.display());
+        assert_eq!(OpenCode.recognises(&path, &head), ours, "{}", path.display());
     }
 }
 
@@ -338,7 +338,7 @@ fn the_files_of_older_clients_read_like_an_export() {
     for name in FIXTURES {
         let folder = tempfile::tempdir().unwrap();
         let path = in_folders(folder.path(), &export(name));
-        assert!(OpenCode.recognise(&path, &std::fs::read(&path).unwrap()).is_some());
+        assert!(OpenCode.recognises(&path, &std::fs::read(&path).unwrap()));
         let mut from_folders = read(&source(&path));
         assert_eq!(render_live(&from_folders), live_of(name));
         let mut from_file = read(&source(&fixture(name)));
@@ -355,14 +355,8 @@ fn a_session_that_was_taken_over_is_listed_once() {
     let made = Made::of(&[export("rich")]);
     in_folders(made.folder.path(), &export("rich"));
     in_folders(made.folder.path(), &export("limit"));
-    let mut found = Vec::new();
-    let store = Store { root: made.folder.path().to_owned() };
-    OpenCode
-        .discover(&store, &mut |session| {
-            found.push((session.title, session.source.key.is_some(), session.drifted));
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    let found = fixtures::discover(&OpenCode, made.folder.path()).into_iter();
+    let found: Vec<_> = found.map(|session| (session.title, session.source.key.is_some(), session.drifted)).collect();
     assert_eq!(found, [(Some("Fake title".to_owned()), true, false), (Some("T".to_owned()), false, false)]);
 }
 

@@ -4,7 +4,8 @@ use carryover_core::transcript::{Action, Body, FailureKind, Question, Status, Tr
 use serde_json::{Value, json};
 
 use super::{read, render_live, source};
-use crate::{Agent, opencode::OpenCode};
+use crate::opencode::OpenCode;
+use crate::{Dialect, Discovery, Reader};
 
 fn message(id: usize, role: &str, parts: &[Value]) -> Value {
     let info = json!({ "id": format!("msg_{id:04}"), "sessionID": "ses_1", "role": role, "time": { "created": id } });
@@ -28,7 +29,7 @@ fn session(messages: &[Value]) -> (Transcript, tempfile::TempDir) {
     let path = folder.path().join("export.json");
     let export = json!({ "info": info, "messages": messages });
     let written = format!("Exporting session: ses_1\n{export:#}");
-    assert!(OpenCode.recognise(&path, written.as_bytes()).is_some());
+    assert!(OpenCode.recognises(&path, written.as_bytes()));
     std::fs::write(&path, written).unwrap();
     (read(&source(&path)), folder)
 }

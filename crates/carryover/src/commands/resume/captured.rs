@@ -104,7 +104,7 @@ fn configured(context: &Context) -> Option<carryover_agents::Taker> {
 
 /// Reads a file if it holds the portable format; one that is broken is an error only where it can be nothing else.
 fn read_portable(file: &Path, shown: &Path) -> Result<Option<SessionJson>, CommandError> {
-    let head = carryover_agents::formats::jsonl::head(shown, 4 << 10)?;
+    let head = carryover_agents::formats::jsonl::read_head(shown, 4 << 10)?;
     let begins = String::from_utf8_lossy(&head);
     if !begins.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         return Ok(None);

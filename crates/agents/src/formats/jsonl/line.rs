@@ -1,5 +1,7 @@
 //! One line of a log, with its place.
 
+use carryover_core::transcript::EntryKey;
+
 /// A line without its line feed.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
@@ -11,7 +13,17 @@ pub struct Line<'a> {
     pub unterminated: bool,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    /// A line that is known to be whole.
+    pub fn whole(offset: u64, bytes: &'a [u8]) -> Self {
+        Self { offset, bytes, length: bytes.len() as u64, unterminated: false }
+    }
+
+    /// The key of the first entry that the line makes.
+    pub fn key(&self, file: u16) -> EntryKey {
+        EntryKey { file, offset: self.offset, part: 0, length: u32::try_from(self.length).unwrap_or(u32::MAX) }
+    }
+
     /// Longer than `MAX_RECORD`: known by its place only.
     pub fn is_too_long(&self) -> bool {
         self.bytes.is_empty() && self.length > 0

@@ -1,35 +1,21 @@
-//! Logs of one JSON value a line, read as streams with bounded memory; `.zst` is read through.
+//! Scanning a log: its lines are parsed on two threads, with bounded memory, and handed over in their order.
 //!
-//! A log that is being written is read up to its last whole line. Lines are parsed on two threads and handed over in
-//! their order.
+//! A log that is being written is read up to its last whole line.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::marker::PhantomData;
-use std::ops::{ControlFlow, Range};
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use fs_err::File;
-
-use super::file;
 use super::line::Line;
-
-/// Longer records are known by their place and not held in memory: no agent's API takes that much in one message.
-pub const MAX_RECORD: usize = 64 << 20;
-
-/// How much is read and parsed in one go.
-const CHUNK: usize = 1 << 19;
+use super::opened::{Opened, is_compressed};
+use super::{CHUNK, MAX_RECORD};
 
 /// Below this, a second thread costs more than it brings.
 const WORTH_A_THREAD: u64 = 4 << 20;
-
-/// How many times its own size a compressed log may hold; talk becomes a tenth, a hundredth at the very best.
-const MAX_UNPACKED: u64 = 256;
-
-/// What any compressed log may hold.
-const LEAST_UNPACKED: u64 = 16 << 20;
 
 /// Some whole lines.
 struct Chunk {
@@ -46,64 +32,6 @@ struct Chunks {
     offset: u64,
     rest: Vec<u8>,
     ended: bool,
-}
-
-/// A log that is open.
-struct Opened {
-    reader: Box<dyn Read + Send>,
-    path: PathBuf,
-}
-
-impl Opened {
-    /// Opens a log at an offset of its decompressed bytes.
-    fn at(path: &Path, from: u64) -> io::Result<Self> {
-        let mut file = file::open(path)?;
-        if !is_compressed(path) {
-            file.seek(SeekFrom::Start(from))?;
-        }
-        // The bare file fills a buffer that was not cleared before; our own errors name it, once.
-        let (file, _) = file.into_parts();
-        if !is_compressed(path) {
-            return Ok(Self { reader: Box::new(file), path: path.to_owned() });
-        }
-        let room = file.metadata()?.len().saturating_mul(MAX_UNPACKED).max(LEAST_UNPACKED);
-        let decoder = zstd::stream::read::Decoder::new(file).map_err(|error| named(&error, path))?;
-        let mut opened = Self { reader: Box::new(Unpacked { decoder, room }), path: path.to_owned() };
-        let skipped = io::copy(&mut opened.reader.by_ref().take(from), &mut io::sink());
-        skipped.map(|_| opened).map_err(|error| named(&error, path))
-    }
-
-    /// Reads on for some bytes, and tells how many there were.
-    fn read_on(&mut self, bytes: u64, into: &mut Vec<u8>) -> io::Result<usize> {
-        let read = self.reader.by_ref().take(bytes).read_to_end(into);
-        read.map_err(|error| named(&error, &self.path))
-    }
-}
-
-/// A compressed log, read as far as its size can explain.
-struct Unpacked<R> {
-    decoder: R,
-    room: u64,
-}
-
-impl<R: Read> Read for Unpacked<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.decoder.read(into)?;
-        self.room = self.room.checked_sub(read as u64).ok_or_else(|| {
-            let reason = format!("it unpacks to more than {MAX_UNPACKED} times its size and is not read");
-            io::Error::new(io::ErrorKind::InvalidData, reason)
-        })?;
-        Ok(read)
-    }
-}
-
-/// An error that tells which file it is about.
-fn named(error: &io::Error, path: &Path) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-}
-
-pub fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "zst")
 }
 
 impl Chunks {
@@ -231,7 +159,7 @@ struct Parsed<T> {
 /// Parses every line from an offset on and hands the results over in order; returns where to go on later.
 ///
 /// `parse` answers `None` for a line that it does not count; it runs on several threads.
-pub fn scan<T: Send>(
+pub fn scan_records<T: Send>(
     path: &Path,
     from: u64,
     parse: impl Fn(Line<'_>) -> Option<T> + Sync,
@@ -342,150 +270,6 @@ fn merge_in_order<T>(
     Ok(end)
 }
 
-/// Whether some text stands in a log from an offset on; nothing is parsed to know that.
-pub fn holds(path: &Path, offset: u64, text: &str) -> io::Result<bool> {
-    let finder = memchr::memmem::Finder::new(text);
-    let mut log = Opened::at(path, offset)?;
-    let mut block = vec![0; CHUNK];
-    let mut kept = 0;
-    loop {
-        let read = log.reader.read(&mut block[kept..]).map_err(|error| named(&error, path))?;
-        if read == 0 {
-            return Ok(false);
-        }
-        let filled = kept + read;
-        if finder.find(&block[..filled]).is_some() {
-            return Ok(true);
-        }
-        // The text may lie across two blocks.
-        kept = filled.min(text.len().saturating_sub(1));
-        block.copy_within(filled - kept..filled, 0);
-    }
-}
-
-/// The beginning of the last line within the last `bytes` of a log that holds some text.
-pub fn last_line_with(path: &Path, text: &str, bytes: u64) -> io::Result<Option<u64>> {
-    const STEP: u64 = 4 << 20;
-    if is_compressed(path) {
-        return Ok(None);
-    }
-    let finder = memchr::memmem::FinderRev::new(text);
-    let size = fs_err::metadata(path)?.len();
-    let least = size.saturating_sub(bytes);
-    let mut file = file::open(path)?;
-    let mut end = size;
-    while end > least {
-        let start = end.saturating_sub(STEP).max(least);
-        let mut block = Vec::new();
-        file.seek(SeekFrom::Start(start))?;
-        // A little more than the step, for text that lies across two of them.
-        (&mut file).take(end - start + text.len() as u64).read_to_end(&mut block)?;
-        if let Some(at) = finder.rfind(&block) {
-            return line_start(&mut file, start + at as u64).map(Some);
-        }
-        end = start;
-    }
-    Ok(None)
-}
-
-/// Where the line around an offset begins.
-fn line_start(file: &mut File, mut offset: u64) -> io::Result<u64> {
-    const STEP: u64 = 4096;
-    loop {
-        let start = offset.saturating_sub(STEP);
-        let mut block = Vec::new();
-        file.seek(SeekFrom::Start(start))?;
-        (&mut *file).take(offset - start).read_to_end(&mut block)?;
-        match memchr::memrchr(b'\n', &block) {
-            Some(end) => return Ok(start + end as u64 + 1),
-            None if start == 0 => return Ok(0),
-            None => offset = start,
-        }
-    }
-}
-
-/// Reads one record by its place.
-pub fn record(path: &Path, offset: u64, length: u64) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    Opened::at(path, offset)?.read_on(length, &mut bytes)?;
-    if bytes.len() as u64 != length {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than when it was first read"));
-    }
-    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
-}
-
-/// The whole lines in the first bytes of a log.
-pub fn head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    Opened::at(path, 0)?.read_on(bytes, &mut head)?;
-    Ok(head)
-}
-
-/// The last bytes of a log, from the first whole line on. Compressed logs have no cheap end.
-pub fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
-    if is_compressed(path) {
-        return Ok(Vec::new());
-    }
-    let size = fs_err::metadata(path)?.len();
-    let from = size.saturating_sub(bytes);
-    let mut tail = Vec::new();
-    Opened::at(path, from)?.read_on(bytes, &mut tail)?;
-    if from > 0 {
-        let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |end| end + 1);
-        tail.drain(..begin);
-    }
-    Ok(tail)
-}
-
-/// Where something stands behind the last line that was read of a log that is not compressed.
-pub fn rest(path: &Path, end: u64) -> io::Result<Option<Range<u64>>> {
-    let size = fs_err::metadata(path)?.len();
-    let mut bytes = Vec::new();
-    if size > end {
-        Opened::at(path, end)?.read_on(4096, &mut bytes)?;
-    }
-    Ok((!bytes.trim_ascii().is_empty()).then_some(end..size))
-}
-
-/// The same for who does not know where the last line ended: a last line without its line feed that is no whole value.
-pub fn unfinished_line(path: &Path) -> io::Result<Option<Range<u64>>> {
-    let size = fs_err::metadata(path)?.len();
-    let start = line_start(&mut file::open(path)?, size)?;
-    let mut bytes = Vec::new();
-    Opened::at(path, start)?.read_on(MAX_RECORD as u64, &mut bytes)?;
-    let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok();
-    if is_whole { Ok(None) } else { rest(path, start) }
-}
-
-/// The lines of some bytes, the last one being left out where it is not whole.
-pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
-}
-
-/// The beginning of a line shortly before the end of a log; 0 where it has to be read from its beginning.
-pub fn near_end(path: &Path) -> io::Result<u64> {
-    const NEAR: [u64; 3] = [64 << 10, 1 << 20, 16 << 20];
-    if is_compressed(path) {
-        return Ok(0);
-    }
-    let size = fs_err::metadata(path)?.len();
-    for near in NEAR.into_iter().filter(|near| *near < size) {
-        // More than half of it, so that it is not one long record's end.
-        let whole = tail(path, near)?.len() as u64;
-        if whole > near / 2 {
-            return Ok(size - whole);
-        }
-    }
-    Ok(0)
-}
-
-/// A digest of a file's beginning, by which one that was replaced is noticed.
-pub fn head_digest(path: &Path, read: u64) -> io::Result<u64> {
-    let bytes = head(path, read.min(512))?;
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
-}
-
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
@@ -493,43 +277,13 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn near_the_end_is_the_beginning_of_a_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.jsonl");
-        let check = |text: &str| {
-            std::fs::write(&path, text).unwrap();
-            near_end(&path).unwrap()
-        };
-        let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(200_000));
-        assert_eq!(check("{}\n"), 0);
-        assert_eq!(check(&long.repeat(2)), 0);
-        let lines = "{\"some\":1}\n".repeat(20_000);
-        let at = check(&lines);
-        assert!(at > 0 && lines.len() as u64 - at <= 64 << 10 && at.is_multiple_of(11), "{at}");
-        // A long record at the end is not all that is wanted.
-        let at = check(&format!("{}{long}", lines.repeat(5)));
-        assert!(at > 0 && at < 1_100_000 && at.is_multiple_of(11), "{at}");
-    }
-
-    #[test]
-    fn a_text_is_found_across_blocks() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.jsonl");
-        for at in [0, CHUNK - 3, CHUNK - 1, CHUNK, 2 * CHUNK - 4, 2 * CHUNK] {
-            std::fs::write(&path, format!("{}needle", "x".repeat(at))).unwrap();
-            assert!(holds(&path, 0, "needle").unwrap(), "{at}");
-            assert!(!holds(&path, at as u64 + 1, "needle").unwrap(), "{at}");
-        }
-    }
-
     fn collect(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {
         let mut lines = Vec::new();
         let parse = |line: Line<'_>| {
             let text = String::from_utf8(line.bytes.to_vec()).unwrap();
             (!line.unterminated || text.ends_with('}')).then_some((line.offset, text))
         };
-        let end = scan(path, from, parse, |item| {
+        let end = scan_records(path, from, parse, |item| {
             lines.push(item);
             ControlFlow::Continue(())
         });
@@ -556,7 +310,7 @@ mod tests {
         let path = folder.path().join("log.jsonl.zst");
         let whole = zstd::encode_all(&b"{1}\n{2}\n"[..], 0).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 4]).unwrap();
-        let error = scan(&path, 0, |_| Some(()), |()| ControlFlow::Continue(())).unwrap_err();
+        let error = scan_records(&path, 0, |_| Some(()), |()| ControlFlow::Continue(())).unwrap_err();
         assert!(error.to_string().contains("log.jsonl.zst"), "{error}");
     }
 
@@ -582,7 +336,7 @@ mod tests {
         std::fs::write(&path, format!("{{1}}\n{long}\n{{2}}\n")).unwrap();
         let mut seen = Vec::new();
         let parse = |line: Line<'_>| Some((line.offset, line.length, line.is_too_long()));
-        scan(&path, 0, parse, |item| {
+        scan_records(&path, 0, parse, |item| {
             seen.push(item);
             ControlFlow::Continue(())
         })

@@ -1,0 +1,135 @@
+//! The two ends of a log, which tell enough of a session for a listing.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::{Body, Entry, Fact, Header, SessionId};
+
+use super::line::Line;
+use super::opened::{Opened, is_compressed};
+use crate::formats::drift;
+use crate::formats::file::modified_at;
+use crate::{Found, Liveness, Source};
+
+/// What the ends of a session's file tell.
+#[derive(Default)]
+pub struct Ends {
+    pub header: Header,
+    /// How many records were of a kind that we know.
+    pub known: usize,
+    pub unknown: usize,
+    /// Something was said in it.
+    pub spoken: bool,
+    /// It belongs to a session that is told elsewhere.
+    pub is_sub_agent: bool,
+}
+
+impl Ends {
+    /// Reads the ends of a file, and more of its beginning where they hold nothing that we know. `None` for a file in
+    /// which nothing was said: that is no session.
+    pub fn read(
+        path: &Path,
+        metadata: &Metadata,
+        head: u64,
+        tail: u64,
+        mut take: impl FnMut(&mut Self, Line<'_>),
+    ) -> io::Result<Option<Self>> {
+        let size = metadata.len();
+        let mut ends = Self::default();
+        ends.take_lines(&read_head(path, head)?, &mut take);
+        if size > head {
+            ends.take_lines(&read_tail(path, tail.min(size - head))?, &mut take);
+            if ends.has_drifted() {
+                ends = Self::default();
+                ends.take_lines(&read_head(path, drift::DOUBT)?, &mut take);
+            }
+        }
+        Ok(ends.is_session(size <= head).then_some(ends))
+    }
+
+    /// Whether a file is a session; `is_whole` where all of it was looked at.
+    pub fn is_session(&self, is_whole: bool) -> bool {
+        let says_nothing = !self.spoken && is_whole && !self.has_drifted();
+        !self.is_sub_agent && self.known + self.unknown > 0 && !says_nothing
+    }
+
+    pub fn has_drifted(&self) -> bool {
+        drift::has_drifted(self.known, self.unknown, self.spoken)
+    }
+
+    /// Takes every whole line of some bytes that holds anything.
+    pub fn take_lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Self, Line<'_>)) {
+        let lines = whole_lines(bytes).map(|line| Line::whole(0, line));
+        lines.filter(|line| !line.is_hollow()).for_each(|line| take(self, line));
+    }
+
+    /// Takes what a record says; `is_known` tells whether it is of a kind that we know.
+    pub fn take_record(&mut self, is_known: bool, entries: &[Entry], facts: Vec<Fact>) {
+        if is_known {
+            self.known += 1;
+        } else {
+            self.unknown += 1;
+        }
+        self.spoken |= entries.iter().any(|entry| {
+            matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))
+        });
+        self.learn(entries.iter().filter_map(|entry| entry.at), facts);
+    }
+
+    pub fn learn(&mut self, times: impl Iterator<Item = Timestamp>, facts: Vec<Fact>) {
+        times.for_each(|at| self.header.saw(at));
+        for fact in facts {
+            self.header.learn(fact);
+        }
+    }
+
+    /// The session as a listing shows it. Where no record names a time, that of the file is the nearest.
+    pub fn into_found(self, path: &Path, metadata: &Metadata, id: SessionId) -> Found {
+        let drifted = self.has_drifted();
+        let header = self.header;
+        Found {
+            source: Source { path: path.to_path_buf(), key: None },
+            id,
+            title: header.title,
+            project: header.project,
+            branch: header.branch,
+            started_at: header.started_at,
+            updated_at: header.updated_at.or_else(|| modified_at(metadata)),
+            messages: None,
+            bytes: metadata.len(),
+            model: header.model,
+            live: Liveness::Unknown,
+            drifted,
+        }
+    }
+}
+
+/// The whole lines in the first bytes of a log.
+pub fn read_head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    Opened::at(path, 0)?.read_on(bytes, &mut head)?;
+    Ok(head)
+}
+
+/// The last bytes of a log, from the first whole line on. Compressed logs have no cheap end.
+pub fn read_tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+    if is_compressed(path) {
+        return Ok(Vec::new());
+    }
+    let size = fs_err::metadata(path)?.len();
+    let from = size.saturating_sub(bytes);
+    let mut tail = Vec::new();
+    Opened::at(path, from)?.read_on(bytes, &mut tail)?;
+    if from > 0 {
+        let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |end| end + 1);
+        tail.drain(..begin);
+    }
+    Ok(tail)
+}
+
+/// The lines of some bytes, the last one being left out where it is not whole.
+pub fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
+}

@@ -1,0 +1,70 @@
+//! Opening a log, compressed or not, at any offset of what it says.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::formats::file;
+
+/// How many times its own size a compressed log may hold; talk becomes a tenth, a hundredth at the very best.
+const MAX_UNPACKED: u64 = 256;
+
+/// What any compressed log may hold.
+const LEAST_UNPACKED: u64 = 16 << 20;
+
+/// A log that is open.
+pub(super) struct Opened {
+    pub(super) reader: Box<dyn Read + Send>,
+    path: PathBuf,
+}
+
+impl Opened {
+    /// Opens a log at an offset of its decompressed bytes.
+    pub(super) fn at(path: &Path, from: u64) -> io::Result<Self> {
+        let mut file = file::open(path)?;
+        if !is_compressed(path) {
+            file.seek(SeekFrom::Start(from))?;
+        }
+        // The bare file fills a buffer that was not cleared before; our own errors name it, once.
+        let (file, _) = file.into_parts();
+        if !is_compressed(path) {
+            return Ok(Self { reader: Box::new(file), path: path.to_owned() });
+        }
+        let room = file.metadata()?.len().saturating_mul(MAX_UNPACKED).max(LEAST_UNPACKED);
+        let decoder = zstd::stream::read::Decoder::new(file).map_err(|error| named(&error, path))?;
+        let mut opened = Self { reader: Box::new(Unpacked { decoder, room }), path: path.to_owned() };
+        let skipped = io::copy(&mut opened.reader.by_ref().take(from), &mut io::sink());
+        skipped.map(|_| opened).map_err(|error| named(&error, path))
+    }
+
+    /// Reads on for some bytes, and tells how many there were.
+    pub(super) fn read_on(&mut self, bytes: u64, into: &mut Vec<u8>) -> io::Result<usize> {
+        let read = self.reader.by_ref().take(bytes).read_to_end(into);
+        read.map_err(|error| named(&error, &self.path))
+    }
+}
+
+/// A compressed log, read as far as its size can explain.
+struct Unpacked<R> {
+    decoder: R,
+    room: u64,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(into)?;
+        self.room = self.room.checked_sub(read as u64).ok_or_else(|| {
+            let reason = format!("it unpacks to more than {MAX_UNPACKED} times its size and is not read");
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        })?;
+        Ok(read)
+    }
+}
+
+/// An error that tells which file it is about.
+pub(super) fn named(error: &io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+}
