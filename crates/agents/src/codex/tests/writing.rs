@@ -11,7 +11,7 @@ use carryover_core::transcript::{
 };
 
 use super::*;
-use crate::{AgentError, Carried, Env, Inverse, Op, Os, Store, TargetView, Version, WritePlan, WriteRequest, Writer};
+use crate::{AgentError, Carried, Env, Inverse, Op, Os, Store, TargetView, Version, WritePlan, WriteRequest};
 
 const RED: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEXHbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC";
