@@ -111,7 +111,7 @@ fn special_files_in_the_place_of_others_are_not_waited_for() {
             let said = run(&env, 1024, args);
             assert_eq!(said.code, Some(0), "{what}, {args:?}: {said}");
         }
-        for target in AGENTS.iter().map(|agent| agent.facts().id) {
+        for target in AGENTS.iter().map(|agent| agent.facts().id).filter(|target| *target != "claude-code") {
             let said = run(&env, 1024, &["resume", CLAUDE, "--target", target, "--dry-run"]);
             assert!(said.code.is_some_and(|code| code < 100), "{what}, {target}: {said}");
         }
