@@ -49,7 +49,7 @@ fn convert(key: EntryKey, record: WireRecord<'_>) -> Parsed {
     let at = record.at.as_deref().and_then(Timestamp::parse);
     let call = CallId(record.id.clone().unwrap_or_default().into());
     facts.extend(record.model.map(Fact::Model));
-    let text = |text: String| vec![Part::Text(text.into())];
+    let text = |text: String| vec![Part::Text(text)];
     let (origin, body) = match (record.kind.as_str(), record.text) {
         ("user", Some(prompt)) => {
             facts.push(Fact::Title(TitleRank::FirstPrompt, one_line(&prompt, 200)));
