@@ -5,17 +5,16 @@ use std::env;
 use std::error::Error;
 use std::path::Path;
 
-use carryover_testkit::client::{Client, Pin, cache_folder};
+use carryover_testkit::client::{Client, cache_folder};
 use carryover_testkit::request::{Truth, compare, items};
-use carryover_testkit::scenario::{Abilities, CATALOG, SOURCES, make};
+use carryover_testkit::scenario::{Abilities, CATALOG, make, sources};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> = env::args().skip(1).collect();
     let is_wanted = |index: usize, name: &str| wanted.get(index).is_none_or(|wanted| name.contains(wanted.as_str()));
-    for source in SOURCES.iter().filter(|source| is_wanted(0, &source.label())) {
-        let pin = Pin::find(source.agent, Some(source.version)).ok_or("no such pin")?;
-        let client = Client::install(pin, &cache_folder())?;
-        let can = Abilities::of(source.agent);
+    for source in sources().iter().filter(|source| is_wanted(0, &source.label())) {
+        let client = Client::install(source.lab, source.version, &cache_folder())?;
+        let can = Abilities::of(source.lab);
         for scenario in CATALOG.iter().map(|scenario| scenario(can)).filter(|scenario| is_wanted(1, scenario.name)) {
             println!("{} {}", source.label(), scenario.name);
             match make(&client, source, &scenario, Path::new("target/conformance")) {

@@ -4,7 +4,9 @@
 //! Everything here stays on loopback, runs clients with a cleared environment in a throw-away home,
 //! and ends only processes that it started itself.
 
+pub mod agents;
 pub mod client;
+pub mod lab;
 pub mod model;
 pub mod request;
 pub mod scenario;

@@ -18,7 +18,6 @@ use std::io;
 use std::path::PathBuf;
 
 use carryover_testkit::client::ClientError;
-use carryover_testkit::request::losses;
 use fs_err as fs;
 
 pub(crate) use arguments::command;
@@ -109,6 +108,6 @@ fn run_case(case: &Case, options: &Options) -> Row {
 
 fn try_case(case: &Case, options: &Options) -> Row {
     let outcome = pair::run(case, options).map_err(|error| error.to_string());
-    let lost = Lost { there: losses(case.target.pin.agent), back: losses(case.source.pin.agent) };
+    let lost = Lost { there: case.target.lab.conformance.losses, back: case.source.lab.conformance.losses };
     Row { from: case.from(), session: case.made.scenario.to_owned(), to: case.to(), lost, outcome }
 }

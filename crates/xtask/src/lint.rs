@@ -14,6 +14,13 @@ const LINES: usize = 500;
 /// Where no vendor's name may occur.
 const NAMELESS: &[&str] = &["crates/core/src", "crates/engine/src", "crates/agents/src/formats"];
 
+/// Where agents are listed: their own folders, and their labs.
+const LISTS: &[&str] = &["crates/agents/src", "crates/testkit/src/agents"];
+
+/// The most agents that one item may name elsewhere: more is a list, which `AGENTS` and `LABS` are for. A test of a pair,
+/// or an example in a help text, names fewer.
+const AGENTS_PER_ITEM: usize = 3;
+
 /// Checks every source file, and tells everything that is wrong.
 pub(crate) fn run(root: &Path) -> Result<(), Box<dyn Error>> {
     let mut wrong = 0;
@@ -25,6 +32,16 @@ pub(crate) fn run(root: &Path) -> Result<(), Box<dyn Error>> {
         if code.lines().count() > LINES {
             say(&format!("{}: {} lines of code, {LINES} are allowed", shown.display(), code.lines().count()));
             wrong += 1;
+        }
+        if !LISTS.iter().any(|folder| shown.starts_with(folder)) {
+            for (line, agents) in agent_lists(&text) {
+                say(&format!(
+                    "{}:{line}: a list of agents ({}): go through `AGENTS` or `LABS` instead",
+                    shown.display(),
+                    agents.join(", ")
+                ));
+                wrong += 1;
+            }
         }
         if NAMELESS.iter().any(|folder| shown.starts_with(folder)) {
             for (line, name) in occurrences(code, &names) {
@@ -49,6 +66,33 @@ fn vendor_names() -> BTreeSet<String> {
         names.extend(words.filter(|word| word.len() > 3).map(str::to_lowercase));
     }
     names
+}
+
+/// Items that name too many agents: the line, counted from one, at which each begins, and the agents.
+fn agent_lists(text: &str) -> Vec<(usize, Vec<&'static str>)> {
+    let mut found = Vec::new();
+    let mut item = (1, BTreeSet::new());
+    let mut was_blank = false;
+    for (index, line) in text.lines().enumerate() {
+        // After formatting, an item begins at the margin after a blank line.
+        if was_blank && line.starts_with(|c: char| !c.is_whitespace()) {
+            found.push(std::mem::replace(&mut item, (index + 1, BTreeSet::new())));
+        }
+        item.1.extend(named_agents(line));
+        was_blank = line.is_empty();
+    }
+    found.push(item);
+    let lists = found.into_iter().filter(|(_, agents)| agents.len() > AGENTS_PER_ITEM);
+    lists.map(|(line, agents)| (line, agents.into_iter().collect())).collect()
+}
+
+/// The agents that a line names, as `some-agent`, `some_agent` or `SomeAgent`.
+fn named_agents(line: &str) -> impl Iterator<Item = &'static str> {
+    let plain = |word: &str| word.replace(['-', '_'], "").to_lowercase();
+    let is_mark = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_';
+    let words: BTreeSet<String> = line.split(is_mark).map(plain).collect();
+    let ids = AGENTS.iter().map(|agent| agent.facts().id);
+    ids.filter(move |id| words.contains(&plain(id)))
 }
 
 /// Lines, counted from one, in which a name occurs as a word.
@@ -93,6 +137,17 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_agents_is_found_and_a_pair_is_none() {
+        let ids: Vec<&str> = AGENTS.iter().map(|agent| agent.facts().id).collect();
+        let list = |ids: &[&str]| format!("//! Tests.\n\nfn one() {{}}\n\nfn two() {{\n\n    {ids:?}\n}}\n");
+        assert_eq!(agent_lists(&list(&ids[..3])), []);
+        assert_eq!(agent_lists(&list(&ids))[0].0, 5);
+        assert_eq!(agent_lists(&list(&ids).replace('-', "_")).len(), 1);
+        let apart: Vec<String> = ids.iter().map(|id| format!("fn of_one() {{\n    \"{id}\"\n}}\n")).collect();
+        assert_eq!(agent_lists(&apart.join("\n")), []);
+    }
 
     #[test]
     fn names_are_found_as_words() {

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use carryover_agents::{AGENTS, Store};
+use carryover_agents::Store;
 
-use crate::support::future;
+use crate::support::agents_and_labs;
 
 #[test]
 fn renamed_kinds_are_noticed() {
-    for agent in AGENTS {
+    for (agent, lab) in agents_and_labs() {
         let folder = tempfile::tempdir().unwrap();
-        future(*agent, folder.path());
+        lab.sample.write_future(folder.path()).unwrap();
         let mut drifted = Vec::new();
         let store = Store { root: folder.path().to_path_buf() };
         agent
@@ -19,6 +19,6 @@ fn renamed_kinds_are_noticed() {
                 ControlFlow::Continue(())
             })
             .unwrap();
-        assert_eq!(drifted, [true], "{}", agent.facts().id);
+        assert_eq!(drifted, [true], "{}", lab.id);
     }
 }

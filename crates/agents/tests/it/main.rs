@@ -1,9 +1,10 @@
-//! What must hold for every agent.
+//! Rules that hold for every agent.
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make their own files and may fail")]
 
 mod drift;
 mod hostile;
+mod ink;
 mod places;
 mod support;
 mod told;

@@ -1,11 +1,13 @@
 //! Where stores are looked for, on made-up machines.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use carryover_agents::{AGENTS, Env, Os};
+use carryover_agents::{Env, Os};
 use carryover_core::time::Timestamp;
+use carryover_testkit::lab::Lab;
+
+use crate::support::agents_and_labs;
 
 fn env(os: Os, home: &str, vars: &[(&str, &str)]) -> Env {
     Env {
@@ -19,82 +21,30 @@ fn env(os: Os, home: &str, vars: &[(&str, &str)]) -> Env {
     }
 }
 
-fn candidates(env: &Env) -> String {
-    let mut out = String::new();
-    for agent in AGENTS {
-        let places = agent.facts().store_candidates(env);
-        let places: Vec<String> = places.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect();
-        writeln!(out, "{}: {}", agent.facts().id, places.join(", ")).unwrap();
+/// The store in this place, and what the settings name besides.
+fn expected(lab: &Lab, store: &Path) -> Vec<PathBuf> {
+    let named = (lab.id == "codex").then(|| PathBuf::from("/more"));
+    let store = if lab.conformance.sessions.is_project() { Path::new("/work") } else { store };
+    std::iter::once(store.to_owned()).chain(named).collect()
+}
+
+#[test]
+fn stores_are_below_the_home_on_every_system() {
+    for (os, home) in [(Os::Linux, "/home/u"), (Os::MacOs, "/Users/u"), (Os::Windows, "C:/Users/u")] {
+        for (agent, lab) in agents_and_labs() {
+            let found = agent.facts().store_candidates(&env(os, home, &[]));
+            assert_eq!(found, expected(lab, &Path::new(home).join(lab.sample.root)), "{} in {home}", lab.id);
+        }
     }
-    out
-}
-
-#[test]
-fn on_linux() {
-    insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &[])), @"
-    claude-code: /home/u/.claude
-    codex: /home/u/.codex, /more
-    gemini-cli: /home/u/.gemini
-    opencode: /home/u/.local/share/opencode
-    qwen-code: /home/u/.qwen
-    pi: /home/u/.pi/agent
-    copilot-cli: /home/u/.copilot
-    aider: /work
-    openclaw: /home/u/.openclaw
-    ");
-}
-
-#[test]
-fn on_macos() {
-    insta::assert_snapshot!(candidates(&env(Os::MacOs, "/Users/u", &[])), @"
-    claude-code: /Users/u/.claude
-    codex: /Users/u/.codex, /more
-    gemini-cli: /Users/u/.gemini
-    opencode: /Users/u/.local/share/opencode
-    qwen-code: /Users/u/.qwen
-    pi: /Users/u/.pi/agent
-    copilot-cli: /Users/u/.copilot
-    aider: /work
-    openclaw: /Users/u/.openclaw
-    ");
-}
-
-#[test]
-fn on_windows() {
-    insta::assert_snapshot!(candidates(&env(Os::Windows, "C:/Users/u", &[])), @"
-    claude-code: C:/Users/u/.claude
-    codex: C:/Users/u/.codex, /more
-    gemini-cli: C:/Users/u/.gemini
-    opencode: C:/Users/u/.local/share/opencode
-    qwen-code: C:/Users/u/.qwen
-    pi: C:/Users/u/.pi/agent
-    copilot-cli: C:/Users/u/.copilot
-    aider: /work
-    openclaw: C:/Users/u/.openclaw
-    ");
 }
 
 #[test]
 fn variables_move_a_store_as_a_whole() {
-    let vars = [
-        ("CLAUDE_CONFIG_DIR", "/x/claude"),
-        ("CODEX_HOME", "~/codex"),
-        ("COPILOT_HOME", "/x/copilot"),
-        ("GEMINI_CLI_HOME", "/x/gemini"),
-        ("OPENCLAW_STATE_DIR", "/x/openclaw"),
-        ("PI_CODING_AGENT_DIR", "/x/pi"),
-        ("QWEN_HOME", "/x/qwen"),
-        ("XDG_DATA_HOME", "/x/data"),
-    ];
-    insta::assert_snapshot!(candidates(&env(Os::Linux, "/home/u", &vars)), @"
-    claude-code: /x/claude
-    codex: /home/u/codex, /more
-    gemini-cli: /x/gemini/.gemini
-    opencode: /x/data/opencode
-    qwen-code: /x/qwen
-    pi: /x/pi
-    copilot-cli: /x/copilot
-    aider: /work
-    openclaw: /x/openclaw
-    ");
+    for (value, moved_to) in [("/x/y", "/x/y"), ("~/y", "/home/u/y")] {
+        for (agent, lab) in agents_and_labs() {
+            let Some((variable, below)) = lab.sample.moved_by else { continue };
+            let found = agent.facts().store_candidates(&env(Os::Linux, "/home/u", &[(variable, value)]));
+            assert_eq!(found, expected(lab, &Path::new(moved_to).join(below)), "{}: {variable}={value}", lab.id);
+        }
+    }
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use carryover_agents::AGENTS;
+use carryover_testkit::agents::LABS;
 
 use crate::stores::store;
 use crate::support::{CLAUDE, Said, TestEnv};
@@ -51,7 +52,7 @@ fn run(env: &TestEnv, megabytes: u64, args: &[&str]) -> Said {
 #[test]
 fn special_files_in_the_place_of_sessions_are_skipped_and_told() {
     for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let store = store(agent).unwrap();
+        let store = store(agent);
         for what in SPECIAL.iter().chain([&LOST]) {
             let env = TestEnv::with_sessions();
             put(what, &env.home().join(store.path()));
@@ -88,24 +89,13 @@ fn special_files_that_are_named_are_refused() {
     }
 }
 
-/// Files other than sessions that are read, below the home.
+/// Files that are read whatever the agent, below the home.
 const OTHERS: &[&str] = &[
     ".carryover/cache.json",
-    ".claude/CLAUDE.md",
-    ".claude/settings.json",
-    ".claude/sessions/1.json",
-    ".codex/config.toml",
-    ".codex/session_index.jsonl",
-    ".gemini/projects.json",
-    ".pi/agent/settings.json",
-    ".config/opencode/opencode.json",
-    ".openclaw/openclaw.json",
     "calc/package.json",
     "calc/Cargo.toml",
-    "calc/CLAUDE.md",
     "calc/AGENTS.md",
     "calc/.gitignore",
-    "calc/.aider.conf.yml",
     "calc/.git",
 ];
 
@@ -113,14 +103,15 @@ const OTHERS: &[&str] = &[
 fn special_files_in_the_place_of_others_are_not_waited_for() {
     for what in ["pipe", "device"] {
         let env = TestEnv::with_sessions();
-        for other in OTHERS {
+        let read_beside = LABS.iter().flat_map(|lab| lab.sample.read_beside);
+        for other in OTHERS.iter().chain(read_beside) {
             put(what, &env.home().join(other));
         }
         for args in [&["list", "--all"] as &[&str], &["doctor"], &["brief", CLAUDE], &["info"]] {
             let said = run(&env, 1024, args);
             assert_eq!(said.code, Some(0), "{what}, {args:?}: {said}");
         }
-        for target in ["codex", "aider", "opencode", "pi"] {
+        for target in AGENTS.iter().map(|agent| agent.facts().id).filter(|target| *target != "claude-code") {
             let said = run(&env, 1024, &["resume", CLAUDE, "--target", target, "--dry-run"]);
             assert!(said.code.is_some_and(|code| code < 100), "{what}, {target}: {said}");
         }
@@ -181,12 +172,12 @@ fn read_all_ways(env: &TestEnv, megabytes: u64, path: &str) -> Vec<Said> {
 #[test]
 fn millions_of_empty_records_cost_no_memory() {
     for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let store = store(agent).unwrap();
-        if store.is_a_database() {
+        let store = store(agent);
+        if store.is_database() {
             continue;
         }
         let env = TestEnv::new();
-        env.write(store.path(), &"{}\n".repeat(2_000_000));
+        env.write(&store.path(), &"{}\n".repeat(2_000_000));
         let said = run(&env, 400, &["doctor"]);
         assert_eq!(said.code, Some(0), "{agent}: {said}");
     }
@@ -195,8 +186,8 @@ fn millions_of_empty_records_cost_no_memory() {
 #[test]
 fn lines_that_are_no_records_cost_little_memory() {
     for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let store = store(agent).unwrap();
-        if store.is_a_database() || Path::new(store.path()).extension().is_none_or(|end| end != "jsonl") {
+        let store = store(agent);
+        if store.is_database() || Path::new(&store.path()).extension().is_none_or(|end| end != "jsonl") {
             continue;
         }
         let (_, env) = store.sound().swap_remove(0);
@@ -244,8 +235,11 @@ fn a_compressed_log_is_unpacked_as_far_as_its_size_explains() {
 #[test]
 fn garbage_beside_a_database_is_not_waited_for() {
     let garbage = |path: &Path| fs_err::write(path, vec![7; 40_000]).unwrap();
-    for agent in ["opencode", "openclaw"] {
-        let store = store(agent).unwrap();
+    for agent in AGENTS.iter().map(|agent| agent.facts().id) {
+        let store = store(agent);
+        if !store.is_database() {
+            continue;
+        }
         for what in ["garbage", "pipe", "folder"] {
             let (_, env) = store.sound().swap_remove(0);
             let beside = |ending: &str| env.home().join(format!("{}{ending}", store.path()));

@@ -1,12 +1,8 @@
 //! One entry never refuses a whole session: what can be carried is, and the rest is named.
 
-use carryover_agents::AGENTS;
 use serde_json::{Value, json};
 
-use crate::support::TestEnv;
-
-/// Agents whose sessions are written without their clients.
-const TARGETS: &[&str] = &["claude-code", "codex", "gemini-cli", "qwen-code", "pi", "copilot-cli", "aider"];
+use crate::support::{TestEnv, file_targets};
 
 /// What people paste: the words of clients, taken for the client's own where they stand at the beginning.
 const PASTED: &[&str] = &[
@@ -79,18 +75,9 @@ fn text(lines: &[Value]) -> String {
 }
 
 #[test]
-fn every_writer_is_tried() {
-    let known = |agent: &&&dyn carryover_agents::Agent| agent.writer().is_some();
-    let others = ["opencode", "openclaw"];
-    for agent in AGENTS.iter().filter(known).map(|agent| agent.facts().id) {
-        assert!(TARGETS.contains(&agent) || others.contains(&agent), "{agent}");
-    }
-}
-
-#[test]
 fn what_looks_like_a_clients_own_words_is_carried() {
-    for target in TARGETS {
-        let source = if *target == "pi" { "qwen-code" } else { "pi" };
+    for target in file_targets() {
+        let source = if target == "pi" { "qwen-code" } else { "pi" };
         // What the source takes for its own already is no prompt.
         let is_prompt = |pasted: &&&str| source != "qwen-code" || !pasted.starts_with("<system-reminder>");
         for pasted in PASTED.iter().filter(is_prompt) {
@@ -113,8 +100,8 @@ fn a_line_before_such_words_is_told() {
 
 #[test]
 fn what_says_nothing_is_named_and_left_out() {
-    for target in TARGETS {
-        let source = if *target == "claude-code" { "qwen-code" } else { "claude-code" };
+    for target in file_targets() {
+        let source = if target == "claude-code" { "qwen-code" } else { "claude-code" };
         for (prompt, reply) in [("Fix it.", " \n "), ("Fix it.", ""), ("", "Done."), (" ", "Done.")] {
             let env = session(source, prompt, reply);
             let said = env.run(&["resume", "@last", "--source", source, "--target", target, "--native"]);

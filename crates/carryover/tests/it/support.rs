@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
+use carryover_agents::AGENTS;
+use carryover_testkit::agents::find_lab;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -135,6 +137,17 @@ impl TestEnv {
     }
 }
 
+/// The agents whose sessions are files: into a database, only its own client writes, which is not here.
+pub(crate) fn file_targets() -> impl Iterator<Item = &'static str> {
+    let writers = AGENTS.iter().filter(|agent| agent.writer().is_some()).map(|agent| agent.facts().id);
+    writers.filter(|id| find_lab(id).is_some_and(|lab| !lab.sample.is_database()))
+}
+
+/// The agents' ids as a message lists them.
+pub(crate) fn listed_agents() -> String {
+    AGENTS.iter().map(|agent| agent.facts().id).collect::<Vec<_>>().join(", ")
+}
+
 /// A path as a folder's name, the way one of the clients makes it.
 fn slug(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
@@ -179,6 +192,14 @@ pub(crate) fn check_schema(name: &str, value: &Value) {
 }
 
 impl Said {
+    /// Lists of all agents, which grow with every new one, are named.
+    pub(crate) fn without_agents(mut self) -> Self {
+        for text in [&mut self.stdout, &mut self.stderr] {
+            *text = text.replace(&listed_agents(), "[AGENTS]");
+        }
+        self
+    }
+
     /// The output of a run that went well.
     pub(crate) fn success(self) -> Self {
         assert_eq!(self.code, Some(0), "{self}");

@@ -2,27 +2,12 @@
 
 use std::path::Path;
 
+use carryover_testkit::agents::LABS;
 use serde_json::{Value, json};
 
-use crate::support::{CLAUDE, CODEX, TestEnv, check_schema};
+use crate::support::{CLAUDE, CODEX, TestEnv, check_schema, file_targets};
 
 const SECRET: &str = concat!("ghp_", "x8Kq2Vn5Rt7Lw3Zp9Hs4Jd6Fb1Gc0MyTeUaB");
-
-/// Sessions that clients wrote, one with tools of each.
-const SESSIONS: &[(&str, &str)] = &[
-    ("aider/fixtures/0.86.2-edit.md", ".aider.chat.history.md"),
-    ("claude_code/fixtures/2.1.325-tools.jsonl", "s.jsonl"),
-    ("claude_code/fixtures/2.1.325-compact-hooks.jsonl", "s.jsonl"),
-    ("codex/fixtures/0.166.0-rich.jsonl", "s.jsonl"),
-    ("codex/fixtures/0.166.0-sealed.jsonl", "s.jsonl"),
-    ("copilot_cli/fixtures/1.0.102-tools.jsonl", "s.jsonl"),
-    ("gemini_cli/fixtures/0.61.0-tools-resumed.jsonl", "s.jsonl"),
-    ("openclaw/fixtures/whole.json", "s.json"),
-    ("opencode/fixtures/rich.json", "s.json"),
-    ("opencode/fixtures/compaction.json", "s.json"),
-    ("pi/fixtures/0.87.1-tools.jsonl", "s.jsonl"),
-    ("qwen_code/fixtures/0.24.4-images.jsonl", "s.jsonl"),
-];
 
 fn file(env: &TestEnv, name: &str, text: &str) -> String {
     env.write(name, text);
@@ -58,14 +43,15 @@ fn carried(env: &TestEnv, file: &str, target: &str) -> Vec<Value> {
 
 #[test]
 fn canonical_transcript_goes_on_as_the_session_itself_does() {
-    for (fixture, name) in SESSIONS {
+    for (lab, loose) in LABS.iter().flat_map(|lab| lab.loose_files.iter().map(move |loose| (lab, loose))) {
         let env = TestEnv::new();
-        let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src");
-        let session = file(&env, name, &fs_err::read_to_string(agents.join(fixture)).unwrap());
+        let fixture = format!("{}/fixtures/{}", lab.id.replace('-', "_"), loose.fixture);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(&fixture);
+        let session = file(&env, loose.name, &fs_err::read_to_string(path).unwrap());
         let uasf = captured(&env, &session);
         for target in ["codex", "claude-code"] {
             // Going back to its own agent, a session's records are written back as they were, which no file holds.
-            if fixture.replace('_', "-").starts_with(target) {
+            if lab.id == target {
                 assert!(!carried(&env, &uasf, target).is_empty(), "{fixture}");
                 continue;
             }
@@ -142,7 +128,7 @@ fn first_version_goes_on_natively() {
         ],
     });
     let path = file(&env, "process.json", &document.to_string());
-    for target in ["codex", "claude-code", "gemini-cli", "qwen-code", "pi", "copilot-cli"] {
+    for target in file_targets() {
         let resumed = json_of(&env, &["resume", &path, "--target", target]);
         assert_eq!(resumed["source"], "captured");
         let shown = env.run(&["show", resumed["session_id"].as_str().unwrap()]).success();

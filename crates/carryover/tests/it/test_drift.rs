@@ -18,16 +18,8 @@ fn is_warning(finding: &Value) -> bool {
 }
 
 #[test]
-fn every_agent_has_a_made_up_store() {
-    for agent in AGENTS {
-        let id = agent.facts().id;
-        assert!(store(id).is_some(), "{id} has no arm in tests/it/stores.rs");
-    }
-}
-
-#[test]
 fn a_future_format_is_said_loudly() {
-    for (agent, store) in AGENTS.iter().filter_map(|agent| Some((agent.facts(), store(agent.facts().id)?))) {
+    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts(), store(agent.facts().id))) {
         for (what, env) in store.futures() {
             let case = format!("{}, {what}", agent.id);
             let before = env.files();
@@ -58,7 +50,7 @@ fn a_future_format_is_said_loudly() {
 
 #[test]
 fn a_sound_store_is_not_said_to_have_drifted() {
-    for (agent, store) in AGENTS.iter().filter_map(|agent| Some((agent.facts().id, store(agent.facts().id)?))) {
+    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts().id, store(agent.facts().id))) {
         for (what, env) in store.sound() {
             let case = format!("{agent}, {what}");
             let said = env.run(&["list"]);
@@ -81,7 +73,7 @@ fn a_sound_store_is_not_said_to_have_drifted() {
 
 #[test]
 fn unknown_kinds_beside_known_ones_are_told_by_doctor() {
-    for (agent, store) in AGENTS.iter().filter_map(|agent| Some((agent.facts().id, store(agent.facts().id)?))) {
+    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts().id, store(agent.facts().id))) {
         let Some(env) = store.partly_new() else { continue };
         let said = env.run(&["doctor"]).success();
         assert!(said.stdout.contains("that carryover does not know, and left out (1 × `"), "{agent}: {said}");
@@ -91,7 +83,7 @@ fn unknown_kinds_beside_known_ones_are_told_by_doctor() {
 
 #[test]
 fn nothing_is_made_of_a_future_format() {
-    for (agent, store) in AGENTS.iter().filter_map(|agent| Some((agent.facts().id, store(agent.facts().id)?))) {
+    for (agent, store) in AGENTS.iter().map(|agent| (agent.facts().id, store(agent.facts().id))) {
         for (what, env) in store.futures() {
             let before = env.files();
             for args in [
@@ -115,7 +107,7 @@ fn nothing_is_made_of_a_future_format() {
 
 #[test]
 fn what_was_seen_and_what_to_do_is_told() {
-    let store = store("claude-code").unwrap();
+    let store = store("claude-code");
     let (_, env) = &store.futures()[0];
     insta::assert_snapshot!(env.run(&["list"]), @"
     exit code 0

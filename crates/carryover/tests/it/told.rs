@@ -1,6 +1,7 @@
 //! Stores that are damaged, closed, or not there: whoever asks is told, with the reason.
 
 use carryover_agents::AGENTS;
+use carryover_testkit::agents::LABS;
 
 use crate::stores::store;
 use crate::support::{CLAUDE, TestEnv};
@@ -9,7 +10,7 @@ use crate::support::{CLAUDE, TestEnv};
 #[test]
 fn a_session_that_cannot_be_opened_is_told() {
     for facts in AGENTS.iter().map(|agent| agent.facts()) {
-        let Some(env) = store(facts.id).unwrap().unopened() else { continue };
+        let Some(env) = store(facts.id).unopened() else { continue };
         let said = env.run(&["list"]).success();
         assert!(said.stderr.contains(&format!("warning: {}: ", facts.name)), "{}: {said}", facts.id);
         assert!(said.stderr.contains("11111111"), "{}: {said}", facts.id);
@@ -25,12 +26,10 @@ fn a_session_that_cannot_be_opened_is_told() {
 
 #[test]
 fn a_damaged_store_is_the_reason_whatever_is_asked_for() {
-    for (agent, path) in [
-        ("opencode", ".local/share/opencode/opencode.db"),
-        ("openclaw", ".openclaw/agents/main/agent/openclaw-agent.sqlite"),
-    ] {
+    for lab in LABS.iter().filter(|lab| lab.sample.is_database()) {
+        let (agent, path) = (lab.id, lab.sample.path());
         let env = TestEnv::new();
-        env.write(path, &format!("SQLite format 3\0{}", "no database ".repeat(500)));
+        env.write(&path, &format!("SQLite format 3\0{}", "no database ".repeat(500)));
         for words in [&["@last"][..], &["ses_1234"], &["@last", "--source", agent], &[]] {
             let said = env.run(&[&["show"], words].concat());
             assert!(said.code == Some(3) && said.stderr.contains("could not be read"), "{agent} {words:?}: {said}");

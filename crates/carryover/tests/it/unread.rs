@@ -1,6 +1,8 @@
 //! A record that cannot be read is told by every command that reads its session, whoever wrote it.
 
 use carryover_agents::AGENTS;
+use carryover_testkit::agents::LABS;
+use carryover_testkit::lab::{Format, Lab};
 use serde_json::Value;
 
 use crate::stores::store;
@@ -32,7 +34,7 @@ fn json(env: &TestEnv, schema: &str, args: &[&str]) -> Value {
 #[test]
 fn every_command_tells_what_it_could_not_read() {
     for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let env = store(agent).unwrap().damaged();
+        let env = store(agent).damaged();
         for (schema, args) in commands(agent) {
             let case = format!("{agent}, {args:?}");
             let said = env.run(&args);
@@ -51,8 +53,8 @@ fn every_command_tells_what_it_could_not_read() {
 
 /// A home with a conversation that goes on with some bytes; none where sessions are no logs.
 fn going_on_with(agent: &str, bytes: &str) -> Option<TestEnv> {
-    let store = store(agent).unwrap();
-    if store.is_a_database() || agent == "aider" {
+    let store = store(agent);
+    if !store.is_json_log() {
         return None;
     }
     let (_, env) = store.sound().into_iter().find(|(what, _)| what.contains("conversation")).unwrap();
@@ -96,50 +98,11 @@ fn a_last_record_of_a_log_whose_records_are_counted_is_told_too() {
 
 #[test]
 fn a_prompt_whose_words_are_not_found_is_told() {
-    let records = [
-        (
-            "claude-code",
-            r#"{"type":"user","uuid":"z","parentUuid":null,"timestamp":"2026-11-15T00:00:09.000Z","sessionId":"s","note":"NEVER"}"#,
-        ),
-        (
-            "claude-code",
-            r#"{"type":"user","uuid":"z","parentUuid":null,"timestamp":"2026-11-15T00:00:09.000Z","sessionId":"s","message":{"role":"user","words":"NEVER"}}"#,
-        ),
-        (
-            "codex",
-            r#"{"timestamp":"2026-11-15T00:00:09.000Z","type":"response_item","payload":{"type":"message","role":"user","words":"NEVER"}}"#,
-        ),
-        (
-            "codex",
-            r#"{"timestamp":"2026-11-15T00:00:09.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","words":"NEVER"}]}}"#,
-        ),
-        ("gemini-cli", r#"{"id":"z","timestamp":"2026-11-15T00:00:09.000Z","type":"user","words":"NEVER"}"#),
-        (
-            "gemini-cli",
-            r#"{"id":"z","timestamp":"2026-11-15T00:00:09.000Z","type":"user","content":[{"words":"NEVER"}]}"#,
-        ),
-        (
-            "qwen-code",
-            r#"{"uuid":"z","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:09.000Z","type":"user","words":"NEVER"}"#,
-        ),
-        (
-            "qwen-code",
-            r#"{"uuid":"z","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:09.000Z","type":"user","message":{"role":"user","parts":[{"words":"NEVER"}]}}"#,
-        ),
-        (
-            "pi",
-            r#"{"type":"message","id":"aaaa0009","parentId":null,"timestamp":"2026-11-15T00:00:09.000Z","words":"NEVER"}"#,
-        ),
-        (
-            "pi",
-            r#"{"type":"message","id":"aaaa0009","parentId":null,"timestamp":"2026-11-15T00:00:09.000Z","message":{"role":"user","words":"NEVER"}}"#,
-        ),
-        (
-            "copilot-cli",
-            r#"{"type":"user.message","data":{"words":"NEVER"},"id":"z","timestamp":"2026-11-15T00:00:09.000Z","parentId":null}"#,
-        ),
-    ];
-    for (agent, record) in records {
+    let wordless = |lab: &&'static Lab| match &lab.sample.format {
+        Format::Lines(lines) => lines.wordless.iter().map(|record| (lab.id, *record)).collect(),
+        Format::Rows(_) => Vec::new(),
+    };
+    for (agent, record) in LABS.iter().flat_map(wordless) {
         let env = going_on_with(agent, &format!("{record}\n")).unwrap();
         for args in
             [&["brief", "@last"] as &[&str], &["resume", "@last", "--target", "aider", "--dry-run"], &["doctor"]]
@@ -155,7 +118,7 @@ fn a_prompt_whose_words_are_not_found_is_told() {
 #[test]
 fn what_could_not_be_read_is_a_loss_of_its_own_kind() {
     for agent in AGENTS.iter().map(|agent| agent.facts().id) {
-        let env = store(agent).unwrap().damaged();
+        let env = store(agent).damaged();
         let target = if agent == "codex" { "claude-code" } else { "codex" };
         let said = env.run(&["resume", "@last", "--target", target]).success();
         assert!(said.stderr.contains("1 unreadable record: damaged"), "{agent}: {said}");
@@ -168,7 +131,7 @@ fn what_could_not_be_read_is_a_loss_of_its_own_kind() {
 
 #[test]
 fn where_it_stands_is_told() {
-    let env = store("claude-code").unwrap().damaged();
+    let env = store("claude-code").damaged();
     insta::assert_snapshot!(env.run(&["brief", "00000000"]), @"
     exit code 0
     --- stdout

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use fs_err as fs;
 
-use super::agent::{Package, Registry};
 use super::launch::{Launch, kill_group, own_group, wait};
-use super::{ClientError, Pin, Sandbox, node};
+use super::{ClientError, Sandbox, node};
+use crate::lab::{Lab, Package, Registry};
 
 const INSTALL_LIMIT: Duration = Duration::from_mins(10);
 
@@ -23,7 +23,8 @@ const START_LIMIT: Duration = Duration::from_secs(90);
 /// An installed client.
 #[derive(Clone, Debug)]
 pub struct Client {
-    pub pin: &'static Pin,
+    pub lab: &'static Lab,
+    pub version: &'static str,
     folder: PathBuf,
     /// The folder of the Node that it needs, where the machine's is too old for it.
     node: Option<PathBuf>,
@@ -36,11 +37,11 @@ pub fn cache_folder() -> PathBuf {
 
 impl Client {
     /// Finds the client in the cache, or installs it.
-    pub fn install(pin: &'static Pin, cache: &Path) -> Result<Self, ClientError> {
+    pub fn install(lab: &'static Lab, version: &'static str, cache: &Path) -> Result<Self, ClientError> {
         fs::create_dir_all(cache)?;
         let cache = fs::canonicalize(cache)?;
-        let node = if pin.agent.package().newer_node { Some(node::install(&cache)?) } else { None };
-        let client = Self { pin, folder: cache.join(pin.label()), node };
+        let node = if lab.client.package.newer_node { Some(node::install(&cache)?) } else { None };
+        let client = Self { lab, version, folder: cache.join(label(lab, version)), node };
         if client.program().exists() {
             return Ok(client);
         }
@@ -59,14 +60,19 @@ impl Client {
         }
     }
 
+    /// The agent and its version.
+    pub fn label(&self) -> String {
+        label(self.lab, self.version)
+    }
+
     fn package(&self) -> Package {
-        self.pin.agent.package()
+        self.lab.client.package
     }
 
     fn package_spec(&self) -> String {
         let Package { registry, name, .. } = self.package();
         let separator = if registry == Registry::Npm { "@" } else { "==" };
-        format!("{name}{separator}{}", self.pin.version)
+        format!("{name}{separator}{}", self.version)
     }
 
     fn finish_install(&self) -> Result<(), ClientError> {
@@ -114,7 +120,7 @@ impl Client {
     }
 
     fn unavailable(&self, reason: impl Into<String>) -> ClientError {
-        ClientError::Unavailable { client: self.pin.label(), reason: reason.into() }
+        ClientError::Unavailable { client: self.label(), reason: reason.into() }
     }
 
     fn starts(&self) -> bool {
@@ -124,7 +130,7 @@ impl Client {
         let sandbox = Sandbox { home: home.path().to_owned(), project: home.path().to_owned() };
         let launch = Launch::new(self.program(), home.path()).args(["--version"]).env(sandbox.bare_env(&[self]));
         let finished = launch.run(START_LIMIT);
-        finished.is_ok_and(|finished| finished.status.success() && finished.stdout.contains(self.pin.version))
+        finished.is_ok_and(|finished| finished.status.success() && finished.stdout.contains(self.version))
     }
 
     fn run_install_step(&self) -> Result<(), ClientError> {
@@ -137,6 +143,10 @@ impl Client {
         step.run_well(INSTALL_LIMIT)?;
         Ok(())
     }
+}
+
+fn label(lab: &Lab, version: &str) -> String {
+    format!("{}-{version}", lab.id)
 }
 
 /// Installs a package into a folder, without running its scripts.

@@ -1,6 +1,5 @@
 //! Runs the real clients: pinned versions, a cleared environment, a throw-away home, a time limit.
 
-mod agent;
 mod dialog;
 mod error;
 mod headless;
@@ -11,10 +10,9 @@ pub(crate) mod runner;
 mod sandbox;
 mod terminal;
 
-pub use agent::{Agent, PINS, Pin};
 pub use dialog::Dialog;
 pub use error::ClientError;
-pub use headless::{AppServer, Captured};
+pub use headless::Captured;
 pub use install::{Client, cache_folder};
 pub use launch::{Finished, Launch, RUN_LIMIT, Running};
 pub use runner::{Ask, Session};

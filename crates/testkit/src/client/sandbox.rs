@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use rusqlite::Connection;
 
-use super::runner::runner;
-use super::{Agent, Client, ClientError, Launch};
+use super::{Client, ClientError, Launch};
+use crate::agents::LABS;
+use crate::lab::Lab;
 
 /// Where a client runs.
 #[derive(Clone, Debug)]
@@ -64,21 +65,21 @@ impl Sandbox {
 
     /// A launch of the client in this sandbox, pointed at the fake model on `port`.
     pub fn launch(&self, client: &Client, setup: &Setup, port: u16) -> Result<Launch, ClientError> {
-        self.configure(client.pin.agent, setup, port)?;
-        let own = runner(client.pin.agent).env(self, setup, port);
+        self.configure(client.lab, setup, port)?;
+        let own = client.lab.client.runner.env(self, setup, port);
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
         Ok(Launch::new(client.program(), &self.project).env(self.bare_env(&[client])).env(own))
     }
 
     /// Writes the configuration that the client needs; also what tells others which model provider is used.
-    pub fn configure(&self, agent: Agent, setup: &Setup, port: u16) -> Result<(), ClientError> {
-        runner(agent).configure(self, setup, port)
+    pub fn configure(&self, lab: &Lab, setup: &Setup, port: u16) -> Result<(), ClientError> {
+        lab.client.runner.configure(self, setup, port)
     }
 
     /// Copies what a client's sessions are in: the home, and the project for a client that keeps them there.
-    pub fn copy(&self, agent: Agent, to: &Path) -> Result<Self, ClientError> {
+    pub fn copy(&self, lab: &Lab, to: &Path) -> Result<Self, ClientError> {
         let mut copied = self.copy_home(&to.join("home"))?;
-        if agent == Agent::Aider {
+        if lab.conformance.sessions.is_project() {
             copied.project = to.join("project");
             copy_folder(&self.project, &copied.project)?;
         }
@@ -90,7 +91,9 @@ impl Sandbox {
     /// Indexes hold absolute paths of session files: left alone, a client in the copy would append to the original.
     pub fn copy_home(&self, to: &Path) -> Result<Self, ClientError> {
         copy_folder(&self.home, to)?;
-        relocate_databases(&to.join(".codex"), &self.home, to)?;
+        for folder in LABS.iter().filter_map(|lab| lab.client.path_index) {
+            relocate_databases(&to.join(folder), &self.home, to)?;
+        }
         Ok(Self { home: to.to_owned(), project: self.project.clone() })
     }
 }

@@ -1,6 +1,4 @@
-//! What a target's format cannot hold: the same for all sources, so it is data about the target.
-
-use crate::client::Agent;
+//! What a target's format cannot hold: the same for all sources, so it is data about the target (`ConformanceLab`).
 
 /// Something that cannot be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,24 +26,4 @@ impl Loss {
             Self::OldImages => "no images from before the last three turns",
         }
     }
-}
-
-/// Which targets lose what, and why; a target that is not here holds everything.
-const LOSSES: &[(Agent, &[Loss], &str)] = &[
-    (
-        Agent::Aider,
-        &[Loss::Structure, Loss::Images],
-        "its history is text of the user and of the model, and nothing else",
-    ),
-    (Agent::Openclaw, &[Loss::OldImages], "it keeps older ones and sends none of its own, either"),
-];
-
-/// What a target loses.
-pub fn losses(agent: Agent) -> &'static [Loss] {
-    LOSSES.iter().find(|(target, ..)| *target == agent).map_or(&[], |(_, losses, _)| *losses)
-}
-
-/// Why it does.
-pub fn reason(agent: Agent) -> Option<&'static str> {
-    LOSSES.iter().find(|(target, ..)| *target == agent).map(|(.., reason)| *reason)
 }

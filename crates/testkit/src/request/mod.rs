@@ -7,7 +7,7 @@ mod loss;
 
 pub use compare::{Comparison, Truth, compare};
 pub use item::{Item, ItemKind, Role, flat_text, items};
-pub use loss::{Loss, losses, reason};
+pub use loss::Loss;
 
 #[cfg(test)]
 mod tests;

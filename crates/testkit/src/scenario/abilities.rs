@@ -1,6 +1,6 @@
-//! What each client can be driven to without a person in front of it.
+//! The steps that a client can be driven through without a person in front of it.
 
-use crate::client::Agent;
+use crate::lab::Lab;
 
 /// A step that not every client can be driven through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,28 +15,25 @@ pub enum Ability {
     Picture,
 }
 
+impl Ability {
+    pub(crate) const ALL: &'static [Self] = &[Self::Compact, Self::Rewind, Self::Interrupt, Self::Picture];
+}
+
 /// The abilities of one client; what it has not is left out of its sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities(&'static [Ability]);
 
 impl Abilities {
-    pub fn of(agent: Agent) -> Self {
-        use Ability::{Compact, Interrupt, Picture, Rewind};
-        Self(match agent {
-            Agent::ClaudeCode
-            | Agent::Codex
-            | Agent::Pi
-            | Agent::Opencode
-            | Agent::CopilotCli
-            | Agent::GeminiCli
-            | Agent::QwenCode => &[Compact, Rewind, Interrupt, Picture],
-            // What it compacts, it compacts in memory; a picture is a file of the chat, and is not in its history.
-            Agent::Aider => &[Interrupt],
-            Agent::Openclaw => &[],
-        })
+    pub fn of(lab: &Lab) -> Self {
+        Self(lab.client.abilities)
     }
 
-    /// What is left out of the client's sessions, for people.
+    /// Nothing but turns.
+    pub const fn none() -> Self {
+        Self(&[])
+    }
+
+    /// The steps that are left out of the client's sessions, for people.
     pub fn missing(self) -> Vec<&'static str> {
         let all = [
             (Ability::Compact, "compaction"),

@@ -90,18 +90,18 @@ impl Action {
         Self { what, key: String::new(), words: Vec::new() }
     }
 
-    pub(super) fn word(&self, index: usize) -> &str {
+    pub(crate) fn word(&self, index: usize) -> &str {
         self.words.get(index).map_or("", String::as_str)
     }
 
     /// The file, relative to the project, that the action works on.
-    pub(super) fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         let extension = if self.what == What::ViewImage { "png" } else { "txt" };
         format!("data/{}.{extension}", self.key)
     }
 
     /// An edit works on the file of the read before it, but is a call of its own.
-    pub(super) fn call_key(&self) -> String {
+    pub(crate) fn call_key(&self) -> String {
         let suffix = if self.what == What::Edit { "_edit" } else { "" };
         format!("{}{suffix}", self.key)
     }

@@ -5,43 +5,38 @@ use super::What::{
     Write,
 };
 use super::{Abilities, Ability, Expect, Scenario};
-use crate::client::{Agent, Provider, Setup};
+use crate::agents::LABS;
+use crate::client::{Provider, Setup};
+use crate::lab::{Lab, Variant};
 
 /// A client version with one of its models; some models bring other tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Source {
-    pub agent: Agent,
+    pub lab: &'static Lab,
     pub version: &'static str,
     pub model: Option<&'static str>,
     pub provider: Provider,
 }
 
 /// Who makes sessions, and where they are carried to.
-pub const SOURCES: &[Source] = &[
-    Source::plain(Agent::ClaudeCode, "2.1.325"),
-    Source::plain(Agent::ClaudeCode, "2.0.77"),
-    Source::plain(Agent::Codex, "0.166.0"),
-    Source { agent: Agent::Codex, version: "0.166.0", model: Some("gpt-6-sol"), provider: Provider::Custom },
-    Source { agent: Agent::Codex, version: "0.166.0", model: None, provider: Provider::BuiltIn },
-    Source::plain(Agent::Codex, "0.130.0"),
-    Source::plain(Agent::GeminiCli, "0.61.0"),
-    Source::plain(Agent::Pi, "0.87.1"),
-    Source::plain(Agent::QwenCode, "0.24.4"),
-    Source::plain(Agent::CopilotCli, "1.0.102"),
-    Source::plain(Agent::Opencode, "1.18.33"),
-    Source::plain(Agent::Aider, "0.86.2"),
-    Source::plain(Agent::Openclaw, "2026.9.6"),
-];
+pub fn sources() -> Vec<Source> {
+    LABS.iter().flat_map(|lab| Source::all_of(lab)).collect()
+}
 
 impl Source {
-    const fn plain(agent: Agent, version: &'static str) -> Self {
-        Self { agent, version, model: None, provider: Provider::Custom }
+    /// Every version of an agent's client, first as it comes, then with its special models and providers.
+    fn all_of(lab: &'static Lab) -> impl Iterator<Item = Self> {
+        lab.client.pins.iter().flat_map(move |pin| {
+            let plain = Variant { model: None, provider: Provider::Custom };
+            let variants = std::iter::once(plain).chain(pin.variants.iter().copied());
+            variants.map(move |Variant { model, provider }| Self { lab, version: pin.version, model, provider })
+        })
     }
 
     pub fn label(&self) -> String {
         let model = self.model.map(|model| format!("-{model}")).unwrap_or_default();
         let provider = if self.provider == Provider::BuiltIn { "-built-in" } else { "" };
-        format!("{}-{}{model}{provider}", self.agent.id(), self.version)
+        format!("{}-{}{model}{provider}", self.lab.id, self.version)
     }
 
     /// The client as it comes, without a special model or provider.
@@ -56,11 +51,11 @@ impl Source {
 
     /// The vendor's own service returns compactions that only its models can read.
     pub(super) fn seals_compactions(&self) -> bool {
-        self.agent == Agent::Codex && self.provider == Provider::BuiltIn
+        self.provider == Provider::BuiltIn
     }
 
     /// In code mode the model has one tool, `exec`, that runs a script.
-    pub(super) fn is_code_mode(&self) -> bool {
+    pub(crate) fn is_code_mode(&self) -> bool {
         self.model.is_some_and(|model| model.starts_with("gpt-6"))
     }
 }

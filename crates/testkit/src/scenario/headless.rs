@@ -7,23 +7,23 @@ use uuid::Uuid;
 
 use super::project::PROMPT_PICTURE;
 use super::{Prompt, make::Driver};
-use crate::client::{Agent, Ask, Client, ClientError, Launch, Running, Sandbox, Session, Setup};
+use crate::client::{Ask, Client, ClientError, Launch, Running, Sandbox, Session, Setup};
 
 /// How long a client may go on trying after it was refused.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub(super) struct HeadlessDriver<'a> {
-    pub(super) client: &'a Client,
-    pub(super) sandbox: &'a Sandbox,
-    pub(super) setup: &'a Setup,
-    pub(super) port: u16,
-    pub(super) session_id: String,
+pub(crate) struct HeadlessDriver<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) sandbox: &'a Sandbox,
+    pub(crate) setup: &'a Setup,
+    pub(crate) port: u16,
+    pub(crate) session_id: String,
     /// Whether the client knows the session by now.
     begun: bool,
 }
 
 impl<'a> HeadlessDriver<'a> {
-    pub(super) fn new(client: &'a Client, sandbox: &'a Sandbox, setup: &'a Setup, port: u16) -> Self {
+    pub(crate) fn new(client: &'a Client, sandbox: &'a Sandbox, setup: &'a Setup, port: u16) -> Self {
         Self { client, sandbox, setup, port, session_id: Uuid::new_v4().to_string(), begun: false }
     }
 
@@ -37,7 +37,7 @@ impl<'a> HeadlessDriver<'a> {
     }
 
     /// The session in the client's own interface.
-    pub(super) fn in_terminal(&self) -> Result<Launch, ClientError> {
+    pub(crate) fn in_terminal(&self) -> Result<Launch, ClientError> {
         self.client.opening(self.sandbox, self.setup, self.port, &self.session_id)
     }
 }
@@ -58,8 +58,7 @@ impl Driver for HeadlessDriver<'_> {
     }
 
     fn compact(&mut self) -> Result<(), ClientError> {
-        let command = if self.client.pin.agent == Agent::CopilotCli { "/compact" } else { "/compress" };
-        self.turn(&Prompt { text: command.to_owned(), image: false })
+        Ok(())
     }
 
     fn rewind(&mut self) -> Result<(), ClientError> {

@@ -12,18 +12,11 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::aider::AiderDriver;
-use super::claude_code::ClaudeCodeDriver;
-use super::codex::CodexDriver;
-use super::copilot_cli::CopilotDriver;
 use super::dialect::{Answers, Dialect};
-use super::headless::HeadlessDriver;
-use super::opencode::OpencodeDriver;
-use super::pi::PiDriver;
 use super::project::{MCP_SCRIPT, STOP_FILE, lay_out};
-use super::terminal::TerminalDriver;
 use super::{Action, Expect, Fact, Prompt, Scenario, Source, Step};
-use crate::client::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+use crate::client::{Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+use crate::lab::Compaction;
 use crate::model::{Hold, Kind, ModelServer, Turn};
 use crate::request;
 
@@ -37,7 +30,7 @@ const EPOCH: u32 = 4;
 const KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// One way to drive a client through the steps of a scenario.
-pub(super) trait Driver {
+pub(crate) trait Driver {
     fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError>;
     /// A turn that the model's service refuses.
     fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
@@ -153,16 +146,7 @@ fn make_anew(client: &Client, source: &Source, scenario: &Scenario, sandbox: &Sa
     let server = ModelServer::start()?;
     let mcp = Some(sandbox.project.join(MCP_SCRIPT));
     let setup = Setup { mcp, ..source.setup() };
-    let driver: Box<dyn Driver> = match source.agent {
-        Agent::ClaudeCode => Box::new(ClaudeCodeDriver::start(client, sandbox, &setup, server.port())?),
-        Agent::Codex => Box::new(CodexDriver::start(client, sandbox, &setup, server.port())?),
-        Agent::Pi => Box::new(PiDriver::start(client, sandbox, &setup, server.port())?),
-        Agent::CopilotCli => Box::new(CopilotDriver::new(client, sandbox, &setup, server.port())),
-        Agent::Aider => Box::new(AiderDriver::start(client, sandbox, &setup, server.port())?),
-        Agent::GeminiCli | Agent::QwenCode => Box::new(TerminalDriver::new(client, sandbox, &setup, server.port())),
-        Agent::Opencode => Box::new(OpencodeDriver::start(client, sandbox, &setup, server.port())?),
-        Agent::Openclaw => Box::new(HeadlessDriver::new(client, sandbox, &setup, server.port())),
-    };
+    let driver = (source.lab.client.start_driver)(client, sandbox, &setup, server.port())?;
     let dialect = Dialect { source, project: &sandbox.project };
     let played = play_all(scenario, driver, &dialect, &server, sandbox);
     if played.is_err() {
@@ -219,13 +203,9 @@ fn play(
             driver.turn(prompt)
         }
         Step::Compact { summary } => {
-            let agent = dialect.source.agent;
-            let is_snapshot = matches!(agent, Agent::GeminiCli | Agent::QwenCode);
-            let element = if is_snapshot { "state_snapshot" } else { "summary" };
+            let Compaction { element, requests } = dialect.source.lab.client.compaction;
             let text = format!("<analysis>It went well.</analysis>\n<{element}>\nSo far: {summary}\n</{element}>");
-            // One client has its model look over the summary once more.
-            let times = if agent == Agent::GeminiCli { 2 } else { 1 };
-            server.script(Kind::Compaction, vec![Turn::text(text); times]);
+            server.script(Kind::Compaction, vec![Turn::text(text); requests]);
             driver.compact()
         }
         Step::Rewind => driver.rewind(),
@@ -238,12 +218,7 @@ fn play(
             while_it_works(action, dialect, server, &sign, || driver.crash(prompt, &sign))
         }
         Step::Limit { prompt } => {
-            let code = match dialect.source.agent {
-                Agent::ClaudeCode => "rate_limit_error",
-                Agent::Codex => "usage_limit_reached",
-                Agent::GeminiCli => "RESOURCE_EXHAUSTED",
-                _ => "rate_limit_exceeded",
-            };
+            let code = dialect.source.lab.client.limit_code;
             server.script(Kind::Main, [Turn::failing(429, code, "the limit is reached").lasting()]);
             driver.refused(prompt)
         }
@@ -282,10 +257,10 @@ fn while_it_works(
 }
 
 /// Clients write their records a moment after the command that they tell of has begun.
-pub(super) const SETTLED: Duration = Duration::from_secs(2);
+pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 
 /// Waits until a command that the client runs has made this file, and the client has had time to write it down.
-pub(super) fn await_file(path: &Path) -> Result<(), ClientError> {
+pub(crate) fn await_file(path: &Path) -> Result<(), ClientError> {
     let deadline = Instant::now() + RUN_LIMIT;
     while !path.exists() {
         if Instant::now() > deadline {
@@ -320,7 +295,7 @@ fn truth(
     folder: &Path,
 ) -> Result<Value, ClientError> {
     let copy = tempfile::Builder::new().prefix("truth-").tempdir_in(folder)?;
-    let copied = sandbox.copy(client.pin.agent, copy.path())?;
+    let copied = sandbox.copy(client.lab, copy.path())?;
     let captured = client.resume(&copied, setup, session_id, PROBE, Vec::new())?;
     Ok(captured.first().clone())
 }

@@ -5,29 +5,25 @@
 
 mod abilities;
 mod action;
-mod aider;
 mod catalog;
-mod claude_code;
-mod codex;
-mod copilot_cli;
-mod dialect;
+pub(crate) mod dialect;
 mod fact;
 mod further;
-mod headless;
-mod make;
-mod opencode;
-mod pi;
+pub(crate) mod headless;
+pub(crate) mod make;
 mod picture;
-mod project;
+pub(crate) mod project;
 mod story;
-mod terminal;
-mod tools;
+pub(crate) mod terminal;
+pub(crate) mod tools;
 
 pub use abilities::{Abilities, Ability};
 pub use action::{Action, What};
-pub use catalog::{CATALOG, SOURCES, Source};
+pub use catalog::{CATALOG, Source, sources};
 pub use fact::{Expect, Fact, Nature};
 pub use further::Further;
+pub(crate) use make::Driver;
 pub use make::{Made, PROBE, make};
 pub use picture::png;
 pub use story::{Prompt, Scenario, Step};
+pub(crate) use tools::Tools;

@@ -9,13 +9,13 @@ use super::{Scenario, What, png};
 use crate::client::ClientError;
 
 /// Where the script of the MCP server lies in the project.
-pub(super) const MCP_SCRIPT: &str = "lab/server.js";
+pub(crate) const MCP_SCRIPT: &str = "lab/server.js";
 
 /// Ends the endless commands that a client did not end.
 pub(super) const STOP_FILE: &str = "data/stop";
 
 /// A picture for prompts.
-pub(super) const PROMPT_PICTURE: &str = "data/prompt.png";
+pub(crate) const PROMPT_PICTURE: &str = "data/prompt.png";
 
 /// Answers `lookup` from the file that its key names.
 const MCP_SERVER: &str = r"const fs = require('fs'), path = require('path');

@@ -8,7 +8,7 @@ use std::thread;
 use super::Prompt;
 use super::headless::HeadlessDriver;
 use super::make::{Driver, SETTLED};
-use crate::client::{Agent, Client, ClientError, Sandbox, Setup, Terminal};
+use crate::client::{Client, ClientError, Sandbox, Setup, Terminal};
 
 const ESCAPE: &str = "\u{1b}";
 const UP: &str = "\u{1b}[A";
@@ -21,49 +21,30 @@ const MOST_STEPS: usize = 20;
 /// How every prompt of a scenario begins.
 const PROMPT: &str = "Pleaselookinto";
 
-pub(super) struct TerminalDriver<'a> {
+pub(crate) struct TerminalDriver<'a> {
     headless: HeadlessDriver<'a>,
     screen: Screen,
 }
 
-/// What the interface of a client shows.
-struct Screen {
+/// The words by which the interface of a client is known to be where it should.
+#[derive(Clone, Copy)]
+pub(crate) struct Screen {
     /// That it waits for a prompt.
-    ready: &'static str,
-    compacted: &'static str,
-    interrupted: &'static str,
+    pub(crate) ready: &'static str,
+    pub(crate) compacted: &'static str,
+    pub(crate) interrupted: &'static str,
     /// The command for a rewind, where it works; a key does, where it does not.
-    rewind: Option<&'static str>,
+    pub(crate) rewind: Option<&'static str>,
     /// The list of prompts to go back to.
-    choice: &'static str,
+    pub(crate) choice: &'static str,
     /// Before the one that is chosen.
-    chosen: char,
+    pub(crate) chosen: char,
     /// Whether the conversation alone is to go back, or files as well.
-    confirmation: &'static str,
+    pub(crate) confirmation: &'static str,
 }
 
-const GEMINI_CLI: Screen = Screen {
-    ready: "Type your message",
-    compacted: "Chat history compressed",
-    interrupted: "Request cancelled",
-    rewind: Some("/rewind"),
-    choice: "Stay at current position",
-    chosen: '●',
-    confirmation: "Rewind conversation",
-};
-
-const QWEN_CODE: Screen = Screen {
-    // It has the command, which shows nothing.
-    rewind: None,
-    choice: "Enter to select",
-    chosen: '›',
-    confirmation: "Restore conversation only",
-    ..GEMINI_CLI
-};
-
 impl<'a> TerminalDriver<'a> {
-    pub(super) fn new(client: &'a Client, sandbox: &'a Sandbox, setup: &'a Setup, port: u16) -> Self {
-        let screen = if client.pin.agent == Agent::QwenCode { QWEN_CODE } else { GEMINI_CLI };
+    pub(crate) fn new(client: &'a Client, sandbox: &'a Sandbox, setup: &'a Setup, port: u16, screen: Screen) -> Self {
         Self { headless: HeadlessDriver::new(client, sandbox, setup, port), screen }
     }
 

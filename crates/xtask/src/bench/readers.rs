@@ -9,12 +9,13 @@ use std::path::Path;
 
 use carryover_agents::{AGENTS, Bookmark};
 use carryover_core::transcript::TranscriptBuilder;
+use carryover_testkit::lab::BenchPlace;
 use rusqlite::{Connection, OpenFlags};
 
 use super::child::{self, Measured};
 use super::events;
 use super::figure::Figure;
-use super::stores::{self, Place};
+use super::stores;
 use super::{Binaries, Result, rivals};
 
 /// How often each of the two is measured.
@@ -26,10 +27,10 @@ pub(super) fn figures(binaries: &Binaries, home: &Path) -> Result<Vec<Figure>> {
         let run = |what: &str| child::run(&binaries.xtask, &["bench-child", &format!("{what}:{}", agent.id)], home);
         let (ours, floor): (Measured, Measured) = rivals(RUNS, || run("read"), || run("floor"))?;
         let than = match stores::big(home, agent.id)?.0 {
-            Place::Lines(_) => "a validating skip",
-            Place::Markdown(_) => "a scan of the lines",
-            Place::Rows(_) => "a SELECT of the same rows",
-            Place::Events(_) => "a SELECT of the same rows, unpacked",
+            BenchPlace::Lines(_) => "a validating skip",
+            BenchPlace::Markdown(_) => "a scan of the lines",
+            BenchPlace::Rows(_) => "a SELECT of the same rows",
+            BenchPlace::Events(_) => "a SELECT of the same rows, unpacked",
         };
         let name = format!("read {} MB of {}", floor.text >> 20, agent.name);
         let figure = Figure::ratio(name, ours.elapsed, floor.elapsed, 2.0, than);
@@ -52,13 +53,13 @@ pub(super) fn read(agent: &str, home: &Path) -> Result<u64> {
 pub(super) fn floor(agent: &str, home: &Path) -> Result<u64> {
     let (place, source) = stores::big(home, agent)?;
     match place {
-        Place::Lines(_) => {
+        BenchPlace::Lines(_) => {
             child::skip(&source.path)?;
             Ok(fs_err::metadata(&source.path)?.len())
         }
-        Place::Markdown(_) => scan(&source.path),
-        Place::Rows(_) => select(&source.path, source.key.as_deref().unwrap_or_default()),
-        Place::Events(_) => events::select(&source.path, source.key.as_deref().unwrap_or_default()),
+        BenchPlace::Markdown(_) => scan(&source.path),
+        BenchPlace::Rows(_) => select(&source.path, source.key.as_deref().unwrap_or_default()),
+        BenchPlace::Events(_) => events::select(&source.path, source.key.as_deref().unwrap_or_default()),
     }
 }
 

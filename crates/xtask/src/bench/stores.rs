@@ -1,10 +1,10 @@
 //! A home with a store of every agent, for measuring: one big session and some small ones each.
-//!
-//! Who adds an agent adds an arm to `place`.
 
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{AGENTS, Source};
+use carryover_agents::Source;
+use carryover_testkit::agents::{LABS, find_lab};
+use carryover_testkit::lab::BenchPlace;
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
@@ -22,47 +22,20 @@ const SMALL_ONES: u64 = 20;
 /// Counts up when the corpus is grown in another way.
 const GENERATION: u64 = 4;
 
-/// How a session is kept, and where below the home.
-pub(super) enum Place {
-    Lines(String),
-    /// A history in Markdown, in a project's folder.
-    Markdown(String),
-    /// A database that holds all sessions, as messages and their parts.
-    Rows(&'static str),
-    /// A database that holds all sessions, as events.
-    Events(&'static str),
-}
-
-/// Where a session of an agent is; `None` where nobody has said so.
-pub(super) fn place(agent: &str, n: u64) -> Option<Place> {
-    let id = uuid(n);
-    Some(match agent {
-        "claude-code" => Place::Lines(format!(".claude/projects/-home-dev-project/{id}.jsonl")),
-        "codex" => Place::Lines(format!(".codex/sessions/2026/11/15/rollout-2026-11-15T00-00-00-{id}.jsonl")),
-        "gemini-cli" => Place::Lines(format!(".gemini/tmp/project/chats/session-2026-11-15T00-00-{n:08x}.jsonl")),
-        "qwen-code" => Place::Lines(format!(".qwen/projects/-home-dev-project/chats/{id}.jsonl")),
-        "pi" => Place::Lines(format!(".pi/agent/sessions/--home-dev-project--/2026-11-15T00-00-00-000Z_{id}.jsonl")),
-        "copilot-cli" => Place::Lines(format!(".copilot/session-state/{id}/events.jsonl")),
-        "aider" => Place::Markdown(format!("project-{n}/.aider.chat.history.md")),
-        "opencode" => Place::Rows(".local/share/opencode/opencode.db"),
-        "openclaw" => Place::Events(".openclaw/agents/main/agent/openclaw-agent.sqlite"),
-        _ => return None,
-    })
-}
-
 fn uuid(n: u64) -> String {
     format!("00000000-0000-4000-8000-{n:012x}")
 }
 
 /// The big session of an agent.
-pub(super) fn big(home: &Path, agent: &str) -> Result<(Place, Source)> {
-    let place = place(agent, 0).ok_or_else(|| format!("{agent} has no place in bench/stores.rs"))?;
-    let source = match &place {
-        Place::Lines(path) | Place::Markdown(path) => Source { path: home.join(path), key: None },
-        Place::Rows(path) => Source { path: home.join(path), key: Some(session_id(0)) },
-        Place::Events(path) => Source { path: home.join(path), key: Some(uuid(0)) },
+pub(super) fn big(home: &Path, agent: &str) -> Result<(BenchPlace, Source)> {
+    let place = find_lab(agent).ok_or_else(|| format!("{agent} has no lab"))?.bench;
+    let path = home.join(place.path(0, &uuid(0)));
+    let key = match place {
+        BenchPlace::Lines(_) | BenchPlace::Markdown(_) => None,
+        BenchPlace::Rows(_) => Some(session_id(0)),
+        BenchPlace::Events(_) => Some(uuid(0)),
     };
-    Ok((place, source))
+    Ok((place, Source { path, key }))
 }
 
 fn session_id(n: u64) -> String {
@@ -72,8 +45,8 @@ fn session_id(n: u64) -> String {
 /// Makes the home, or takes the one of an earlier run that was made from the same.
 pub(super) fn home(root: &Path, folder: &Path) -> Result<PathBuf> {
     let home = folder.join("agents");
-    for agent in AGENTS {
-        let id = agent.facts().id;
+    for lab in LABS {
+        let id = lab.id;
         let fixtures = Fixtures::of(root, id)?;
         let mark = home.join(format!("{id}.made"));
         let made_of = format!("{GENERATION} {BIG} {SMALL} {SMALL_ONES} {}", fixtures.digest());
@@ -83,11 +56,12 @@ pub(super) fn home(root: &Path, folder: &Path) -> Result<PathBuf> {
         for n in 0..=SMALL_ONES {
             let size = if n == 0 { BIG } else { SMALL };
             let grower = Grower::new(&fixtures, uuid(n), n + 1, size);
-            match place(id, n).ok_or_else(|| format!("{id} has no place in bench/stores.rs"))? {
-                Place::Lines(path) => grower.write_lines(&made(&home, &path)?)?,
-                Place::Markdown(path) => grower.write_markdown(&made(&home, &path)?)?,
-                Place::Rows(path) => write_rows(&made(&home, path)?, n, grower)?,
-                Place::Events(path) => events::write(&made(&home, path)?, &uuid(n), n == 0, grower)?,
+            let path = made(&home, &lab.bench.path(n, &uuid(n)))?;
+            match lab.bench {
+                BenchPlace::Lines(_) => grower.write_lines(&path)?,
+                BenchPlace::Markdown(_) => grower.write_markdown(&path)?,
+                BenchPlace::Rows(_) => write_rows(&path, n, grower)?,
+                BenchPlace::Events(_) => events::write(&path, &uuid(n), n == 0, grower)?,
             }
         }
         fs_err::write(&mark, made_of)?;
@@ -164,16 +138,4 @@ fn without(mut value: Value) -> Value {
         }
     }
     value
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_agent_has_a_place() {
-        for agent in AGENTS {
-            assert!(place(agent.facts().id, 0).is_some(), "{} has no arm in `place`", agent.facts().id);
-        }
-    }
 }

@@ -60,9 +60,9 @@ impl Carryover<'_> {
             "resume",
             session_id,
             "--source",
-            source.pin.agent.id(),
+            source.lab.id,
             "--target",
-            target.pin.agent.id(),
+            target.lab.id,
             "--project",
             &project,
             "--json",
@@ -79,7 +79,7 @@ impl Carryover<'_> {
     /// The source's session in a project in which it has only one.
     pub(super) fn only_session(&self, source: &Client, target: &Client) -> Result<String, ClientError> {
         let project = self.sandbox.project.display().to_string();
-        let args = ["list", "--source", source.pin.agent.id(), "--project", &project, "--json"];
+        let args = ["list", "--source", source.lab.id, "--project", &project, "--json"];
         let finished = self.launch(source, target).args(args).run_well(RUN_LIMIT)?;
         let listed: Vec<Listed> = serde_json::from_str(&finished.stdout)?;
         let newest = listed.into_iter().next().map(|session| session.id);

@@ -1,11 +1,9 @@
 //! `docs/conformance.md`: the matrix for people.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use carryover_testkit::client::Agent;
-use carryover_testkit::request::{losses, reason};
-use carryover_testkit::scenario::{Abilities, SOURCES};
+use carryover_testkit::agents::LABS;
+use carryover_testkit::scenario::Abilities;
 
 use super::report::{Report, Row, WHOLE};
 use super::tier::Tier;
@@ -63,18 +61,16 @@ pub(super) fn updated(page: &str, report: &Report, tier: &Tier) -> String {
 
 /// What targets cannot hold, and what is left out of sources' sessions; nothing where no agent has such limits.
 fn limits() -> String {
-    let known = |agent: &Agent| carryover_agents::by_name(agent.id()).is_some();
-    let agents: Vec<Agent> = SOURCES.iter().filter(|source| source.is_plain()).map(|source| source.agent).collect();
     let (mut held, mut driven) = (String::new(), String::new());
-    for agent in agents.into_iter().filter(known).collect::<BTreeSet<_>>() {
+    for lab in LABS {
         // Writing to a string cannot fail.
-        if let Some(reason) = reason(agent) {
-            let about: Vec<&str> = losses(agent).iter().map(|loss| loss.about()).collect();
-            let _ = writeln!(held, "- {}: {} ({reason})", agent.name(), about.join(", "));
+        if let Some(reason) = lab.conformance.loss_reason {
+            let about: Vec<&str> = lab.conformance.losses.iter().map(|loss| loss.about()).collect();
+            let _ = writeln!(held, "- {}: {} ({reason})", lab.name, about.join(", "));
         }
-        let missing = Abilities::of(agent).missing();
+        let missing = Abilities::of(lab).missing();
         if !missing.is_empty() {
-            let _ = writeln!(driven, "- {}: no {}", agent.name(), missing.join(", no "));
+            let _ = writeln!(driven, "- {}: no {}", lab.name, missing.join(", no "));
         }
     }
     let section = |about: &str, lines: String| if lines.is_empty() { lines } else { format!("\n{about}\n\n{lines}") };

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use carryover_testkit::client::{Agent, Client, ClientError, Sandbox, Setup};
-use carryover_testkit::request::{Comparison, Truth, compare, flat_text, losses};
+use carryover_testkit::client::{Client, ClientError, Sandbox, Setup};
+use carryover_testkit::lab::SessionPlace;
+use carryover_testkit::request::{Comparison, Truth, compare, flat_text};
 use carryover_testkit::scenario::{Further, PROBE};
 use fs_err as fs;
 use serde_json::Value;
@@ -27,9 +28,9 @@ pub(super) fn run(case: &Case, options: &Options) -> Result<Found, ClientError> 
     fs::create_dir_all(&runs)?;
     let mut scratch = tempfile::Builder::new().prefix("pair-").tempdir_in(fs::canonicalize(runs)?)?;
     scratch.disable_cleanup(options.keep);
-    let sandbox = case.made.sandbox.copy(case.made.source.agent, scratch.path())?;
+    let sandbox = case.made.sandbox.copy(case.made.source.lab, scratch.path())?;
     let truth = Truth::new(&case.made.truth, &case.made.facts);
-    let own_sessions = case.made.source.agent == case.target.pin.agent;
+    let own_sessions = case.made.source.lab == case.target.lab;
     let target_setup = Setup { own_sessions, ..case.target_kind.setup() };
     let run = Run { case, options, sandbox, truth, target_setup };
     run.use_target_before()?;
@@ -51,10 +52,10 @@ impl Run<'_> {
     /// The target was used in this project before, as on a user's machine: some clients trust their index once they have one.
     fn use_target_before(&self) -> Result<(), ClientError> {
         let Case { made, target, .. } = self.case;
-        if made.source.agent != target.pin.agent {
-            if target.pin.agent == Agent::Aider {
+        if made.source.lab != target.lab {
+            if let SessionPlace::Project { prefix } = target.lab.conformance.sessions {
                 // What an earlier run left in the project, which is the same in every run.
-                for path in project_files(&self.sandbox.project)? {
+                for path in project_files(&self.sandbox.project, prefix)? {
                     fs::remove_file(path)?;
                 }
             }
@@ -65,7 +66,7 @@ impl Run<'_> {
 
     /// Nothing listens on the port: `carryover` has no business with a model.
     fn configure_for(&self, client: &Client, setup: &Setup) -> Result<(), ClientError> {
-        self.sandbox.configure(client.pin.agent, setup, 9)
+        self.sandbox.configure(client.lab, setup, 9)
     }
 
     fn carry_there(&self) -> Result<Resumed, ClientError> {
@@ -79,7 +80,7 @@ impl Run<'_> {
     }
 
     fn session_files(&self) -> Result<SessionFiles, ClientError> {
-        SessionFiles::read(&self.sandbox, [self.case.made.source.agent, self.case.target.pin.agent])
+        SessionFiles::read(&self.sandbox, [self.case.made.source.lab, self.case.target.lab])
     }
 
     /// Carries once and takes it back: nothing else may have been touched, and nothing may stay.
@@ -115,7 +116,7 @@ impl Run<'_> {
     }
 
     fn compared(&self, request: &Value) -> Comparison {
-        let lost_by_source = losses(self.case.made.source.agent);
+        let lost_by_source = self.case.made.source.lab.conformance.losses;
         Comparison { lost_by_source, ..compare(request, &self.truth) }
     }
 

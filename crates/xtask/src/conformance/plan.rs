@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use carryover_testkit::client::{Client, ClientError, Pin, Provider, cache_folder};
+use carryover_testkit::client::{Client, ClientError, Provider, cache_folder};
 use carryover_testkit::scenario::{Abilities, CATALOG, Made, Scenario, Source, make};
 
 use super::report::Row;
@@ -80,7 +80,7 @@ impl Options {
         let tier = self.tier();
         let mut sessions = Vec::new();
         for source in tier.clients.iter().filter(|source| wanted(self.from.as_ref(), &source.label())) {
-            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.agent))) {
+            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.lab))) {
                 let goes = |target: &&Source| {
                     tier.has(source, scenario.name, target) && wanted(self.to.as_ref(), &target.label())
                 };
@@ -133,7 +133,7 @@ fn made(client: &Client, source: &Source, scenario: &Scenario, cache: &Path) -> 
 pub(super) fn name(source: &Source) -> String {
     let model = source.model.map(|model| format!(" ({model})")).unwrap_or_default();
     let provider = if source.provider == Provider::BuiltIn { " (own provider)" } else { "" };
-    format!("{} {}{model}{provider}", source.agent.name(), source.version)
+    format!("{} {}{model}{provider}", source.lab.name, source.version)
 }
 
 pub(super) struct Plan {
@@ -175,6 +175,5 @@ fn wanted(filter: Option<&String>, name: &str) -> bool {
 }
 
 fn install(source: &Source, options: &Options) -> Result<Client, ConformanceError> {
-    let pin = Pin::find(source.agent, Some(source.version)).ok_or(ConformanceError::NothingToRun)?;
-    Ok(Client::install(pin, &options.clients)?)
+    Ok(Client::install(source.lab, source.version, &options.clients)?)
 }

@@ -5,30 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_testkit::client::{Agent, ClientError, Sandbox};
+use carryover_testkit::agents::LABS;
+use carryover_testkit::client::{ClientError, Sandbox};
+use carryover_testkit::lab::{Lab, SessionPlace};
 use fs_err as fs;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
-
-/// Where the clients keep sessions as files, below the home.
-const FOLDERS: &[&str] = &[
-    ".claude/projects",
-    ".codex/sessions",
-    ".codex/archived_sessions",
-    ".gemini/tmp",
-    ".pi/agent/sessions",
-    ".qwen/projects",
-    ".copilot/session-state",
-];
-
-/// Where they keep them as rows: the database, and the tables with how a row is named.
-const DATABASES: &[(&str, &[(&str, &str)])] = &[
-    (".local/share/opencode/opencode.db", &[("session", "id"), ("message", "id"), ("part", "id")]),
-    (".openclaw/agents/main/agent/openclaw-agent.sqlite", &[("transcript_events", "session_id || '/' || seq")]),
-];
-
-/// How the files begin that one client keeps in the project.
-const PROJECT_FILES: &str = ".aider.";
 
 /// All session files and rows, with a digest of each.
 #[derive(PartialEq, Eq)]
@@ -36,21 +18,28 @@ pub(super) struct SessionFiles(BTreeMap<PathBuf, u64>);
 
 impl SessionFiles {
     /// Reads the stores of a run between these two agents.
-    pub(super) fn read(sandbox: &Sandbox, agents: [Agent; 2]) -> Result<Self, ClientError> {
+    pub(super) fn read(sandbox: &Sandbox, agents: [&Lab; 2]) -> Result<Self, ClientError> {
         let mut files = BTreeMap::new();
-        for folder in FOLDERS {
-            collect(&sandbox.home.join(folder), &sandbox.home, &mut files)?;
-        }
-        for (path, tables) in DATABASES {
-            let path = sandbox.home.join(path);
-            if path.is_file() {
-                rows(&path, tables, &mut files)?;
-            }
-        }
-        // The project is shared with runs between other agents, which leave these files alone.
-        if agents.contains(&Agent::Aider) {
-            for path in project_files(&sandbox.project)? {
-                files.insert(path.clone(), digest(&fs::read(&path)?));
+        for lab in LABS {
+            match lab.conformance.sessions {
+                SessionPlace::Folders(folders) => {
+                    for folder in folders {
+                        collect(&sandbox.home.join(folder), &sandbox.home, &mut files)?;
+                    }
+                }
+                SessionPlace::Database { path, tables } => {
+                    let path = sandbox.home.join(path);
+                    if path.is_file() {
+                        rows(&path, tables, &mut files)?;
+                    }
+                }
+                // The project is shared with runs between other agents, which leave these files alone.
+                SessionPlace::Project { prefix } if agents.contains(lab) => {
+                    for path in project_files(&sandbox.project, prefix)? {
+                        files.insert(path.clone(), digest(&fs::read(&path)?));
+                    }
+                }
+                SessionPlace::Project { .. } => {}
             }
         }
         Ok(Self(files))
@@ -62,12 +51,12 @@ impl SessionFiles {
     }
 }
 
-/// The files that a client keeps in the project itself.
-pub(super) fn project_files(project: &Path) -> io::Result<Vec<PathBuf>> {
+/// The files that a client keeps in the project itself, whose names begin so.
+pub(super) fn project_files(project: &Path, prefix: &str) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(project)? {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(PROJECT_FILES) && entry.file_type()?.is_file() {
+        if entry.file_name().to_string_lossy().starts_with(prefix) && entry.file_type()?.is_file() {
             found.push(entry.path());
         }
     }

@@ -1,28 +1,11 @@
 //! Which pairs are run every day, and which when the page is written.
 
-use carryover_testkit::client::Agent;
-use carryover_testkit::scenario::{Abilities, CATALOG, SOURCES, Source};
+use carryover_testkit::scenario::{Abilities, CATALOG, Source, sources};
 
 use super::plan;
 
 /// The session that has everything.
 const WHOLE: &str = "whole";
-
-/// Agents of which several versions and models are run; of the others there is one client.
-const DEEP: &[Agent] = &[Agent::ClaudeCode, Agent::Codex];
-
-/// Agents whose pairs are all whole on the real clients; a new one joins when its own are.
-const PROVEN: &[Agent] = &[
-    Agent::ClaudeCode,
-    Agent::Codex,
-    Agent::GeminiCli,
-    Agent::Opencode,
-    Agent::QwenCode,
-    Agent::Pi,
-    Agent::CopilotCli,
-    Agent::Aider,
-    Agent::Openclaw,
-];
 
 /// The clients of agents that are proven, and which pairs of them are run.
 pub(super) struct Tier {
@@ -32,19 +15,18 @@ pub(super) struct Tier {
 
 impl Tier {
     pub(super) fn new(full: bool) -> Self {
-        let proven = |source: &&Source| PROVEN.contains(&source.agent);
-        Self { clients: SOURCES.iter().filter(proven).copied().collect(), full }
+        let is_proven = |source: &Source| source.lab.conformance.is_proven;
+        Self { clients: sources().into_iter().filter(is_proven).collect(), full }
     }
 
     /// The clients of all agents.
     pub(super) fn any(full: bool) -> Self {
-        Self { clients: SOURCES.to_vec(), full }
+        Self { clients: sources(), full }
     }
 
     /// Every pair, by names, in the order in which they are run.
     pub(super) fn pairs(&self) -> Vec<(String, &'static str, String)> {
-        let sessions = CATALOG.iter().map(|scenario| scenario(Abilities::of(Agent::ClaudeCode)).name);
-        let sessions: Vec<&'static str> = sessions.collect();
+        let sessions: Vec<&'static str> = CATALOG.iter().map(|scenario| scenario(Abilities::none()).name).collect();
         let mut pairs = Vec::new();
         for source in &self.clients {
             for session in &sessions {
@@ -81,11 +63,11 @@ impl Tier {
             return (from + 1) % n_agents == to || (from + 2) % n_agents == to;
         }
         let older = |client: &Source| is_deep(client) && client.is_plain() && !self.is_newest(client);
-        older(source) && older(target) && source.agent != target.agent
+        older(source) && older(target) && source.lab != target.lab
     }
 
     fn are_newest_of_two(&self, source: &Source, target: &Source) -> bool {
-        self.is_newest(source) && self.is_newest(target) && source.agent != target.agent
+        self.is_newest(source) && self.is_newest(target) && source.lab != target.lab
     }
 
     /// The first client of each agent.
@@ -94,7 +76,7 @@ impl Tier {
     }
 
     fn is_newest(&self, client: &Source) -> bool {
-        self.clients.iter().find(|other| other.agent == client.agent) == Some(client)
+        self.clients.iter().find(|other| other.lab == client.lab) == Some(client)
     }
 
     fn place(&self, client: &Source) -> Option<usize> {
@@ -102,18 +84,19 @@ impl Tier {
     }
 }
 
+/// Whether several versions of the client are run; of the other agents there is one client.
 fn is_deep(client: &Source) -> bool {
-    DEEP.contains(&client.agent)
+    client.lab.pins().len() > 1
 }
 
-/// A turn in `OpenClaw` takes most of a minute, so every day it has the shortest session.
+/// Who takes most of a minute for a turn has the shortest session every day.
 fn daily_session(source: &Source) -> &'static str {
-    if source.agent == Agent::Openclaw { "crashed" } else { WHOLE }
+    if source.lab.conformance.is_slow { "crashed" } else { WHOLE }
 }
 
 #[cfg(test)]
 mod tests {
-    use carryover_testkit::scenario::SOURCES;
+    use carryover_testkit::scenario::sources;
 
     use super::{Tier, WHOLE};
 
@@ -132,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_agent_is_twice_a_source_and_twice_a_target_every_day() {
-        let tier = Tier { clients: SOURCES.to_vec(), full: false };
+        let tier = Tier { clients: sources(), full: false };
         let pairs = pairs(&tier);
         for client in tier.newest() {
             let label = client.label();
@@ -144,8 +127,8 @@ mod tests {
 
     #[test]
     fn full_tier_has_all_ordered_pairs_and_all_of_every_day() {
-        let all = pairs(&Tier { clients: SOURCES.to_vec(), full: true });
-        let daily = Tier { clients: SOURCES.to_vec(), full: false };
+        let all = pairs(&Tier { clients: sources(), full: true });
+        let daily = Tier { clients: sources(), full: false };
         assert!(pairs(&daily).iter().all(|pair| all.contains(pair)));
         for source in daily.newest() {
             for target in daily.newest() {
@@ -156,7 +139,7 @@ mod tests {
 
     #[test]
     fn two_agents_alone_keep_their_eighty_four_rows() {
-        let clients = SOURCES.iter().filter(|source| super::is_deep(source)).copied().collect();
+        let clients = sources().into_iter().filter(super::is_deep).collect();
         assert_eq!(pairs(&Tier { clients, full: true }).len(), 84);
     }
 }

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::headless::HeadlessDriver;
-use super::{Prompt, make::Driver};
-use crate::client::runner::copilot_cli::model;
+use super::model;
 use crate::client::{Client, ClientError, Dialog, RUN_LIMIT, Sandbox, Setup};
+use crate::scenario::Prompt;
+use crate::scenario::headless::HeadlessDriver;
+use crate::scenario::make::{Driver, await_file};
 
 pub(super) struct CopilotDriver<'a> {
     prompts: HeadlessDriver<'a>,
@@ -32,7 +33,7 @@ impl Driver for CopilotDriver<'_> {
     }
 
     fn compact(&mut self) -> Result<(), ClientError> {
-        self.prompts.compact()
+        self.turn(&Prompt { text: "/compact".to_owned(), image: false })
     }
 
     fn rewind(&mut self) -> Result<(), ClientError> {
@@ -45,7 +46,7 @@ impl Driver for CopilotDriver<'_> {
         let mut server = Server::resume(&self.prompts)?;
         server.call("session.permissions.setApproveAll", json!({"enabled": true}))?;
         server.call("session.send", json!({"prompt": prompt.text}))?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         server.abort()?;
         server.finish()
     }

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::project::PROMPT_PICTURE;
-use super::{Prompt, make::Driver};
-use crate::client::{AppServer, Client, ClientError, Sandbox, Setup};
+use super::app_server::AppServer;
+use crate::client::{Client, ClientError, Sandbox, Setup};
+use crate::scenario::Prompt;
+use crate::scenario::make::{Driver, await_file};
+use crate::scenario::project::PROMPT_PICTURE;
 
 pub(super) struct CodexDriver {
     /// Gone after a crash.
@@ -83,7 +85,7 @@ impl Driver for CodexDriver {
 
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         let turn = self.begin(prompt)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         let params = json!({"threadId": self.session_id, "turnId": turn});
         self.server()?.call("turn/interrupt", &params)?;
         self.end_of_turn()
@@ -91,7 +93,7 @@ impl Driver for CodexDriver {
 
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         self.begin(prompt)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         drop(self.server.take());
         Ok(())
     }

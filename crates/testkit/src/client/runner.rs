@@ -1,21 +1,11 @@
-//! What each client is given and asked when it runs without a terminal: one file per client.
-
-pub(crate) mod aider;
-mod claude_code;
-mod codex;
-pub(crate) mod copilot_cli;
-mod gemini_cli;
-mod openclaw;
-mod opencode;
-mod pi;
-mod qwen_code;
+//! How a client is run without a terminal: what it is given, and what it is asked.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Agent, Client, ClientError, RUN_LIMIT, Sandbox, Setup};
+use super::{Client, ClientError, RUN_LIMIT, Sandbox, Setup};
 use crate::model::ModelServer;
 
 /// Which session a prompt is for.
@@ -37,16 +27,17 @@ pub struct Ask<'a> {
 }
 
 /// A question for the client's own listing.
-pub(super) struct Look<'a> {
-    pub(super) client: &'a Client,
-    pub(super) sandbox: &'a Sandbox,
-    pub(super) setup: &'a Setup,
-    pub(super) session_id: &'a str,
+pub(crate) struct Look<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) sandbox: &'a Sandbox,
+    pub(crate) setup: &'a Setup,
+    pub(crate) session_id: &'a str,
     /// A word that only this session holds.
-    pub(super) witness: &'a str,
+    pub(crate) witness: &'a str,
 }
 
-pub(super) trait Runner: Sync {
+/// One client without a terminal.
+pub(crate) trait Runner: Sync {
     fn env(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Vec<(&'static str, String)>;
 
     /// Writes the configuration that the client needs.
@@ -56,7 +47,7 @@ pub(super) trait Runner: Sync {
 
     fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String>;
 
-    /// What opens a session in the client's own interface.
+    /// The arguments that open a session in the client's own interface.
     fn opening(&self, session_id: &str) -> Vec<String> {
         words(&["--resume", session_id])
     }
@@ -70,50 +61,37 @@ pub(super) trait Runner: Sync {
     }
 }
 
-pub(super) fn runner(agent: Agent) -> &'static dyn Runner {
-    match agent {
-        Agent::ClaudeCode => &claude_code::ClaudeCode,
-        Agent::Codex => &codex::Codex,
-        Agent::GeminiCli => &gemini_cli::GeminiCli,
-        Agent::Pi => &pi::Pi,
-        Agent::QwenCode => &qwen_code::QwenCode,
-        Agent::CopilotCli => &copilot_cli::CopilotCli,
-        Agent::Opencode => &opencode::Opencode,
-        Agent::Aider => &aider::Aider,
-        Agent::Openclaw => &openclaw::Openclaw,
-    }
-}
-
 impl Look<'_> {
     /// Whether a command of the client's prints the session's id.
-    fn printed_by(&self, args: &[&str]) -> Result<Option<bool>, ClientError> {
+    pub(crate) fn printed_by(&self, args: &[&str]) -> Result<Option<bool>, ClientError> {
         // One client has its model name sessions before it lists them.
         let server = ModelServer::start()?;
         let launch = self.sandbox.launch(self.client, self.setup, server.port())?.args(args.iter().copied());
-        let finished = launch.run_well(runner(self.client.pin.agent).limit())?;
+        let finished = launch.run_well(self.client.limit())?;
         let shown = finished.stdout + &finished.stderr;
         Ok(Some(shown.contains(self.session_id)))
     }
 
     /// Whether the client takes the session for the newest: its picker needs a terminal, and what it continues unasked
     /// is the first of the same list.
-    fn continued(&self) -> Result<Option<bool>, ClientError> {
+    pub(crate) fn continued(&self) -> Result<Option<bool>, ClientError> {
         let captured = self.client.continue_newest(self.sandbox, self.setup, "Probe: which session is this?")?;
         Ok(Some(crate::request::flat_text(captured.first()).contains(self.witness)))
     }
 }
 
 /// Words as arguments.
-fn words(args: &[&str]) -> Vec<String> {
+pub(crate) fn words(args: &[&str]) -> Vec<String> {
     args.iter().map(|arg| (*arg).to_owned()).collect()
 }
 
 /// The MCP server of a setup, as most clients want to be told of it.
-fn mcp_servers(setup: &Setup) -> Value {
+pub(crate) fn mcp_servers(setup: &Setup) -> Value {
     setup.mcp.as_ref().map_or_else(|| json!({}), |script| json!({"lab": {"command": "node", "args": [script]}}))
 }
 
-fn write_json(path: &Path, value: &Value) -> Result<(), ClientError> {
+/// Writes a file of settings, and the folder that it is in.
+pub(crate) fn write_json(path: &Path, value: &Value) -> Result<(), ClientError> {
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
     }

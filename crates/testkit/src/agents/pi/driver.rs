@@ -8,9 +8,10 @@ use fs_err as fs;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::project::PROMPT_PICTURE;
-use super::{Prompt, make::Driver};
 use crate::client::{Client, ClientError, Dialog, Sandbox, Setup};
+use crate::scenario::Prompt;
+use crate::scenario::make::{Driver, await_file};
+use crate::scenario::project::PROMPT_PICTURE;
 
 /// Going back in the tree needs a terminal or an extension; this is the latter.
 const EXTENSION: &str = r#"export default function (pi) {
@@ -94,14 +95,14 @@ impl Driver for PiDriver<'_> {
 
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         self.begin(prompt)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         self.command(json!({"type": "abort"}))?;
         Ok(())
     }
 
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         self.begin(prompt)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         drop(self.dialog.take());
         Ok(())
     }

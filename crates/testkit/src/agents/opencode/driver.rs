@@ -11,9 +11,10 @@ use base64::prelude::BASE64_STANDARD;
 use fs_err as fs;
 use serde_json::{Value, json};
 
-use super::project::PROMPT_PICTURE;
-use super::{Prompt, make::Driver};
 use crate::client::{Client, ClientError, RUN_LIMIT, Running, Sandbox, Setup};
+use crate::scenario::Prompt;
+use crate::scenario::make::{Driver, await_file};
+use crate::scenario::project::PROMPT_PICTURE;
 
 /// How long the client may go on trying after it was refused.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -82,7 +83,7 @@ impl<'a> OpencodeDriver<'a> {
         act: impl FnOnce(&mut Self) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
         let asking = self.asking(prompt)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         act(self)?;
         // Whether it is answered or broken off, the turn is over.
         drop(asking.join());

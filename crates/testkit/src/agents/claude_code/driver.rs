@@ -10,9 +10,10 @@ use base64::prelude::BASE64_STANDARD;
 use fs_err as fs;
 use serde_json::{Value, json};
 
-use super::project::{MCP_SCRIPT, PROMPT_PICTURE};
-use super::{Prompt, make::Driver};
 use crate::client::{Client, ClientError, Dialog, Sandbox, Setup};
+use crate::scenario::Prompt;
+use crate::scenario::make::{Driver, await_file};
+use crate::scenario::project::{MCP_SCRIPT, PROMPT_PICTURE};
 
 pub(super) struct ClaudeCodeDriver<'a> {
     client: &'a Client,
@@ -112,7 +113,7 @@ impl Driver for ClaudeCodeDriver<'_> {
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         let content = self.content(prompt)?;
         self.say(&content)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         let request = json!({"type": "control_request", "request_id": "stop", "request": {"subtype": "interrupt"}});
         self.dialog()?.send(&request)?;
         let last = self.end_of_turn()?;
@@ -123,7 +124,7 @@ impl Driver for ClaudeCodeDriver<'_> {
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         let content = self.content(prompt)?;
         self.say(&content)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         drop(self.dialog.take());
         Ok(())
     }

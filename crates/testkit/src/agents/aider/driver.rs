@@ -1,6 +1,4 @@
 //! Makes a session in Aider, in one run that is typed to: a new run would be a new session in its history.
-//!
-//! Its model makes no calls: it writes the changes that it wants into its text, all in one answer.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -8,34 +6,19 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-use super::{Action, Prompt, What, make::Driver};
-use crate::client::runner::aider::{HISTORY, base_args};
+use super::{HISTORY, base_args};
 use crate::client::{Client, ClientError, RUN_LIMIT, Running, Sandbox, Setup};
+use crate::scenario::Prompt;
+use crate::scenario::make::{Driver, await_file};
 
 /// How long the client may go on trying after it was refused.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// What the client writes after each answer of its model.
+/// Written by the client after each answer of its model.
 const END_OF_ANSWER: &str = "> Tokens: ";
 
-/// What the client writes when a turn is interrupted.
+/// Written by the client when a turn is interrupted.
 const INTERRUPTED: &str = "> ^C";
-
-/// What can be said in text alone.
-pub(super) fn knows(what: What) -> bool {
-    matches!(what, What::Write | What::Edit)
-}
-
-/// A block that the client applies to a file.
-pub(super) fn edit(action: &Action) -> String {
-    let file = action.file();
-    let word = action.word(0);
-    let (old, new) = match action.what {
-        What::Edit => (format!("old line of {}\n", action.key), format!("new line {word}\n")),
-        _ => (String::new(), format!("{word}\n")),
-    };
-    format!("{file}\n```\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```\n")
-}
 
 pub(super) struct AiderDriver {
     /// Gone after a crash.
@@ -109,7 +92,7 @@ impl Driver for AiderDriver {
 
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         self.say(prompt)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         self.say_until(INTERRUPTED, |driver| {
             driver.running.iter().for_each(Running::interrupt);
             Ok(())
@@ -118,7 +101,7 @@ impl Driver for AiderDriver {
 
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
         self.say(prompt)?;
-        super::make::await_file(runs)?;
+        await_file(runs)?;
         drop(self.running.take());
         Ok(())
     }

@@ -1,0 +1,164 @@
+//! Copilot CLI: run in its prompt mode, with a model provider of the user's own.
+//!
+//! A provider that is named in the environment has a model that the client takes for blind, to which it sends no images
+//! of outcomes. One in its configuration can be said to see.
+
+mod driver;
+
+use serde_json::{Value, json};
+
+use crate::client::runner::{Ask, Look, Runner, Session, mcp_servers, words, write_json};
+use crate::client::{ClientError, Sandbox, Setup, cache_folder};
+use crate::lab::{
+    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LineFormat, LooseFile, Package, Pin, Reading,
+    Sample, SessionPlace,
+};
+use crate::scenario::tools::{Call, Tools, lookup_call, new_line, old_line, task, unknown_call};
+use crate::scenario::{Ability, Action, Source, What};
+
+pub(super) static LAB: Lab = Lab {
+    id: "copilot-cli",
+    name: "Copilot CLI",
+    client: ClientLab {
+        package: Package::npm("@github/copilot", "copilot"),
+        pins: &[Pin::new("1.0.102", "newest; imports sessions")],
+        runner: &CopilotCli,
+        tools: &CopilotCli,
+        start_driver: |client, sandbox, setup, port| {
+            Ok(Box::new(driver::CopilotDriver::new(client, sandbox, setup, port)))
+        },
+        abilities: Ability::ALL,
+        limit_code: "rate_limit_exceeded",
+        compaction: Compaction::PLAIN,
+        path_index: None,
+    },
+    conformance: ConformanceLab::whole(SessionPlace::Folders(&[".copilot/session-state"])),
+    sample: SAMPLE,
+    readings: &[
+        Reading {
+            fixture: "1.0.102-hooks.jsonl",
+            tokens: "200 in (0 from cache), 20 out (0 thought), gpt-4.1",
+            begun: r#"{"permission_mode":"allow all: on"}"#,
+            messages: "2 messages in 1 prompts and 1 pieces of replies",
+        },
+        Reading {
+            fixture: "1.0.102-compact.jsonl",
+            tokens: "600 in (0 from cache), 60 out (0 thought), gpt-4.1",
+            begun: "",
+            messages: "11 messages in 5 prompts and 6 pieces of replies",
+        },
+    ],
+    loose_files: &[LooseFile::lines("1.0.102-tools.jsonl")],
+    bench: BenchPlace::Lines(".copilot/session-state/{ID}/events.jsonl"),
+};
+
+const SAMPLE: Sample = Sample {
+    root: ".copilot",
+    moved_by: Some(("COPILOT_HOME", "")),
+    file: "session-state/00000000-0000-4000-8000-000000000001/events.jsonl",
+    format: Format::Lines(LineFormat {
+        begin: &[
+            r#"{"type":"session.start","data":{"sessionId":"00000000-0000-4000-8000-000000000001","version":1,"producer":"copilot-agent","copilotVersion":"1.0.102","startTime":"2026-11-15T00:00:00.000Z"},"id":"a","timestamp":"2026-11-15T00:00:00.000Z","parentId":null}"#,
+        ],
+        talk: &[
+            r#"{"type":"user.message","data":{"content":"{FILL}"},"id":"u","timestamp":"2026-11-15T00:00:01.000Z","parentId":"a"}"#,
+            r#"{"type":"assistant.message","data":{"messageId":"m","content":"Done.","toolRequests":[]},"id":"v","timestamp":"2026-11-15T00:00:02.000Z","parentId":"u"}"#,
+        ],
+        renames: &[("user.message", "user.turn"), ("assistant.message", "assistant.turn")],
+        wordless: &[
+            r#"{"type":"user.message","data":{"words":"NEVER"},"id":"z","timestamp":"2026-11-15T00:00:09.000Z","parentId":null}"#,
+        ],
+    }),
+    read_beside: &[],
+};
+
+struct CopilotCli;
+
+/// The model and its provider, as the client's configuration and its server want to be told of them.
+fn model(port: u16) -> Value {
+    let seeing = json!({
+        "supports": {"vision": true},
+        "limits": {"vision": {
+            "supported_media_types": ["image/png"], "max_prompt_images": 20, "max_prompt_image_size": 5_000_000,
+        }},
+    });
+    json!({
+        "model": MODEL,
+        "providers": [{
+            "name": "fake", "type": "openai", "wireApi": "completions", "apiKey": "sk-fake",
+            "baseUrl": format!("http://127.0.0.1:{port}/v1"),
+        }],
+        "models": [{"id": "gpt-4.1", "provider": "fake", "capabilities": seeing}],
+    })
+}
+
+const MODEL: &str = "fake/gpt-4.1";
+
+impl Runner for CopilotCli {
+    fn env(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Vec<(&'static str, String)> {
+        vec![
+            // No account, no telemetry, no web tools, no update.
+            ("COPILOT_OFFLINE", "true".to_owned()),
+            ("COPILOT_AUTO_UPDATE", "false".to_owned()),
+            ("COPILOT_MODEL", MODEL.to_owned()),
+            // It unpacks itself on its first start, 235 MB; once for all homes is enough.
+            ("XDG_CACHE_HOME", cache_folder().join("copilot-cli-unpacked").display().to_string()),
+        ]
+    }
+
+    fn configure(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
+        let folder = sandbox.home.join(".copilot");
+        let mut providers = model(port);
+        providers.as_object_mut().map(|fields| fields.remove("model"));
+        write_json(&folder.join("providers.json"), &providers)?;
+        let mut servers = mcp_servers(setup);
+        for (_, server) in servers.as_object_mut().into_iter().flatten() {
+            server["type"] = json!("local");
+            server["tools"] = json!(["*"]);
+        }
+        write_json(&folder.join("mcp-config.json"), &json!({"mcpServers": servers}))
+    }
+
+    fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
+        let mut args = words(&["--allow-all-tools", "--allow-all-paths"]);
+        match ask.session {
+            Session::New(id) => args.push(format!("--session-id={id}")),
+            Session::Named(id) => args.push(format!("--resume={id}")),
+            Session::Newest => args.push("--continue".to_owned()),
+        }
+        args.extend(ask.image.map(|image| format!("--attachment={}", image.display())));
+        args.extend(words(&["-p", ask.prompt]));
+        args
+    }
+
+    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
+        look.continued()
+    }
+}
+
+impl Tools for CopilotCli {
+    fn shell_call(&self, command: &str) -> Option<Call> {
+        let about = "Run a command";
+        Some(("bash", json!({"command": command, "description": about, "mode": "sync", "initial_wait": 30})))
+    }
+
+    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<Call> {
+        let word = action.word(0);
+        Some(match action.what {
+            What::Read | What::ViewImage => ("view", json!({"path": path})),
+            What::Edit => ("edit", json!({"path": path, "old_str": old_line(action), "new_str": new_line(action)})),
+            What::Write => ("create", json!({"path": path, "file_text": format!("{word}\n")})),
+            What::Search => ("grep", json!({"pattern": word, "paths": "data", "output_mode": "content"})),
+            What::Mcp => lookup_call("lab-lookup", action),
+            What::Unknown => unknown_call(action),
+            What::Delegate => {
+                let input = json!({
+                    "description": "Find out", "prompt": task(action), "agent_type": "general-purpose",
+                    "name": "finder", "mode": "sync",
+                });
+                ("task", input)
+            }
+            _ => return None,
+        })
+    }
+}

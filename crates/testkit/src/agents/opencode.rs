@@ -1,0 +1,191 @@
+//! `OpenCode`: run in its run mode, driven through its HTTP server.
+
+mod driver;
+
+use rusqlite::{Connection, params};
+use serde_json::json;
+
+use crate::client::runner::{Ask, Look, Runner, Session, words, write_json};
+use crate::client::{ClientError, Sandbox, Setup};
+use crate::lab::{
+    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LooseFile, Package, Pin, Reading, RowFormat,
+    Sample, SessionPlace,
+};
+use crate::model::SIDE_MODEL;
+use crate::scenario::tools::{Call, Tools, lookup_call, new_line, old_line, search_command, task, unknown_call};
+use crate::scenario::{Ability, Action, Source, What};
+
+pub(super) static LAB: Lab = Lab {
+    id: "opencode",
+    name: "OpenCode",
+    client: ClientLab {
+        package: Package::npm("opencode-ai", "opencode").finished_by("postinstall.mjs"),
+        pins: &[Pin::new("1.18.33", "newest")],
+        runner: &Opencode,
+        tools: &Opencode,
+        start_driver: |client, sandbox, setup, port| {
+            Ok(Box::new(driver::OpencodeDriver::start(client, sandbox, setup, port)?))
+        },
+        abilities: Ability::ALL,
+        limit_code: "rate_limit_exceeded",
+        compaction: Compaction::PLAIN,
+        path_index: None,
+    },
+    conformance: ConformanceLab::whole(SessionPlace::Database {
+        path: ".local/share/opencode/opencode.db",
+        tables: &[("session", "id"), ("message", "id"), ("part", "id")],
+    }),
+    sample: SAMPLE,
+    readings: &[
+        Reading {
+            fixture: "rich.json",
+            tokens: "32834 in (0 from cache), 80 out (0 thought), fake-model",
+            begun: r#"{"permission_mode":"build"}"#,
+            messages: "4 messages in 1 prompts and 3 pieces of replies",
+        },
+        Reading {
+            fixture: "compaction.json",
+            tokens: "42100 in (0 from cache), 80 out (0 thought), fake-model",
+            begun: r#"{"permission_mode":"build"}"#,
+            messages: "19 messages in 9 prompts and 10 pieces of replies",
+        },
+    ],
+    loose_files: &[LooseFile::document("rich.json"), LooseFile::document("compaction.json")],
+    bench: BenchPlace::Rows(".local/share/opencode/opencode.db"),
+};
+
+const SAMPLE: Sample = Sample {
+    root: ".local/share/opencode",
+    moved_by: Some(("XDG_DATA_HOME", "opencode")),
+    file: "opencode.db",
+    format: Format::Rows(RowFormat {
+        tables: "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);
+                 CREATE TABLE message (id, session_id, time_created, time_updated, data);
+                 CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);",
+        begin: "INSERT INTO session VALUES ('ses_1', NULL, '/p', 't', '1', 1, 1);",
+        talk: r#"INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user","time":{"created":1}}');
+                 INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 1, 1, '{"type":"text","text":"Fix it."}');
+                 INSERT INTO message VALUES ('msg_2', 'ses_1', 2, 2, '{"role":"assistant","time":{"created":2}}');
+                 INSERT INTO part VALUES ('prt_2', 'msg_2', 'ses_1', 2, 2, '{"type":"text","text":"Done."}');"#,
+        damaged: r#"INSERT INTO part VALUES ('prt_3', 'msg_2', 'ses_1', 3, 3, '{"type:"text","text":"And more."}');"#,
+        changes: &[
+            ("roles", "UPDATE message SET data = replace(data, 'role', 'speaker');"),
+            ("kinds of parts", "UPDATE part SET data = replace(data, '\"type\":\"text\"', '\"type\":\"words\"');"),
+            (
+                "columns",
+                "ALTER TABLE message RENAME COLUMN data TO body; ALTER TABLE session RENAME COLUMN time_updated TO at;",
+            ),
+            ("a table of messages", "ALTER TABLE message RENAME TO turn;"),
+            (
+                "all tables",
+                "ALTER TABLE session RENAME TO conversation; ALTER TABLE message RENAME TO turn; DROP TABLE part;",
+            ),
+        ],
+        add_record,
+        prompt: r#"{"type":"text","text":"{FILL}"}"#,
+    }),
+    read_beside: &[".config/opencode/opencode.json"],
+};
+
+/// Adds a record as the only part of a prompt.
+fn add_record(connection: &Connection, number: usize, record: &[u8]) -> rusqlite::Result<()> {
+    let prompt = r#"{"role":"user","time":{"created":1}}"#;
+    let message = "INSERT INTO message VALUES ('msg_' || ?1, 'ses_1', ?1, ?1, CAST(?2 AS BLOB))";
+    connection.execute(message, params![number, prompt])?;
+    let part = "INSERT INTO part VALUES ('prt_' || ?1, 'msg_' || ?1, 'ses_1', ?1, ?1, ?2)";
+    connection.execute(part, params![number, record])?;
+    Ok(())
+}
+
+struct Opencode;
+
+/// At every start, and whatever it is told, the client fetches its plugin package into its configuration folder, unless
+/// the package seems to be there.
+const INSTALLED: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
+
+impl Runner for Opencode {
+    fn env(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Vec<(&'static str, String)> {
+        let switches = [
+            "OPENCODE_DISABLE_AUTOUPDATE",
+            "OPENCODE_DISABLE_MODELS_FETCH",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+        ];
+        let switches = switches.into_iter().map(|switch| (switch, "1".to_owned()));
+        // For whatever folder it may find besides its own.
+        switches.chain([("npm_config_offline", "true".to_owned())]).collect()
+    }
+
+    fn configure(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
+        let takes_images = json!({"input": ["text", "image"], "output": ["text"]});
+        let model = json!({
+            "name": "fake", "tool_call": true, "reasoning": true, "attachment": true, "modalities": takes_images,
+            "limit": {"context": 400_000, "output": 8_000},
+        });
+        let provider = json!({
+            "npm": "@ai-sdk/openai-compatible", "name": "fake",
+            "options": {"baseURL": format!("http://127.0.0.1:{port}/v1"), "apiKey": "sk-fake"},
+            "models": {"fake-model": model, SIDE_MODEL: {"name": "side"}},
+        });
+        let mcp = setup.mcp.as_ref().map_or_else(
+            || json!({}),
+            |script| json!({"lab": {"type": "local", "command": ["node", script], "enabled": true}}),
+        );
+        let config = json!({
+            "provider": {"fake": provider}, "model": "fake/fake-model", "small_model": format!("fake/{SIDE_MODEL}"),
+            "permission": {"*": "allow"}, "autoupdate": false, "share": "disabled", "mcp": mcp,
+            "compaction": {"auto": false, "prune": false},
+        });
+        let folder = sandbox.home.join(".config/opencode");
+        write_json(&folder.join("opencode.json"), &config)?;
+        fs_err::create_dir_all(folder.join("node_modules"))?;
+        fs_err::write(folder.join("package-lock.json"), INSTALLED)?;
+        Ok(())
+    }
+
+    fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
+        let mut args = words(&["run"]);
+        match ask.session {
+            Session::New(_) => {}
+            Session::Named(id) => args.extend(words(&["--session", id])),
+            Session::Newest => args.push("--continue".to_owned()),
+        }
+        args.extend(ask.image.map(|image| format!("--file={}", image.display())));
+        args.extend(words(&["--", ask.prompt]));
+        args
+    }
+
+    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
+        look.printed_by(&["session", "list"])
+    }
+}
+
+impl Tools for Opencode {
+    fn shell_call(&self, command: &str) -> Option<Call> {
+        Some(("bash", json!({"command": command})))
+    }
+
+    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<Call> {
+        let word = action.word(0);
+        Some(match action.what {
+            What::Read | What::ViewImage => ("read", json!({"filePath": path})),
+            What::Edit => {
+                let (old, new) = (old_line(action), new_line(action));
+                ("edit", json!({"filePath": path, "oldString": old, "newString": new}))
+            }
+            What::Write => ("write", json!({"filePath": path, "content": format!("{word}\n")})),
+            // Its own tool for it fetches a program from the network first.
+            What::Search => return self.shell_call(&search_command(action)),
+            What::Plan => {
+                let todo = json!({"id": "1", "content": word, "status": "in_progress", "priority": "high"});
+                ("todowrite", json!({"todos": [todo]}))
+            }
+            What::Mcp => lookup_call("lab_lookup", action),
+            What::Unknown => unknown_call(action),
+            What::Delegate => {
+                ("task", json!({"description": "Find out", "prompt": task(action), "subagent_type": "general"}))
+            }
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,24 @@
+//! Where the sessions are put that readers are measured by.
+
+/// How a grown session is kept, and where below the home. In a path, `{ID}` stands for the session's id, `{N}` for its
+/// number and `{HEX}` for the number in eight digits.
+#[derive(Clone, Copy, Debug)]
+pub enum BenchPlace {
+    /// A file of JSON lines.
+    Lines(&'static str),
+    /// A history in Markdown, in a project's folder.
+    Markdown(&'static str),
+    /// A database that holds all sessions, as messages and their parts.
+    Rows(&'static str),
+    /// A database that holds all sessions, as events.
+    Events(&'static str),
+}
+
+impl BenchPlace {
+    /// The path of a session below the home.
+    pub fn path(&self, number: u64, id: &str) -> String {
+        let (Self::Lines(path) | Self::Markdown(path) | Self::Rows(path) | Self::Events(path)) = self;
+        let number_in_hex = format!("{number:08x}");
+        path.replace("{ID}", id).replace("{N}", &number.to_string()).replace("{HEX}", &number_in_hex)
+    }
+}

@@ -1,0 +1,80 @@
+//! Everything that tests know of one agent: its real client and how to drive it, and its store as it is and as it might become.
+//!
+//! A lab is data, beside what `carryover-agents` knows: everything that tests of all agents need of one of them stands in
+//! its lab, so that no test lists agents.
+
+mod bench;
+mod client;
+mod conformance;
+mod reading;
+mod sample;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+pub use bench::BenchPlace;
+pub(crate) use client::{ClientLab, Compaction, Package, Registry};
+pub use client::{Pin, Variant};
+pub use conformance::{ConformanceLab, SessionPlace};
+pub use reading::{LooseFile, Reading};
+pub use sample::{Format, LineFormat, RowFormat, Sample, SampleError};
+
+/// One agent in the laboratory.
+pub struct Lab {
+    /// The same as in the agent's `Facts`.
+    pub id: &'static str,
+    /// How the page of conformance calls it.
+    pub name: &'static str,
+    /// Its real client: how it is installed, run and driven.
+    pub(crate) client: ClientLab,
+    /// How pairs with it are run, and what they are measured by.
+    pub conformance: ConformanceLab,
+    /// A small store of it, sound, damaged and of a future version.
+    pub sample: Sample,
+    /// Sessions that its client wrote, with what its reader must tell of them.
+    pub readings: &'static [Reading],
+    /// Sessions with tools, as loose files.
+    pub loose_files: &'static [LooseFile],
+    /// Where the big session is put by which its reader is measured.
+    pub bench: BenchPlace,
+}
+
+impl Lab {
+    /// The versions of its client that are run, the newest first.
+    pub fn pins(&self) -> &'static [Pin] {
+        self.client.pins
+    }
+}
+
+impl PartialEq for Lab {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Lab {}
+
+impl PartialOrd for Lab {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Lab {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.id.cmp(other.id)
+    }
+}
+
+impl Hash for Lab {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+impl fmt::Debug for Lab {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.id)
+    }
+}

@@ -1,0 +1,144 @@
+//! A small session as its client keeps it, for tests that make stores: sound ones, damaged ones, and such as a made-up
+//! future version of the client might write.
+
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use rusqlite::Connection;
+
+/// A store with one session.
+pub struct Sample {
+    /// The store's folder below the home. The project is `calc`.
+    pub root: &'static str,
+    /// A variable that moves the store, and where the store is below what it names.
+    pub moved_by: Option<(&'static str, &'static str)>,
+    /// The session's file in the store.
+    pub file: &'static str,
+    pub format: Format,
+    /// Files other than sessions that are read, below the home.
+    pub read_beside: &'static [&'static str],
+}
+
+/// How a session is kept.
+pub enum Format {
+    Lines(LineFormat),
+    Rows(RowFormat),
+}
+
+/// A session that is a file of lines. `{FILL}` stands where a text may be long.
+pub struct LineFormat {
+    /// Lines that the client writes before anything is said.
+    pub begin: &'static [&'static str],
+    /// A question and an answer.
+    pub talk: &'static [&'static str],
+    /// Names that a future version gives the records of the talk.
+    pub renames: &'static [(&'static str, &'static str)],
+    /// Prompts whose words are not where the reader looks for them.
+    pub wordless: &'static [&'static str],
+}
+
+/// Sessions that are rows of a database.
+pub struct RowFormat {
+    pub tables: &'static str,
+    /// A session in which nothing was said.
+    pub begin: &'static str,
+    pub talk: &'static str,
+    /// One more record, of which a byte is missing.
+    pub damaged: &'static str,
+    /// Changes that future versions make, each with what is new.
+    pub changes: &'static [(&'static str, &'static str)],
+    /// Adds the record with this number to a session in which nothing was said.
+    pub add_record: fn(&Connection, usize, &[u8]) -> rusqlite::Result<()>,
+    /// The record of a prompt.
+    pub prompt: &'static str,
+}
+
+/// The text that stands for what was said.
+const FILL: &str = "{FILL}";
+
+impl Sample {
+    /// Where the session is, below the home.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.root, self.file)
+    }
+
+    pub fn is_database(&self) -> bool {
+        matches!(self.format, Format::Rows(_))
+    }
+
+    /// Whether the session is a log of JSON records.
+    pub fn is_json_log(&self) -> bool {
+        matches!(&self.format, Format::Lines(lines) if lines.begin.iter().all(|line| line.starts_with('{')))
+    }
+
+    /// A prompt as the client records it.
+    pub fn prompt(&self, text: &str) -> String {
+        match &self.format {
+            Format::Lines(lines) => lines.talk[0].replace(FILL, text),
+            Format::Rows(rows) => rows.prompt.replace(FILL, text),
+        }
+    }
+
+    /// Makes a session of these records in a store, and tells where it is.
+    pub fn write_records(&self, root: &Path, records: &[&[u8]]) -> Result<PathBuf, SampleError> {
+        let path = self.make_folder(root)?;
+        match &self.format {
+            Format::Lines(lines) => {
+                let all: Vec<&[u8]> =
+                    lines.begin.iter().take(1).map(|line| line.as_bytes()).chain(records.iter().copied()).collect();
+                write_lines(&path, &all)?;
+            }
+            Format::Rows(rows) => {
+                let connection = open_quick(&path)?;
+                connection.execute_batch(&[rows.tables, rows.begin].concat())?;
+                for (number, record) in records.iter().enumerate() {
+                    (rows.add_record)(&connection, number, record)?;
+                }
+            }
+        }
+        Ok(path)
+    }
+
+    /// Makes a store of a made-up future version, of which nothing is known.
+    pub fn write_future(&self, root: &Path) -> Result<(), SampleError> {
+        let path = self.make_folder(root)?;
+        match &self.format {
+            Format::Lines(_) => {
+                write_lines(&path, &[br#"{"v":9,"kind":"turn","body":{}}"#, br#"{"v":9,"kind":"reply","body":{}}"#])?;
+            }
+            Format::Rows(rows) => {
+                let change = rows.changes.first().map_or("", |(_, sql)| *sql);
+                open_quick(&path)?.execute_batch(&[rows.tables, rows.begin, rows.talk, change].concat())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn make_folder(&self, root: &Path) -> Result<PathBuf, SampleError> {
+        let path = root.join(self.file);
+        fs::create_dir_all(path.parent().unwrap_or(root))?;
+        Ok(path)
+    }
+}
+
+/// A sample that could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleError {
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+fn write_lines(path: &Path, lines: &[&[u8]]) -> Result<(), SampleError> {
+    let mut bytes = lines.join(&b'\n');
+    bytes.push(b'\n');
+    Ok(fs::write(path, bytes)?)
+}
+
+/// Opens a database that need not outlive a crash, which is many times quicker to write.
+fn open_quick(path: &Path) -> Result<Connection, SampleError> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch("PRAGMA synchronous = OFF;")?;
+    Ok(connection)
+}
