@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use super::boilerplate::{ACKNOWLEDGED, guarded};
 use super::message::{self, Messages, Piece, lose};
 use super::native::Native;
-use super::project::{MARKER, Register};
-use super::sha256;
+use super::project::{MARKER, Register, hash_name};
 use crate::formats::ids::Ids;
 use crate::formats::relocate::Relocation;
 use crate::{AgentError, Carried, Loss, Op, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenAs};
@@ -58,7 +57,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
 /// The name ends in eight letters that are not those of the session's id: whenever the client resumes, it leaves an
 /// empty file behind that ends in those, and its next start deletes every file that does.
 fn file_name(session: &str, now: Timestamp) -> String {
-    let digest = sha256::hex(session.as_bytes());
+    let digest = hash_name(session);
     let own = session.get(..8).unwrap_or(session);
     let suffix = if digest[..8] == *own { &digest[8..16] } else { &digest[..8] };
     let minute = now.to_string()[..16].replace(':', "-");
@@ -191,7 +190,7 @@ impl<'a> Page<'a> {
     }
 
     fn finish(mut self, session: &str, now: Timestamp) -> (Vec<u8>, Origins, Vec<Loss>, usize) {
-        let hash = sha256::hex(self.messages.project().as_bytes());
+        let hash = hash_name(self.messages.project());
         let title = self.title();
         let mut bytes = Vec::new();
         let mut origins = Vec::new();
