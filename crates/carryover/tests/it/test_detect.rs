@@ -17,7 +17,7 @@ fn agents_are_told_with_their_stores() {
     aider         not installed         0  yes           –
     openclaw      not installed         0  yes           –
     ");
-    let detected = env.json("detect", &["detect"]);
+    let detected = env.json("detect", &["detect"])["agents"].clone();
     assert_eq!(detected[0]["sessions"], 1);
     assert_eq!(detected[1]["sessions"], 1);
     assert_eq!(detected[0]["installed"], false);
@@ -75,7 +75,7 @@ fn an_installed_client_tells_its_version() {
     fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = env.home().join("bin").display().to_string();
     let env = env.var("PATH", &format!("{path}:/bin:/usr/bin"));
-    let detected = env.json("detect", &["detect"]);
+    let detected = env.json("detect", &["detect"])["agents"].clone();
     assert_eq!(detected[0]["installed"], true);
     assert_eq!(detected[0]["version"], "2.1.325");
 }
