@@ -2,6 +2,7 @@
 
 mod bench;
 mod conformance;
+mod dependencies;
 mod docs;
 mod lint;
 mod test;
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test [--full]     format, clippy, structure, tests, docs, demo, conformance; with --full all pairs and the bench
+cargo xtask test [--full]     format, clippy, structure, dependencies, tests, docs, demo, conformance;
+                              with --full all pairs and the bench
 cargo xtask docs [--check]    write the generated pages, or fail where they differ
 cargo xtask lint              check the structure of the code
 cargo xtask conformance       prove pairs of agents with the real clients: each agent twice a source and twice a target,

@@ -4,12 +4,13 @@ use std::env;
 use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use crate::conformance::{self, ConformanceError};
-use crate::{docs, lint, measure, say};
+use crate::{dependencies, docs, lint, measure, say};
 
 /// How a step ended.
-enum Ended {
+pub(crate) enum Ended {
     Passed,
     Skipped(String),
 }
@@ -20,6 +21,7 @@ const STEPS: &[(&str, Step)] = &[
     ("format", format),
     ("clippy", clippy),
     ("structure", structure),
+    ("dependencies", dependencies::check),
     ("tests", tests),
     ("docs", pages),
     ("demo", demo),
@@ -34,14 +36,20 @@ pub(crate) fn run(root: &Path, full: bool) -> Result<(), Box<dyn Error>> {
     let (mut passed, mut failed, mut skipped) = (0, Vec::new(), 0);
     for (name, step) in STEPS.iter().chain(if full { FULL } else { DAILY }) {
         say(&format!("== {name}"));
-        match step(root) {
-            Ok(Ended::Passed) => passed += 1,
+        let start = Instant::now();
+        let ended = step(root);
+        let seconds = start.elapsed().as_secs();
+        match ended {
+            Ok(Ended::Passed) => {
+                say(&format!("passed: {name} ({seconds} s)"));
+                passed += 1;
+            }
             Ok(Ended::Skipped(why)) => {
-                say(&format!("skipped: {why}"));
+                say(&format!("skipped: {name}: {why}"));
                 skipped += 1;
             }
             Err(error) => {
-                say(&format!("failed: {error}"));
+                say(&format!("failed: {name} ({seconds} s): {error}"));
                 failed.push(*name);
             }
         }
@@ -109,7 +117,7 @@ fn figures(root: &Path) -> Result<Ended, Box<dyn Error>> {
     Ok(Ended::Passed)
 }
 
-fn cargo(root: &Path, args: &[&str]) -> Result<Ended, Box<dyn Error>> {
+pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<Ended, Box<dyn Error>> {
     let status = Command::new(program()).args(args).current_dir(root).status()?;
     if status.success() { Ok(Ended::Passed) } else { Err(format!("`cargo {}` failed", args.join(" ")).into()) }
 }
@@ -119,7 +127,7 @@ fn program() -> String {
 }
 
 /// Whether a program is there and runs.
-fn runs(program: &str, args: &[&str]) -> bool {
+pub(crate) fn runs(program: &str, args: &[&str]) -> bool {
     let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }

@@ -15,7 +15,6 @@ mod prompt;
 mod read;
 mod record;
 mod replay;
-mod sha256;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;

@@ -6,11 +6,21 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::sha256;
+use sha2::{Digest, Sha256};
+
 use crate::formats::file::{self, MAX_NOTE, MAX_SETTINGS};
 
 /// The file in a project's folder that names the project.
 pub(super) const MARKER: &str = ".project_root";
+
+/// The hash by which the client names a project, in hexadecimal.
+pub(super) fn hash_name(name: &str) -> String {
+    Sha256::digest(name)
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
 
 #[derive(serde::Deserialize, Default)]
 struct WireRegister {
@@ -40,7 +50,7 @@ impl Register {
         }
         let name = folder.file_name()?.to_str()?;
         let named = self.by_project.iter().find(|(_, known)| known.as_str() == name);
-        let hashed = || self.by_project.iter().find(|(project, _)| sha256::hex(project.as_bytes()) == name);
+        let hashed = || self.by_project.iter().find(|(project, _)| hash_name(project) == name);
         named.or_else(hashed).map(|(project, _)| PathBuf::from(project))
     }
 

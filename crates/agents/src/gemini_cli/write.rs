@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use super::boilerplate::{ACKNOWLEDGED, guarded};
 use super::message::{self, Messages, Piece};
 use super::native::Native;
-use super::project::{MARKER, Register};
-use super::sha256;
+use super::project::{MARKER, Register, hash_name};
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
 use crate::formats::request::{project_move, project_text, resume_in_project, user_prompts};
@@ -48,7 +47,7 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
 /// The name ends in eight letters that are not those of the session's id: whenever the client resumes, it leaves an
 /// empty file behind that ends in those, and its next start deletes every file that does.
 fn file_name(session: &str, now: Timestamp) -> String {
-    let digest = sha256::hex(session.as_bytes());
+    let digest = hash_name(session);
     let own = session.get(..8).unwrap_or(session);
     let suffix = if digest[..8] == *own { &digest[8..16] } else { &digest[..8] };
     let minute = now.to_string()[..16].replace(':', "-");
@@ -180,7 +179,7 @@ impl<'a> Page<'a> {
     }
 
     fn finish(mut self, session: &str, now: Timestamp) -> WrittenFile {
-        let hash = sha256::hex(self.messages.project().as_bytes());
+        let hash = hash_name(self.messages.project());
         let title = self.title();
         let head = json!({
             "sessionId": session, "projectHash": hash, "startTime": now.to_string(), "lastUpdated": now.to_string(),

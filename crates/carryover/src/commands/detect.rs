@@ -18,7 +18,14 @@ use crate::ui::{BOLD, DIM, Ui};
 #[derive(Args)]
 pub(crate) struct DetectArgs {}
 
-/// One agent, as `--json` tells it.
+/// The agents, as `--json` tells them.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    agents: &'a [Detected],
+}
+
+/// One agent of them.
 #[derive(Serialize)]
 struct Detected {
     id: &'static str,
@@ -38,7 +45,7 @@ pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> 
     }
     let detected: Vec<Detected> = AGENTS.iter().map(|agent| detect(context, *agent, &listing)).collect();
     if ui.json() {
-        ui.write_json(&detected)?;
+        ui.write_json(&Document { schema: "carryover.detect/2", agents: &detected })?;
     } else {
         table(ui, context, &detected)?;
     }

@@ -38,7 +38,16 @@ pub(crate) struct ListArgs {
     limit: Option<usize>,
 }
 
-/// One session, as `--json` tells it.
+/// The sessions, as `--json` tells them.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    sessions: Vec<Row<'a>>,
+    /// Also those that are not shown.
+    total: usize,
+}
+
+/// One session of them.
 #[derive(Serialize)]
 struct Row<'a> {
     agent: &'static str,
@@ -70,8 +79,8 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     let usual = if args.all { usize::MAX } else { 10 };
     let shown = args.limit.unwrap_or(usual).min(listing.sessions.len());
     if ui.json() {
-        let rows: Vec<Row> = listing.sessions[..shown].iter().map(row).collect();
-        ui.write_json(&rows)?;
+        let sessions = listing.sessions[..shown].iter().map(row).collect();
+        ui.write_json(&Document { schema: "carryover.list/2", sessions, total: listing.sessions.len() })?;
     } else {
         table(ui, context, &listing.sessions, shown)?;
     }

@@ -72,7 +72,7 @@ pub(super) fn tokens_line(used: &Used) -> Option<String> {
     };
     let Tokens { input, output, cache_read, cache_written, reasoning } = used.total;
     let cached = within([part(cache_read, "from cache"), part(cache_written, "to cache")]);
-    let thought = within([part(reasoning, "reasoning"), None]);
+    let thought = within([part(reasoning, "thinking"), None]);
     let (input, output) = (quantity::tokens(input), quantity::tokens(output));
     (!used.total.is_empty()).then(|| format!("tokens used: {input} input{cached}, {output} output{thought}"))
 }
@@ -129,7 +129,7 @@ mod tests {
             resets_at: Timestamp::parse("2026-11-15T09:00:00Z"),
         };
         let used = Used { total, models: Vec::new(), limits: vec![limit(41.6, 300), limit(7.0, 10_080)] };
-        insta::assert_snapshot!(tokens_line(&used).unwrap(), @"tokens used: 174k input (120k from cache), 588 output (40 reasoning)");
+        insta::assert_snapshot!(tokens_line(&used).unwrap(), @"tokens used: 174k input (120k from cache), 588 output (40 thinking)");
         insta::assert_snapshot!(
             limits_line(&used, &TimeZone::UTC).unwrap(),
             @"limits used when last told: 42% of 5 hours, resets 2026-11-15 09:00; 7% of 7 days, resets 2026-11-15 09:00"

@@ -187,7 +187,7 @@ pub(crate) fn check_schema(name: &str, value: &Value) {
     let schema: Value = serde_json::from_str(&fs_err::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     let errors: Vec<String> =
-        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path)).collect();
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{value:#}");
 }
 

@@ -21,7 +21,7 @@ fn agents_are_told_with_their_stores() {
     claude-code   not installed         1  yes           ~/.claude
     codex         not installed         1  yes           ~/.codex
     ");
-    let detected = env.json("detect", &["detect"]);
+    let detected = env.json("detect", &["detect"])["agents"].clone();
     assert_eq!(detected[0]["sessions"], 1);
     assert_eq!(detected[1]["sessions"], 1);
     assert_eq!(detected[0]["installed"], false);
@@ -62,7 +62,7 @@ fn an_installed_client_tells_its_version() {
     fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = env.home().join("bin").display().to_string();
     let env = env.var("PATH", &format!("{path}:/bin:/usr/bin"));
-    let detected = env.json("detect", &["detect"]);
+    let detected = env.json("detect", &["detect"])["agents"].clone();
     assert_eq!(detected[0]["installed"], true);
     assert_eq!(detected[0]["version"], "2.1.325");
 }

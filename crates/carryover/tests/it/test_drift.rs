@@ -31,7 +31,7 @@ fn a_future_format_is_said_loudly() {
             let here = env.run(&["list", "--project", "."]);
             assert!(here.stderr.starts_with(&begin), "{case}: {here}");
 
-            let listed = json(&env, "list", &["list"]);
+            let listed = json(&env, "list", &["list"])["sessions"].clone();
             assert_eq!(listed[0]["agent"], agent.id, "{case}");
             assert_eq!(listed[0]["drifted"], true, "{case}");
 
@@ -55,7 +55,7 @@ fn a_sound_store_is_not_said_to_have_drifted() {
             let case = format!("{agent}, {what}");
             let said = env.run(&["list"]);
             assert!(!said.stderr.contains("warning"), "{case}: {said}");
-            let listed = json(&env, "list", &["list"]);
+            let listed = json(&env, "list", &["list"])["sessions"].clone();
             assert!(listed.as_array().unwrap().iter().all(|row| row["drifted"] == false), "{case}: {listed:#}");
             let is_listed = !listed.as_array().unwrap().is_empty();
             assert!(is_listed || !what.contains("conversation") && !what.contains("long"), "{case}: {said}");

@@ -30,11 +30,14 @@ fn sessions_of_all_agents_newest_first() {
 fn the_contract_of_json_holds() {
     let env = TestEnv::with_sessions();
     let listed = env.json("list", &["list"]);
-    assert_eq!(listed.as_array().unwrap().len(), 2);
-    assert_eq!(listed[0]["agent"], "claude-code");
-    assert_eq!(listed[0]["id"], "d3a03cdd-c689-41e6-9587-86a6223f5251");
-    assert_eq!(listed[0]["project"], env.project().display().to_string());
-    assert_eq!(listed[1]["model"], "gpt-5.5");
+    let sessions = listed["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(sessions[0]["agent"], "claude-code");
+    assert_eq!(sessions[0]["id"], "d3a03cdd-c689-41e6-9587-86a6223f5251");
+    assert_eq!(sessions[0]["project"], env.project().display().to_string());
+    assert_eq!(sessions[1]["model"], "gpt-5.5");
+    let newest = env.json("list", &["list", "--limit", "1"]);
+    assert_eq!((newest["sessions"].as_array().unwrap().len(), &newest["total"]), (1, &2.into()));
 }
 
 #[test]

@@ -294,9 +294,9 @@ fn the_contract_of_json_holds() {
 #[test]
 fn counting_once_makes_listings_exact() {
     let env = TestEnv::with_sessions();
-    assert_eq!(env.json("list", &["list"])[0]["messages"], serde_json::Value::Null);
+    assert_eq!(env.json("list", &["list"])["sessions"][0]["messages"], serde_json::Value::Null);
     env.run(&["show", CLAUDE]).success();
-    assert_eq!(env.json("list", &["list"])[0]["messages"], 6);
+    assert_eq!(env.json("list", &["list"])["sessions"][0]["messages"], 6);
 }
 
 #[test]

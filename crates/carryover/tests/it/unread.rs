@@ -152,8 +152,7 @@ fn where_it_stands_is_told() {
     codex resume 01a1dc80-f3e8-7000-8000-0000000f4241
     --- stderr
     would carry over Claude Code → Codex CLI
-      carried     2 entries
-      translated  0 tool calls
+      carried     2 messages
       lost        1 unreadable record: damaged in the session's own store; a warning tells where
       tokens      █░░░░░░░░░ about 12 of ###k (1 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T00-00-01-01a1dc80-f3e8-7000-8000-0000000f4241.jsonl (# KB)

@@ -13,12 +13,9 @@ pub(super) fn count(transcript: &Transcript) -> usize {
     let ends: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].usage().is_some()).collect();
     let ended =
         |from: usize, to: usize| ends.get(ends.partition_point(|end| *end <= from)).is_some_and(|end| *end < to);
-    let mut count = 0;
+    let mut counter = Counter::default();
     let mut repeating = None;
-    // The last part of the last answer.
-    let mut last: Option<usize> = None;
-    // Nothing was said or done since.
-    let mut is_open = false;
+    let mut last = 0;
     for index in live::history(transcript) {
         let entry = &entries[index];
         if let Body::Compacted(compacted) = &entry.body {
@@ -28,21 +25,46 @@ pub(super) fn count(transcript: &Transcript) -> usize {
         if repeating == Some(entry.key.record()) {
             continue;
         }
+        if kind(entry) == "reply" {
+            counter.is_open &= !ended(last, index);
+            last = index;
+        }
+        counter.add(entry);
+    }
+    counter.count
+}
+
+/// Counts the messages among entries of which all count, as those that are carried do.
+pub fn count_messages<'a>(entries: impl Iterator<Item = &'a Entry>) -> usize {
+    let mut counter = Counter::default();
+    entries.for_each(|entry| counter.add(entry));
+    counter.count
+}
+
+#[derive(Default)]
+struct Counter<'a> {
+    count: usize,
+    /// The last part of the last answer.
+    last: Option<&'a Entry>,
+    /// Nothing was said or done since.
+    is_open: bool,
+}
+
+impl<'a> Counter<'a> {
+    fn add(&mut self, entry: &'a Entry) {
         match kind(entry) {
             "reply" => {
-                let goes_on =
-                    last.is_some_and(|last| is_same_message(&entries[last], entry) || (is_open && !ended(last, index)));
-                count += usize::from(!goes_on);
-                (last, is_open) = (Some(index), true);
+                let goes_on = self.is_open || self.last.is_some_and(|last| is_same_message(last, entry));
+                self.count += usize::from(!goes_on);
+                (self.last, self.is_open) = (Some(entry), true);
             }
             "reasoning" => {}
             kind => {
-                count += usize::from(kind == "prompt" && entry.origin == Origin::User);
-                is_open = false;
+                self.count += usize::from(kind == "prompt" && entry.origin == Origin::User);
+                self.is_open = false;
             }
         }
     }
-    count
 }
 
 /// Entries that were reduced to their position keep their kind.

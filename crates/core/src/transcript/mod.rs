@@ -21,6 +21,7 @@ pub use builder::TranscriptBuilder;
 pub(crate) use entry::as_references;
 pub use entry::{Entry, EntryKey, EntryRef, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
+pub use messages::count_messages;
 pub use part::{Blob, Part, Place, RUN_BY_HAND, into_text, text_in, text_of};
 pub use usage::{Limit, Tokens, Usage, Used};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use carryover_agents::{Agent, Carried, Loss};
 use carryover_core::fit::{self, CannotFit, Item};
-use carryover_core::transcript::{Body, Header, Part, SessionId};
+use carryover_core::transcript::{Body, Header, Part, SessionId, count_messages};
 
 use super::resume::ResumeError;
 use crate::carry::assemble::{Assembled, SourceSession, complete};
@@ -49,7 +49,7 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
     }
     if fit.cut > 0 {
         let reason = "they did not fit; an outline of them stands in their place";
-        losses.push(Loss { what: "older entries", count: fit.cut, reason });
+        losses.push(count_older(&older, reason));
     }
     losses.extend(unread_losses(&unread));
     Ok(Fitted {
@@ -119,4 +119,12 @@ fn is_blank_part(part: &Part) -> bool {
 /// Enough of an id to be the only one: ids that begin with the time share their first eight characters for a minute.
 fn shown(session: &SessionId) -> &str {
     session.0.get(..13).unwrap_or(&session.0)
+}
+
+/// How much did not fit, as a person counts it; a cut within one long turn may take nothing but calls.
+fn count_older(older: &[Carried], reason: &'static str) -> Loss {
+    match count_messages(older.iter().map(|carried| &carried.entry)) {
+        0 => Loss { what: "older steps", count: older.len(), reason },
+        count => Loss { what: "older messages", count, reason },
+    }
 }

@@ -1,6 +1,7 @@
 //! What a resume did or would do, for people.
 
 use carryover_agents::{Agent, Op, WritePlan};
+use carryover_core::transcript::{Body, count_messages};
 
 use super::fit::Fitted;
 use super::resume::{Report, permission_loss};
@@ -28,6 +29,8 @@ pub(super) fn of(
         session: plan.session.clone(),
         command: plan.resume.clone(),
         carried: fitted.carried.len(),
+        messages: count_messages(fitted.carried.iter().map(|carried| &carried.entry)),
+        calls: fitted.carried.iter().filter(|carried| matches!(carried.entry.body, Body::Call(_))).count(),
         translated: plan.translated,
         clipped: fitted.clipped,
         lost,

@@ -46,7 +46,11 @@ pub struct Report {
     pub target: &'static str,
     pub session: SessionId,
     pub command: ResumeCommand,
+    /// Entries of every kind.
     pub carried: usize,
+    /// Messages among them, as a person counts.
+    pub messages: usize,
+    pub calls: usize,
     pub translated: usize,
     pub clipped: usize,
     pub lost: Vec<Loss>,

@@ -135,7 +135,7 @@ fn what_is_too_large_is_clipped_outlined_or_refused() {
     let lines = World::lines(&report.files[0]);
     assert!(lines[1].contains("carryover's outline") && lines[1].contains("User: look"), "{}", lines[1]);
     assert_eq!(lines[2..], records[4..]);
-    assert_eq!(report.lost[0].what, "older entries");
+    assert_eq!(report.lost[0].what, "older messages");
     assert!(matches!(resume(&mut world, 10), Err(ResumeError::CannotFit { window: 10, .. })));
     world.write("home/.beta/tiny", "");
     let report = world.try_resume(&mut RealDisk, "aaaa1111", &World::options(&BETA));

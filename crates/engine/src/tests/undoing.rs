@@ -120,6 +120,19 @@ fn what_is_gone_already_is_no_error() {
 }
 
 #[test]
+fn journals_of_the_first_releases_are_undone() {
+    let mut world = World::new();
+    world.story();
+    let report = world.resume("aaaa1111", &BETA);
+    let id = report.undo_id.unwrap();
+    let journal = format!("ours/resumes/{id}.json");
+    let text = fs_err::read_to_string(world.path(&journal)).unwrap();
+    world.write(&journal, &text.replace("carryover.journal/1", "carryover.resume/1"));
+    undo(&world.context, Some(&id), false).unwrap();
+    assert!(!report.files[0].exists());
+}
+
+#[test]
 fn broken_journals_are_passed_over() {
     let mut world = World::new();
     assert!(matches!(undo(&world.context, None, false), Err(UndoError::Nothing)));
@@ -131,7 +144,7 @@ fn broken_journals_are_passed_over() {
     let named = |name: &str| text.replace(&format!("\"id\": \"{id}\""), &format!("\"id\": \"{name}\""));
     world.write("ours/resumes/ffffffff.json", "{");
     world.write("ours/resumes/eeeeeeee.json", &text);
-    world.write("ours/resumes/dddddddd.json", &named("dddddddd").replace("resume/1", "resume/9"));
+    world.write("ours/resumes/dddddddd.json", &named("dddddddd").replace("journal/1", "journal/9"));
     let victim = world.write("home/victim", "precious");
     let relative = named("cccccccc").replace(&report.files[0].display().to_string(), "home/victim");
     world.write("ours/resumes/cccccccc.json", &relative);

@@ -17,7 +17,9 @@ use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::Disk;
 
-const SCHEMA: &str = "carryover.resume/1";
+const SCHEMA: &str = "carryover.journal/1";
+/// The same shape, as it was called before what `resume --json` prints had that name for itself.
+const EARLIER_SCHEMA: &str = "carryover.resume/1";
 const LINEAGE_SCHEMA: &str = "carryover.lineage/1";
 const LINEAGE_END: &str = ".lineage";
 const MAX_BYTES: u64 = 256 << 20;
@@ -303,7 +305,8 @@ pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
     let ignored = journal.ignored.iter().map(|ignored| &ignored.file);
     let files = journal.files.iter().map(|left| &left.path).chain(blocks).chain(ignored);
     let paths = files.chain(&journal.folders).chain(lines).chain(databases);
-    let sound = journal.schema == SCHEMA && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
+    let known = [SCHEMA, EARLIER_SCHEMA].contains(&journal.schema.as_str());
+    let sound = known && journal.id == id && paths.into_iter().all(|path| path.is_absolute());
     sound.then_some(journal)
 }
 

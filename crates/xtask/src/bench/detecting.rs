@@ -43,7 +43,7 @@ pub(super) fn figure(binaries: &Binaries, folder: &Path, home: &Path) -> Result<
     };
     let told: serde_json::Value = serde_json::from_slice(&detect()?.stdout)?;
     let lacks = |agent: &&serde_json::Value| agent["version"].is_null() || agent["sessions"] == 0;
-    if let Some(agent) = told.as_array().into_iter().flatten().find(lacks) {
+    if let Some(agent) = told["agents"].as_array().into_iter().flatten().find(lacks) {
         return Err(format!("detect did not find a client and sessions of {}", agent["id"]).into());
     }
     let made_up = if stand_ins.is_empty() { String::new() } else { format!(" (made up: {})", stand_ins.join(", ")) };

@@ -35,6 +35,11 @@ impl Resumed {
 
 /// The part of `carryover list --json` that the matrix needs.
 #[derive(Debug, Deserialize)]
+struct Listing {
+    sessions: Vec<Listed>,
+}
+
+#[derive(Debug, Deserialize)]
 struct Listed {
     id: String,
 }
@@ -81,8 +86,8 @@ impl Carryover<'_> {
         let project = self.sandbox.project.display().to_string();
         let args = ["list", "--source", source.lab.id, "--project", &project, "--json"];
         let finished = self.launch(source, target).args(args).run_well(RUN_LIMIT)?;
-        let listed: Vec<Listed> = serde_json::from_str(&finished.stdout)?;
-        let newest = listed.into_iter().next().map(|session| session.id);
+        let listing: Listing = serde_json::from_str(&finished.stdout)?;
+        let newest = listing.sessions.into_iter().next().map(|session| session.id);
         newest.ok_or_else(|| self.unexpected("the session is not listed"))
     }
 

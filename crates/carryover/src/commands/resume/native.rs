@@ -125,13 +125,17 @@ fn as_json(report: &Report, dry_run: bool) -> Resumed<'_> {
     }
 }
 
-/// What was lost, as it is said of so many.
-fn noun(loss: &Loss) -> String {
-    match (loss.count, loss.what.strip_suffix("ies"), loss.what.strip_suffix('s')) {
-        (1, Some(stem), _) => format!("{stem}y"),
-        (1, None, Some(stem)) => stem.to_owned(),
-        _ => loss.what.to_owned(),
+/// How much of something was lost, in words.
+fn count_lost(loss: &Loss) -> String {
+    if loss.what == "reasoning" {
+        return quantity::count(loss.count, "piece of thinking", "pieces of thinking");
     }
+    let (one, many) = match (loss.what.strip_suffix("ies"), loss.what.strip_suffix('s')) {
+        (Some(stem), _) => (format!("{stem}y"), loss.what.to_owned()),
+        (None, Some(stem)) => (stem.to_owned(), loss.what.to_owned()),
+        (None, None) => (loss.what.to_owned(), format!("{}s", loss.what)),
+    };
+    quantity::count(loss.count, &one, &many)
 }
 
 /// The report for people.
@@ -139,18 +143,22 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
     let done = if report.undo_id.is_some() { "carried over" } else { "would carry over" };
     let names = [report.source, report.target].map(|id| carryover_agents::by_name(id).map_or(id, |a| a.facts().name));
     ui.status(format_args!("{GOOD}{done}{GOOD:#} {} → {}", names[0], names[1]))?;
-    let entries = quantity::count(report.carried, "entry", "entries");
-    ui.status(format_args!("  carried     {entries}"))?;
-    ui.status(format_args!("  translated  {}", quantity::count(report.translated, "tool call", "tool calls")))?;
+    let calls = |count| quantity::count(count, "tool call", "tool calls");
+    let messages = quantity::count(report.messages, "message", "messages");
+    let and_calls = if report.calls > 0 { format!(", {}", calls(report.calls)) } else { String::new() };
+    ui.status(format_args!("  carried     {messages}{and_calls}"))?;
+    if report.translated > 0 {
+        ui.status(format_args!("  translated  {}", calls(report.translated)))?;
+    }
     if report.clipped > 0 {
-        ui.status(format_args!("  clipped     {}", quantity::count(report.clipped, "entry", "entries")))?;
+        ui.status(format_args!("  clipped     {}", quantity::count(report.clipped, "long text", "long texts")))?;
     }
     if report.lost.is_empty() {
         ui.status("  lost        nothing")?;
     }
     for (index, loss) in report.lost.iter().enumerate() {
         let label = if index == 0 { "lost" } else { "" };
-        ui.status(format_args!("  {label:<11} {} {}: {}", loss.count, noun(loss), loss.reason))?;
+        ui.status(format_args!("  {label:<11} {}: {}", count_lost(loss), loss.reason))?;
     }
     let (tokens, window) = (quantity::tokens(report.tokens), quantity::tokens(report.window));
     let (bar, percent) = (quantity::bar(report.tokens, report.window), quantity::percent(report.tokens, report.window));

@@ -1,4 +1,7 @@
 //! The languages whose functions and classes can be named.
+//!
+//! A grammar is a megabyte of tables and seconds of everybody's build, so one serves JavaScript and TypeScript alike,
+//! and C++ has none: its tables alone would be a sixth of the program.
 
 use tree_sitter::Node;
 
@@ -6,13 +9,10 @@ use tree_sitter::Node;
 pub(super) enum Language {
     Rust,
     Python,
-    JavaScript,
-    TypeScript,
-    Tsx,
+    Script,
     Go,
     Java,
     C,
-    Cpp,
 }
 
 impl Language {
@@ -22,13 +22,10 @@ impl Language {
         Some(match ending {
             "rs" => Self::Rust,
             "py" | "pyi" => Self::Python,
-            "js" | "jsx" | "mjs" | "cjs" => Self::JavaScript,
-            "ts" | "mts" | "cts" => Self::TypeScript,
-            "tsx" => Self::Tsx,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "tsx" => Self::Script,
             "go" => Self::Go,
             "java" => Self::Java,
             "c" | "h" => Self::C,
-            "cc" | "cpp" | "cxx" | "hpp" | "hh" | "hxx" => Self::Cpp,
             _ => return None,
         })
     }
@@ -37,13 +34,10 @@ impl Language {
         match self {
             Self::Rust => tree_sitter_rust::LANGUAGE,
             Self::Python => tree_sitter_python::LANGUAGE,
-            Self::JavaScript => tree_sitter_javascript::LANGUAGE,
-            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX,
+            Self::Script => tree_sitter_typescript::LANGUAGE_TSX,
             Self::Go => tree_sitter_go::LANGUAGE,
             Self::Java => tree_sitter_java::LANGUAGE,
             Self::C => tree_sitter_c::LANGUAGE,
-            Self::Cpp => tree_sitter_cpp::LANGUAGE,
         }
         .into()
     }
@@ -51,7 +45,7 @@ impl Language {
     /// What stands between a class and its method.
     pub(super) fn joint(self) -> &'static str {
         match self {
-            Self::Rust | Self::Cpp | Self::C => "::",
+            Self::Rust | Self::C => "::",
             _ => ".",
         }
     }
@@ -66,7 +60,7 @@ impl Language {
             )
             | (Self::Python, "function_definition" | "class_definition")
             | (
-                Self::JavaScript | Self::TypeScript | Self::Tsx,
+                Self::Script,
                 "function_declaration"
                 | "generator_function_declaration"
                 | "class_declaration"
@@ -86,13 +80,9 @@ impl Language {
                 | "method_declaration"
                 | "constructor_declaration",
             ) => "name",
-            (Self::JavaScript | Self::TypeScript | Self::Tsx, "variable_declarator") if is_function(node) => "name",
-            (Self::C | Self::Cpp, "struct_specifier" | "class_specifier" | "enum_specifier")
-                if node.child_by_field_name("body").is_some() =>
-            {
-                "name"
-            }
-            (Self::C | Self::Cpp, "function_definition") => return declared(node, source),
+            (Self::Script, "variable_declarator") if is_function(node) => "name",
+            (Self::C, "struct_specifier" | "enum_specifier") if node.child_by_field_name("body").is_some() => "name",
+            (Self::C, "function_definition") => return declared(node, source),
             _ => return None,
         };
         text(&node.child_by_field_name(field)?, source)
@@ -104,21 +94,16 @@ fn is_function(node: &Node<'_>) -> bool {
     value.is_some_and(|value| matches!(value.kind(), "arrow_function" | "function_expression" | "function"))
 }
 
-/// The name within a declarator: behind pointers and references, before the parameters.
+/// The name within a declarator: behind pointers, before the parameters.
 fn declared<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
     let mut inner = node.child_by_field_name("declarator")?;
     for _ in 0..16 {
-        match inner.child_by_field_name("declarator").or_else(|| reference(&inner)) {
+        match inner.child_by_field_name("declarator") {
             Some(next) => inner = next,
             None => break,
         }
     }
     text(&inner, source)
-}
-
-/// References have no field for what they refer to.
-fn reference<'t>(node: &Node<'t>) -> Option<Node<'t>> {
-    (node.kind() == "reference_declarator").then(|| node.named_child(0)).flatten()
 }
 
 fn text<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {

@@ -7,7 +7,7 @@ fn check_schema(schema: &str, value: &serde_json::Value) {
     let schema = serde_json::from_str(schema).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     let errors: Vec<String> =
-        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path)).collect();
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 

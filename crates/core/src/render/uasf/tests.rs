@@ -75,7 +75,7 @@ fn written(told: Vec<Told>) -> Value {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     let errors: Vec<String> =
-        validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path)).collect();
+        validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     value
 }
