@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use carryover_core::live;
-use carryover_core::transcript::{Body, Entry, Origin, Part, Transcript, TranscriptBuilder};
+use carryover_core::transcript::{Body, Entry, Part, Transcript, TranscriptBuilder};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 

@@ -3,16 +3,21 @@
 use carryover_core::transcript::{Action, Call};
 use serde::Deserialize;
 
+use super::Ink;
+use carryover_agents::Dialect;
+
 #[derive(Deserialize)]
 struct ShellInput {
     command: String,
 }
 
-pub(super) fn action(call: &Call) -> Action {
-    match call.tool.as_str() {
-        "shell" => {
-            call.input.read().map_or(Action::Other, |ShellInput { command }| Action::Run { command, workdir: None })
+impl Dialect for Ink {
+    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
+        match call.tool.as_str() {
+            "shell" => {
+                call.input.read().map_or(Action::Other, |ShellInput { command }| Action::Run { command, workdir: None })
+            }
+            _ => Action::Other,
         }
-        _ => Action::Other,
     }
 }

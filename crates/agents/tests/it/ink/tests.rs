@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Agent, Bookmark, Found, Source, Store};
+use carryover_agents::{Agent, Bookmark, Dialect, Discovery, Found, Reader, Source, Store};
 use carryover_core::transcript::{Action, Body, Transcript, TranscriptBuilder};
 
 use super::Ink;
@@ -42,7 +42,7 @@ fn sessions_are_found_and_read() {
     let sessions = discover(folder.path());
     assert_eq!(sessions.len(), 1);
     assert_eq!(sessions[0].title.as_deref(), Some("List the files."));
-    assert!(!sessions[0].drifted && Ink.recognise(&path, FIXTURE.as_bytes()).is_some());
+    assert!(!sessions[0].drifted && Ink.recognises(&path, FIXTURE.as_bytes()));
     let transcript = read(&path);
     let kinds: Vec<&str> = transcript.entries.iter().map(|entry| entry.body.kind()).collect();
     assert_eq!(kinds, ["opaque", "prompt", "call", "outcome", "reply"]);
