@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Answer, Body, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, Rejected, SessionId, TranscriptBuilder,
+    Action, Answer, Body, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, RejectedRecord, SessionId,
+    TranscriptBuilder,
 };
 
 use crate::formats::{jsonl, refusal};
@@ -14,7 +15,7 @@ use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
 
 /// One coding agent. Each of the traits that it is made of is the matter of one file in its folder.
 pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
-    /// What is known of it without looking.
+    /// Facts about it that are known without looking.
     fn facts(&self) -> &'static Facts;
 
     /// The stores that exist in these surroundings.
@@ -52,11 +53,15 @@ pub trait Discovery {
     fn recognises(&self, path: &Path, head: &[u8]) -> bool;
 
     /// Tells every session of a store, from heads, tails and indexes alone. No order is promised.
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError>;
+    fn list_sessions(
+        &self,
+        store: &Store,
+        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError>;
 
     /// The sessions in one file of a store, as `discover` would tell them: for a watcher, which knows the file that
     /// changed. Where a file holds many, those that changed long ago may be left out.
-    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<FoundSession>, AgentError> {
         discover_in(self, store, file)
     }
 }
@@ -66,13 +71,13 @@ pub(crate) fn discover_in<D: Discovery + ?Sized>(
     agent: &D,
     store: &Store,
     file: &Path,
-) -> Result<Vec<Found>, AgentError> {
+) -> Result<Vec<FoundSession>, AgentError> {
     let mut found = Vec::new();
-    let told = agent.discover(store, &mut |session| {
+    let told = agent.list_sessions(store, &mut |session| {
         found.extend(Some(session).filter(|session| session.source.path == file));
         ControlFlow::Continue(())
     });
-    // What else could not be opened is not its fault.
+    // Other files that could not be opened are not its fault.
     if found.is_empty() {
         told?;
     }
@@ -82,7 +87,7 @@ pub(crate) fn discover_in<D: Discovery + ?Sized>(
 /// Reads sessions (`read.rs`). Where nothing else is said, a session is a file, and a key points to bytes of it.
 pub trait Reader {
     /// A bookmark shortly before the end of a session, for who wants to know its last entries only.
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+    fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
         let _ = source;
         Ok(Bookmark::Start)
     }
@@ -90,13 +95,13 @@ pub trait Reader {
     /// Reads a session from a bookmark on, up to its last whole record, and says where to go on later.
     ///
     /// Reading in two steps gives what reading at once gives.
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError>;
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError>;
 
     /// Reads the entries of one record again, whole.
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError>;
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError>;
 
     /// The text of one record as its agent wrote it.
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+    fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         jsonl::read_record(header, key)
     }
 
@@ -105,7 +110,7 @@ pub trait Reader {
         matches!(body, Body::Opaque(Cow::Owned(_)))
     }
 
-    /// What the store still holds of the files that a record of kept file states names.
+    /// The states of files that the store still holds, of those that a record of kept file states names.
     fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {
         let _ = (header, key);
         Vec::new()
@@ -114,10 +119,10 @@ pub trait Reader {
 
 /// Knows what this agent's calls and outcomes mean (`dialect.rs`).
 pub trait Dialect {
-    /// What a call means. `outcome` is the record of its outcome, where some agents tell more than in the call.
+    /// The meaning of a call. `outcome` is the record of its outcome, where some agents tell more than in the call.
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action;
 
-    /// What the user answered to a call that put questions; `outcome` is the record of its outcome.
+    /// The user's answers to a call that put questions; `outcome` is the record of its outcome.
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
         let _ = (call, outcome);
         Vec::new()
@@ -125,11 +130,11 @@ pub trait Dialect {
 
     /// Whether an outcome says that the user turned the call down, and in which words. Clients put it in a tool's place.
     fn refusal(&self, outcome: &Outcome) -> Option<Refusal> {
-        refusal::in_common_words(outcome)
+        refusal::find_common_refusal(outcome)
     }
 
     /// Takes off what this agent's own harness wraps around what a call gave back; the next agent wraps it anew.
-    fn strip(&self, outcome: &mut Outcome) {
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
         let _ = outcome;
     }
 }
@@ -171,7 +176,7 @@ impl Source {
 pub struct FileState {
     /// As its client names it.
     pub path: String,
-    /// What the client calls this state of it.
+    /// The client's name for this state of it.
     pub name: String,
     pub content: String,
 }
@@ -186,7 +191,7 @@ pub enum Liveness {
 
 /// A session as a listing shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSession {
     pub source: Source,
     pub id: SessionId,
     pub title: Option<String>,
@@ -218,14 +223,14 @@ pub enum Bookmark {
 pub trait Sink {
     /// Whether what stands before the last compaction is wanted whole. Where it is not, a reader may tell it by kinds
     /// and places only, which spares most of the work on a long session.
-    fn wants_the_past(&self) -> bool {
+    fn wants_full_history(&self) -> bool {
         true
     }
 
     fn learn(&mut self, fact: Fact) -> ControlFlow<()>;
     fn put(&mut self, entry: Entry) -> ControlFlow<()>;
     fn retract(&mut self, from: EntryKey) -> ControlFlow<()>;
-    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()>;
+    fn reject(&mut self, rejected: RejectedRecord) -> ControlFlow<()>;
 
     /// Takes back everything: the session is told anew.
     fn retract_all(&mut self) -> ControlFlow<()> {
@@ -234,7 +239,7 @@ pub trait Sink {
 }
 
 impl Sink for TranscriptBuilder {
-    fn wants_the_past(&self) -> bool {
+    fn wants_full_history(&self) -> bool {
         self.keeps_everything()
     }
 
@@ -250,7 +255,7 @@ impl Sink for TranscriptBuilder {
         self.retract(from)
     }
 
-    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+    fn reject(&mut self, rejected: RejectedRecord) -> ControlFlow<()> {
         self.reject(rejected)
     }
 }

@@ -10,12 +10,12 @@ use std::sync::LazyLock;
 
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
-use carryover_core::render::uasf::{Reading, UASF_SCHEMA, UASF_SCHEMAS, spelt_action};
+use carryover_core::render::uasf::{UASF_SCHEMA, UASF_SCHEMA_PREFIX, UasfReader, action_from_call};
 use carryover_core::render::{UasfEvent, UasfSession};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Answer, Body, Call, Closing, Entry, EntryKey, Fact, Header, Origin, Outcome, Refusal, Rejected, SessionId,
-    TitleRank, text_in,
+    Action, Answer, Body, Call, Closing, Entry, EntryKey, Fact, Header, Origin, Outcome, Refusal, RejectedRecord,
+    SessionId, TitleRank, text_cow,
 };
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
@@ -24,30 +24,30 @@ use serde_json::value::RawValue;
 
 use crate::facts::{Facts, UNKNOWN_RESUME_BUDGET};
 use crate::formats::{file, jsonl};
-use crate::{AGENTS, Agent, AgentError, Bookmark, Dialect, Discovery, Found, Reader, Sink, Source, Store};
+use crate::{AGENTS, Agent, AgentError, Bookmark, Dialect, Discovery, FoundSession, Reader, Sink, Source, Store};
 
 /// More events than anybody has seen; each costs memory, however short it is.
 const MAX_EVENTS: usize = 1_000_000;
-const TOO_MANY: &str = "it holds more than a million events";
+const TOO_MANY_EVENTS: &str = "it holds more than a million events";
 
 /// The first version of the format does not say what came back from an edit.
-const NOT_TOLD: &str = "[what came back is not in the captured file]";
+const MISSING_OUTCOME: &str = "[what came back is not in the captured file]";
 
 /// A reader of captured files.
-struct Captured {
+struct CapturedReader {
     /// Whose sessions it reads; none for an agent that we do not know.
-    of: Option<&'static dyn Agent>,
-    masks: bool,
+    agent: Option<&'static dyn Agent>,
+    masks_secrets: bool,
 }
 
 /// Of every agent and of an unknown one; each masking and not.
-static READERS: LazyLock<Vec<Captured>> = LazyLock::new(|| {
+static READERS: LazyLock<Vec<CapturedReader>> = LazyLock::new(|| {
     let agents = || AGENTS.iter().copied().map(Some).chain([None]);
-    agents().flat_map(|of| [true, false].map(|masks| Captured { of, masks })).collect()
+    agents().flat_map(|of| [true, false].map(|masks| CapturedReader { agent: of, masks_secrets: masks })).collect()
 });
 
 /// An agent that we do not know.
-static UNKNOWN: Facts =
+static UNKNOWN_AGENT: Facts =
     Facts { id: "captured", name: "a captured session", default_window: UNKNOWN_RESUME_BUDGET, ..Facts::USUAL };
 
 /// The file as a whole; events are read one by one.
@@ -57,13 +57,13 @@ struct Document<'a> {
     schema: Option<String>,
     session: UasfSession,
     #[serde(borrow)]
-    events: Events<'a>,
+    events: EventList<'a>,
 }
 
-struct Events<'a>(Vec<&'a RawValue>);
+struct EventList<'a>(Vec<&'a RawValue>);
 
-/// What a file tells of its session, its entries, and what could not be read.
-type WholeFile = (Vec<Fact>, Vec<Entry>, Vec<Rejected>);
+/// Facts about the session of a file, its entries, and what could not be read.
+type FileContents = (Vec<Fact>, Vec<Entry>, Vec<RejectedRecord>);
 
 /// The reader for a file, if it holds a captured session.
 pub fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static dyn Agent>, AgentError> {
@@ -72,9 +72,9 @@ pub fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static dyn Agent>,
     if !begins || !holds("\"events\"") {
         return Ok(None);
     }
-    let bytes = file::read(path, file::MAX_DOCUMENT)?;
-    match document(path, &bytes) {
-        Ok(document) => Ok(Some(reader(&document.session.agent, true))),
+    let bytes = file::read_bytes(path, file::MAX_DOCUMENT_BYTES)?;
+    match parse_document(path, &bytes) {
+        Ok(document) => Ok(Some(find_reader(&document.session.agent, true))),
         // Something else may have events, too.
         Err(_) if !holds("\"session\"") => Ok(None),
         Err(error) => Err(error),
@@ -83,25 +83,26 @@ pub fn recognise(path: &Path, head: &[u8]) -> Result<Option<&'static dyn Agent>,
 
 /// The same for a file that nothing has been read of yet; one that is broken is none.
 pub fn recognise_file(path: &Path) -> Option<&'static dyn Agent> {
-    const HEAD: u64 = 64 << 10;
-    let head = jsonl::read_head(path, HEAD).ok()?;
+    const HEAD_BYTES: u64 = 64 << 10;
+    let head = jsonl::read_head(path, HEAD_BYTES).ok()?;
     recognise(path, &head).ok().flatten()
 }
 
-fn reader(agent: &str, masks: bool) -> &'static dyn Agent {
-    let id = crate::by_name(agent).map(|agent| agent.facts().id);
-    let fits = |reader: &&Captured| reader.masks == masks && reader.of.map(|agent| agent.facts().id) == id;
+fn find_reader(agent: &str, masks: bool) -> &'static dyn Agent {
+    let id = crate::agent_by_name(agent).map(|agent| agent.facts().id);
+    let fits =
+        |reader: &&CapturedReader| reader.masks_secrets == masks && reader.agent.map(|agent| agent.facts().id) == id;
     // There is one for every agent and one for none, so the fallback is never needed.
     READERS.iter().find(fits).unwrap_or(&READERS[READERS.len() - 1])
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-fn document<'a>(path: &Path, bytes: &'a [u8]) -> Result<Document<'a>, AgentError> {
+fn parse_document<'a>(path: &Path, bytes: &'a [u8]) -> Result<Document<'a>, AgentError> {
     let broken = |reason: String| AgentError::Captured { path: path.to_owned(), reason };
     let text = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    let document: Document<'a> = serde_json::from_slice(text).map_err(|error| broken(cause(&error)))?;
-    match document.schema.as_deref().and_then(|schema| schema.strip_prefix(UASF_SCHEMAS)) {
+    let document: Document<'a> = serde_json::from_slice(text).map_err(|error| broken(describe_cause(&error)))?;
+    match document.schema.as_deref().and_then(|schema| schema.strip_prefix(UASF_SCHEMA_PREFIX)) {
         Some(version) if version.parse::<u32>().is_ok_and(|version| version > 2) => {
             Err(broken(format!("it is of version {version}, and this carryover reads up to 2")))
         }
@@ -110,20 +111,20 @@ fn document<'a>(path: &Path, bytes: &'a [u8]) -> Result<Document<'a>, AgentError
 }
 
 /// Why it could not be read, without a word of what is in it.
-pub fn cause(error: &serde_json::Error) -> String {
+pub fn describe_cause(error: &serde_json::Error) -> String {
     let place = format!("line {} column {}", error.line(), error.column());
     match error.classify() {
         Category::Eof => format!("it ends in the middle, at {place}"),
-        Category::Data if error.to_string().starts_with(TOO_MANY) => TOO_MANY.to_owned(),
+        Category::Data if error.to_string().starts_with(TOO_MANY_EVENTS) => TOO_MANY_EVENTS.to_owned(),
         Category::Data => format!("a field is missing or has another type, at {place}"),
         Category::Syntax | Category::Io => format!("it is not JSON from {place} on"),
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Events<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for EventList<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Visit;
-        impl<'de> Visitor<'de> for Visit {
+        struct EventsVisitor;
+        impl<'de> Visitor<'de> for EventsVisitor {
             type Value = Vec<&'de RawValue>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,45 +135,45 @@ impl<'de: 'a, 'a> Deserialize<'de> for Events<'a> {
                 let mut events = Vec::new();
                 while let Some(event) = seq.next_element()? {
                     if events.len() == MAX_EVENTS {
-                        return Err(de::Error::custom(TOO_MANY));
+                        return Err(de::Error::custom(TOO_MANY_EVENTS));
                     }
                     events.push(event);
                 }
                 Ok(events)
             }
         }
-        from.deserialize_seq(Visit).map(Self)
+        from.deserialize_seq(EventsVisitor).map(Self)
     }
 }
 
-impl Captured {
+impl CapturedReader {
     /// Reads a file as a whole: what it tells of the session, its entries, and what could not be read.
-    fn read_file(&self, path: &Path) -> Result<WholeFile, AgentError> {
-        let bytes = file::read(path, file::MAX_DOCUMENT)?;
-        let Document { schema, session, events } = document(path, &bytes)?;
-        let session = if self.masks { session.redacted() } else { session };
-        let mut reading = Reading::new(self.of.is_some());
+    fn read_file(&self, path: &Path) -> Result<FileContents, AgentError> {
+        let bytes = file::read_bytes(path, file::MAX_DOCUMENT_BYTES)?;
+        let Document { schema, session, events } = parse_document(path, &bytes)?;
+        let session = if self.masks_secrets { session.redacted() } else { session };
+        let mut reading = UasfReader::new(self.agent.is_some());
         let mut rejected = Vec::new();
         for raw in events.0 {
             let offset = (raw.get().as_ptr() as usize).saturating_sub(bytes.as_ptr() as usize) as u64;
             let length = u32::try_from(raw.get().len()).unwrap_or(u32::MAX);
             let Ok(event) = serde_json::from_str::<UasfEvent>(raw.get()) else {
                 let key = EntryKey { file: 0, offset, part: 0, length };
-                rejected.push(Rejected { key, reason: "an event with a field of another type" });
+                rejected.push(RejectedRecord { key, reason: "an event with a field of another type" });
                 continue;
             };
-            reading.event(offset, length, if self.masks { event.redacted() } else { event });
+            reading.read_event(offset, length, if self.masks_secrets { event.redacted() } else { event });
         }
         let entries = reading.finish();
-        let mut facts = facts(path, session);
+        let mut facts = session_facts(path, session);
         let is_ours = schema.as_deref() == Some(UASF_SCHEMA);
-        facts.push(Fact::Closing(if is_ours { Closing::Drop } else { Closing::Answer(NOT_TOLD) }));
-        facts.extend(first_prompt(&entries));
+        facts.push(Fact::Closing(if is_ours { Closing::Drop } else { Closing::Answer(MISSING_OUTCOME) }));
+        facts.extend(first_prompt_title(&entries));
         Ok((facts, entries, rejected))
     }
 }
 
-fn facts(path: &Path, session: UasfSession) -> Vec<Fact> {
+fn session_facts(path: &Path, session: UasfSession) -> Vec<Fact> {
     let filled = |text: String| Some(text).filter(|text| !text.is_empty());
     // One that is not whole would be looked for wherever we happen to be.
     let project = filled(session.cwd).map(PathBuf::from).filter(|project| project.is_absolute());
@@ -191,22 +192,22 @@ fn facts(path: &Path, session: UasfSession) -> Vec<Fact> {
     .collect()
 }
 
-fn first_prompt(entries: &[Entry]) -> Option<Fact> {
+fn first_prompt_title(entries: &[Entry]) -> Option<Fact> {
     let text = entries.iter().find_map(|entry| match &entry.body {
-        Body::Prompt(parts) if entry.origin == Origin::User => Some(one_line(&text_in(parts), 200)),
+        Body::Prompt(parts) if entry.origin == Origin::User => Some(one_line(&text_cow(parts), 200)),
         _ => None,
     });
     text.filter(|text| !text.is_empty()).map(|text| Fact::Title(TitleRank::FirstPrompt, text))
 }
 
 /// The event that a record of ours is.
-fn event_of(record: &str) -> Option<UasfEvent> {
+fn parse_event(record: &str) -> Option<UasfEvent> {
     serde_json::from_str(record).ok()
 }
 
-impl Agent for Captured {
+impl Agent for CapturedReader {
     fn facts(&self) -> &'static Facts {
-        self.of.map_or(&UNKNOWN, |agent| agent.facts())
+        self.agent.map_or(&UNKNOWN_AGENT, |agent| agent.facts())
     }
 
     fn stores(&self, _env: &crate::Env) -> Vec<Store> {
@@ -214,22 +215,26 @@ impl Agent for Captured {
     }
 
     fn as_captured(&self) -> Option<&'static dyn Agent> {
-        Some(reader(self.of.map_or("", |agent| agent.facts().id), false))
+        Some(find_reader(self.agent.map_or("", |agent| agent.facts().id), false))
     }
 }
 
-impl Discovery for Captured {
+impl Discovery for CapturedReader {
     fn recognises(&self, _path: &Path, _head: &[u8]) -> bool {
         false
     }
 
-    fn discover(&self, _store: &Store, _found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    fn list_sessions(
+        &self,
+        _store: &Store,
+        _found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError> {
         Ok(())
     }
 }
 
-impl Reader for Captured {
-    fn read(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+impl Reader for CapturedReader {
+    fn read_session(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let (facts, entries, rejected) = self.read_file(&source.path)?;
         // Who has seen enough says so, and is told no more.
         let _: ControlFlow<()> = (|| {
@@ -240,47 +245,47 @@ impl Reader for Captured {
         Ok(Bookmark::Start)
     }
 
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        let path = header.files.first().ok_or_else(|| moved(Path::new(""), key))?;
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let path = header.files.first().ok_or_else(|| moved_error(Path::new(""), key))?;
         let (_, mut entries, _) = self.read_file(path)?;
         entries.retain(|entry| entry.key.record() == key.record());
         Ok(entries)
     }
 
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        let path = header.files.first().ok_or_else(|| moved(Path::new(""), key))?;
+    fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        let path = header.files.first().ok_or_else(|| moved_error(Path::new(""), key))?;
         let text = jsonl::read_record_at(path, key.offset, u64::from(key.length))?;
-        // What came back from a call is named by the byte after its event's first.
+        // The outcome of a call is named by the byte after its event's first.
         let text = if text.starts_with('{') { text } else { format!("{{{text}") };
-        let event = event_of(&text).ok_or_else(|| moved(path, key))?;
-        let event = if self.masks { event.redacted() } else { event };
-        serde_json::to_string(&event).map_err(|_| moved(path, key))
+        let event = parse_event(&text).ok_or_else(|| moved_error(path, key))?;
+        let event = if self.masks_secrets { event.redacted() } else { event };
+        serde_json::to_string(&event).map_err(|_| moved_error(path, key))
     }
 }
 
-impl Dialect for Captured {
+impl Dialect for CapturedReader {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        let told = outcome.and_then(event_of).and_then(|event| event.outcome?.action);
-        let told = told.as_ref().and_then(Json::read::<Action>);
-        let spelt = || self.of.map_or(Action::Other, |agent| agent.action(call, None));
-        told.unwrap_or_else(|| spelt_action(call).unwrap_or_else(spelt))
+        let told = outcome.and_then(parse_event).and_then(|event| event.outcome?.action);
+        let told = told.as_ref().and_then(Json::read_as::<Action>);
+        let spelt = || self.agent.map_or(Action::Other, |agent| agent.action(call, None));
+        told.unwrap_or_else(|| action_from_call(call).unwrap_or_else(spelt))
     }
 
     fn answers(&self, _call: &Call, outcome: &str) -> Vec<Answer> {
-        event_of(outcome).and_then(|event| event.outcome).map(|outcome| outcome.answers).unwrap_or_default()
+        parse_event(outcome).and_then(|event| event.outcome).map(|outcome| outcome.answers).unwrap_or_default()
     }
 
     fn refusal(&self, outcome: &Outcome) -> Option<Refusal> {
-        self.of.and_then(|agent| agent.refusal(outcome))
+        self.agent.and_then(|agent| agent.refusal(outcome))
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        if let Some(agent) = self.of {
-            agent.strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        if let Some(agent) = self.agent {
+            agent.strip_harness_text(outcome);
         }
     }
 }
 
-fn moved(path: &Path, key: EntryKey) -> AgentError {
+fn moved_error(path: &Path, key: EntryKey) -> AgentError {
     AgentError::Moved { path: path.to_owned(), offset: key.offset }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with an agent's store.
+//! Errors of an agent's store.
 
 use std::io;
 use std::path::PathBuf;

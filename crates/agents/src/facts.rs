@@ -1,4 +1,4 @@
-//! What is known of an agent without looking: plain data, from which help, docs and tests derive.
+//! Facts about an agent that are known without looking: plain data, from which help, docs and tests derive.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::{Env, Os};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
+pub enum PathBase {
     Home,
     /// A variable that moves the whole store; where it is set, nothing else is looked at.
     Variable(&'static str),
@@ -19,7 +19,7 @@ pub enum Base {
 pub struct PathRule {
     /// On these systems only; empty means all.
     pub on: &'static [Os],
-    pub base: Base,
+    pub base: PathBase,
     pub path: &'static [&'static str],
 }
 
@@ -33,15 +33,15 @@ pub struct ModelWindow {
 
 /// Where in a store sessions are written: the names of folders from its root on and, last, of the files. A `*` stands for
 /// any letters. Of a database, its own name is meant.
-pub type Track = &'static [&'static str];
+pub type SessionPattern = &'static [&'static str];
 
 /// How a client writes down that it ran into a rate or usage limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limits {
+pub enum LimitForm {
     /// As such: a status, a kind or a name in the record says it, in every version that was seen.
     Recorded,
     /// Some version, or some limit, has nothing but the client's own error text.
-    Worded,
+    TextOnly,
 }
 
 /// An agent as data.
@@ -57,9 +57,9 @@ pub struct Facts {
     /// Packages whose manifest tells the version of an installed client.
     pub packages: &'static [&'static str],
     pub stores: &'static [PathRule],
-    /// What to watch in a store.
-    pub tracks: &'static [Track],
-    pub limits: Limits,
+    /// Files to watch in a store.
+    pub session_patterns: &'static [SessionPattern],
+    pub limits: LimitForm,
     /// A session that is written says that only plans are to be made, where that held before.
     pub keeps_plan_mode: bool,
     /// Files in a store that hold settings which we read.
@@ -70,14 +70,14 @@ pub struct Facts {
     pub versions_seen: (&'static str, &'static str),
     /// Windows by model, with the day on which they were looked up.
     pub windows: &'static [ModelWindow],
-    pub windows_as_of: &'static str,
+    pub windows_checked_on: &'static str,
     /// Where the model is not in the table.
     pub default_window: u64,
     /// The tokens that a resume prompt may have where nobody says otherwise.
     pub resume_budget: u64,
 }
 
-/// What a resume prompt may have where the agent that will read it is not known: the smallest windows in use, less what
+/// Tokens of a resume prompt where the agent that will read it is not known: the smallest windows in use, less what
 /// clients fill themselves.
 pub const UNKNOWN_RESUME_BUDGET: u64 = 32_000;
 
@@ -91,14 +91,14 @@ impl Facts {
         start: &[],
         packages: &[],
         stores: &[],
-        tracks: &[],
-        limits: Limits::Worded,
+        session_patterns: &[],
+        limits: LimitForm::TextOnly,
         keeps_plan_mode: false,
         settings: &[],
         instruction_files: &[],
         versions_seen: ("", ""),
         windows: &[],
-        windows_as_of: "",
+        windows_checked_on: "",
         default_window: 128_000,
         resume_budget: UNKNOWN_RESUME_BUDGET,
     };
@@ -111,9 +111,9 @@ impl Facts {
                 continue;
             }
             let (bases, moves) = match rule.base {
-                Base::Home => (vec![env.home.clone()], false),
-                Base::Variable(name) => (env.path_var(name).into_iter().collect(), true),
-                Base::Project => (env.projects.clone(), false),
+                PathBase::Home => (vec![env.home.clone()], false),
+                PathBase::Variable(name) => (env.path_var(name).into_iter().collect(), true),
+                PathBase::Project => (env.projects.clone(), false),
             };
             let last = moves && !bases.is_empty();
             for mut path in bases {
@@ -130,7 +130,7 @@ impl Facts {
 
     /// Whether sessions are kept with the work, so that projects must be known before sessions can be.
     pub fn keeps_sessions_in_projects(&self) -> bool {
-        self.stores.iter().any(|rule| rule.base == Base::Project)
+        self.stores.iter().any(|rule| rule.base == PathBase::Project)
     }
 
     /// The window of a model in tokens.
@@ -142,7 +142,7 @@ impl Facts {
 }
 
 /// Whether a name fits one element of a track.
-pub fn fits(pattern: &str, name: &str) -> bool {
+pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         Some((before, after)) => {
             name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
@@ -157,7 +157,12 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_any_letters() {
-        assert!(fits("*", "anything") && fits("a*.md", "a.md") && fits("a*.md", "abc.md") && fits("a", "a"));
-        assert!(!fits("a*.md", "b.md") && !fits("ab*ba", "aba") && !fits("a", "ab"));
+        assert!(
+            matches_pattern("*", "anything")
+                && matches_pattern("a*.md", "a.md")
+                && matches_pattern("a*.md", "abc.md")
+                && matches_pattern("a", "a")
+        );
+        assert!(!matches_pattern("a*.md", "b.md") && !matches_pattern("ab*ba", "aba") && !matches_pattern("a", "ab"));
     }
 }

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
+use carryover_core::live::{self, LiveItem};
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Part, Transcript, TranscriptBuilder, text_of};
 
-use crate::{Agent, Bookmark, Found, Source, Store};
+use crate::{Agent, Bookmark, FoundSession, Source, Store};
 
 /// A file in the folder `fixtures` of an agent.
 pub(crate) fn fixture(agent: &dyn Agent, name: &str) -> PathBuf {
@@ -34,7 +34,7 @@ pub(crate) fn read_from(
     mut builder: TranscriptBuilder,
     from: &Bookmark,
 ) -> (Transcript, Bookmark) {
-    let bookmark = agent.read(source, from, &mut builder).unwrap();
+    let bookmark = agent.read_session(source, from, &mut builder).unwrap();
     (builder.finish(), bookmark)
 }
 
@@ -55,9 +55,9 @@ pub(crate) fn check_reading_in_steps(
     for cut in cuts(&bytes).into_iter().filter(|cut| *cut <= bytes.len()) {
         std::fs::write(&source.path, &bytes[..cut]).unwrap();
         let mut builder = begin();
-        let bookmark = agent.read(&source, &Bookmark::Start, &mut builder).unwrap();
+        let bookmark = agent.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
         std::fs::write(&source.path, &bytes).unwrap();
-        let again = agent.read(&source, &bookmark, &mut builder).unwrap();
+        let again = agent.read_session(&source, &bookmark, &mut builder).unwrap();
         let (stepped, end) = read_from(agent, &source, builder, &again);
         assert_eq!(end, again, "{name} cut at {cut}");
         assert_eq!(stepped.entries, whole.entries, "{name} cut at {cut}");
@@ -87,13 +87,13 @@ pub(crate) fn every(step: usize) -> impl Fn(&[u8]) -> Vec<usize> {
 }
 
 /// The sessions of a store.
-pub(crate) fn discover(agent: &dyn Agent, root: &Path) -> Vec<Found> {
+pub(crate) fn discover(agent: &dyn Agent, root: &Path) -> Vec<FoundSession> {
     let mut all = Vec::new();
     let found = &mut |session| {
         all.push(session);
         ControlFlow::Continue(())
     };
-    agent.discover(&Store { root: root.to_owned() }, found).unwrap();
+    agent.list_sessions(&Store { root: root.to_owned() }, found).unwrap();
     all
 }
 
@@ -108,10 +108,10 @@ pub(crate) fn failures(transcript: &Transcript) -> Vec<FailureKind> {
 /// Reads those live entries again that are wanted whole.
 pub(crate) fn reload_live(agent: &dyn Agent, transcript: &Transcript, is_wanted: impl Fn(&Body) -> bool) -> Transcript {
     let mut transcript = transcript.clone();
-    for index in live::order(&transcript) {
+    for index in live::context_order(&transcript) {
         let key = transcript.entries[index].key;
         if is_wanted(&transcript.entries[index].body) {
-            let again = agent.reload(&transcript.header, key).unwrap();
+            let again = agent.reload_entries(&transcript.header, key).unwrap();
             transcript.entries[index] = again.into_iter().find(|entry| entry.key == key).unwrap();
         }
     }
@@ -127,10 +127,10 @@ pub(crate) fn render_live(
     answer: impl Fn(&str) -> String,
 ) -> String {
     let mut out = String::new();
-    for alive in live::close(transcript, order) {
+    for alive in live::close_calls(transcript, order) {
         let line = match alive {
-            Alive::Entry(index) => entry(&transcript.entries[index]),
-            Alive::Answer { text, .. } => answer(text),
+            LiveItem::Entry(index) => entry(&transcript.entries[index]),
+            LiveItem::Answer { text, .. } => answer(text),
         };
         writeln!(out, "{line}").unwrap();
     }
@@ -146,12 +146,12 @@ pub(crate) enum Images {
 
 /// The live context, each entry read again, a short line each.
 pub(crate) fn live_context(agent: &dyn Agent, transcript: &Transcript, images: Images) -> String {
-    render_short(&reload_live(agent, transcript, |_| true), &live::order(transcript), images)
+    render_short(&reload_live(agent, transcript, |_| true), &live::context_order(transcript), images)
 }
 
 /// The live context as it was read, a short line each.
 pub(crate) fn live_lines(transcript: &Transcript, images: Images) -> String {
-    render_short(transcript, &live::order(transcript), images)
+    render_short(transcript, &live::context_order(transcript), images)
 }
 
 fn render_short(transcript: &Transcript, order: &[usize], images: Images) -> String {
@@ -205,7 +205,7 @@ pub(crate) fn long_line(entry: &Entry, said: Option<String>, length: usize) -> S
 fn parts_of(parts: &[Part]) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => format!("{text:?}"),
-        Part::Blob(blob) => format!("<{} {:?} {:?}>", blob.media_type, blob.name, blob.place),
+        Part::Blob(blob) => format!("<{} {:?} {:?}>", blob.media_type, blob.name, blob.location),
     };
     parts.iter().map(part).collect::<Vec<_>>().join(" ")
 }

@@ -14,8 +14,6 @@ mod error;
 mod facts;
 #[cfg(test)]
 mod fixtures;
-#[cfg(test)]
-mod foreign;
 pub mod formats;
 mod gemini_cli;
 mod openclaw;
@@ -23,18 +21,24 @@ mod opencode;
 mod pi;
 mod plan;
 mod qwen_code;
-mod taker;
+mod target;
 mod version;
+#[cfg(test)]
+mod write_fixtures;
 
-pub use agent::{Agent, Bookmark, Dialect, Discovery, FileState, Found, Liveness, Reader, Sink, Source, Store, Writer};
+pub use agent::{
+    Agent, Bookmark, Dialect, Discovery, FileState, FoundSession, Liveness, Reader, Sink, Source, Store, Writer,
+};
 pub use env::{Env, Os};
 pub use error::AgentError;
-pub use facts::{Base, Facts, Limits, ModelWindow, PathRule, Track, UNKNOWN_RESUME_BUDGET, fits};
-pub use plan::{
-    Carried, Inverse, LinesOf, Loss, Op, Origins, OwnerOf, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView,
-    WritePlan, WriteRequest, WrittenAs,
+pub use facts::{
+    Facts, LimitForm, ModelWindow, PathBase, PathRule, SessionPattern, UNKNOWN_RESUME_BUDGET, matches_pattern,
 };
-pub use taker::{EDITORS, Taker, Takes};
+pub use plan::{
+    CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
+    TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
+};
+pub use target::{EDITORS, Placement, Target};
 pub use version::Version;
 
 /// Every agent, in the order in which it is shown.
@@ -51,7 +55,7 @@ pub const AGENTS: &[&dyn Agent] = &[
 ];
 
 /// The agent with that id or alias.
-pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
+pub fn agent_by_name(name: &str) -> Option<&'static dyn Agent> {
     AGENTS.iter().copied().find(|agent| {
         let facts = agent.facts();
         facts.id == name || facts.aliases.contains(&name)

@@ -9,11 +9,11 @@ use crate::{Env, Store, Version};
 
 /// One entry of the live context, ready to be written: blobs are in memory (`Place::Inline`), meanings are known.
 #[derive(Debug, Clone)]
-pub struct Carried {
+pub struct CarriedEntry {
     pub entry: Entry,
     /// Whose entry it is: the agent that first wrote it, not the one that it was last carried through.
     pub agent: &'static str,
-    /// What a call means; `Action::Other` for everything else.
+    /// The meaning of a call; `Action::Other` for everything else.
     pub action: Action,
     /// The record as its agent wrote it, where that agent is the target: it is written back, not translated.
     pub native: Option<String>,
@@ -21,10 +21,10 @@ pub struct Carried {
     pub clipped: bool,
 }
 
-/// What is to be written.
+/// A session that is to be written.
 #[derive(Debug)]
 pub struct WriteRequest<'a> {
-    pub entries: &'a [Carried],
+    pub entries: &'a [CarriedEntry],
     /// Stands for the older part of the session that did not fit; the target's own compaction carries it.
     pub brief: Option<&'a str>,
     pub title: Option<&'a str>,
@@ -36,7 +36,7 @@ pub struct WriteRequest<'a> {
     pub source_agent: &'static str,
     pub source_model: Option<&'a str>,
     pub started_at: Timestamp,
-    /// What the session's agent was allowed to do; the copy may do as much or less.
+    /// The permission of the session's agent; the copy may do as much or less.
     pub permission: Permission,
     /// The estimated tokens of all that is carried.
     pub tokens: u64,
@@ -44,7 +44,7 @@ pub struct WriteRequest<'a> {
     pub seed: u128,
 }
 
-/// What the writer may look at.
+/// The parts of the target that a writer may look at.
 #[derive(Debug)]
 pub struct TargetView<'a> {
     pub env: &'a Env,
@@ -56,7 +56,7 @@ pub struct TargetView<'a> {
 
 /// Which entry a written record holds, for the way back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WrittenAs {
+pub struct WrittenEntry {
     /// Index into the request's entries.
     pub entry: usize,
     /// Where the record begins in the written session, or the digest of its name: what the key of a read entry holds.
@@ -64,7 +64,7 @@ pub struct WrittenAs {
 }
 
 /// Which records hold which entries.
-pub type Origins = Vec<WrittenAs>;
+pub type Origins = Vec<WrittenEntry>;
 
 /// Something that the target cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,23 +76,23 @@ pub struct Loss {
 
 /// One step of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Op {
+pub enum WriteOp {
     /// A new file; it must not exist. Written beside its place, synced, renamed.
     Create { path: PathBuf, bytes: Vec<u8>, private: bool, modified: Timestamp },
     /// A small file that the sessions of a project share: made where there is none, and gone with the last of them.
-    Share { path: PathBuf, bytes: Vec<u8>, modified: Timestamp },
+    CreateShared { path: PathBuf, bytes: Vec<u8>, modified: Timestamp },
     /// A line at the end of an index that its client only ever appends to.
-    Append { lines: LinesOf, line: String },
+    AppendLine { lines: SessionLines, line: String },
     /// A vendor's own command, which makes the session known to its client or puts it there in the first place.
-    Run(Run),
+    Run(VendorCommand),
 }
 
 /// Stands in the arguments and variables of a command for the private folder that is made for it and removed after it.
-pub const TEMPORARY: &str = "{temporary}";
+pub const TEMPORARY_FOLDER: &str = "{temporary}";
 
 /// A vendor's own command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Run {
+pub struct VendorCommand {
     pub program: PathBuf,
     pub args: Vec<String>,
     pub vars: Vec<(String, String)>,
@@ -105,7 +105,7 @@ pub struct Run {
     pub required: bool,
     /// Lines to send, each only after the answer to the one before has come (`None`: no answer is awaited).
     pub dialogue: Vec<(String, Option<String>)>,
-    pub why: &'static str,
+    pub reason: &'static str,
     /// How to take back what it adds.
     pub inverse: Inverse,
 }
@@ -114,14 +114,14 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inverse {
     /// Rows of ours in the client's own indexes.
-    pub rows: Vec<RowsOf>,
+    pub rows: Vec<SessionRows>,
     /// Lines of ours in indexes that it only ever appends to.
-    pub lines: Vec<LinesOf>,
+    pub lines: Vec<SessionLines>,
 }
 
 /// Rows that belong to one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowsOf {
+pub struct SessionRows {
     pub database: PathBuf,
     pub table: &'static str,
     pub column: &'static str,
@@ -129,24 +129,24 @@ pub struct RowsOf {
     /// Whether they are the session itself: if they change, somebody has gone on in it.
     pub is_session: bool,
     /// The row that they belong to, which the command makes where there is none: it goes with the last that does.
-    pub owner: Option<OwnerOf>,
+    pub owner: Option<OwnerRow>,
 }
 
 /// A row that rows of several sessions belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnerOf {
+pub struct OwnerRow {
     pub table: &'static str,
     pub column: &'static str,
     /// The column in which others name it, in whatever table.
-    pub by: &'static str,
+    pub referring_column: &'static str,
 }
 
 /// Lines that belong to one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinesOf {
+pub struct SessionLines {
     pub file: PathBuf,
-    /// What a line holds that is about the session, and no other does.
-    pub containing: String,
+    /// Text that every line about the session holds, and no other does.
+    pub marker: String,
     /// The file by whose lock the client keeps two writers apart; it goes where the command first made it.
     pub lock: Option<PathBuf>,
 }
@@ -169,7 +169,7 @@ pub struct WritePlan {
     pub file: PathBuf,
     /// The session inside that file, where it holds several.
     pub key: Option<String>,
-    pub ops: Vec<Op>,
+    pub ops: Vec<WriteOp>,
     pub resume: ResumeCommand,
     /// Entries whose tool was spelt in the target's own.
     pub translated: usize,

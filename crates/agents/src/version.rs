@@ -8,7 +8,7 @@ pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
     /// Finds a version in what a client prints, such as `2.1.325 (Claude Code)` or `codex-cli 0.166.0`.
-    pub fn find(text: &str) -> Option<Self> {
+    pub fn find_in(text: &str) -> Option<Self> {
         text.split(|c: char| c.is_whitespace() || c == 'v').find_map(Self::parse)
     }
 
@@ -32,9 +32,9 @@ mod tests {
 
     #[test]
     fn versions_are_found_in_what_clients_print() {
-        assert_eq!(Version::find("2.1.325 (Claude Code)"), Some(Version(2, 1, 325)));
-        assert_eq!(Version::find("codex-cli 0.166.0"), Some(Version(0, 166, 0)));
-        assert_eq!(Version::find("v0.150.0-alpha.7"), Some(Version(0, 150, 0)));
-        assert_eq!(Version::find("no version"), None);
+        assert_eq!(Version::find_in("2.1.325 (Claude Code)"), Some(Version(2, 1, 325)));
+        assert_eq!(Version::find_in("codex-cli 0.166.0"), Some(Version(0, 166, 0)));
+        assert_eq!(Version::find_in("v0.150.0-alpha.7"), Some(Version(0, 150, 0)));
+        assert_eq!(Version::find_in("no version"), None);
     }
 }

@@ -73,8 +73,8 @@ pub(crate) struct SessionArgs {
 }
 
 impl SessionArgs {
-    /// What was typed, in either place.
-    pub(crate) fn words(&self) -> Option<String> {
+    /// The session as it was typed, in either place.
+    pub(crate) fn session_words(&self) -> Option<String> {
         self.session.clone().or_else(|| self.session_flag.clone())
     }
 }
@@ -85,7 +85,8 @@ pub(crate) fn agent_parser() -> impl TypedValueParser<Value = &'static dyn Agent
         let facts = agent.facts();
         PossibleValue::new(facts.id).aliases(facts.aliases.iter().copied()).help(facts.name)
     });
-    PossibleValuesParser::new(values).try_map(|name| carryover_agents::by_name(&name).ok_or("no agent of that name"))
+    PossibleValuesParser::new(values)
+        .try_map(|name| carryover_agents::agent_by_name(&name).ok_or("no agent of that name"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use carryover_engine::client::find_program;
 use carryover_engine::context::Context;
 
 /// Terminals cut or refuse longer ones.
-const MAX_TERMINAL: usize = 74_994;
+const MAX_TERMINAL_BYTES: usize = 74_994;
 
 /// How a text got to the clipboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Copied {
 }
 
 /// Programs that take a text on their standard input, with what must be set for them to work.
-const PROGRAMS: &[(&str, &[&str], Option<&str>)] = &[
+const LINUX_PROGRAMS: &[(&str, &[&str], Option<&str>)] = &[
     ("wl-copy", &[], Some("WAYLAND_DISPLAY")),
     ("xclip", &["-selection", "clipboard"], Some("DISPLAY")),
     ("xsel", &["--clipboard", "--input"], Some("DISPLAY")),
@@ -29,32 +29,32 @@ const PROGRAMS: &[(&str, &[&str], Option<&str>)] = &[
 ];
 
 /// Copies a text; none where there is no clipboard.
-pub(crate) fn copy(context: &Context, text: &str) -> Option<Copied> {
+pub(crate) fn copy_text(context: &Context, text: &str) -> Option<Copied> {
     let is_set = |name: &str| context.env.var(name).is_some_and(|value| !value.is_empty());
     // The programs over there would fill the clipboard over there.
     let remote = is_set("SSH_TTY") || is_set("SSH_CONNECTION");
-    if !remote && by_program(context, text) {
+    if !remote && copy_by_program(context, text) {
         return Some(Copied::ByProgram);
     }
-    let by_terminal = text.len() <= MAX_TERMINAL && to_terminal(text).is_ok();
+    let by_terminal = text.len() <= MAX_TERMINAL_BYTES && copy_by_terminal(text).is_ok();
     by_terminal.then_some(Copied::ByTerminal)
 }
 
-fn by_program(context: &Context, text: &str) -> bool {
+fn copy_by_program(context: &Context, text: &str) -> bool {
     let is_set = |name: &str| context.env.var(name).is_some_and(|value| !value.is_empty());
     let own: &[(&str, &[&str], Option<&str>)] = match context.env.os {
         Os::MacOs => &[("pbcopy", &[], None)],
         Os::Windows => &[("clip", &[], None)],
-        Os::Linux => PROGRAMS,
+        Os::Linux => LINUX_PROGRAMS,
     };
     let usable = own.iter().filter(|(_, _, needs)| needs.is_none_or(is_set));
     usable.into_iter().any(|(name, args, _)| {
-        find_program(context, name).is_some_and(|program| feed(Command::new(program).args(*args), text).is_ok())
+        find_program(context, name).is_some_and(|program| feed_program(Command::new(program).args(*args), text).is_ok())
     })
 }
 
 /// Hands a text to a program and waits until it has taken it.
-fn feed(command: &mut Command, text: &str) -> io::Result<()> {
+fn feed_program(command: &mut Command, text: &str) -> io::Result<()> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     if let Some(mut input) = child.stdin.take() {
         input.write_all(text.as_bytes())?;
@@ -63,22 +63,22 @@ fn feed(command: &mut Command, text: &str) -> io::Result<()> {
 }
 
 /// Asks the terminal, if there is one, whatever the standard streams are connected to.
-fn to_terminal(text: &str) -> io::Result<()> {
+fn copy_by_terminal(text: &str) -> io::Result<()> {
     let mut terminal = std::fs::OpenOptions::new().write(true).open("/dev/tty")?;
-    terminal.write_all(sequence(text).as_bytes())?;
+    terminal.write_all(osc52_sequence(text).as_bytes())?;
     terminal.flush()
 }
 
-fn sequence(text: &str) -> String {
+fn osc52_sequence(text: &str) -> String {
     format!("\u{1b}]52;c;{}\u{7}", base64::engine::general_purpose::STANDARD.encode(text))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sequence;
+    use super::osc52_sequence;
 
     #[test]
     fn terminals_are_asked_in_base64() {
-        assert_eq!(sequence("go on\u{7}"), "\u{1b}]52;c;Z28gb24H\u{7}");
+        assert_eq!(osc52_sequence("go on\u{7}"), "\u{1b}]52;c;Z28gb24H\u{7}");
     }
 }

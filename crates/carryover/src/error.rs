@@ -13,9 +13,9 @@ use carryover_engine::sessions::select::SelectError;
 use carryover_engine::write::undo::UndoError;
 
 use crate::ui::Ui;
-use crate::{BUG, USAGE};
+use crate::{EXIT_BUG, EXIT_USAGE};
 
-/// What an exit code means.
+/// Kinds of failure, each with an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     NoAgent,
@@ -50,19 +50,19 @@ impl CommandError {
     /// Something that cannot happen did, in this place of the code.
     pub(crate) fn bug(place: &str) -> Self {
         Self::new(ErrorKind::Bug, format!("carryover stopped because of a bug of its own, at {place}"))
-            .hint("`carryover doctor` tells whether something was left unfinished")
+            .with_hint("`carryover doctor` tells whether something was left unfinished")
     }
 
     /// Adds what to do about it.
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
     /// Adds lines that belong to the message.
     #[must_use]
-    pub(crate) fn details(mut self, details: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn with_details(mut self, details: impl IntoIterator<Item = String>) -> Self {
         self.details.extend(details);
         self
     }
@@ -74,13 +74,13 @@ impl CommandError {
             ErrorKind::NotFound => ExitCode::from(2),
             ErrorKind::Io => ExitCode::from(3),
             ErrorKind::CannotFit => ExitCode::from(4),
-            ErrorKind::Usage => ExitCode::from(USAGE),
-            ErrorKind::Bug => ExitCode::from(BUG),
+            ErrorKind::Usage => ExitCode::from(EXIT_USAGE),
+            ErrorKind::Bug => ExitCode::from(EXIT_BUG),
         }
     }
 
     /// Labels and texts, in the order in which they are shown.
-    fn lines(&self) -> Vec<(&'static str, String)> {
+    fn message_lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = vec![("error", self.error.to_string())];
         let mut last = self.error.to_string();
         let mut cause = self.error.source();
@@ -104,7 +104,7 @@ pub(crate) fn report(ui: &mut Ui, error: &CommandError) -> ExitCode {
     if error.kind == ErrorKind::BrokenPipe {
         return error.exit_code();
     }
-    match ui.error(&error.lines()) {
+    match ui.error(&error.message_lines()) {
         Ok(()) => error.exit_code(),
         Err(lost) => CommandError::from(lost).exit_code(),
     }
@@ -119,24 +119,24 @@ impl From<io::Error> for CommandError {
 
 impl From<AgentError> for CommandError {
     fn from(error: AgentError) -> Self {
-        let hint = way_out(&error);
-        Self::new(ErrorKind::Io, error).hint(hint)
+        let hint = recovery_hint(&error);
+        Self::new(ErrorKind::Io, error).with_hint(hint)
     }
 }
 
-/// What somebody can do whose session cannot be read.
-fn way_out(error: &AgentError) -> &'static str {
+/// The hint for a session that cannot be read.
+fn recovery_hint(error: &AgentError) -> &'static str {
     match error {
         AgentError::Moved { .. } => "run it again: the session is being written",
         AgentError::Captured { .. } => {
             "write it anew with `carryover show ID --format uasf`, or read it with a newer carryover"
         }
         AgentError::CannotHold { .. } => "hand it over in words: `carryover handoff --target AGENT`",
-        _ => READABLE,
+        _ => LIST_HINT,
     }
 }
 
-const READABLE: &str = "run `carryover list --all` to see the sessions that can be read";
+const LIST_HINT: &str = "run `carryover list --all` to see the sessions that can be read";
 
 impl From<SelectError> for CommandError {
     fn from(error: SelectError) -> Self {
@@ -152,10 +152,10 @@ impl From<SelectError> for CommandError {
             SelectError::NoneHere => Some("name a session of another project: `carryover list --all` shows them"),
             SelectError::Ambiguous { .. } => Some("name one by its id"),
             SelectError::SeveralAgents { .. } => Some("say whose it is with `--source AGENT`"),
-            SelectError::NotRecognised(_) => Some(READABLE),
-            SelectError::Agent(error) => Some(way_out(error)),
+            SelectError::NotRecognised(_) => Some(LIST_HINT),
+            SelectError::Agent(error) => Some(recovery_hint(error)),
         };
-        hint.into_iter().fold(Self::new(kind, error), Self::hint)
+        hint.into_iter().fold(Self::new(kind, error), Self::with_hint)
     }
 }
 
@@ -170,14 +170,14 @@ impl From<ResumeError> for CommandError {
             ResumeError::CannotFit { .. } => Some("allow more with `--tokens N` if the target's model takes more"),
             ResumeError::NoProject(_) => Some("name a folder that exists with `--project`"),
             ResumeError::NoWriter(_) => Some("run `carryover detect` to see which agents can take sessions"),
-            ResumeError::Agent(error) => Some(way_out(error)),
+            ResumeError::Agent(error) => Some(recovery_hint(error)),
             ResumeError::Empty(_) => {
                 Some("if something was said in it, its format has changed: run `carryover doctor`")
             }
             _ => None,
         };
         let unread = if let ResumeError::Empty(unread) = &error { unread.warnings() } else { Vec::new() };
-        hint.into_iter().fold(Self::new(kind, error), Self::hint).details(unread)
+        hint.into_iter().fold(Self::new(kind, error), Self::with_hint).with_details(unread)
     }
 }
 
@@ -203,13 +203,13 @@ impl From<UndoError> for CommandError {
             UndoError::Foreign { .. } => vec![
                 "if that session is to go, remove it yourself; then `carryover undo` takes back what is left".into(),
             ],
-            UndoError::Beyond { .. } => vec![
+            UndoError::OutOfReach { .. } => vec![
                 "if a variable moved the agent's store when it was written, set it as it was and try again".into(),
                 "else somebody has changed the journal: look into it, and remove it".into(),
             ],
             _ => Vec::new(),
         };
-        hints.into_iter().fold(Self::new(kind, error), Self::hint)
+        hints.into_iter().fold(Self::new(kind, error), Self::with_hint)
     }
 }
 
@@ -220,6 +220,6 @@ impl From<ConfigError> for CommandError {
             ConfigError::Read { .. } | ConfigError::Write { .. } => ErrorKind::Io,
             _ => ErrorKind::Usage,
         };
-        hint.into_iter().fold(Self::new(kind, error), Self::hint)
+        hint.into_iter().fold(Self::new(kind, error), Self::with_hint)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use carryover_agents::{Agent, ResumeCommand, Taker};
+use carryover_agents::{Agent, ResumeCommand, Target};
 use carryover_engine::client;
 use carryover_engine::context::Context;
 
@@ -11,7 +11,7 @@ use crate::shell;
 use crate::ui::{BOLD, COMMAND, Ui};
 
 /// Tells the command to go on with, which is alone on stdout.
-pub(crate) fn tell_command(
+pub(crate) fn write_command(
     ui: &mut Ui,
     context: &Context,
     go_on: &ResumeCommand,
@@ -22,35 +22,41 @@ pub(crate) fn tell_command(
     } else {
         ui.status(format_args!("{BOLD}go on with{BOLD:#}"))?;
     }
-    let line = shell::line(go_on, &context.cwd, context.env.os);
+    let line = shell::resume_line(go_on, &context.cwd, context.env.os);
     writeln!(ui.out(), "{COMMAND}{line}{COMMAND:#}")?;
     Ok(())
 }
 
 /// Refuses to write for a client that is to be started and is not there.
-pub(crate) fn refuse_missing(context: &Context, taker: Option<&Taker>) -> Result<(), CommandError> {
-    let facts = taker.and_then(|taker| carryover_agents::by_name(taker.id)).map(Agent::facts);
+pub(crate) fn refuse_missing_client(context: &Context, taker: Option<&Target>) -> Result<(), CommandError> {
+    let facts = taker.and_then(|taker| carryover_agents::agent_by_name(taker.id)).map(Agent::facts);
     match facts {
-        Some(facts) if client::find(context, facts).is_none() => {
+        Some(facts) if client::find_agent_program(context, facts).is_none() => {
             Err(CommandError::new(ErrorKind::NoAgent, format!("{} is not installed: nothing was written", facts.name))
-                .hint("without `--launch`, it waits until the client is there"))
+                .with_hint("without `--launch`, it waits until the client is there"))
         }
         _ => Ok(()),
     }
 }
 
 /// Becomes an agent's client, in the right directory.
-pub(crate) fn launch(ui: &mut Ui, context: &Context, agent: &str, go_on: &ResumeCommand) -> Result<(), CommandError> {
+pub(crate) fn launch_client(
+    ui: &mut Ui,
+    context: &Context,
+    agent: &str,
+    go_on: &ResumeCommand,
+) -> Result<(), CommandError> {
     ui.flush()?;
-    let installed = carryover_agents::by_name(agent).and_then(|agent| client::find(context, agent.facts()));
+    let installed =
+        carryover_agents::agent_by_name(agent).and_then(|agent| client::find_agent_program(context, agent.facts()));
     let (Some((name, arguments)), Some(program)) = (go_on.argv.split_first(), installed) else {
         return Err(CommandError::new(ErrorKind::NoAgent, format!("{agent} is not installed"))
-            .hint("all is written; the command above goes on once it is"));
+            .with_hint("all is written; the command above goes on once it is"));
     };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&go_on.cwd);
     let error = become_client(&mut command)?;
-    Err(CommandError::new(ErrorKind::Io, error).details([format!("could not start {name}")]))
+    Err(CommandError::new(ErrorKind::Io, error).with_details([format!("could not start {name}")]))
 }
 
 /// Replaces this process.

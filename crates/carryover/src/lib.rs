@@ -3,7 +3,6 @@
 //! Rule of this crate: it is the only one that prints, and it prints through `Ui` alone. What a command does is in the
 //! engine; a file under `commands` holds its arguments and how its result is shown.
 
-mod ago;
 mod args;
 mod choice;
 mod clipboard;
@@ -13,12 +12,13 @@ mod destination;
 mod error;
 mod launch;
 mod paint;
+mod process_env;
 mod quantity;
+mod relative_time;
 mod session_row;
 mod shell;
 mod short_id;
 mod signals;
-mod surroundings;
 mod ui;
 mod view;
 
@@ -33,10 +33,10 @@ use crate::error::CommandError;
 use crate::ui::Ui;
 
 /// The exit code for a wrong command line.
-const USAGE: u8 = 64;
+const EXIT_USAGE: u8 = 64;
 
 /// The exit code for a bug of ours.
-const BUG: u8 = 70;
+const EXIT_BUG: u8 = 70;
 
 /// Runs the program with the arguments and the surroundings of this process.
 pub fn main() -> ExitCode {
@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
     };
     signals::survive_long_writes();
     let mut ui = Ui::new(cli.globals);
-    match without_panic(|| run(&mut ui, &cli)) {
+    match without_panic(|| run_and_flush(&mut ui, &cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error::report(&mut ui, &error),
     }
@@ -62,7 +62,7 @@ fn without_panic(work: impl FnOnce() -> Result<(), CommandError>) -> Result<(), 
     result.unwrap_or_else(|_| Err(CommandError::bug(PLACE.get().map_or("an unknown place", String::as_str))))
 }
 
-fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
+fn run_and_flush(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
     commands::run(ui, cli)?;
     ui.flush()?;
     Ok(())
@@ -72,15 +72,15 @@ fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
 fn show_usage(error: &clap::Error) -> ExitCode {
     // Nobody may be reading, and that is a fine end.
     if error.use_stderr() {
-        Ui::usage(&error.render().to_string()).ok();
-        return ExitCode::from(USAGE);
+        Ui::write_usage(&error.render().to_string()).ok();
+        return ExitCode::from(EXIT_USAGE);
     }
     error.print().ok();
     ExitCode::SUCCESS
 }
 
 /// The command line as data, for the reference page and completions.
-pub fn command() -> clap::Command {
+pub fn cli_command() -> clap::Command {
     Cli::command()
 }
 

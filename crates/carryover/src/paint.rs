@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use carryover_core::plain::plain;
+use carryover_core::plain::strip_hidden;
 
 /// A style, as a mark that begins it; in its alternate form, the mark that ends every style.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ impl fmt::Display for Paint {
 }
 
 impl Paint {
-    fn style(mark: char) -> Option<Style> {
+    fn style_for(mark: char) -> Option<Style> {
         Some(match mark {
             '\u{fdd0}' => Style::new().bold(),
             '\u{fdd1}' => Style::new().dimmed(),
@@ -53,16 +53,17 @@ impl<W: Write> Painted<W> {
 
     fn write_text(&mut self, text: &str) -> io::Result<()> {
         let mut rest = text;
-        while let Some((at, mark)) = rest.char_indices().find(|(_, mark)| *mark == END || Paint::style(*mark).is_some())
+        while let Some((at, mark)) =
+            rest.char_indices().find(|(_, mark)| *mark == END || Paint::style_for(*mark).is_some())
         {
-            self.0.write_all(plain(&rest[..at]).as_bytes())?;
-            match Paint::style(mark) {
+            self.0.write_all(strip_hidden(&rest[..at]).as_bytes())?;
+            match Paint::style_for(mark) {
                 Some(style) => write!(self.0, "{}", style.render())?,
                 None => write!(self.0, "{}", anstyle::Reset.render())?,
             }
             rest = &rest[at + mark.len_utf8()..];
         }
-        self.0.write_all(plain(rest).as_bytes())
+        self.0.write_all(strip_hidden(rest).as_bytes())
     }
 }
 
@@ -85,7 +86,7 @@ impl<W: Write> Write for Painted<W> {
 mod tests {
     use super::*;
 
-    fn painted(text: &[u8]) -> String {
+    fn paint_bytes(text: &[u8]) -> String {
         let mut stream = Painted::new(Vec::new());
         stream.write_all(text).unwrap();
         String::from_utf8(stream.0).unwrap()
@@ -95,7 +96,7 @@ mod tests {
     fn our_styles_get_through_and_no_other_escape_does() {
         let hostile = "a\u{1b}[8mb\u{1b}]0;title\u{7}c\u{9b}2Jd\u{202e}e\rf";
         let line = format!("{BAD}error:{BAD:#} {DIM}{hostile}{DIM:#}\n");
-        assert_eq!(painted(line.as_bytes()), "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m \u{1b}[2mabcdef\u{1b}[0m\n");
+        assert_eq!(paint_bytes(line.as_bytes()), "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m \u{1b}[2mabcdef\u{1b}[0m\n");
     }
 
     #[test]
@@ -109,6 +110,6 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_shown_as_such() {
-        assert_eq!(painted(b"a\xffb\x1b[1mc\xe2\x80"), "a\u{fffd}bc\u{fffd}");
+        assert_eq!(paint_bytes(b"a\xffb\x1b[1mc\xe2\x80"), "a\u{fffd}bc\u{fffd}");
     }
 }

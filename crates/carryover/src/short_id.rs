@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use carryover_engine::sessions::list::Listed;
+use carryover_engine::sessions::list::ListedSession;
 
 /// The fewest characters that a short id has.
-const SHORTEST: usize = 8;
+const MIN_CHARS: usize = 8;
 
 /// Tells how much of an id is needed among these sessions.
 ///
@@ -17,7 +17,7 @@ pub(crate) struct ShortIds {
 }
 
 impl ShortIds {
-    pub(crate) fn of(sessions: &[Listed]) -> Self {
+    pub(crate) fn from_sessions(sessions: &[ListedSession]) -> Self {
         Self { ids: sessions.iter().map(|session| session.found.id.0.clone()).collect() }
     }
 
@@ -27,11 +27,11 @@ impl ShortIds {
     }
 
     /// The beginning of an id that no other id here shares.
-    pub(crate) fn short<'a>(&self, id: &'a str) -> &'a str {
+    pub(crate) fn shorten<'a>(&self, id: &'a str) -> &'a str {
         let before = self.ids.range::<str, _>((Bound::Unbounded, Bound::Excluded(id))).next_back();
         let after = self.ids.range::<str, _>((Bound::Excluded(id), Bound::Unbounded)).next();
-        let shared = [before, after].into_iter().flatten().map(|other| shared(id, other)).max().unwrap_or(0);
-        let mut end = SHORTEST.max(shared + 1);
+        let shared = [before, after].into_iter().flatten().map(|other| shared_prefix_len(id, other)).max().unwrap_or(0);
+        let mut end = MIN_CHARS.max(shared + 1);
         while end < id.len() && (!id.is_char_boundary(end) || id.as_bytes()[end - 1] == b'-') {
             end += 1;
         }
@@ -40,7 +40,7 @@ impl ShortIds {
 }
 
 /// How many bytes two ids have in common at their beginning.
-fn shared(one: &str, other: &str) -> usize {
+fn shared_prefix_len(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
 }
 
@@ -48,17 +48,17 @@ fn shared(one: &str, other: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn check(ids: &[&str], expect: &[&str]) {
+    fn assert_short(ids: &[&str], expect: &[&str]) {
         let all = ShortIds { ids: ids.iter().map(|id| (*id).to_owned()).collect() };
-        let short: Vec<&str> = ids.iter().map(|id| all.short(id)).collect();
+        let short: Vec<&str> = ids.iter().map(|id| all.shorten(id)).collect();
         assert_eq!(short, expect);
     }
 
     #[test]
     fn eight_characters_unless_two_ids_share_them() {
-        check(&["d3a03cdd-c689-41e6", "1392e77c-7d87-44c4"], &["d3a03cdd", "1392e77c"]);
-        check(&["01a1dcb4-8ab4-7e10", "01a1dcb4-8ab5-7e10"], &["01a1dcb4-8ab4", "01a1dcb4-8ab5"]);
-        check(&["01a1dcb4-8ab4", "01a1dcb5-8ab4"], &["01a1dcb4", "01a1dcb5"]);
-        check(&["short"], &["short"]);
+        assert_short(&["d3a03cdd-c689-41e6", "1392e77c-7d87-44c4"], &["d3a03cdd", "1392e77c"]);
+        assert_short(&["01a1dcb4-8ab4-7e10", "01a1dcb4-8ab5-7e10"], &["01a1dcb4-8ab4", "01a1dcb4-8ab5"]);
+        assert_short(&["01a1dcb4-8ab4", "01a1dcb5-8ab4"], &["01a1dcb4", "01a1dcb5"]);
+        assert_short(&["short"], &["short"]);
     }
 }

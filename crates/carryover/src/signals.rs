@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 /// How long somebody who is asked to end may take.
 #[cfg(unix)]
-const GRACE: std::time::Duration = std::time::Duration::from_secs(3);
+const GRACE_PERIOD: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// Calls somebody when this process is asked to end, as long as it lives.
 pub(crate) struct Signals {
@@ -30,7 +30,7 @@ impl Signals {
                 asked = true;
                 // Whoever is in the midst of a long read has a moment to see that it is over.
                 std::thread::spawn(move || {
-                    std::thread::sleep(GRACE);
+                    std::thread::sleep(GRACE_PERIOD);
                     end_at_once(signal);
                 });
             }

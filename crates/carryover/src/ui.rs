@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use crate::args::{Color, Globals};
 use crate::paint::{HINT, Painted};
-use crate::surroundings;
+use crate::process_env;
 
 pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint};
 
 /// How wide a table is where nobody looks at it.
-const UNBOUNDED: usize = 160;
+const DEFAULT_WIDTH: usize = 160;
 
 /// The two streams, and how they are used.
 pub(crate) struct Ui {
@@ -29,13 +29,13 @@ pub(crate) struct Ui {
 impl Ui {
     /// The streams of this process.
     pub(crate) fn new(globals: Globals) -> Self {
-        let choice = choice(globals.color);
+        let choice = color_choice(globals.color);
         Self {
             out: Painted::new(BufWriter::new(Box::new(AutoStream::new(io::stdout(), choice)))),
             err: Painted::new(Box::new(AutoStream::new(io::stderr(), choice))),
             quiet: globals.quiet,
             json: globals.json,
-            width: width(),
+            width: detect_width(),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
         }
     }
@@ -43,14 +43,14 @@ impl Ui {
     /// Both streams in one, for output that is shown as a whole; nobody is asked anything.
     pub(crate) fn merged(globals: Globals) -> Self {
         let mut ui = Self::new(globals);
-        ui.err = Painted::new(Box::new(AutoStream::new(io::stdout(), choice(globals.color))));
+        ui.err = Painted::new(Box::new(AutoStream::new(io::stdout(), color_choice(globals.color))));
         ui.json = false;
         ui.interactive = false;
         ui
     }
 
     /// Shows what is wrong with a command line, before anything is known of how to show it. It holds words of that line.
-    pub(crate) fn usage(text: &str) -> io::Result<()> {
+    pub(crate) fn write_usage(text: &str) -> io::Result<()> {
         Painted::new(io::stderr()).write_all(text.as_bytes())
     }
 
@@ -60,7 +60,7 @@ impl Ui {
     }
 
     /// Whether data is wanted as JSON.
-    pub(crate) fn json(&self) -> bool {
+    pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
@@ -70,7 +70,7 @@ impl Ui {
     }
 
     /// Whether somebody is there to answer a question.
-    pub(crate) fn interactive(&self) -> bool {
+    pub(crate) fn is_interactive(&self) -> bool {
         self.interactive && !self.json
     }
 
@@ -79,7 +79,7 @@ impl Ui {
         if self.quiet || self.json {
             return Ok(());
         }
-        self.say(line)
+        self.write_line(line)
     }
 
     /// Suggests what to do next; `--quiet` silences it.
@@ -89,17 +89,17 @@ impl Ui {
 
     /// Tells what the user should know; never silenced.
     pub(crate) fn warning(&mut self, line: impl Display) -> io::Result<()> {
-        self.say(format_args!("{DOUBTFUL}warning:{DOUBTFUL:#} {line}"))
+        self.write_line(format_args!("{DOUBTFUL}warning:{DOUBTFUL:#} {line}"))
     }
 
     /// Shows an error with its causes and hints.
     pub(crate) fn error(&mut self, lines: &[(&str, String)]) -> io::Result<()> {
         for (label, text) in lines {
             match *label {
-                "error" => self.say(format_args!("{BAD}error:{BAD:#} {text}"))?,
-                "hint" => self.say(format_args!("{HINT}hint:{HINT:#} {text}"))?,
-                "" => self.say(format_args!("  {text}"))?,
-                label => self.say(format_args!("{label}: {text}"))?,
+                "error" => self.write_line(format_args!("{BAD}error:{BAD:#} {text}"))?,
+                "hint" => self.write_line(format_args!("{HINT}hint:{HINT:#} {text}"))?,
+                "" => self.write_line(format_args!("  {text}"))?,
+                label => self.write_line(format_args!("{label}: {text}"))?,
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ impl Ui {
 
     /// Writes a line to stderr whatever the flags are. Where a name has lines of its own, they stand further in: none
     /// of them is mistaken for one of ours.
-    pub(crate) fn say(&mut self, line: impl Display) -> io::Result<()> {
+    pub(crate) fn write_line(&mut self, line: impl Display) -> io::Result<()> {
         self.out.flush()?;
         writeln!(self.err, "{}", line.to_string().replace('\n', "\n  "))
     }
@@ -143,7 +143,7 @@ impl Ui {
     }
 }
 
-fn choice(color: Color) -> anstream::ColorChoice {
+fn color_choice(color: Color) -> anstream::ColorChoice {
     match color {
         Color::Auto => anstream::ColorChoice::Auto,
         Color::Always => anstream::ColorChoice::Always,
@@ -151,8 +151,8 @@ fn choice(color: Color) -> anstream::ColorChoice {
     }
 }
 
-fn width() -> usize {
-    let told = surroundings::columns();
+fn detect_width() -> usize {
+    let told = process_env::terminal_columns();
     let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    told.or_else(seen).unwrap_or(UNBOUNDED).max(40)
+    told.or_else(seen).unwrap_or(DEFAULT_WIDTH).max(40)
 }

@@ -11,29 +11,29 @@ use std::ops::Range;
 
 use crate::transcript::{Action, Body, Entry, Origin, Part};
 
-use cost::{of_text, total};
+use cost::{estimate_text, estimate_total};
 use outline::Outline;
 
 /// Tool outputs are never cut below this many bytes.
-const SMALLEST_CAP: usize = 2_000;
+const SMALLEST_CAP_BYTES: usize = 2_000;
 
 /// One entry of the live context and what it means.
 #[derive(Debug)]
-pub struct Item<'a> {
+pub struct ContextItem<'a> {
     pub entry: &'a mut Entry,
     pub action: &'a Action,
 }
 
-/// What was done so that it fits.
+/// The cuts that were made so that it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Fit {
+pub struct FitResult {
     /// Entries before this index gave way to the outline.
     pub cut: usize,
     /// Entries of which something was cut, by index.
     pub clipped: Vec<usize>,
     /// Stands for what was before the cut.
     pub brief: Option<String>,
-    /// What is left, in estimated tokens.
+    /// The size after the cuts, in estimated tokens.
     pub tokens: u64,
 }
 
@@ -45,40 +45,40 @@ pub struct CannotFit {
 }
 
 /// Cuts what must be cut for `window` tokens. `show` is the command that shows the session whole.
-pub fn fit(items: &mut [Item<'_>], window: u64, show: &str) -> Result<Fit, CannotFit> {
-    let tokens = total(items, usize::MAX);
+pub fn fit_into_window(items: &mut [ContextItem<'_>], window: u64, show: &str) -> Result<FitResult, CannotFit> {
+    let tokens = estimate_total(items, usize::MAX);
     if tokens <= window {
-        return Ok(Fit { tokens, ..Fit::default() });
+        return Ok(FitResult { tokens, ..FitResult::default() });
     }
-    if total(items, SMALLEST_CAP) <= window {
-        return Ok(clip_to(items, 0, None, window, show));
+    if estimate_total(items, SMALLEST_CAP_BYTES) <= window {
+        return Ok(clip_outputs(items, 0, None, window, show));
     }
-    let outline = Outline::of(items, show);
-    let (cut, brief) = choose(items, &outline, window)?;
-    Ok(clip_to(items, cut, Some(brief), window, show))
+    let outline = Outline::from_items(items, show);
+    let (cut, brief) = choose_cut(items, &outline, window)?;
+    Ok(clip_outputs(items, cut, Some(brief), window, show))
 }
 
 /// Where to cut, and the outline of what stands before.
-fn choose(items: &[Item<'_>], outline: &Outline, window: u64) -> Result<(usize, String), CannotFit> {
-    let rest = cost::suffixes(items, SMALLEST_CAP);
-    let turns = cuts(items, is_turn_start);
+fn choose_cut(items: &[ContextItem<'_>], outline: &Outline, window: u64) -> Result<(usize, String), CannotFit> {
+    let rest = cost::suffix_sums(items, SMALLEST_CAP_BYTES);
+    let turns = possible_cuts(items, is_turn_start);
     // A turn may be larger than any window: then it is cut between two of its steps.
-    let steps = cuts(items, |_| true);
+    let steps = possible_cuts(items, |_| true);
     // An outline with all that was said and done, else one without the calls, before anything that was said goes.
     for (cuts, with_calls) in [(&turns, true), (&turns, false), (&steps, true), (&steps, false)] {
-        let fits = |cut: &&usize| outline.tokens(**cut, with_calls).saturating_add(rest[**cut]) <= window;
+        let fits = |cut: &&usize| outline.full_cost(**cut, with_calls).saturating_add(rest[**cut]) <= window;
         if let Some(cut) = cuts.iter().find(fits) {
-            return Ok((*cut, outline.whole(*cut, with_calls)));
+            return Ok((*cut, outline.render_full(*cut, with_calls)));
         }
     }
     // More was said than fits. The recent part takes at most half, so that the outline has room, too.
-    let least = |cut: usize| outline.least(cut).saturating_add(rest[cut]);
+    let least = |cut: usize| outline.least_cost(cut).saturating_add(rest[cut]);
     let fits = |cut: &&usize| least(**cut) <= window;
     let half = |cut: &&usize| fits(cut) && rest[**cut] <= window / 2;
     let in_turns = turns.iter().find(half).or_else(|| turns.iter().rfind(fits));
     let cut = in_turns.or_else(|| steps.iter().find(half)).or_else(|| steps.iter().find(fits));
     if let Some(cut) = cut {
-        return Ok((*cut, outline.newest(*cut, window - rest[*cut])));
+        return Ok((*cut, outline.render_newest(*cut, window - rest[*cut])));
     }
     let needed = steps.iter().map(|cut| least(*cut)).min().unwrap_or(rest[0]).min(rest[0]);
     Err(CannotFit { needed, window })
@@ -89,7 +89,7 @@ fn is_turn_start(entry: &Entry) -> bool {
 }
 
 /// The places where the context may be cut: something is left on both sides, and no call is parted from its outcome.
-fn cuts(items: &[Item<'_>], starts: impl Fn(&Entry) -> bool) -> Vec<usize> {
+fn possible_cuts(items: &[ContextItem<'_>], starts: impl Fn(&Entry) -> bool) -> Vec<usize> {
     let mut open = std::collections::BTreeSet::new();
     let mut cuts = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -110,27 +110,33 @@ fn cuts(items: &[Item<'_>], starts: impl Fn(&Entry) -> bool) -> Vec<usize> {
 }
 
 /// Cuts tool outputs after `cut` as little as the window allows.
-fn clip_to(items: &mut [Item<'_>], cut: usize, brief: Option<String>, window: u64, show: &str) -> Fit {
-    let reserved = brief.as_deref().map_or(0, of_text);
+fn clip_outputs(
+    items: &mut [ContextItem<'_>],
+    cut: usize,
+    brief: Option<String>,
+    window: u64,
+    show: &str,
+) -> FitResult {
+    let reserved = brief.as_deref().map_or(0, estimate_text);
     let room = window.saturating_sub(reserved);
-    let cap = largest_cap(&items[cut..], room);
+    let cap = find_largest_cap(&items[cut..], room);
     let mut clipped = Vec::new();
     for (index, item) in items.iter_mut().enumerate().skip(cut) {
         if clip_outcome(item.entry, cap, show) {
             clipped.push(index);
         }
     }
-    let tokens = total(&items[cut..], usize::MAX) + reserved;
-    Fit { cut, clipped, brief, tokens }
+    let tokens = estimate_total(&items[cut..], usize::MAX) + reserved;
+    FitResult { cut, clipped, brief, tokens }
 }
 
 /// The largest number of bytes that every tool output may have; the smallest cap is known to fit.
-fn largest_cap(items: &[Item<'_>], room: u64) -> usize {
+fn find_largest_cap(items: &[ContextItem<'_>], room: u64) -> usize {
     let longest = items.iter().flat_map(|item| outcome_parts(item.entry)).map(Part::text_len).max().unwrap_or(0);
-    let Range { mut start, mut end } = SMALLEST_CAP..longest.max(SMALLEST_CAP) + 1;
+    let Range { mut start, mut end } = SMALLEST_CAP_BYTES..longest.max(SMALLEST_CAP_BYTES) + 1;
     while end - start > 1 {
         let middle = start + (end - start) / 2;
-        if total(items, middle) <= room {
+        if estimate_total(items, middle) <= room {
             start = middle;
         } else {
             end = middle;
@@ -153,7 +159,7 @@ fn clip_outcome(entry: &mut Entry, cap: usize, show: &str) -> bool {
         if let Part::Text(text) = part
             && text.len() > cap
         {
-            *text = clip::clip(text, cap, show);
+            *text = clip::cut_middle(text, cap, show);
             clipped = true;
         }
     }

@@ -27,7 +27,7 @@ impl Json {
     }
 
     /// The empty object.
-    pub fn empty() -> Self {
+    pub fn empty_object() -> Self {
         Self("{}".into())
     }
 
@@ -36,13 +36,13 @@ impl Json {
     }
 
     /// Reads it as a type; `None` where the shape differs.
-    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+    pub fn read_as<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(&self.0).ok()
     }
 
     /// Reads it as a generic value; text that nests too deep for the parser becomes a string.
-    pub fn value(&self) -> serde_json::Value {
-        self.read().unwrap_or_else(|| serde_json::Value::String(self.0.to_string()))
+    pub fn to_value(&self) -> serde_json::Value {
+        self.read_as().unwrap_or_else(|| serde_json::Value::String(self.0.to_string()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::str::Chars;
 
 /// Removes terminal escapes, control characters and what nobody sees; tabs and line feeds stay.
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub fn strip_hidden(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
     }
@@ -14,10 +14,10 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Names what `plain` leaves of a text, piece by piece and in order.
+/// Names what `strip_hidden` leaves of a text, piece by piece and in order.
 pub(crate) fn for_each_kept(text: &str, mut keep: impl FnMut(Range<usize>)) {
     let mut at = 0;
-    while let Some(found) = text.as_bytes()[at..].iter().position(|byte| SUSPECT[usize::from(*byte)]) {
+    while let Some(found) = text.as_bytes()[at..].iter().position(|byte| SUSPECT_BYTES[usize::from(*byte)]) {
         keep(at..at + found);
         let start = at + found;
         let mut chars = text[start..].chars();
@@ -37,12 +37,12 @@ pub(crate) fn for_each_kept(text: &str, mut keep: impl FnMut(Range<usize>)) {
 
 /// Whether nothing has to go, as in most text.
 pub(crate) fn is_plain(text: &str) -> bool {
-    let mut suspects = text.bytes().enumerate().filter(|(_, byte)| SUSPECT[usize::from(*byte)]);
+    let mut suspects = text.bytes().enumerate().filter(|(_, byte)| SUSPECT_BYTES[usize::from(*byte)]);
     !suspects.any(|(at, _)| text[at..].chars().next().is_some_and(|next| is_hidden(next, &text[..at])))
 }
 
 /// Whether a character that begins with a byte may have to go.
-const SUSPECT: [bool; 256] = {
+const SUSPECT_BYTES: [bool; 256] = {
     let (mut suspect, mut byte) = ([false; 256], 0);
     while byte < 256 {
         // The control characters, and the blocks in which the later ones and the invisible ones are.
@@ -107,7 +107,7 @@ pub fn one_line(text: &str, width: usize) -> String {
     // So many bytes are more characters than there is room for.
     let most = width.saturating_add(1).saturating_mul(4);
     let mut line = String::new();
-    for word in plain(text).split_whitespace() {
+    for word in strip_hidden(text).split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -176,13 +176,13 @@ mod tests {
 
     #[test]
     fn escapes_do_not_reach_the_terminal() {
-        assert_eq!(plain("a\u{1b}[31mred\u{1b}[0m b"), "ared b");
-        assert_eq!(plain("x\u{1b}]0;title\u{7}y\u{1b}]52;c;AAAA\u{1b}\\z"), "xyz");
-        assert_eq!(plain("cr\rlf\nnul\0"), "crlf\nnul");
-        assert_eq!(plain("a\u{202e}b"), "ab");
-        assert_eq!(plain("é → ü\u{85}\u{a0}\u{feff}日本"), "é → ü\u{a0}日本");
-        assert_eq!(plain("a\u{1b}[31"), "a");
-        assert_eq!(plain("a\u{1b}"), "a");
+        assert_eq!(strip_hidden("a\u{1b}[31mred\u{1b}[0m b"), "ared b");
+        assert_eq!(strip_hidden("x\u{1b}]0;title\u{7}y\u{1b}]52;c;AAAA\u{1b}\\z"), "xyz");
+        assert_eq!(strip_hidden("cr\rlf\nnul\0"), "crlf\nnul");
+        assert_eq!(strip_hidden("a\u{202e}b"), "ab");
+        assert_eq!(strip_hidden("é → ü\u{85}\u{a0}\u{feff}日本"), "é → ü\u{a0}日本");
+        assert_eq!(strip_hidden("a\u{1b}[31"), "a");
+        assert_eq!(strip_hidden("a\u{1b}"), "a");
     }
 
     #[test]
@@ -197,11 +197,11 @@ mod tests {
     #[test]
     fn nothing_is_hidden_between_characters() {
         let smuggled: String = "obey".bytes().map(|byte| char::from_u32(0xe0000 + u32::from(byte)).unwrap()).collect();
-        assert_eq!(plain(&format!("fix{smuggled} it")), "fix it");
+        assert_eq!(strip_hidden(&format!("fix{smuggled} it")), "fix it");
         let between = "a\u{200b}b\u{ad}c\u{2060}d\u{3164}e\u{115f}f\u{1160}g\u{2028}h\u{2029}i\u{feff}j\u{34f}k";
-        assert_eq!(plain(between), "abcdefghijk");
-        assert_eq!(plain("a\u{200d}b\u{200c}c\u{fe0f}d\u{fe01}\u{fe02}e"), "abcde");
-        assert_eq!(plain("😀\u{fe01}\u{e0141}\u{fe03}x"), "😀\u{fe01}x");
+        assert_eq!(strip_hidden(between), "abcdefghijk");
+        assert_eq!(strip_hidden("a\u{200d}b\u{200c}c\u{fe0f}d\u{fe01}\u{fe02}e"), "abcde");
+        assert_eq!(strip_hidden("😀\u{fe01}\u{e0141}\u{fe03}x"), "😀\u{fe01}x");
         assert_eq!(escaped_json("\"\u{e0041}\u{200b}\""), "\"\\udb40\\udc41\\u200b\"");
     }
 
@@ -216,7 +216,7 @@ mod tests {
             "葛\u{e0100}",
             "👍🏽",
         ] {
-            assert_eq!(plain(text), text);
+            assert_eq!(strip_hidden(text), text);
             assert_eq!(escaped_json(text), text);
         }
     }
@@ -240,8 +240,8 @@ mod tests {
         {
             for before in [0, 1, 2, 61, 62, 63, 64, 65, 66, 127, 128, 129, 130] {
                 let text = format!("{}{mark}", "→".repeat(before / 3) + &"x".repeat(before % 3));
-                assert!(!plain(&text).contains(mark), "{text:?}");
-                assert!(!plain(&format!("{text}é→x")).contains(mark), "{text:?}");
+                assert!(!strip_hidden(&text).contains(mark), "{text:?}");
+                assert!(!strip_hidden(&format!("{text}é→x")).contains(mark), "{text:?}");
             }
         }
     }

@@ -16,8 +16,8 @@ impl Timestamp {
     /// Wraps milliseconds, held within the years that can be written.
     pub fn from_millis(millis: i64) -> Self {
         // 9999-12-30 and its mirror: a day within what can be written, whatever the time zone.
-        const FAR: i64 = 253_402_128_000_000;
-        Self(millis.clamp(-FAR, FAR))
+        const FARTHEST_MILLIS: i64 = 253_402_128_000_000;
+        Self(millis.clamp(-FARTHEST_MILLIS, FARTHEST_MILLIS))
     }
 
     /// Reads an RFC 3339 time; anything else is `None`.
@@ -39,7 +39,7 @@ impl Timestamp {
         Self::from_millis(self.0.saturating_add(millis))
     }
 
-    fn instant(self) -> jiff::Timestamp {
+    fn to_instant(self) -> jiff::Timestamp {
         jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
 }
@@ -47,7 +47,7 @@ impl Timestamp {
 /// RFC 3339 in UTC with milliseconds, the form that all agents read.
 impl fmt::Display for Timestamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.3}", self.instant())
+        write!(out, "{:.3}", self.to_instant())
     }
 }
 

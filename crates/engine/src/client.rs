@@ -10,12 +10,12 @@ use carryover_agents::{Agent, Facts, Os, Version};
 use serde::Deserialize;
 
 use crate::context::Context;
-use crate::own::cache::{Cache, Told};
+use crate::own::cache::{Cache, ProbedVersion};
 use crate::own::files::{self, Stamp};
 
 /// How far above a program its package's manifest may stand.
 const MAX_PARENTS: usize = 6;
-const MAX_MANIFEST: u64 = 1 << 20;
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// A client that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,15 +26,15 @@ pub struct Client {
 
 /// Looks for an agent's client on the search path; versions come from package manifests, else from one probe with a
 /// throw-away home, cached.
-pub fn installed(context: &Context, agent: &dyn Agent) -> Option<Client> {
+pub fn find_installed(context: &Context, agent: &dyn Agent) -> Option<Client> {
     let facts = agent.facts();
-    let program = find(context, facts)?;
-    let version = manifest_version(&program, facts).or_else(|| probed(context, &program));
+    let program = find_agent_program(context, facts)?;
+    let version = manifest_version(&program, facts).or_else(|| cached_probe(context, &program));
     Some(Client { program, version })
 }
 
 /// The program that starts an agent, without asking it anything.
-pub fn find(context: &Context, facts: &Facts) -> Option<PathBuf> {
+pub fn find_agent_program(context: &Context, facts: &Facts) -> Option<PathBuf> {
     facts.binaries.iter().find_map(|name| find_program(context, name))
 }
 
@@ -67,20 +67,20 @@ struct Manifest {
 fn manifest_version(program: &Path, facts: &Facts) -> Option<Version> {
     let real = fs_err::canonicalize(program).ok()?;
     real.ancestors().skip(1).take(MAX_PARENTS).find_map(|folder| {
-        let bytes = files::read_bounded(&folder.join("package.json"), MAX_MANIFEST).ok()??;
+        let bytes = files::read_bounded(&folder.join("package.json"), MAX_MANIFEST_BYTES).ok()??;
         let manifest: Manifest = serde_json::from_slice(&bytes).ok()?;
-        facts.packages.contains(&manifest.name.as_str()).then(|| Version::find(&manifest.version))?
+        facts.packages.contains(&manifest.name.as_str()).then(|| Version::find_in(&manifest.version))?
     })
 }
 
-/// What the program itself says, asked once per build.
-fn probed(context: &Context, program: &Path) -> Option<Version> {
-    let stamp = Stamp::of(program).ok()?;
+/// The version that the program itself gives, asked once per build.
+fn cached_probe(context: &Context, program: &Path) -> Option<Version> {
+    let stamp = Stamp::from_path(program).ok()?;
     let mut cache = Cache::load(context);
-    if let Some(Told(version)) = cache.version(program, stamp) {
+    if let Some(ProbedVersion(version)) = cache.probed_version(program, stamp) {
         return version;
     }
-    let version = probe::version(program, context.env.var("PATH"));
+    let version = probe::query_version(program, context.env.var("PATH"));
     cache.remember_version(program, stamp, version);
     // A cache that cannot be written costs a probe next time, and is no reason to fail.
     cache.save(context).ok();

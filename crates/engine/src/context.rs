@@ -22,13 +22,13 @@ pub struct Context {
 impl Context {
     /// Finds our own folder, reads the configuration, and lets agents know the stores that it names.
     pub fn open(env: Env, cwd: PathBuf, seed: u128) -> Result<Self, ConfigError> {
-        let home = home(&env);
+        let home = own_folder(&env);
         let config = config::load(&home, &env.home)?;
-        Ok(Self::with(env, config, home, cwd, seed))
+        Ok(Self::with_config(env, config, home, cwd, seed))
     }
 
     /// The same with a configuration that was read already.
-    pub fn with(mut env: Env, config: Config, home: PathBuf, cwd: PathBuf, seed: u128) -> Self {
+    pub fn with_config(mut env: Env, config: Config, home: PathBuf, cwd: PathBuf, seed: u128) -> Self {
         for (agent, stores) in &config.stores {
             env.stores.entry(agent.clone()).or_default().extend(stores.iter().cloned());
         }
@@ -45,19 +45,19 @@ impl Context {
 
     /// The same, with one more project to look in.
     #[must_use]
-    pub fn looking_in(&self, project: Option<&Path>) -> Self {
+    pub fn with_project(&self, project: Option<&Path>) -> Self {
         let mut context = self.clone();
         context.env.projects.extend(project.map(Path::to_owned));
         context
     }
 
     /// The project that a command is about: the one given, else the working directory.
-    pub fn project<'a>(&'a self, given: Option<&'a Path>) -> &'a Path {
+    pub fn project_or_cwd<'a>(&'a self, given: Option<&'a Path>) -> &'a Path {
         given.unwrap_or(&self.cwd)
     }
 }
 
 /// Our own folder: `CARRYOVER_HOME`, else `~/.carryover`.
-pub fn home(env: &Env) -> PathBuf {
+pub fn own_folder(env: &Env) -> PathBuf {
     env.path_var("CARRYOVER_HOME").unwrap_or_else(|| env.home.join(".carryover"))
 }

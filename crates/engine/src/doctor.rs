@@ -12,13 +12,13 @@ use carryover_agents::{AGENTS, Agent, Version};
 
 use crate::client;
 use crate::context::Context;
-use crate::sessions::drift::drifts;
-use crate::sessions::list::{Filter, Listed, list_among, stores};
+use crate::sessions::drift::find_drifts;
+use crate::sessions::list::{Filter, ListedSession, agent_stores, list_among};
 use crate::sessions::read;
 use crate::sessions::unread::Unread;
 
 /// How many sessions of each agent are read whole.
-const READ: usize = 3;
+const MAX_SESSIONS_READ: usize = 3;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ pub struct Finding {
     pub agent: Option<&'static str>,
     pub severity: Severity,
     pub message: String,
-    /// What to do, an exact command where there is one.
+    /// The remedy, an exact command where there is one.
     pub hint: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Finding {
         Self { agent, severity, message, hint: None }
     }
 
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -57,7 +57,7 @@ pub fn examine(context: &Context) -> Vec<Finding> {
 }
 
 pub(crate) fn examine_among(agents: &[&'static dyn Agent], context: &Context) -> Vec<Finding> {
-    let mut findings = own::examine(context);
+    let mut findings = own::examine_files(context);
     for agent in agents {
         examine_agent(*agent, context, &mut findings);
     }
@@ -66,14 +66,14 @@ pub(crate) fn examine_among(agents: &[&'static dyn Agent], context: &Context) ->
 
 fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Vec<Finding>) {
     let facts = agent.facts();
-    let roots: Vec<PathBuf> = stores(agent, context).into_iter().map(|store| store.root).collect();
+    let roots: Vec<PathBuf> = agent_stores(agent, context).into_iter().map(|store| store.root).collect();
     let mut tell = |severity, message| findings.push(Finding::new(Some(facts.id), severity, message));
-    if let Some(client) = client::installed(context, agent) {
+    if let Some(client) = client::find_installed(context, agent) {
         match client.version {
             Some(version) => tell(Severity::Fine, format!("version {version}, {}", client.program.display())),
             None => tell(Severity::Note, format!("{} does not tell its version", client.program.display())),
         }
-        if let Some(message) = client.version.and_then(|version| newer(version, facts.versions_seen.1)) {
+        if let Some(message) = client.version.and_then(|version| note_newer_version(version, facts.versions_seen.1)) {
             tell(Severity::Note, message);
         }
     }
@@ -85,7 +85,7 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
         tell(Severity::Error, format!("its sessions could not be read: {error}"));
     }
     let places = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
-    tell(Severity::Fine, format!("{} in {places}", counted(listing.sessions.len(), "session")));
+    tell(Severity::Fine, format!("{} in {places}", format_count(listing.sessions.len(), "session")));
     for error in roots.iter().flat_map(|root| unreadable_settings(agent, root)) {
         tell(Severity::Warning, format!("its settings are not taken into account: {error}"));
     }
@@ -93,50 +93,50 @@ fn examine_agent(agent: &'static dyn Agent, context: &Context, findings: &mut Ve
         let closed = roots.iter().flat_map(|root| writable::closed_folders(agent, root));
         findings.extend(closed.map(|folder| not_writable(facts.id, &folder)));
     }
-    for drift in drifts(&listing) {
-        findings.push(Finding::new(Some(facts.id), Severity::Warning, drift.to_string()).hint(drift.advice()));
+    for drift in find_drifts(&listing) {
+        findings.push(Finding::new(Some(facts.id), Severity::Warning, drift.to_string()).with_hint(drift.advice()));
     }
     listing.sessions.sort_by_key(|session| Reverse(session.found.updated_at));
-    findings.extend(listing.sessions.iter().take(READ).flat_map(examine_session));
+    findings.extend(listing.sessions.iter().take(MAX_SESSIONS_READ).flat_map(examine_session));
 }
 
 /// Settings in a store that are there and cannot be read.
 fn unreadable_settings(agent: &dyn Agent, root: &Path) -> Vec<io::Error> {
     let paths = agent.facts().settings.iter().map(|name| root.join(name));
-    let read = paths.filter_map(|path| file::read_text(&path, file::MAX_SETTINGS).err());
+    let read = paths.filter_map(|path| file::read_text(&path, file::MAX_SETTINGS_BYTES).err());
     read.filter(|error| error.kind() != io::ErrorKind::NotFound).collect()
 }
 
 fn not_writable(agent: &'static str, folder: &Path) -> Finding {
     let folder = folder.display();
     let message = format!("{folder} is not writable: no session can be carried into it");
-    Finding::new(Some(agent), Severity::Warning, message).hint(format!("chmod u+rwx '{folder}'"))
+    Finding::new(Some(agent), Severity::Warning, message).with_hint(format!("chmod u+rwx '{folder}'"))
 }
 
-fn counted(count: usize, noun: &str) -> String {
+fn format_count(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Clients are read by the newest form that we know, which an even newer one may have left.
-fn newer(version: Version, newest: &str) -> Option<String> {
-    let known = Version::find(newest)?;
+fn note_newer_version(version: Version, newest: &str) -> Option<String> {
+    let known = Version::find_in(newest)?;
     (version > known).then(|| format!("version {version} is newer than {known}, the newest that was tried"))
 }
 
-fn examine_session(session: &Listed) -> Vec<Finding> {
+fn examine_session(session: &ListedSession) -> Vec<Finding> {
     let agent = Some(session.agent.facts().id);
     let name = session.found.id.short();
-    let transcript = match read::transcript(session, false) {
+    let transcript = match read::full_transcript(session, false) {
         Ok(transcript) => transcript,
         Err(error) => {
             let message = format!("session {name} could not be read: {error}");
             return vec![Finding::new(agent, Severity::Error, message)];
         }
     };
-    let unread = Unread::of_transcript(session.agent, &transcript);
+    let unread = Unread::from_transcript(session.agent, &transcript);
     let damaged = (!unread.is_empty()).then(|| (Severity::Warning, unread.to_string()));
     // A session of which nothing is known is told with its store.
-    let unknown = unread.unknown().filter(|_| !session.found.drifted).map(|told| (Severity::Note, told));
+    let unknown = unread.describe_unknown().filter(|_| !session.found.drifted).map(|told| (Severity::Note, told));
     let told = damaged.into_iter().chain(unknown);
     told.map(|(severity, told)| Finding::new(agent, severity, format!("session {name}: {told}"))).collect()
 }

@@ -1,13 +1,13 @@
-//! What the next agent has to know, and where it finds it.
+//! The brief for the next agent, and where it finds it.
 
 pub(crate) mod blocks;
 pub mod context_file;
-mod counted;
 mod distil;
+pub mod gitignore;
 pub mod history;
-pub mod ignored;
 pub mod project_dir;
+mod token_counts;
 pub mod workspace;
 
 pub(crate) use distil::refuse_unasked;
-pub use distil::{Distilled, Options, distil_session};
+pub use distil::{DistilledSession, Options, distil_session};

@@ -3,15 +3,15 @@
 //! Rule of this module: it reads, and sleeps until the system tells that a file changed. Nothing but the state in our
 //! own folder is written, and whole stores are listed only when they are met for the first time.
 
+mod change_queue;
+mod error_text;
 mod event;
-mod followed;
+mod followed_session;
 mod fs_watcher;
-mod inbox;
+mod limit_detector;
 mod pending;
-mod place;
-mod recent;
 mod state;
-mod words;
+mod watched_store;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,34 +20,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use carryover_agents::{Agent, Found, Store};
+use carryover_agents::{Agent, FoundSession, Store};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
-use self::followed::{Followed, Stamps};
+use self::change_queue::{ChangeQueue, Changes};
+use self::followed_session::{FollowedSession, Stamps};
 use self::fs_watcher::FsWatcher;
-use self::inbox::{Changes, Inbox};
 use self::pending::Pending;
-use self::place::{Place, Watched};
+use self::watched_store::{PathKind, WatchedStore};
 use crate::context::Context;
 use crate::sessions::list;
-use crate::sessions::project::resolve;
+use crate::sessions::project::resolve_path;
 
+pub use change_queue::StopHandle;
 pub use event::{Activity, Event, Limit};
-pub use inbox::Handle;
 pub use state::State;
 
 /// How long a file that changed is left alone.
 pub const DEBOUNCE: Duration = Duration::from_secs(2);
 
 /// How often stores are looked for and the state is written, where nobody says otherwise.
-pub const INTERVAL: Duration = Duration::from_secs(30);
+pub const DEFAULT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A limit that was met so long before the watcher began is still worth telling.
-const MOMENTS_MS: i64 = 5 * 60 * 1000;
+const RECENT_LIMIT_MS: i64 = 5 * 60 * 1000;
 
 /// A session that has not changed for so long is no longer in use.
-const QUIET_MS: i64 = 15 * 60 * 1000;
+const INACTIVE_AFTER_MS: i64 = 15 * 60 * 1000;
 
 /// How to watch.
 pub struct Options {
@@ -69,41 +69,41 @@ pub struct Watcher<'c> {
     context: Context,
     options: Options,
     clock: &'c Clock,
-    /// What happened before is no news.
+    /// Older events are not reported.
     since: Timestamp,
-    inbox: Arc<Inbox>,
-    files: FsWatcher,
-    stores: Vec<Watched>,
-    sessions: BTreeMap<(&'static str, SessionId), Followed>,
+    queue: Arc<ChangeQueue>,
+    folders: FsWatcher,
+    stores: Vec<WatchedStore>,
+    sessions: BTreeMap<(&'static str, SessionId), FollowedSession>,
     pending: Pending,
     /// The projects of the surroundings, to be found quickly.
     projects: BTreeSet<PathBuf>,
-    /// What was said already and would be said at every interval.
-    said: BTreeSet<String>,
+    /// Problems that were reported already and would be repeated at every interval.
+    reported: BTreeSet<String>,
 }
 
 impl<'c> Watcher<'c> {
     /// Begins to watch every store that is there.
     pub fn open(context: &Context, options: Options, clock: &'c Clock) -> Self {
-        let inbox = Arc::new(Inbox::default());
+        let inbox = Arc::new(ChangeQueue::default());
         Self {
             context: context.clone(),
             options,
             clock,
-            since: clock().plus_millis(-MOMENTS_MS),
-            files: FsWatcher::open(&inbox),
-            inbox,
+            since: clock().plus_millis(-RECENT_LIMIT_MS),
+            folders: FsWatcher::open(&inbox),
+            queue: inbox,
             stores: Vec::new(),
             sessions: BTreeMap::new(),
             pending: Pending::default(),
             projects: context.env.projects.iter().cloned().collect(),
-            said: BTreeSet::new(),
+            reported: BTreeSet::new(),
         }
     }
 
     /// By which it can be ended.
-    pub fn handle(&self) -> Handle {
-        Handle(Arc::clone(&self.inbox))
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(Arc::clone(&self.queue))
     }
 
     /// Watches until it is told to stop. Fails only where the last state cannot be written.
@@ -113,75 +113,77 @@ impl<'c> Watcher<'c> {
             let now = Instant::now();
             if around <= now {
                 around = now + self.options.interval;
-                if self.look_around(report).is_break() || self.inbox.is_stopped() {
+                if self.run_interval(report).is_break() || self.queue.is_stopped() {
                     break;
                 }
             }
-            let until = self.pending.next().map_or(around, |due| due.min(around));
-            let changes = self.inbox.wait(until.saturating_duration_since(Instant::now()));
+            let until = self.pending.next_due().map_or(around, |due| due.min(around));
+            let changes = self.queue.wait(until.saturating_duration_since(Instant::now()));
             if changes.stop {
                 break;
             }
-            self.sort(changes);
-            let due = self.pending.take(Instant::now());
-            if due.into_iter().try_for_each(|(store, file)| self.check(store, &file, report)).is_break() {
+            self.queue_changes(changes);
+            let due = self.pending.take_due(Instant::now());
+            if due.into_iter().try_for_each(|(store, file)| self.check_file(store, &file, report)).is_break() {
                 break;
             }
         }
         self.write_state()
     }
 
-    /// What is watched and in use.
+    /// The watched agents and the sessions in use.
     pub fn state(&self) -> State {
         let active = self.sessions.values().filter(|session| session.active_at.is_some());
-        let of =
-            |session: &Followed| Some((session.found.source.path.display().to_string(), session.stamps.modified()?));
+        let of = |session: &FollowedSession| {
+            Some((session.found.source.path.display().to_string(), session.stamps.modified_ms()?))
+        };
         State {
             timestamp: (self.clock)().to_string(),
-            agents: self.agents(),
+            agents: self.watched_agents(),
             active_sessions: active.filter_map(of).collect(),
         }
     }
 
     /// The agents with stores, in the order in which they are shown.
-    fn agents(&self) -> Vec<&'static str> {
+    fn watched_agents(&self) -> Vec<&'static str> {
         let ids = self.options.agents.iter().map(|agent| agent.facts().id);
         ids.filter(|id| self.stores.iter().any(|watched| watched.agent.facts().id == *id)).collect()
     }
 
     fn write_state(&self) -> io::Result<()> {
         match &self.options.state_in {
-            Some(project) => state::write(&self.context, project, &self.state()),
+            Some(project) => state::write_to_project(&self.context, project, &self.state()),
             None => Ok(()),
         }
     }
 
-    /// What is done at every interval.
-    fn look_around(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
-        let before = self.agents();
-        self.look_for_stores(report)?;
-        let changed = self.files.look().into_iter().collect();
-        self.sort(Changes { changed, ..Changes::default() });
-        self.look_after(|session| session.active_at.is_some());
-        self.end_quiet(report)?;
+    /// Looks for new stores and missed changes, ends quiet sessions and writes the state.
+    fn run_interval(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
+        let before = self.watched_agents();
+        self.find_stores(report)?;
+        let changed = self.folders.poll_changes().into_iter().collect();
+        self.queue_changes(Changes { changed, ..Changes::default() });
+        self.queue_modified(|session| session.active_at.is_some());
+        self.end_inactive(report)?;
         if let Err(error) = self.write_state() {
-            self.trouble(None, &error, report)?;
+            self.report_trouble(None, &error, report)?;
         }
-        let agents = self.agents();
+        let agents = self.watched_agents();
         if agents == before { ControlFlow::Continue(()) } else { report(Event::Watching { agents }) }
     }
 
     /// Finds stores that were not there before. Those that are kept with the work come last, for they are found by what
     /// the others' sessions name.
-    fn look_for_stores(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
+    fn find_stores(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
         for in_projects in [false, true] {
             let agents = self.options.agents.clone();
             for agent in agents.into_iter().filter(|agent| agent.facts().keeps_sessions_in_projects() == in_projects) {
-                for store in list::stores(agent, &self.context) {
-                    let store = Store { root: resolve(&store.root) };
-                    let same = |known: &Watched| known.agent.facts().id == agent.facts().id && known.store == store;
+                for store in list::agent_stores(agent, &self.context) {
+                    let store = Store { root: resolve_path(&store.root) };
+                    let same =
+                        |known: &WatchedStore| known.agent.facts().id == agent.facts().id && known.store == store;
                     if !self.stores.iter().any(same) {
-                        self.add(Watched::new(agent, store), report)?;
+                        self.add_store(WatchedStore::new(agent, store), report)?;
                     }
                 }
             }
@@ -190,64 +192,64 @@ impl<'c> Watcher<'c> {
     }
 
     /// Begins to watch a store, and looks at what is in it; in this order, so that nothing falls in between.
-    fn add(&mut self, watched: Watched, report: &mut Report<'_>) -> ControlFlow<()> {
-        self.files.watch(watched.folders());
+    fn add_store(&mut self, watched: WatchedStore, report: &mut Report<'_>) -> ControlFlow<()> {
+        self.folders.watch(watched.list_folders());
         let agent = watched.agent;
         let mut found = Vec::new();
-        let told = agent.discover(&watched.store, &mut |session| {
+        let told = agent.list_sessions(&watched.store, &mut |session| {
             found.push(session);
-            if self.inbox.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if self.queue.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        self.go_on()?;
+        self.check_stopped()?;
         self.stores.push(watched);
         let store = self.stores.len() - 1;
         for session in found {
-            self.know(store, session);
+            self.add_session(store, session);
         }
         match told {
             Ok(()) => ControlFlow::Continue(()),
-            Err(error) => self.trouble(Some(agent.facts().id), &error, report),
+            Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
         }
     }
 
     /// Breaks off where the end was asked for: whatever is being read then is of no use any more.
-    fn go_on(&self) -> ControlFlow<()> {
-        if self.inbox.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    fn check_stopped(&self) -> ControlFlow<()> {
+        if self.queue.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn know(&mut self, store: usize, found: Found) {
+    fn add_session(&mut self, store: usize, found: FoundSession) {
         let agent = self.stores[store].agent;
-        self.learn_project(found.project.as_deref());
+        self.add_project(found.project.as_deref());
         if found.updated_at.is_some_and(|at| at >= self.since) {
             self.pending.add((store, found.source.path.clone()), Instant::now(), Duration::ZERO);
         }
-        let stamps = Stamps::of(&found.source.path);
+        let stamps = Stamps::from_path(&found.source.path);
         let key = (agent.facts().id, found.id.clone());
-        self.sessions.entry(key).or_insert_with(|| Followed::known(agent, found, stamps, self.since));
+        self.sessions.entry(key).or_insert_with(|| FollowedSession::from_existing(agent, found, stamps, self.since));
     }
 
-    fn learn_project(&mut self, project: Option<&Path>) {
+    fn add_project(&mut self, project: Option<&Path>) {
         let Some(project) = project.filter(|project| !self.projects.contains(*project)) else { return };
         self.projects.insert(project.to_owned());
         self.context.env.projects.push(project.to_owned());
     }
 
     /// Sorts paths that changed: files with sessions are read in a moment, new folders are watched at once.
-    fn sort(&mut self, changes: Changes) {
+    fn queue_changes(&mut self, changes: Changes) {
         let now = Instant::now();
         for path in changes.changed {
             for (store, watched) in self.stores.iter().enumerate() {
-                match watched.place(&path) {
-                    Place::Sessions(file) => self.pending.add((store, file), now, self.options.debounce),
-                    Place::Folder if path.is_dir() => {
+                match watched.classify_path(&path) {
+                    PathKind::SessionFile(file) => self.pending.add((store, file), now, self.options.debounce),
+                    PathKind::Folder if path.is_dir() => {
                         // It may have taken the place of another of that name, which is what the system watches.
-                        for folder in &watched.below(&path).0 {
-                            self.files.forget(folder);
+                        for folder in &watched.scan_below(&path).0 {
+                            self.folders.unwatch(folder);
                         }
                         // Watched first and looked at afterwards, until nothing new comes up: nothing falls in between.
                         let files = loop {
-                            let (folders, files) = watched.below(&path);
-                            if self.files.watch(folders) == 0 {
+                            let (folders, files) = watched.scan_below(&path);
+                            if self.folders.watch(folders) == 0 {
                                 break files;
                             }
                         };
@@ -255,29 +257,29 @@ impl<'c> Watcher<'c> {
                             self.pending.add((store, file), now, self.options.debounce);
                         }
                     }
-                    Place::Folder => self.files.forget(&path),
-                    Place::Elsewhere => {}
+                    PathKind::Folder => self.folders.unwatch(&path),
+                    PathKind::Unrelated => {}
                 }
             }
         }
         if changes.lost {
             for watched in &self.stores {
-                self.files.watch(watched.folders());
+                self.folders.watch(watched.list_folders());
             }
-            self.look_after(|_| true);
+            self.queue_modified(|_| true);
         }
     }
 
     /// Looks whether the files of some sessions changed without our being told; some file systems never tell.
-    fn look_after(&mut self, which: impl Fn(&Followed) -> bool) {
+    fn queue_modified(&mut self, which: impl Fn(&FollowedSession) -> bool) {
         let now = Instant::now();
         for followed in self.sessions.values().filter(|session| which(session)) {
             let file = &followed.found.source.path;
-            if Stamps::of(file) == followed.stamps {
+            if Stamps::from_path(file) == followed.stamps {
                 continue;
             }
             for (store, watched) in self.stores.iter().enumerate() {
-                if matches!(watched.place(file), Place::Sessions(_)) {
+                if matches!(watched.classify_path(file), PathKind::SessionFile(_)) {
                     self.pending.add((store, file.clone()), now, self.options.debounce);
                 }
             }
@@ -285,51 +287,51 @@ impl<'c> Watcher<'c> {
     }
 
     /// Reads what is new in a file.
-    fn check(&mut self, store: usize, file: &Path, report: &mut Report<'_>) -> ControlFlow<()> {
-        self.go_on()?;
-        let stamps = Stamps::of(file);
-        if stamps.modified().is_none() {
-            return self.end(|session| session.found.source.path == file, report);
+    fn check_file(&mut self, store: usize, file: &Path, report: &mut Report<'_>) -> ControlFlow<()> {
+        self.check_stopped()?;
+        let stamps = Stamps::from_path(file);
+        if stamps.modified_ms().is_none() {
+            return self.end_sessions(|session| session.found.source.path == file, report);
         }
         let watched = &self.stores[store];
         let agent = watched.agent;
         match agent.sessions_in(&watched.store, file) {
             Ok(found) => found.into_iter().try_for_each(|found| self.check_session(agent, found, stamps, report)),
-            Err(error) => self.trouble(Some(agent.facts().id), &error, report),
+            Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
         }
     }
 
     fn check_session(
         &mut self,
         agent: &'static dyn Agent,
-        found: Found,
+        found: FoundSession,
         stamps: Stamps,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
-        self.learn_project(found.project.as_deref());
+        self.add_project(found.project.as_deref());
         let key = (agent.facts().id, found.id.clone());
-        let born = || Followed::born(agent, found.clone(), stamps, self.since);
+        let born = || FollowedSession::from_created(agent, found.clone(), stamps, self.since);
         let session = self.sessions.entry(key).or_insert_with(born);
         if !session.update(found, stamps) {
             return ControlFlow::Continue(());
         }
         let now = (self.clock)();
         session.active_at = Some(now);
-        let read = session.read(&|| self.inbox.is_stopped());
-        report(Event::Active(session.activity(now)))?;
+        let read = session.read_new(&|| self.queue.is_stopped());
+        report(Event::Active(session.to_activity(now)))?;
         match read {
             Ok(None) => ControlFlow::Continue(()),
-            Ok(Some(standing)) => report(Event::Limit(session.limit(standing, now))),
-            Err(error) => self.trouble(Some(agent.facts().id), &error, report),
+            Ok(Some(standing)) => report(Event::Limit(session.to_limit(standing, now))),
+            Err(error) => self.report_trouble(Some(agent.facts().id), &error, report),
         }
     }
 
-    fn end_quiet(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
-        let quiet_since = (self.clock)().plus_millis(-QUIET_MS);
-        self.end(|session| session.active_at.is_some_and(|at| at < quiet_since), report)
+    fn end_inactive(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
+        let quiet_since = (self.clock)().plus_millis(-INACTIVE_AFTER_MS);
+        self.end_sessions(|session| session.active_at.is_some_and(|at| at < quiet_since), report)
     }
 
-    fn end(&mut self, which: impl Fn(&Followed) -> bool, report: &mut Report<'_>) -> ControlFlow<()> {
+    fn end_sessions(&mut self, which: impl Fn(&FollowedSession) -> bool, report: &mut Report<'_>) -> ControlFlow<()> {
         for session in self.sessions.values_mut().filter(|session| which(session)) {
             if session.active_at.take().is_some() {
                 let (agent, found) = (session.agent.facts().id, &session.found);
@@ -340,14 +342,14 @@ impl<'c> Watcher<'c> {
     }
 
     /// Says what went wrong, once.
-    fn trouble(
+    fn report_trouble(
         &mut self,
         agent: Option<&'static str>,
         error: &dyn std::error::Error,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
         let message = error.to_string();
-        if self.said.insert(message.clone()) {
+        if self.reported.insert(message.clone()) {
             report(Event::Trouble { agent, message })
         } else {
             ControlFlow::Continue(())

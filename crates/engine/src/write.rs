@@ -3,9 +3,9 @@
 pub(crate) mod apply;
 mod bounds;
 pub(crate) mod disk;
-pub(crate) mod inherit;
 pub(crate) mod journal;
 pub(crate) mod lines;
+pub(crate) mod ownership;
 pub(crate) mod readback;
 pub(crate) mod rows;
 pub(crate) mod run;

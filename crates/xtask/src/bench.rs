@@ -8,7 +8,7 @@ mod corpus;
 mod detecting;
 mod events;
 mod figure;
-mod grown;
+mod fixture_corpus;
 mod readers;
 mod stores;
 mod watching;
@@ -17,34 +17,34 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use child::Measured;
+use child::Measurement;
 use figure::Figure;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The size of the big session, in bytes.
-const BIG: usize = 116 << 20;
+const BIG_SESSION_BYTES: usize = 116 << 20;
 
-/// What reading lines is measured against.
-const SKIP: &str = "a validating skip";
+/// The floor that reading lines is measured against.
+const SKIP_FLOOR: &str = "a validating skip";
 
 /// Runs everything and prints a table; fails where a figure is missed.
-pub(crate) fn run(root: &Path) -> Result<Vec<Figure>> {
-    build(root)?;
+pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
+    build_release(root)?;
     let folder = root.join("target/bench");
     fs_err::create_dir_all(&folder)?;
-    let binaries = Binaries::below(root);
-    let session = corpus::big_session(&folder, BIG)?;
+    let binaries = Binaries::from_root(root);
+    let session = corpus::make_big_session(&folder, BIG_SESSION_BYTES)?;
     let mut figures = Vec::new();
-    figures.extend(reading(&binaries, &session)?);
-    figures.extend(handing_over(&binaries, &folder, &session)?);
-    figures.extend(resuming(&binaries, &folder, &session)?);
-    figures.extend(listing(&binaries, &folder)?);
-    figures.push(watching::figure(&binaries, &folder)?);
-    let home = stores::home(root, &folder)?;
-    figures.extend(readers::figures(&binaries, &home)?);
-    figures.push(detecting::figure(&binaries, &folder, &home)?);
-    figures.push(starting(&binaries)?);
+    figures.extend(measure_reading(&binaries, &session)?);
+    figures.extend(measure_handoff(&binaries, &folder, &session)?);
+    figures.extend(measure_resume(&binaries, &folder, &session)?);
+    figures.extend(measure_listing(&binaries, &folder)?);
+    figures.push(watching::measure_start(&binaries, &folder)?);
+    let home = stores::make_home(root, &folder)?;
+    figures.extend(readers::measure_all(&binaries, &home)?);
+    figures.push(detecting::measure_detect(&binaries, &folder, &home)?);
+    figures.push(measure_start(&binaries)?);
     Ok(figures)
 }
 
@@ -54,13 +54,13 @@ struct Binaries {
 }
 
 impl Binaries {
-    fn below(root: &Path) -> Self {
+    fn from_root(root: &Path) -> Self {
         let folder = root.join("target/release");
         Self { carryover: folder.join("carryover"), xtask: folder.join("xtask") }
     }
 }
 
-fn build(root: &Path) -> Result<()> {
+fn build_release(root: &Path) -> Result<()> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let status = Command::new(cargo)
         .args(["build", "--release", "--package", "carryover", "--package", "xtask"])
@@ -70,81 +70,81 @@ fn build(root: &Path) -> Result<()> {
 }
 
 /// The quickest of some runs of each, in turns, so that a busy while on the machine meets both: noise only ever adds.
-fn rivals(
+fn measure_rivals(
     runs: usize,
-    mut ours: impl FnMut() -> Result<Measured>,
-    mut floor: impl FnMut() -> Result<Measured>,
-) -> Result<(Measured, Measured)> {
+    mut ours: impl FnMut() -> Result<Measurement>,
+    mut floor: impl FnMut() -> Result<Measurement>,
+) -> Result<(Measurement, Measurement)> {
     let mut best = (ours()?, floor()?);
     for run in 1..runs {
-        // What runs before makes a difference of some percent, so each goes first as often as the other.
+        // Which one runs first makes a difference of some percent, so each goes first as often as the other.
         let next = if run % 2 == 0 {
             (ours()?, floor()?)
         } else {
             let floor = floor()?;
             (ours()?, floor)
         };
-        best = (quicker(best.0, next.0), quicker(best.1, next.1));
+        best = (quicker_of(best.0, next.0), quicker_of(best.1, next.1));
     }
     Ok(best)
 }
 
-fn quicker(one: Measured, other: Measured) -> Measured {
+fn quicker_of(one: Measurement, other: Measurement) -> Measurement {
     let cpu = one.cpu.min(other.cpu);
-    Measured { cpu, ..if other.elapsed < one.elapsed { other } else { one } }
+    Measurement { cpu, ..if other.elapsed < one.elapsed { other } else { one } }
 }
 
-fn skip(binaries: &Binaries, session: &Path) -> Result<Measured> {
-    child::run(&binaries.xtask, &["bench-child", "skip"], session)
+fn measure_skip(binaries: &Binaries, session: &Path) -> Result<Measurement> {
+    child::run_child(&binaries.xtask, &["bench-child", "skip"], session)
 }
 
-fn reading(binaries: &Binaries, session: &Path) -> Result<Vec<Figure>> {
-    let read = || child::run(&binaries.xtask, &["bench-child", "read"], session);
-    let (read, skip) = rivals(5, read, || skip(binaries, session))?;
-    let allowed = (20 << 20) + read.text * 13 / 10;
+fn measure_reading(binaries: &Binaries, session: &Path) -> Result<Vec<Figure>> {
+    let read = || child::run_child(&binaries.xtask, &["bench-child", "read"], session);
+    let (read, skip) = measure_rivals(5, read, || measure_skip(binaries, session))?;
+    let allowed = (20 << 20) + read.text_bytes * 13 / 10;
     Ok(vec![
-        Figure::ratio("read a 116 MB session", read.elapsed, skip.elapsed, 1.2, SKIP),
-        Figure::bytes("read: peak of memory", read.peak, allowed, "20 MB + 1.3 × the text returned"),
+        Figure::from_ratio("read a 116 MB session", read.elapsed, skip.elapsed, 1.2, SKIP_FLOOR),
+        Figure::from_bytes("read: peak of memory", read.peak_bytes, allowed, "20 MB + 1.3 × the text returned"),
     ])
 }
 
 /// A handoff from end to end, with all that a process does besides, against the reading that it needs: the whole session,
 /// also what its compactions took away.
-fn handing_over(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {
-    let handoff = || child::handoff(&binaries.carryover, folder, session);
-    let read = || child::run(&binaries.xtask, &["bench-child", "history"], session);
-    let (handoff, read) = rivals(5, handoff, read)?;
+fn measure_handoff(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {
+    let handoff = || child::measure_handoff(&binaries.carryover, folder, session);
+    let read = || child::run_child(&binaries.xtask, &["bench-child", "history"], session);
+    let (handoff, read) = measure_rivals(5, handoff, read)?;
     Ok(vec![
-        Figure::ratio("hand it over", handoff.elapsed, read.elapsed, 1.5, "reading all of it"),
-        Figure::bytes("handoff: peak of memory", handoff.peak, 60 << 20, "60 MB"),
+        Figure::from_ratio("hand it over", handoff.elapsed, read.elapsed, 1.5, "reading all of it"),
+        Figure::from_bytes("handoff: peak of memory", handoff.peak_bytes, 60 << 20, "60 MB"),
     ])
 }
 
-fn resuming(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {
-    let resume = || child::resume(&binaries.carryover, folder, session);
-    let (resume, skip) = rivals(3, resume, || skip(binaries, session))?;
+fn measure_resume(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {
+    let resume = || child::measure_resume(&binaries.carryover, folder, session);
+    let (resume, skip) = measure_rivals(3, resume, || measure_skip(binaries, session))?;
     Ok(vec![
-        Figure::ratio("resume it to Codex", resume.elapsed, skip.elapsed, 2.0, SKIP),
-        Figure::bytes("resume: peak of memory", resume.peak, 150 << 20, "150 MB"),
+        Figure::from_ratio("resume it to Codex", resume.elapsed, skip.elapsed, 2.0, SKIP_FLOOR),
+        Figure::from_bytes("resume: peak of memory", resume.peak_bytes, 150 << 20, "150 MB"),
     ])
 }
 
-fn listing(binaries: &Binaries, folder: &Path) -> Result<Vec<Figure>> {
-    let home = corpus::many_sessions(folder, 480, (900 << 20) / 480)?;
-    let list = child::run(&binaries.xtask, &["bench-child", "list"], &home)?;
+fn measure_listing(binaries: &Binaries, folder: &Path) -> Result<Vec<Figure>> {
+    let home = corpus::make_many_sessions(folder, 480, (900 << 20) / 480)?;
+    let list = child::run_child(&binaries.xtask, &["bench-child", "list"], &home)?;
     Ok(vec![
-        Figure::bytes("list 480 sessions: bytes read per 100", list.read * 100 / 480, 8 << 20, "8 MB"),
-        Figure::bytes("list: peak of memory", list.peak, 40 << 20, "40 MB"),
+        Figure::from_bytes("list 480 sessions: bytes read per 100", list.read_bytes * 100 / 480, 8 << 20, "8 MB"),
+        Figure::from_bytes("list: peak of memory", list.peak_bytes, 40 << 20, "40 MB"),
     ])
 }
 
-fn starting(binaries: &Binaries) -> Result<Figure> {
-    let empty = quickest(|| Command::new(&binaries.xtask).args(["bench-child", "nothing"]).output())?;
-    let version = quickest(|| Command::new(&binaries.carryover).arg("--version").output())?;
-    Ok(Figure::time("start-up over an empty main", version.saturating_sub(empty), Duration::from_millis(5)))
+fn measure_start(binaries: &Binaries) -> Result<Figure> {
+    let empty = quickest_run(|| Command::new(&binaries.xtask).args(["bench-child", "nothing"]).output())?;
+    let version = quickest_run(|| Command::new(&binaries.carryover).arg("--version").output())?;
+    Ok(Figure::from_time("start-up over an empty main", version.saturating_sub(empty), Duration::from_millis(5)))
 }
 
-fn quickest(mut run: impl FnMut() -> std::io::Result<std::process::Output>) -> Result<Duration> {
+fn quickest_run(mut run: impl FnMut() -> std::io::Result<std::process::Output>) -> Result<Duration> {
     let mut best = Duration::MAX;
     for _ in 0..30 {
         let start = Instant::now();
@@ -154,7 +154,7 @@ fn quickest(mut run: impl FnMut() -> std::io::Result<std::process::Output>) -> R
     Ok(best)
 }
 
-/// What a child is asked to do; prints what it measured.
-pub(crate) fn child(what: &str, path: &Path) -> Result<()> {
-    child::main(what, path)
+/// Does the work of a child, and prints its measurements.
+pub(crate) fn run_child(what: &str, path: &Path) -> Result<()> {
+    child::do_work(what, path)
 }

@@ -3,10 +3,10 @@
 //! Every pair is run as a user would run it: sessions that a real client wrote, the built `carryover`,
 //! then the real target client. What counts is the request that the target sends to its model.
 
-mod alone;
 mod arguments;
 mod carryover;
-mod crew;
+mod isolated_network;
+mod ordered_pool;
 mod page;
 mod pair;
 mod plan;
@@ -20,11 +20,11 @@ use std::path::PathBuf;
 use carryover_testkit::client::ClientError;
 use fs_err as fs;
 
-pub(crate) use arguments::command;
+pub(crate) use arguments::run_with_args;
 pub(crate) use plan::Options;
 use plan::{Case, Plan};
 pub(crate) use report::Report;
-use report::{Lost, Row};
+use report::{FormatLosses, PairRow};
 
 /// Why no matrix came out.
 #[derive(Debug, thiserror::Error)]
@@ -43,21 +43,21 @@ pub(crate) enum ConformanceError {
     Outdated { path: PathBuf, row: String },
     /// A process of ours has told why.
     #[error("the matrix is not as it should be")]
-    SaidAlready,
+    AlreadyReported,
     #[error("{n_failed} of {n_rows} pairs failed")]
     Failed { n_failed: usize, n_rows: usize },
 }
 
 /// Runs the matrix and writes it, or compares it with what is committed.
-pub(crate) fn run(options: &Options) -> Result<Report, ConformanceError> {
+pub(crate) fn run_matrix(options: &Options) -> Result<Report, ConformanceError> {
     let plan = Plan::new(options)?;
     let rows = run_all(&plan, options);
     let report = Report { rows };
     if options.check {
         let committed = fs::read_to_string(&options.output)?;
-        let mut differing = report.not_in(&committed);
+        let mut differing = report.rows_not_in(&committed);
         if options.is_whole() {
-            differing.extend(report.no_longer(&committed));
+            differing.extend(report.stale_lines(&committed));
         }
         if let Some(row) = differing.into_iter().next() {
             return Err(ConformanceError::Outdated { path: options.output.clone(), row });
@@ -66,24 +66,24 @@ pub(crate) fn run(options: &Options) -> Result<Report, ConformanceError> {
         if let Some(folder) = options.output.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(&options.output, report.render())?;
+        fs::write(&options.output, report.render_page())?;
     } else if options.write {
         let committed = fs::read_to_string(&options.output)?;
-        fs::write(&options.output, page::updated(&committed, &report, &tier::Tier::new(true)))?;
+        fs::write(&options.output, page::update_lines(&committed, &report, &tier::Tier::new(true)))?;
     }
     Ok(report)
 }
 
 /// Fails when a pair did; for a caller that only wants to know whether all is well.
-pub(crate) fn verdict(report: &Report) -> Result<(), ConformanceError> {
+pub(crate) fn check_report(report: &Report) -> Result<(), ConformanceError> {
     match report.rows.iter().filter(|row| !row.is_whole()).count() {
         0 => Ok(()),
         n_failed => Err(ConformanceError::Failed { n_failed, n_rows: report.rows.len() }),
     }
 }
 
-fn run_all(plan: &Plan, options: &Options) -> Vec<Row> {
-    crew::each(options.jobs, &plan.cases, |case| {
+fn run_all(plan: &Plan, options: &Options) -> Vec<PairRow> {
+    ordered_pool::map_ordered(options.jobs, &plan.cases, |case| {
         let row = run_case(case, options);
         (options.progress)(&row);
         row
@@ -91,13 +91,13 @@ fn run_all(plan: &Plan, options: &Options) -> Vec<Row> {
 }
 
 /// So often is a pair run at most.
-const TRIES: usize = 3;
+const MAX_TRIES: usize = 3;
 
 /// Runs a pair, and again where it is not whole: some clients lose an output now and then, or do not come to an end, in
 /// sessions that nobody else has touched, and on a busy machine more often. What carryover does wrong, it does every time.
-fn run_case(case: &Case, options: &Options) -> Row {
+fn run_case(case: &Case, options: &Options) -> PairRow {
     let mut row = try_case(case, options);
-    for _ in 1..TRIES {
+    for _ in 1..MAX_TRIES {
         if row.is_whole() {
             break;
         }
@@ -106,8 +106,8 @@ fn run_case(case: &Case, options: &Options) -> Row {
     row
 }
 
-fn try_case(case: &Case, options: &Options) -> Row {
-    let outcome = pair::run(case, options).map_err(|error| error.to_string());
-    let lost = Lost { there: case.target.lab.conformance.losses, back: case.source.lab.conformance.losses };
-    Row { from: case.from(), session: case.made.scenario.to_owned(), to: case.to(), lost, outcome }
+fn try_case(case: &Case, options: &Options) -> PairRow {
+    let outcome = pair::run_once(case, options).map_err(|error| error.to_string());
+    let lost = FormatLosses { there: case.target.lab.conformance.losses, back: case.source.lab.conformance.losses };
+    PairRow { from: case.source_name(), session: case.made.scenario.to_owned(), to: case.target_name(), lost, outcome }
 }

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::say;
-use crate::test::{Ended, cargo, runs};
+use crate::test::{StepOutcome, can_run, run_cargo};
+use crate::write_line;
 
 /// A cargo command that other people wrote, installed where it is missing.
 struct Tool {
@@ -19,11 +19,11 @@ const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2" };
 /// The words with which `cargo deny` says that the list of advisories could not be had.
 const UNREACHABLE: &str = "failed to fetch advisory database";
 
-pub(crate) fn check(root: &Path) -> Result<Ended, Box<dyn Error>> {
+pub(crate) fn check(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
     run_tool(root, &DENY, &["--log-level", "error", "check", "licenses", "bans", "sources"])?;
     check_advisories(root)?;
     run_tool(root, &MACHETE, &["--skip-target-dir"])?;
-    Ok(Ended::Passed)
+    Ok(StepOutcome::Passed)
 }
 
 fn run_tool(root: &Path, tool: &Tool, args: &[&str]) -> Result<(), Box<dyn Error>> {
@@ -39,7 +39,7 @@ fn check_advisories(root: &Path) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     if errors.contains(UNREACHABLE) {
-        say("not checked: advisories, the list of which cannot be reached from here");
+        write_line("not checked: advisories, the list of which cannot be reached from here");
         return Ok(());
     }
     Err(format!("`cargo deny check advisories` failed:\n{errors}").into())
@@ -47,15 +47,15 @@ fn check_advisories(root: &Path) -> Result<(), Box<dyn Error>> {
 
 /// The tool on the path, or one of ours; without optimisation it is built in half the time and still runs in no time.
 fn find_tool(root: &Path, tool: &Tool) -> Result<PathBuf, Box<dyn Error>> {
-    if runs(tool.name, &["--version"]) {
+    if can_run(tool.name, &["--version"]) {
         return Ok(PathBuf::from(tool.name));
     }
     let folder = root.join("target/tools");
     let installed = folder.join("bin").join(tool.name).with_extension(std::env::consts::EXE_EXTENSION);
     if !installed.exists() {
-        say(&format!("installing {} {}", tool.name, tool.version));
+        write_line(&format!("installing {} {}", tool.name, tool.version));
         let folder = folder.to_str().ok_or("the path of this folder is no text")?;
-        cargo(
+        run_cargo(
             root,
             &["install", "--quiet", "--debug", "--locked", "--root", folder, "--version", tool.version, tool.name],
         )?;

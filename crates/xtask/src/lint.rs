@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use carryover_agents::AGENTS;
 
-use crate::say;
+use crate::write_line;
 
 /// The longest that a file may be, its tests not counted.
-const LINES: usize = 500;
+const MAX_FILE_LINES: usize = 500;
 
 /// Where no vendor's name may occur.
-const NAMELESS: &[&str] = &["crates/core/src", "crates/engine/src", "crates/agents/src/formats"];
+const VENDOR_FREE_FOLDERS: &[&str] = &["crates/core/src", "crates/engine/src", "crates/agents/src/formats"];
 
 /// Where agents are listed: their own folders, and their labs.
 const LISTS: &[&str] = &["crates/agents/src", "crates/testkit/src/agents"];
@@ -22,20 +22,24 @@ const LISTS: &[&str] = &["crates/agents/src", "crates/testkit/src/agents"];
 const AGENTS_PER_ITEM: usize = 3;
 
 /// Checks every source file, and tells everything that is wrong.
-pub(crate) fn run(root: &Path) -> Result<(), Box<dyn Error>> {
+pub(crate) fn check_sources(root: &Path) -> Result<(), Box<dyn Error>> {
     let mut wrong = 0;
     let names = vendor_names();
-    for path in sources(&root.join("crates"))? {
+    for path in list_sources(&root.join("crates"))? {
         let text = fs_err::read_to_string(&path)?;
         let shown = path.strip_prefix(root).unwrap_or(&path);
         let code = without_tests(shown, &text);
-        if code.lines().count() > LINES {
-            say(&format!("{}: {} lines of code, {LINES} are allowed", shown.display(), code.lines().count()));
+        if code.lines().count() > MAX_FILE_LINES {
+            write_line(&format!(
+                "{}: {} lines of code, {MAX_FILE_LINES} are allowed",
+                shown.display(),
+                code.lines().count()
+            ));
             wrong += 1;
         }
         if !LISTS.iter().any(|folder| shown.starts_with(folder)) {
             for (line, agents) in agent_lists(&text) {
-                say(&format!(
+                write_line(&format!(
                     "{}:{line}: a list of agents ({}): go through `AGENTS` or `LABS` instead",
                     shown.display(),
                     agents.join(", ")
@@ -43,9 +47,9 @@ pub(crate) fn run(root: &Path) -> Result<(), Box<dyn Error>> {
                 wrong += 1;
             }
         }
-        if NAMELESS.iter().any(|folder| shown.starts_with(folder)) {
-            for (line, name) in occurrences(code, &names) {
-                say(&format!(
+        if VENDOR_FREE_FOLDERS.iter().any(|folder| shown.starts_with(folder)) {
+            for (line, name) in find_names(code, &names) {
+                write_line(&format!(
                     "{}:{line}: `{name}` is a vendor's name, which belongs to crates/agents",
                     shown.display()
                 ));
@@ -96,7 +100,7 @@ fn named_agents(line: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Lines, counted from one, in which a name occurs as a word.
-fn occurrences<'a>(code: &str, names: &'a BTreeSet<String>) -> Vec<(usize, &'a str)> {
+fn find_names<'a>(code: &str, names: &'a BTreeSet<String>) -> Vec<(usize, &'a str)> {
     let mut found = Vec::new();
     for (index, line) in code.lines().enumerate() {
         let line = line.to_lowercase();
@@ -120,12 +124,12 @@ fn without_tests<'a>(path: &Path, text: &'a str) -> &'a str {
     text.find("#[cfg(test)]").map_or(text, |start| &text[..start])
 }
 
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+fn list_sources(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut found = Vec::new();
     for entry in fs_err::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            found.extend(sources(&path)?);
+            found.extend(list_sources(&path)?);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
@@ -153,8 +157,8 @@ mod tests {
     fn names_are_found_as_words() {
         let names = vendor_names();
         let (id, name) = (AGENTS[0].facts().id, AGENTS[0].facts().name);
-        assert_eq!(occurrences(&format!("a\nsays \"{id}\""), &names).len(), 1);
-        assert_eq!(occurrences(&format!("// {name} does"), &names).len(), 1);
-        assert_eq!(occurrences(&format!("pre{id}post"), &names), []);
+        assert_eq!(find_names(&format!("a\nsays \"{id}\""), &names).len(), 1);
+        assert_eq!(find_names(&format!("// {name} does"), &names).len(), 1);
+        assert_eq!(find_names(&format!("pre{id}post"), &names), []);
     }
 }

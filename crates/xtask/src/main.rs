@@ -22,54 +22,54 @@ cargo xtask conformance       prove pairs of agents with the real clients: each 
 cargo xtask bench             measure, as ratios against a raw scan";
 
 fn main() -> ExitCode {
-    match run(std::env::args().skip(1).collect()) {
+    match run_command(std::env::args().skip(1).collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("error: {error}"));
+            write_line(&format!("error: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
-    let root = root();
+fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
+    let root = workspace_root();
     let mut args = args.into_iter();
     let command = args.next().unwrap_or_default();
     let rest: Vec<String> = args.collect();
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     match (command.as_str(), &words[..]) {
-        ("test", []) => test::run(&root, false),
-        ("test", ["--full"]) => test::run(&root, true),
-        ("docs", []) => docs::write(&root),
-        ("docs", ["--check"]) => docs::check(&root),
-        ("lint", []) => lint::run(&root),
-        ("conformance", _) => Ok(conformance::command(rest, &root)?),
-        ("bench", []) => measure(&root),
+        ("test", []) => test::run_steps(&root, false),
+        ("test", ["--full"]) => test::run_steps(&root, true),
+        ("docs", []) => docs::write_pages(&root),
+        ("docs", ["--check"]) => docs::check_pages(&root),
+        ("lint", []) => lint::check_sources(&root),
+        ("conformance", _) => Ok(conformance::run_with_args(rest, &root)?),
+        ("bench", []) => run_bench(&root),
         // The bench starts itself again, so that each measurement has a process of its own.
-        ("bench-child", [what, path]) => bench::child(what, Path::new(path)),
-        ("bench-child", [what]) => bench::child(what, Path::new("")),
+        ("bench-child", [what, path]) => bench::run_child(what, Path::new(path)),
+        ("bench-child", [what]) => bench::run_child(what, Path::new("")),
         _ => Err(format!("these are the commands:\n{USAGE}").into()),
     }
 }
 
 /// Runs the bench; a figure that is missed is an error after all are shown.
-fn measure(root: &Path) -> Result<(), Box<dyn Error>> {
-    let figures = bench::run(root)?;
+fn run_bench(root: &Path) -> Result<(), Box<dyn Error>> {
+    let figures = bench::measure_all(root)?;
     for figure in &figures {
-        say(&figure.to_string());
+        write_line(&figure.to_string());
     }
     let missed = figures.iter().filter(|figure| !figure.holds).count();
     if missed == 0 { Ok(()) } else { Err(format!("{missed} of {} figures are missed", figures.len()).into()) }
 }
 
 /// The workspace.
-fn root() -> PathBuf {
+fn workspace_root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
 }
 
 /// Writes a line for people.
-fn say(line: &str) {
+fn write_line(line: &str) {
     // A progress line that cannot be shown is not worth failing for.
     drop(writeln!(io::stderr(), "{line}"));
 }

@@ -7,127 +7,128 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::conformance::{self, ConformanceError};
-use crate::{dependencies, docs, lint, measure, say};
+use crate::{dependencies, docs, lint, run_bench, write_line};
 
 /// How a step ended.
-pub(crate) enum Ended {
+pub(crate) enum StepOutcome {
     Passed,
     Skipped(String),
 }
 
-type Step = fn(&Path) -> Result<Ended, Box<dyn Error>>;
+type Step = fn(&Path) -> Result<StepOutcome, Box<dyn Error>>;
 
 const STEPS: &[(&str, Step)] = &[
-    ("format", format),
-    ("clippy", clippy),
-    ("structure", structure),
+    ("format", check_format),
+    ("clippy", run_clippy),
+    ("structure", check_structure),
     ("dependencies", dependencies::check),
-    ("tests", tests),
-    ("docs", pages),
-    ("demo", demo),
+    ("tests", run_tests),
+    ("docs", check_docs),
+    ("demo", run_demo),
 ];
 
 /// The last steps: every agent twice a source and twice a target; before a release all pairs, and the figures as well.
-const DAILY: &[(&str, Step)] = &[("conformance", |root| conformance(root, &["--check"]))];
-const FULL: &[(&str, Step)] = &[("conformance", |root| conformance(root, &["--full", "--check"])), ("bench", figures)];
+const DAILY_STEPS: &[(&str, Step)] = &[("conformance", |root| run_conformance(root, &["--check"]))];
+const FULL_STEPS: &[(&str, Step)] =
+    &[("conformance", |root| run_conformance(root, &["--full", "--check"])), ("bench", run_figures)];
 
 /// Runs every step, also after one has failed.
-pub(crate) fn run(root: &Path, full: bool) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run_steps(root: &Path, full: bool) -> Result<(), Box<dyn Error>> {
     let (mut passed, mut failed, mut skipped) = (0, Vec::new(), 0);
-    for (name, step) in STEPS.iter().chain(if full { FULL } else { DAILY }) {
-        say(&format!("== {name}"));
+    for (name, step) in STEPS.iter().chain(if full { FULL_STEPS } else { DAILY_STEPS }) {
+        write_line(&format!("== {name}"));
         let start = Instant::now();
         let ended = step(root);
         let seconds = start.elapsed().as_secs();
         match ended {
-            Ok(Ended::Passed) => {
-                say(&format!("passed: {name} ({seconds} s)"));
+            Ok(StepOutcome::Passed) => {
+                write_line(&format!("passed: {name} ({seconds} s)"));
                 passed += 1;
             }
-            Ok(Ended::Skipped(why)) => {
-                say(&format!("skipped: {name}: {why}"));
+            Ok(StepOutcome::Skipped(why)) => {
+                write_line(&format!("skipped: {name}: {why}"));
                 skipped += 1;
             }
             Err(error) => {
-                say(&format!("failed: {name} ({seconds} s): {error}"));
+                write_line(&format!("failed: {name} ({seconds} s): {error}"));
                 failed.push(*name);
             }
         }
     }
     if skipped > 0 {
-        say(&format!("{skipped} skipped"));
+        write_line(&format!("{skipped} skipped"));
     }
-    say(&format!("{passed} passed, {} failed", failed.len()));
+    write_line(&format!("{passed} passed, {} failed", failed.len()));
     if failed.is_empty() { Ok(()) } else { Err(failed.join(", ").into()) }
 }
 
-fn format(root: &Path) -> Result<Ended, Box<dyn Error>> {
-    cargo(root, &["fmt", "--all", "--check"])
+fn check_format(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    run_cargo(root, &["fmt", "--all", "--check"])
 }
 
-fn clippy(root: &Path) -> Result<Ended, Box<dyn Error>> {
-    cargo(root, &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+fn run_clippy(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    run_cargo(root, &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
 }
 
-fn structure(root: &Path) -> Result<Ended, Box<dyn Error>> {
-    lint::run(root)?;
-    Ok(Ended::Passed)
+fn check_structure(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    lint::check_sources(root)?;
+    Ok(StepOutcome::Passed)
 }
 
-fn tests(root: &Path) -> Result<Ended, Box<dyn Error>> {
-    if runs("cargo", &["nextest", "--version"]) {
-        return cargo(root, &["nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "fail"]);
+fn run_tests(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    if can_run("cargo", &["nextest", "--version"]) {
+        return run_cargo(root, &["nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "fail"]);
     }
-    cargo(root, &["test", "--workspace", "--no-fail-fast", "--quiet"])
+    run_cargo(root, &["test", "--workspace", "--no-fail-fast", "--quiet"])
 }
 
-fn pages(root: &Path) -> Result<Ended, Box<dyn Error>> {
-    docs::check(root)?;
-    Ok(Ended::Passed)
+fn check_docs(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    docs::check_pages(root)?;
+    Ok(StepOutcome::Passed)
 }
 
 /// The demo, silent unless it fails.
-fn demo(root: &Path) -> Result<Ended, Box<dyn Error>> {
-    let output = Command::new(program()).args(["run", "--quiet", "--", "demo"]).current_dir(root).output()?;
+fn run_demo(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    let output = Command::new(cargo_program()).args(["run", "--quiet", "--", "demo"]).current_dir(root).output()?;
     if output.status.success() {
-        return Ok(Ended::Passed);
+        return Ok(StepOutcome::Passed);
     }
-    say(&String::from_utf8_lossy(&output.stdout));
-    say(&String::from_utf8_lossy(&output.stderr));
+    write_line(&String::from_utf8_lossy(&output.stdout));
+    write_line(&String::from_utf8_lossy(&output.stderr));
     Err("the demo does not run to its end".into())
 }
 
 /// The real clients; where they cannot be had, that is said, and in CI it is a failure.
-fn conformance(root: &Path, args: &[&str]) -> Result<Ended, Box<dyn Error>> {
-    cargo(root, &["build", "--quiet", "--package", "carryover"])?;
-    let missing = if runs("npm", &["--version"]) {
-        match conformance::command(args.iter().map(|arg| (*arg).to_owned()), root) {
-            Ok(()) => return Ok(Ended::Passed),
+fn run_conformance(root: &Path, args: &[&str]) -> Result<StepOutcome, Box<dyn Error>> {
+    run_cargo(root, &["build", "--quiet", "--package", "carryover"])?;
+    let missing = if can_run("npm", &["--version"]) {
+        match conformance::run_with_args(args.iter().map(|arg| (*arg).to_owned()), root) {
+            Ok(()) => return Ok(StepOutcome::Passed),
             Err(ConformanceError::Client(error)) => format!("the clients could not be had: {error}"),
             Err(error) => return Err(error.into()),
         }
     } else {
         "npm is not installed".to_owned()
     };
-    if env::var("CI").is_ok_and(|ci| ci == "true") { Err(missing.into()) } else { Ok(Ended::Skipped(missing)) }
+    if env::var("CI").is_ok_and(|ci| ci == "true") { Err(missing.into()) } else { Ok(StepOutcome::Skipped(missing)) }
 }
 
-fn figures(root: &Path) -> Result<Ended, Box<dyn Error>> {
-    measure(root)?;
-    Ok(Ended::Passed)
+fn run_figures(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    run_bench(root)?;
+    Ok(StepOutcome::Passed)
 }
 
-pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<Ended, Box<dyn Error>> {
-    let status = Command::new(program()).args(args).current_dir(root).status()?;
-    if status.success() { Ok(Ended::Passed) } else { Err(format!("`cargo {}` failed", args.join(" ")).into()) }
+pub(crate) fn run_cargo(root: &Path, args: &[&str]) -> Result<StepOutcome, Box<dyn Error>> {
+    let status = Command::new(cargo_program()).args(args).current_dir(root).status()?;
+    if status.success() { Ok(StepOutcome::Passed) } else { Err(format!("`cargo {}` failed", args.join(" ")).into()) }
 }
 
-fn program() -> String {
+fn cargo_program() -> String {
     env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 
 /// Whether a program is there and runs.
-pub(crate) fn runs(program: &str, args: &[&str]) -> bool {
+pub(crate) fn can_run(program: &str, args: &[&str]) -> bool {
     let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }

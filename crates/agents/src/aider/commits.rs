@@ -9,12 +9,12 @@ use carryover_core::transcript::{Action, Body, Call, CallForm, CallId, Change, O
 use serde::{Deserialize, Serialize};
 
 use super::edits::{WireChange, WireHunk};
-use crate::formats::git::{Changed, Repository};
+use crate::formats::git::{ChangedFile, Repository};
 
-/// What such a call is called.
-pub(super) const TOOL: &str = "commit";
+/// The tool's name in such a call.
+pub(super) const TOOL_NAME: &str = "commit";
 /// Lines around a change, by which its place is found again.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// The input of such a call.
 #[derive(Serialize, Deserialize)]
@@ -25,20 +25,20 @@ struct WireCommit {
 }
 
 /// The call and its outcome, where the client said that it committed and the commit is still there.
-pub(super) fn bodies(said: &str, repository: &Repository) -> Option<[Body; 2]> {
+pub(super) fn make_bodies(said: &str, repository: &Repository) -> Option<[Body; 2]> {
     let (commit, message) = said.strip_prefix("Commit ")?.split_once(' ')?;
-    let changes = repository.changes(commit)?.iter().map(change).collect();
+    let changes = repository.read_changes(commit)?.iter().map(make_change).collect();
     let input = WireCommit { commit: commit.to_owned(), message: message.to_owned(), changes };
     let input = Json::from_value(&serde_json::to_value(input).ok()?);
     let id = CallId(format!("commit-{commit}").into());
     let outcome =
         Outcome { call: id.clone(), status: Status::Done, exit_code: None, parts: vec![Part::Text(said.to_owned())] };
-    let call = Call { id, tool: TOOL.to_owned(), input, form: CallForm::Function };
+    let call = Call { id, tool: TOOL_NAME.to_owned(), input, form: CallForm::Function };
     Some([Body::Call(Box::new(call)), Body::Outcome(Box::new(outcome))])
 }
 
 /// A file that is not text is named, and no more.
-fn change(changed: &Changed) -> WireChange {
+fn make_change(changed: &ChangedFile) -> WireChange {
     let path = changed.path.clone();
     let text = |bytes: &Option<Vec<u8>>| {
         bytes.as_deref().map(|bytes| std::str::from_utf8(bytes).unwrap_or_default().to_owned())
@@ -46,11 +46,11 @@ fn change(changed: &Changed) -> WireChange {
     match (text(&changed.old), text(&changed.new)) {
         (_, None) => WireChange::Deleted { path },
         (None, Some(content)) => WireChange::Added { path, content },
-        (Some(old), Some(new)) => WireChange::Changed { path, hunks: hunks(&old, &new) },
+        (Some(old), Some(new)) => WireChange::Changed { path, hunks: diff_hunks(&old, &new) },
     }
 }
 
-fn hunks(old: &str, new: &str) -> Vec<WireHunk> {
+fn diff_hunks(old: &str, new: &str) -> Vec<WireHunk> {
     let diff = similar::TextDiff::from_lines(old, new);
     let hunk = |group: Vec<similar::DiffOp>| {
         let mut hunk = WireHunk { old: String::new(), new: String::new() };
@@ -64,11 +64,11 @@ fn hunks(old: &str, new: &str) -> Vec<WireHunk> {
         }
         hunk
     };
-    diff.grouped_ops(AROUND).into_iter().map(hunk).collect()
+    diff.grouped_ops(CONTEXT_LINES).into_iter().map(hunk).collect()
 }
 
-/// What such a call means.
-pub(super) fn action(call: &Call) -> Action {
-    let Some(commit) = call.input.read::<WireCommit>() else { return Action::Other };
+/// The action of such a call.
+pub(super) fn interpret_call(call: &Call) -> Action {
+    let Some(commit) = call.input.read_as::<WireCommit>() else { return Action::Other };
     Action::Edit(commit.changes.into_iter().map(Change::from).collect())
 }

@@ -14,14 +14,14 @@ use crate::formats::relocate::Relocation;
 
 /// Where the work is and was.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Home<'a> {
+pub(super) struct ProjectPaths<'a> {
     pub(super) project: &'a str,
     pub(super) moves: Option<Relocation<'a>>,
 }
 
-impl Home<'_> {
+impl ProjectPaths<'_> {
     /// A path as the client writes it: from the project on, where it lies in there.
-    fn path(&self, path: &str) -> String {
+    fn relative_path(&self, path: &str) -> String {
         let below = |root: &str| {
             let rest = path.strip_prefix(root)?;
             rest.strip_prefix(['/', '\\']).filter(|rest| !rest.is_empty())
@@ -32,60 +32,67 @@ impl Home<'_> {
 }
 
 /// A call in words, and whether they are the client's own way to say it.
-pub(super) fn call(number: usize, call: &Call, action: &Action, home: Home<'_>) -> (String, bool) {
+pub(super) fn describe_call(number: usize, call: &Call, action: &Action, home: ProjectPaths<'_>) -> (String, bool) {
     let (said, own) = match action {
         Action::Write { path, content } => {
-            (format!("I wrote this file:\n\n{}", listing(&home.path(path), content)), true)
+            (format!("I wrote this file:\n\n{}", format_listing(&home.relative_path(path), content)), true)
         }
-        Action::Edit(changes) if changes.iter().any(says_something) => (edit(changes, home), true),
-        action => (asked(call, action, home), false),
+        Action::Edit(changes) if changes.iter().any(has_content) => (describe_edit(changes, home), true),
+        action => (describe_action(call, action, home), false),
     };
     (format!("[call {number}] {said}"), own)
 }
 
-fn asked(call: &Call, action: &Action, home: Home<'_>) -> String {
+fn describe_action(call: &Call, action: &Action, home: ProjectPaths<'_>) -> String {
     match action {
         Action::Run { command, workdir } => {
-            let place = workdir.as_deref().map(|folder| format!(" in `{}`", home.path(folder))).unwrap_or_default();
-            format!("I ran this command{place}:\n\n{}", fenced("bash", command))
+            let place =
+                workdir.as_deref().map(|folder| format!(" in `{}`", home.relative_path(folder))).unwrap_or_default();
+            format!("I ran this command{place}:\n\n{}", fence_block("bash", command))
         }
         Action::Read { path, offset, limit } => {
             let from = offset.map(|line| format!(" from line {line} on")).unwrap_or_default();
             let lines = limit.map(|lines| format!(", {lines} lines")).unwrap_or_default();
-            format!("I read `{}`{from}{lines}.", home.path(path))
+            format!("I read `{}`{from}{lines}.", home.relative_path(path))
         }
-        Action::View { path } => format!("I looked at the image `{}`.", home.path(path)),
+        Action::View { path } => format!("I looked at the image `{}`.", home.relative_path(path)),
         Action::Grep { pattern, path, glob } => {
             let files = glob.as_deref().map(|glob| format!(", files `{glob}`")).unwrap_or_default();
-            format!("I searched for this text{}{files}:\n\n{}", place(path.as_deref(), home), fenced("", pattern))
+            format!(
+                "I searched for this text{}{files}:\n\n{}",
+                path_suffix(path.as_deref(), home),
+                fence_block("", pattern)
+            )
         }
-        Action::Glob { pattern, path } => format!("I looked for files `{pattern}`{}.", place(path.as_deref(), home)),
+        Action::Glob { pattern, path } => {
+            format!("I looked for files `{pattern}`{}.", path_suffix(path.as_deref(), home))
+        }
         Action::Fetch { url } => format!("I fetched {url}"),
-        Action::Plan(steps) => format!("My plan:\n\n{}", plan(steps)),
-        Action::Delegate { prompt, .. } => format!("I gave this to a helper:\n\n{}", fenced("", prompt)),
+        Action::Plan(steps) => format!("My plan:\n\n{}", format_plan(steps)),
+        Action::Delegate { prompt, .. } => format!("I gave this to a helper:\n\n{}", fence_block("", prompt)),
         Action::Write { .. }
         | Action::Edit(_)
         | Action::Step(_)
         | Action::Ask(_)
         | Action::Propose { .. }
-        | Action::Other => other(call, home),
+        | Action::Other => describe_other(call, home),
     }
 }
 
-fn place(path: Option<&str>, home: Home<'_>) -> String {
-    path.map(|path| format!(" in `{}`", home.path(path))).unwrap_or_default()
+fn path_suffix(path: Option<&str>, home: ProjectPaths<'_>) -> String {
+    path.map(|path| format!(" in `{}`", home.relative_path(path))).unwrap_or_default()
 }
 
-fn other(call: &Call, home: Home<'_>) -> String {
-    let input = home.moves.map_or_else(|| call.input.clone(), |moves| moves.json(&call.input));
-    let text = match (call.form, input.value()) {
-        (CallForm::Freeform, serde_json::Value::String(text)) => fenced("", &text),
-        _ => fenced("json", input.as_str()),
+fn describe_other(call: &Call, home: ProjectPaths<'_>) -> String {
+    let input = home.moves.map_or_else(|| call.input.clone(), |moves| moves.move_json(&call.input));
+    let text = match (call.form, input.to_value()) {
+        (CallForm::Freeform, serde_json::Value::String(text)) => fence_block("", &text),
+        _ => fence_block("json", input.as_str()),
     };
     format!("I used the tool `{}` with this input:\n\n{text}", call.tool)
 }
 
-fn plan(steps: &[PlanStep]) -> String {
+fn format_plan(steps: &[PlanStep]) -> String {
     let line = |step: &PlanStep| {
         let mark = match step.state {
             StepState::Pending => "[ ]",
@@ -98,24 +105,24 @@ fn plan(steps: &[PlanStep]) -> String {
 }
 
 /// Some agents name the file alone.
-fn says_something(change: &Change) -> bool {
+fn has_content(change: &Change) -> bool {
     match change {
         Change::Update { moved_to, hunks, .. } => moved_to.is_some() || !hunks.is_empty(),
         Change::Add { .. } | Change::Delete { .. } => true,
     }
 }
 
-fn edit(changes: &[Change], home: Home<'_>) -> String {
+fn describe_edit(changes: &[Change], home: ProjectPaths<'_>) -> String {
     let mut out = "I made these changes:".to_owned();
     for change in changes {
-        let path = home.path(change.path());
+        let path = home.relative_path(change.path());
         out.push_str("\n\n");
         match change {
-            Change::Add { content, .. } => out.push_str(&listing(&path, content)),
+            Change::Add { content, .. } => out.push_str(&format_listing(&path, content)),
             Change::Delete { .. } => out.extend(["`", &path, "` is deleted."]),
             Change::Update { moved_to, hunks, .. } => {
-                let blocks = hunks.iter().map(|hunk| replacement(&path, hunk));
-                let moved = moved_to.iter().map(|to| format!("`{path}` is now `{}`.", home.path(to)));
+                let blocks = hunks.iter().map(|hunk| format_replacement(&path, hunk));
+                let moved = moved_to.iter().map(|to| format!("`{path}` is now `{}`.", home.relative_path(to)));
                 out.push_str(&blocks.chain(moved).collect::<Vec<_>>().join("\n\n"));
             }
         }
@@ -123,15 +130,15 @@ fn edit(changes: &[Change], home: Home<'_>) -> String {
     out
 }
 
-fn replacement(path: &str, hunk: &Hunk) -> String {
+fn format_replacement(path: &str, hunk: &Hunk) -> String {
     let (old, new) = (whole_lines(&hunk.old), whole_lines(&hunk.new));
     let body = format!("<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE");
     let everywhere = if hunk.everywhere { "\n\n(wherever it occurs)" } else { "" };
-    format!("{path}\n{}{everywhere}", fenced("", &body))
+    format!("{path}\n{}{everywhere}", fence_block("", &body))
 }
 
-fn listing(path: &str, content: &str) -> String {
-    format!("{path}\n{}", fenced("", content))
+fn format_listing(path: &str, content: &str) -> String {
+    format!("{path}\n{}", fence_block("", content))
 }
 
 fn whole_lines(text: &str) -> String {
@@ -139,14 +146,14 @@ fn whole_lines(text: &str) -> String {
 }
 
 /// A quotation between fences that are longer than any in it.
-fn fenced(language: &str, text: &str) -> String {
+fn fence_block(language: &str, text: &str) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.saturating_add(1).max(3));
     format!("{fence}{language}\n{}{fence}", whole_lines(text))
 }
 
-/// What came back from a call, in words.
-pub(super) fn outcome(number: Option<usize>, outcome: &Outcome, text: &str) -> String {
+/// The outcome of a call, in words.
+pub(super) fn describe_outcome(number: Option<usize>, outcome: &Outcome, text: &str) -> String {
     let mut head = match number {
         Some(number) => format!("[result of call {number}"),
         None => "[result".to_owned(),
@@ -160,11 +167,11 @@ pub(super) fn outcome(number: Option<usize>, outcome: &Outcome, text: &str) -> S
         // Writing into a string does not fail.
         let _ = write!(head, ", exit code {code}");
     }
-    if text.trim().is_empty() { format!("{head}] nothing") } else { format!("{head}]\n\n{}", fenced("", text)) }
+    if text.trim().is_empty() { format!("{head}] nothing") } else { format!("{head}]\n\n{}", fence_block("", text)) }
 }
 
 /// The text of some parts, with words in the place of what is not text.
-pub(super) fn text(parts: &[Part], mut stood_in: impl FnMut(&Blob)) -> String {
+pub(super) fn parts_text(parts: &[Part], mut stood_in: impl FnMut(&Blob)) -> String {
     let text = |part: &Part| match part {
         Part::Text(text) => text.clone(),
         Part::Blob(blob) => {

@@ -9,19 +9,19 @@ mod commits;
 mod dialect;
 mod discover;
 mod edits;
-mod log;
 mod read;
 mod record;
+mod request_log;
+mod segment;
 mod shell;
-mod stretch;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod speaker_tests;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
 mod turn;
 mod usage;
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
-mod voice_tests;
 mod wire;
 mod write;
 #[cfg(test)]
@@ -29,8 +29,8 @@ mod write_tests;
 
 use carryover_core::transcript::{Action, Call};
 
-use crate::formats::file::{MAX_SETTINGS, read_text};
-use crate::{Agent, Base, Dialect, Env, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::formats::file::{MAX_SETTINGS_BYTES, read_text};
+use crate::{Agent, Dialect, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Aider, 0.86.
 pub(crate) struct Aider;
@@ -41,9 +41,9 @@ static FACTS: Facts = Facts {
     binaries: &["aider"],
     start: &["aider", "--read", "{file}"],
     packages: &["aider-chat"],
-    stores: &[PathRule { on: &[], base: Base::Project, path: &[] }],
-    tracks: &[&[".aider.chat.history*.md"]],
-    limits: Limits::Worded,
+    stores: &[PathRule { on: &[], base: PathBase::Project, path: &[] }],
+    session_patterns: &[&[".aider.chat.history*.md"]],
+    limits: LimitForm::TextOnly,
     // It reads those files only that its configuration names.
     instruction_files: &[],
     versions_seen: ("0.86.2", "0.86.2"),
@@ -57,7 +57,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gemini", tokens: 1_000_000 },
         ModelWindow { prefix: "deepseek", tokens: 128_000 },
     ],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     ..Facts::USUAL
 };
 
@@ -67,7 +67,7 @@ impl Agent for Aider {
     }
 
     fn stores(&self, env: &Env) -> Vec<Store> {
-        discover::stores(FACTS.store_candidates(env), env)
+        discover::find_stores(FACTS.store_candidates(env), env)
     }
 
     fn ignore_line(&self) -> Option<&'static str> {
@@ -76,14 +76,14 @@ impl Agent for Aider {
 
     fn current_model(&self, store: &Store) -> Option<String> {
         let file = store.root.join(".aider.conf.yml");
-        let text = read_text(&file, MAX_SETTINGS).ok()?;
+        let text = read_text(&file, MAX_SETTINGS_BYTES).ok()?;
         let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
         let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
         (!value.is_empty()).then(|| value.to_owned())
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
@@ -91,9 +91,9 @@ impl Dialect for Aider {
     /// The model has no tools here: it writes its edits into its replies, and the client carries them out.
     fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
         match call.tool.as_str() {
-            commits::TOOL => commits::action(call),
-            edits::TOOL => edits::action(call),
-            shell::TOOL => shell::action(call),
+            commits::TOOL_NAME => commits::interpret_call(call),
+            edits::TOOL_NAME => edits::interpret_call(call),
+            shell::TOOL_NAME => shell::interpret_call(call),
             _ => Action::Other,
         }
     }

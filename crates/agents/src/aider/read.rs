@@ -1,6 +1,6 @@
 //! Reading a chat out of its history file.
 //!
-//! What the client would send is the chat itself and, where it was started with the history restored, everything that
+//! The client would send the chat itself and, where it was started with the history restored, everything that
 //! stands before it in the file. A file that has grown is read again from its beginning: what its last lines mean may
 //! depend on the ones that were written since.
 
@@ -8,18 +8,18 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Rejected, TitleRank};
+use carryover_core::transcript::{Entry, EntryKey, Fact, Header, RejectedRecord, TitleRank};
 
-use super::chats::{self, Chat, Past};
-use super::log::{self, Heard, Joined};
-use super::stretch::Stretches;
+use super::chats::{self, Chat, PriorChats};
+use super::request_log::{self, ChatTexts, LogMerger};
+use super::segment::SegmentReader;
 use super::wire::{self, WireLine};
 use super::{Aider, FACTS, clock};
 use crate::formats::jsonl;
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
 impl Reader for Aider {
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
         let again = match *from {
             Bookmark::Start => false,
@@ -32,13 +32,13 @@ impl Reader for Aider {
                 true
             }
         };
-        let (chats, lines) = chats::with_lines(path)?;
+        let (chats, lines) = chats::read_with_lines(path)?;
         let end = chats.last().map_or(0, |chat| chat.end);
         let bookmark = jsonl::mark(path, end, jsonl::digest_head)?;
         if again && sink.retract_all().is_break() {
             return Ok(*from);
         }
-        let session = match (chats::find(&chats, source.key.as_deref()), &source.key) {
+        let session = match (chats::find_session(&chats, source.key.as_deref()), &source.key) {
             (Some(session), _) => session,
             (None, None) => return Ok(bookmark),
             (None, Some(_)) => {
@@ -47,59 +47,59 @@ impl Reader for Aider {
             }
         };
         let (Some(chat), Some(last)) = (session.first(), session.last()) else { return Ok(bookmark) };
-        if begin(path, chat, last, !again, sink).is_continue() {
-            let first = if chat.past == Past::Nothing { chat.offset } else { 0 };
+        if send_first_facts(path, chat, last, !again, sink).is_continue() {
+            let first = if chat.past == PriorChats::Nothing { chat.offset } else { 0 };
             let live = chats.iter().filter(|other| other.offset >= first && other.offset <= last.offset);
-            Chats { path, live: &live.collect::<Vec<_>>(), lines: lines.as_deref() }.hand_over_all(last, sink)?;
+            LiveChats { path, live: &live.collect::<Vec<_>>(), lines: lines.as_deref() }.pass_with_log(last, sink)?;
         }
         Ok(bookmark)
     }
 
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        let text = self.record(header, key)?;
-        if key.file == log::PLACE {
-            return Ok(vec![log::entry(&text, key)]);
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let text = self.read_record(header, key)?;
+        if key.file == request_log::LOG_FILE_INDEX {
+            return Ok(vec![request_log::read_entry(&text, key)]);
         }
         let Some(path) = header.files.get(usize::from(key.file)) else { return Ok(Vec::new()) };
-        let chats = chats::chats(path)?;
+        let chats = chats::read_chats(path)?;
         let Some(chat) = chats.iter().rev().find(|chat| chat.offset <= key.offset) else { return Ok(Vec::new()) };
-        // What a stretch means depends on those before it.
-        let mut found = Found { record: key.record(), entries: Vec::new() };
-        Chats { path, live: &[chat], lines: None }.hand_over(&mut found)?;
+        // The meaning of a segment depends on those before it.
+        let mut found = FoundRecord { record: key.record(), entries: Vec::new() };
+        LiveChats { path, live: &[chat], lines: None }.send_to_sink(&mut found)?;
         Ok(found.entries)
     }
 }
 
 /// The chats of a file that count.
-struct Chats<'a> {
+struct LiveChats<'a> {
     path: &'a Path,
     live: &'a [&'a Chat],
     /// The lines of the file, where they were kept.
     lines: Option<&'a [WireLine]>,
 }
 
-impl Chats<'_> {
+impl LiveChats<'_> {
     /// Hands them over, with what only the log of requests holds, where there is one.
-    fn hand_over_all(&self, last: &Chat, sink: &mut dyn Sink) -> Result<(), AgentError> {
-        let log = log::beside(self.path);
-        // What we wrote was sent to nobody yet, and what it was written from may be in the same log.
-        let logged = !last.is_ours() && log.is_file();
-        let Some(since) = last.started.as_deref().filter(|_| logged) else { return self.hand_over(sink) };
-        let mut heard = Heard::default();
-        self.hand_over(&mut heard)?;
-        let mut joined = Joined::new(&log, since, &heard, sink);
-        self.hand_over(&mut joined)?;
+    fn pass_with_log(&self, last: &Chat, sink: &mut dyn Sink) -> Result<(), AgentError> {
+        let log = request_log::log_path(self.path);
+        // A chat that we wrote was sent to nobody yet, and what it was written from may be in the same log.
+        let logged = !last.is_carried_over() && log.is_file();
+        let Some(since) = last.started.as_deref().filter(|_| logged) else { return self.send_to_sink(sink) };
+        let mut heard = ChatTexts::default();
+        self.send_to_sink(&mut heard)?;
+        let mut joined = LogMerger::new(&log, since, &heard, sink);
+        self.send_to_sink(&mut joined)?;
         // The verdict of a sink that wants no more is of no use at the end.
-        let _ = joined.until(usize::MAX);
+        let _ = joined.put_until(usize::MAX);
         Ok(())
     }
 
-    fn hand_over(&self, sink: &mut dyn Sink) -> Result<(), AgentError> {
+    fn send_to_sink(&self, sink: &mut dyn Sink) -> Result<(), AgentError> {
         let (Some(first), Some(last)) = (self.live.first(), self.live.last()) else { return Ok(()) };
-        let mut stretches = Stretches::new(self.path, self.live, first.offset, sink)?;
+        let mut stretches = SegmentReader::new(self.path, self.live, first.offset, sink)?;
         let mut take = |line: &WireLine| match line.offset {
             offset if offset >= last.end => ControlFlow::Break(()),
-            _ => stretches.take(line),
+            _ => stretches.take_line(line),
         };
         match self.lines {
             Some(lines) => {
@@ -108,7 +108,7 @@ impl Chats<'_> {
                 let _ = lines[from..].iter().try_for_each(take);
             }
             None => {
-                jsonl::scan_with(self.path, first.offset, &wire::Joined, |line| take(&line))?;
+                jsonl::scan_with_parser(self.path, first.offset, &wire::HistoryParser, |line| take(&line))?;
             }
         }
         // The verdict of a sink that wants no more is of no use at the end.
@@ -118,16 +118,16 @@ impl Chats<'_> {
 }
 
 /// Tells of the session that begins with a chat and goes on in the last.
-fn begin(path: &Path, chat: &Chat, last: &Chat, first_time: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
+fn send_first_facts(path: &Path, chat: &Chat, last: &Chat, first_time: bool, sink: &mut dyn Sink) -> ControlFlow<()> {
     if first_time {
         sink.learn(Fact::File(path.to_path_buf()))?;
-        sink.learn(Fact::File(log::beside(path)))?;
+        sink.learn(Fact::File(request_log::log_path(path)))?;
     }
-    sink.learn(Fact::Session(chats::id(&chats::resolved(path), &chat.key)))?;
+    sink.learn(Fact::Session(chats::session_id(&chats::resolve_folder(path), &chat.key)))?;
     if let Some(project) = path.parent() {
         sink.learn(Fact::Project(project.to_path_buf()))?;
     }
-    if let Some(at) = started_at(chat, ahead(path)) {
+    if let Some(at) = started_at(chat, file_utc_offset(path)) {
         sink.learn(Fact::StartedAt(at))?;
     }
     if let Some(title) = chat.title() {
@@ -145,21 +145,24 @@ fn begin(path: &Path, chat: &Chat, last: &Chat, first_time: bool, sink: &mut dyn
 
 /// When a chat began; in one that we wrote it stands exactly.
 pub(super) fn started_at(chat: &Chat, ahead: i64) -> Option<Timestamp> {
-    chat.ours.as_ref().and_then(|ours| ours.begun).or_else(|| clock::moment(chat.started.as_deref()?, ahead))
+    chat.carried_over
+        .as_ref()
+        .and_then(|ours| ours.started_at)
+        .or_else(|| clock::to_timestamp(chat.started.as_deref()?, ahead))
 }
 
 /// How far local time is ahead where a file lies.
-pub(super) fn ahead(path: &Path) -> i64 {
-    path.parent().map_or(0, clock::ahead)
+pub(super) fn file_utc_offset(path: &Path) -> i64 {
+    path.parent().map_or(0, clock::utc_offset_seconds)
 }
 
 /// The entries of one record.
-struct Found {
+struct FoundRecord {
     record: (u16, u64),
     entries: Vec<Entry>,
 }
 
-impl Sink for Found {
+impl Sink for FoundRecord {
     fn learn(&mut self, _fact: Fact) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -177,7 +180,7 @@ impl Sink for Found {
         ControlFlow::Continue(())
     }
 
-    fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
+    fn reject(&mut self, _rejected: RejectedRecord) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

@@ -1,54 +1,54 @@
-//! What has happened since the user's last words, as far as it tells whose words come next.
+//! The events since the user's last words, as far as they tell whose words come next.
 //!
 //! The client logs whatever it hands to a model as if the user had typed it: in architect mode the answer of one model to
 //! the other, what the linter says, its own pages of help, and what it makes of comments in the code.
 
-use carryover_core::transcript::{Body, Entry, Origin, text_in};
+use carryover_core::transcript::{Body, Entry, Origin, text_cow};
 
 use super::shell;
 
 /// Whose words come next, where they look like the user's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Expected {
+enum ExpectedWords {
     #[default]
     User,
-    /// What a model has just answered, for the model that edits.
+    /// The answer that a model has just given, for the model that edits.
     Echo,
     /// Errors of the linter.
     Lint,
     /// The client's own help, around the question.
     Help(String),
-    /// What was in the clipboard, as lines of the client's.
+    /// The content of the clipboard, as lines of the client's.
     Clipboard,
 }
 
 /// Whose words some lines are that look like the user's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice<'a> {
+pub(super) enum PromptSource<'a> {
     User,
     Echo,
     /// Handed to the model by the client, with what the user said in it.
-    Handed(Option<&'a str>),
+    Forwarded(Option<&'a str>),
     /// Comments in the code, which the client shows to the model.
     Watched,
 }
 
 /// How the client begins its own help.
-pub(super) const HELP: &str = "# Question: ";
+pub(super) const HELP_START: &str = "# Question: ";
 
 /// How the client begins what it makes of comments in the code.
-const WATCHED: [&str; 2] = [
+const WATCH_PROMPT_STARTS: [&str; 2] = [
     "I've written your instructions in comments in the code and marked them with \"ai\"",
     "Find the \"AI\" comments below (marked with █)",
 ];
 
-/// What has happened since the user's last words.
+/// The events since the user's last words.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     replies: Vec<String>,
-    expected: Expected,
+    expected: ExpectedWords,
     /// The model was asked and has not answered yet.
-    pub(super) works: bool,
+    pub(super) is_working: bool,
     /// The user has just told the client to forget.
     pub(super) cleared: bool,
     /// The user has let the client run what the model proposes.
@@ -58,88 +58,87 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// What the model said last.
-    pub(super) fn reply(&self) -> &str {
+    pub(super) fn last_reply(&self) -> &str {
         self.replies.last().map_or("", String::as_str)
     }
 
     /// Whose words these are, which look like the user's.
-    pub(super) fn voice(&self, said: &str) -> Voice<'_> {
+    pub(super) fn prompt_source(&self, said: &str) -> PromptSource<'_> {
         match &self.expected {
-            Expected::Echo => Voice::Echo,
-            Expected::Lint => Voice::Handed(None),
-            Expected::Help(question) if said.starts_with(HELP) => Voice::Handed(Some(question)),
-            _ if is_watched(said) => Voice::Watched,
-            _ if self.is_echo(said) => Voice::Echo,
-            _ => Voice::User,
+            ExpectedWords::Echo => PromptSource::Echo,
+            ExpectedWords::Lint => PromptSource::Forwarded(None),
+            ExpectedWords::Help(question) if said.starts_with(HELP_START) => PromptSource::Forwarded(Some(question)),
+            _ if is_watch_prompt(said) => PromptSource::Watched,
+            _ if self.is_echo(said) => PromptSource::Echo,
+            _ => PromptSource::User,
         }
     }
 
     /// Whether they are the model's own: its last answer, or all parts of one that was too long for one.
     /// A word or two may be the same by chance.
     fn is_echo(&self, said: &str) -> bool {
-        const FEW: usize = 12;
-        said.chars().filter(|letter| !letter.is_whitespace()).nth(FEW).is_some() && self.repeats(said)
+        const MIN_ECHO_CHARS: usize = 12;
+        said.chars().filter(|letter| !letter.is_whitespace()).nth(MIN_ECHO_CHARS).is_some() && self.repeats_reply(said)
     }
 
-    fn repeats(&self, said: &str) -> bool {
-        same(said, std::slice::from_ref(&self.reply())) || same(said, &self.replies)
+    fn repeats_reply(&self, said: &str) -> bool {
+        same_letters(said, std::slice::from_ref(&self.last_reply())) || same_letters(said, &self.replies)
     }
 
     /// Whether these lines of the client's are what the user pasted.
     pub(super) fn is_pasted(&self, said: &str) -> bool {
-        const OTHERWISE: [&str; 4] =
+        const NOT_PASTED_STARTS: [&str; 4] =
             ["Added clipboard image", "Replaced existing image", "No image or text", "Error processing clipboard"];
-        self.expected == Expected::Clipboard && !OTHERWISE.iter().any(|words| said.starts_with(words))
+        self.expected == ExpectedWords::Clipboard && !NOT_PASTED_STARTS.iter().any(|words| said.starts_with(words))
     }
 
     /// Takes in what the user typed to the client.
-    pub(super) fn command(&mut self, said: &str, offset: u64) {
+    pub(super) fn note_command(&mut self, said: &str, offset: u64) {
         let (name, words) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
         self.expected = match name {
-            "/help" => Expected::Help(words.trim().to_owned()),
-            "/paste" => Expected::Clipboard,
-            _ => Expected::User,
+            "/help" => ExpectedWords::Help(words.trim().to_owned()),
+            "/paste" => ExpectedWords::Clipboard,
+            _ => ExpectedWords::User,
         };
-        self.cleared = forgets(said);
+        self.cleared = is_clear_command(said);
         self.test = shell::is_test(said).then_some(offset);
-        (self.works, self.may_run) = (false, false);
+        (self.is_working, self.may_run) = (false, false);
     }
 
     /// Takes in what the client said.
-    pub(super) fn told(&mut self, said: &str) {
+    pub(super) fn note_console(&mut self, said: &str) {
         let allowed = said.contains("? (Y)es/(N)o") && [": y", ": a"].iter().any(|answer| said.ends_with(answer));
-        if self.expected == Expected::Clipboard {
-            self.expected = Expected::User;
+        if self.expected == ExpectedWords::Clipboard {
+            self.expected = ExpectedWords::User;
         }
         if said.starts_with("Edit the files?") && allowed {
-            self.expected = Expected::Echo;
+            self.expected = ExpectedWords::Echo;
         } else if said.starts_with("Fix lint errors in ") && allowed {
-            self.expected = Expected::Lint;
+            self.expected = ExpectedWords::Lint;
         } else if said.starts_with("Run shell command") {
             self.may_run = allowed;
         } else if said.starts_with("Attempt to fix ") || said.starts_with("The LLM did not conform") {
-            self.works = true;
+            self.is_working = true;
         } else if said.starts_with("Tokens: ") || said.starts_with("^C") {
-            self.works = false;
+            self.is_working = false;
         }
     }
 
     /// Takes in entries that are handed on.
-    pub(super) fn hear(&mut self, entries: &[Entry]) {
+    pub(super) fn note_entries(&mut self, entries: &[Entry]) {
         for entry in entries {
             match &entry.body {
                 Body::Prompt(_) if matches!(entry.origin, Origin::User | Origin::Hook) => {
-                    *self = Self { works: true, ..Self::default() };
+                    *self = Self { is_working: true, ..Self::default() };
                 }
                 Body::Reply(parts) => {
-                    self.replies.push(text_in(parts).into_owned());
+                    self.replies.push(text_cow(parts).into_owned());
                     self.may_run = false;
                 }
                 // The model that edits is asked with it, and answers next.
                 Body::Opaque(kind) if kind == "echo" => {
-                    self.expected = Expected::User;
-                    (self.works, self.replies) = (true, Vec::new());
+                    self.expected = ExpectedWords::User;
+                    (self.is_working, self.replies) = (true, Vec::new());
                 }
                 _ => {}
             }
@@ -148,22 +147,22 @@ impl Turn {
 }
 
 /// Whether the user told the client to forget the chat; older clients do not say that they did.
-pub(super) fn forgets(said: &str) -> bool {
+pub(super) fn is_clear_command(said: &str) -> bool {
     matches!(said.trim(), "/clear" | "/reset")
 }
 
-pub(super) fn is_watched(said: &str) -> bool {
-    WATCHED.iter().any(|words| said.trim_start().starts_with(words))
+pub(super) fn is_watch_prompt(said: &str) -> bool {
+    WATCH_PROMPT_STARTS.iter().any(|words| said.trim_start().starts_with(words))
 }
 
 /// The comments among what the client shows of the code, by its mark.
-pub(super) fn comments(said: &str) -> String {
+pub(super) fn marked_comments(said: &str) -> String {
     let marked = said.lines().filter_map(|line| line.trim_start().strip_prefix('█'));
     marked.map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a text says what some others say together, but for the white space.
-fn same(said: &str, others: &[impl AsRef<str>]) -> bool {
+fn same_letters(said: &str, others: &[impl AsRef<str>]) -> bool {
     let letters = |text| str::chars(text).filter(|letter| !letter.is_whitespace() && !letter.is_control());
     let mut words = letters(said).peekable();
     words.peek().is_some() && words.eq(others.iter().flat_map(|other| letters(other.as_ref())))

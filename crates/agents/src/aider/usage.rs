@@ -1,19 +1,19 @@
-//! What a reply cost, from the line that the client prints behind it, rounded as it is there:
+//! The cost of a reply, from the line that the client prints behind it, rounded as it is there:
 //! `Tokens: 12k sent, 3.4k cache write, 8.1k cache hit, 1.2k received. Cost: $0.03 message, $0.10 session.`
 
 use carryover_core::transcript::{Tokens, Usage};
 
 /// How the line begins.
-pub(super) const TOKENS: &str = "Tokens: ";
+pub(super) const TOKENS_START: &str = "Tokens: ";
 
-/// What the line tells. What came from a cache is part of what was sent.
-pub(super) fn of(said: &str) -> Usage {
-    let told = said.strip_prefix(TOKENS).unwrap_or_default();
+/// The usage in the line. Tokens from a cache are part of what was sent.
+pub(super) fn parse_line(said: &str) -> Usage {
+    let told = said.strip_prefix(TOKENS_START).unwrap_or_default();
     let told = told.split_once(" received").map_or("", |(told, _)| told);
     let mut tokens = Tokens::default();
     for figure in told.split(", ") {
         let (count, kind) = figure.split_once(' ').unwrap_or((figure, "received"));
-        let Some(count) = count_of(count) else { continue };
+        let Some(count) = parse_count(count) else { continue };
         match kind {
             "sent" => tokens.input = count,
             "cache write" => tokens.cache_written = count,
@@ -22,11 +22,11 @@ pub(super) fn of(said: &str) -> Usage {
             _ => {}
         }
     }
-    Usage::of(tokens, None).unwrap_or_default()
+    Usage::for_reply(tokens, None).unwrap_or_default()
 }
 
 /// `250`, `2.5k`, `12k`.
-fn count_of(figure: &str) -> Option<u64> {
+fn parse_count(figure: &str) -> Option<u64> {
     let (digits, factor) = figure.strip_suffix('k').map_or((figure, 1), |digits| (digits, 1_000));
     let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
     let tenths = part.parse::<u64>().ok().filter(|_| part.len() == 1)?;
@@ -41,9 +41,9 @@ mod tests {
     fn the_line_is_read_with_all_that_may_stand_in_it() {
         let all = "Tokens: 12k sent, 3.4k cache write, 8.1k cache hit, 122 received. Cost: $0.03 message, $1 session.";
         let tokens = Tokens { input: 12_000, output: 122, cache_read: 8_100, cache_written: 3_400, reasoning: 0 };
-        assert_eq!(of(all).tokens, tokens);
+        assert_eq!(parse_line(all).tokens, tokens);
         for odd in ["Tokens: ", "Tokens: many sent, 1 received.", "Tokens: 1.25k sent, -1 received."] {
-            assert!(of(odd).tokens.input == 0, "{odd}");
+            assert!(parse_line(odd).tokens.input == 0, "{odd}");
         }
     }
 }

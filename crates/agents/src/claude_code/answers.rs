@@ -1,4 +1,4 @@
-//! What the user answered to a call.
+//! The user's answers to a call.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::dialect;
 use super::wire::{WireContent, WireRecord};
 
-/// What comes before the words of a user who refuses a call, or a plan, and says what to do instead.
-const SAID: &str = "the user said:\n";
+/// Stands before the words of a user who refuses a call, or a plan, and says what to do instead.
+const REFUSAL_WORDS_MARK: &str = "the user said:\n";
 
-/// What the client says for a user who wants to talk about the questions first.
-const CLARIFIES: &str = "The user wants to clarify these questions.";
+/// The client's words for a user who wants to talk about the questions first.
+const CLARIFY_START: &str = "The user wants to clarify these questions.";
 
 /// The part of an outcome's record that holds the answers.
 #[derive(serde::Deserialize)]
@@ -34,21 +34,21 @@ struct WireAnnotation {
     notes: Option<String>,
 }
 
-/// What the user answered, in the order in which it was asked. An answer to no question is what the user said in
+/// The user's answers, in the order of the questions. An answer to no question is what the user said in
 /// refusing the call.
-pub(super) fn answers(call: &Call, outcome: &str) -> Vec<Answer> {
+pub(super) fn read_answers(call: &Call, outcome: &str) -> Vec<Answer> {
     let mut answers = match serde_json::from_str::<WireAnswered>(outcome) {
-        Ok(answered) => chosen(&answered.tool_use_result),
-        Err(_) => refusal(call, outcome).map(|words| said(&words)).unwrap_or_default(),
+        Ok(answered) => chosen_answers(&answered.tool_use_result),
+        Err(_) => refusal_words(call, outcome).map(|words| parse_refusal(&words)).unwrap_or_default(),
     };
-    if let Action::Ask(questions) = dialect::action(call, None) {
+    if let Action::Ask(questions) = dialect::interpret_call(call, None) {
         let place = |answer: &Answer| questions.iter().position(|question| question.text == answer.question);
         answers.sort_by_key(|answer| place(answer).unwrap_or(usize::MAX));
     }
     answers
 }
 
-fn chosen(wire: &WireAnswers) -> Vec<Answer> {
+fn chosen_answers(wire: &WireAnswers) -> Vec<Answer> {
     let noted = |question: &str| wire.annotations.get(question).and_then(|annotation| annotation.notes.as_deref());
     let answer = |(question, value): (&String, &Value)| {
         let texts = [Some(answer_text(value)), noted(question).map(str::to_owned)];
@@ -67,8 +67,8 @@ fn answer_text(value: &Value) -> String {
     }
 }
 
-/// What the outcome says that the user said in refusing the call.
-fn refusal(call: &Call, outcome: &str) -> Option<String> {
+/// The words with which the user refused the call, according to its outcome.
+fn refusal_words(call: &Call, outcome: &str) -> Option<String> {
     let record: WireRecord<'_> = serde_json::from_str(outcome).ok()?;
     let WireContent::Blocks(blocks) = &record.message.as_ref()?.content else { return None };
     let block = blocks.iter().find(|block| block.tool_use_id.as_deref() == Some(&*call.id.0))?;
@@ -77,12 +77,12 @@ fn refusal(call: &Call, outcome: &str) -> Option<String> {
         WireContent::Blocks(blocks) => blocks.iter().find_map(|block| block.text.as_deref())?,
     };
     let is_refusal = block.is_error == Some(true) && text.starts_with("The user doesn't want to");
-    let (_, words) = text.split_once(SAID).filter(|_| is_refusal)?;
+    let (_, words) = text.split_once(REFUSAL_WORDS_MARK).filter(|_| is_refusal)?;
     Some(words.trim().to_owned()).filter(|words| !words.is_empty())
 }
 
-fn said(words: &str) -> Vec<Answer> {
-    if !words.starts_with(CLARIFIES) {
+fn parse_refusal(words: &str) -> Vec<Answer> {
+    if !words.starts_with(CLARIFY_START) {
         return vec![Answer { question: String::new(), answer: words.to_owned() }];
     }
     let mut answers = Vec::new();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn check(call: &Call, outcome: &Value, expected: &[(&str, &str)]) {
-        let answers = answers(call, &outcome.to_string());
+        let answers = read_answers(call, &outcome.to_string());
         let told: Vec<_> = answers.iter().map(|answer| (answer.question.as_str(), answer.answer.as_str())).collect();
         assert_eq!(told, expected);
     }

@@ -1,15 +1,15 @@
-//! What the client attaches to a prompt or a result.
+//! Attachments that the client adds to a prompt or a result.
 
 use std::borrow::Cow;
 
 use carryover_core::transcript::{Blob, Body, Origin, Part};
 
-use super::boilerplate::Came;
-use super::record::Reading;
+use super::boilerplate::PromptSource;
+use super::record::RecordReader;
 use super::wire::{WireAttachment, WireMentioned, is_from_elsewhere};
 
 /// Attachments that the client sends and no other client would bring; the rest is the client's own context.
-const SENT: &[&str] = &[
+const SENT_KINDS: &[&str] = &[
     "directory",
     "edited_text_file",
     "file",
@@ -23,88 +23,88 @@ const SENT: &[&str] = &[
 
 /// Whether an attachment of this kind may be more than the client's own context.
 pub(super) fn may_be_sent(kind: &str) -> bool {
-    SENT.contains(&kind)
+    SENT_KINDS.contains(&kind)
 }
 
-impl Reading<'_, '_> {
-    pub(super) fn attached(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {
+impl RecordReader<'_, '_> {
+    pub(super) fn read_attachment(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {
         let kind = &*attachment.kind;
         let brought = match kind {
-            "queued_command" => return self.queued(attachment),
-            "file" => self.mentioned(attachment),
-            "directory" => folder(attachment),
-            "edited_text_file" => edited(attachment),
-            "opened_file_in_ide" | "selected_lines_in_ide" => shown_in_editor(attachment),
-            "hook_additional_context" | "hook_success" => hook_text(attachment),
-            "hook_blocking_error" => hook_objection(attachment),
+            "queued_command" => return self.read_queued(attachment),
+            "file" => self.read_mentioned_file(attachment),
+            "directory" => folder_prompt(attachment),
+            "edited_text_file" => edited_file_prompt(attachment),
+            "opened_file_in_ide" | "selected_lines_in_ide" => editor_prompt(attachment),
+            "hook_additional_context" | "hook_success" => hook_prompt(attachment),
+            "hook_blocking_error" => hook_error_prompt(attachment),
             _ => None,
         };
         match brought {
             Some(body) => vec![(Origin::Hook, body)],
-            None => vec![not_sent(kind)],
+            None => vec![unsent_body(kind)],
         }
     }
 
-    /// What waited while the agent worked: the user's words, or a notice of the client's.
-    fn queued(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {
+    /// A prompt that waited while the agent worked: the user's words, or a notice of the client's.
+    fn read_queued(&self, attachment: &WireAttachment<'_>) -> Vec<(Origin, Body)> {
         let came = match attachment.command_mode.as_deref() {
-            _ if attachment.is_meta == Some(true) || is_from_elsewhere(attachment.origin) => Came::Brought,
-            Some("task-notification") => Came::Brought,
-            Some("prompt") => Came::Typed,
-            _ => Came::Unknown,
+            _ if attachment.is_meta == Some(true) || is_from_elsewhere(attachment.origin) => PromptSource::External,
+            Some("task-notification") => PromptSource::External,
+            Some("prompt") => PromptSource::Typed,
+            _ => PromptSource::Unknown,
         };
-        let bodies = attachment.prompt.as_ref().map(|prompt| self.heard(prompt, came)).unwrap_or_default();
-        if bodies.is_empty() { vec![not_sent(&attachment.kind)] } else { bodies }
+        let bodies = attachment.prompt.as_ref().map(|prompt| self.sort_content(prompt, came)).unwrap_or_default();
+        if bodies.is_empty() { vec![unsent_body(&attachment.kind)] } else { bodies }
     }
 
     /// A file that the user named with `@`, or that the client brings back after a compaction: it sends the content,
     /// and no other client would.
-    fn mentioned(&self, attachment: &WireAttachment<'_>) -> Option<Body> {
+    fn read_mentioned_file(&self, attachment: &WireAttachment<'_>) -> Option<Body> {
         let mentioned: WireMentioned<'_> = serde_json::from_str(attachment.content?.get()).ok()?;
         let file = mentioned.file?;
         let name = attachment.filename.as_deref().unwrap_or("a file").to_owned();
         if let Some(data) = &file.base64 {
             let media_type = file.media_type.as_deref().unwrap_or("image/png").to_owned();
-            let blob = Blob { media_type, name: Some(name), place: self.place(data) };
+            let blob = Blob { media_type, name: Some(name), location: self.blob_location(data) };
             return Some(Body::Prompt(vec![Part::Blob(blob)]));
         }
         let content = file.content?;
-        Some(text(format!("[file {name}]\n{}", &*content)))
+        Some(text_prompt(format!("[file {name}]\n{}", &*content)))
     }
 }
 
-fn not_sent(kind: &str) -> (Origin, Body) {
+fn unsent_body(kind: &str) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Owned(format!("attachment/{kind}"))))
 }
 
-fn text(text: String) -> Body {
+fn text_prompt(text: String) -> Body {
     Body::Prompt(vec![Part::Text(text)])
 }
 
 /// A folder that the user named with `@`.
-fn folder(attachment: &WireAttachment<'_>) -> Option<Body> {
+fn folder_prompt(attachment: &WireAttachment<'_>) -> Option<Body> {
     let names: String = serde_json::from_str(attachment.content?.get()).ok()?;
-    Some(text(format!("[folder {}]\n{names}", attachment.path.as_deref()?)))
+    Some(text_prompt(format!("[folder {}]\n{names}", attachment.path.as_deref()?)))
 }
 
 /// A file that somebody else changed after the agent had read it.
-fn edited(attachment: &WireAttachment<'_>) -> Option<Body> {
+fn edited_file_prompt(attachment: &WireAttachment<'_>) -> Option<Body> {
     let (name, snippet) = (attachment.filename.as_deref()?, attachment.snippet.as_deref()?);
-    Some(text(format!("[file {name} was changed]\n{snippet}")))
+    Some(text_prompt(format!("[file {name} was changed]\n{snippet}")))
 }
 
-fn shown_in_editor(attachment: &WireAttachment<'_>) -> Option<Body> {
+fn editor_prompt(attachment: &WireAttachment<'_>) -> Option<Body> {
     let name = attachment.filename.as_deref()?;
     let selected: Option<String> = attachment.content.and_then(|raw| serde_json::from_str(raw.get()).ok());
-    Some(text(match selected {
+    Some(text_prompt(match selected {
         Some(lines) => format!("[selected in {name}]\n{lines}"),
         None => format!("[file {name} is open in the editor]"),
     }))
 }
 
-/// What a hook told the model. Hooks at the start of a session speak again wherever it goes on, and what a hook of a
+/// A hook's words to the model. Hooks at the start of a session speak again wherever it goes on, and what a hook of a
 /// tool merely prints is for the screen.
-fn hook_text(attachment: &WireAttachment<'_>) -> Option<Body> {
+fn hook_prompt(attachment: &WireAttachment<'_>) -> Option<Body> {
     match (attachment.hook_event.as_deref()?, &*attachment.kind) {
         ("UserPromptSubmit", _) | ("PostToolUse" | "PreToolUse", "hook_additional_context") => {}
         _ => return None,
@@ -116,13 +116,13 @@ fn hook_text(attachment: &WireAttachment<'_>) -> Option<Body> {
     (!parts.is_empty()).then_some(Body::Prompt(parts))
 }
 
-/// What a hook had against what a tool did. An objection to what it was going to do is its outcome.
-fn hook_objection(attachment: &WireAttachment<'_>) -> Option<Body> {
+/// A hook's objection to what a tool did. An objection to what it was going to do is its outcome.
+fn hook_error_prompt(attachment: &WireAttachment<'_>) -> Option<Body> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Objection {
         blocking_error: String,
     }
     let raw = attachment.blocking_error.filter(|_| attachment.hook_event.as_deref() == Some("PostToolUse"))?;
-    Some(text(serde_json::from_str::<Objection>(raw.get()).ok()?.blocking_error))
+    Some(text_prompt(serde_json::from_str::<Objection>(raw.get()).ok()?.blocking_error))
 }

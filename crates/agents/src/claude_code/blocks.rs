@@ -1,29 +1,29 @@
 //! Content blocks: calls, outcomes, text and images as the Messages API spells them.
 
-use carryover_core::transcript::{Action, Blob, Call, Outcome, Part, Place, Status, text_of};
+use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part, Status, text_of};
 use serde_json::{Value, json};
 
 use super::dialect;
 use crate::formats::calls::Calls;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
-use crate::{Carried, Loss};
+use crate::{CarriedEntry, Loss};
 
 /// The longest name that the API takes.
 const LONGEST_NAME: usize = 128;
 
 /// Spells blocks and keeps the names of calls straight.
-pub(super) struct Blocks<'a> {
+pub(super) struct BlockWriter<'a> {
     pub(super) calls: Calls<'a>,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> BlockWriter<'a> {
     pub(super) fn new(project: &'a str, moves: Option<Relocation<'a>>) -> Self {
         Self { calls: Calls::new(project, moves, LONGEST_NAME) }
     }
 
     /// Takes note of the calls in a record that is written back as it was.
-    pub(super) fn know(&mut self, record: &Value) {
+    pub(super) fn note_calls(&mut self, record: &Value) {
         for block in record["message"]["content"].as_array().into_iter().flatten() {
             if let (Some("tool_use"), Some(id)) = (block["type"].as_str(), block["id"].as_str()) {
                 self.calls.rename_call(id, block["name"].as_str().unwrap_or_default());
@@ -31,20 +31,20 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    pub(super) fn call(&mut self, call: &Call, carried: &Carried) -> Value {
+    pub(super) fn write_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
         // The client's own call is not translated into itself, which would lose what its meaning does not need.
-        let is_own = carried.agent == super::FACTS.id && dialect::action(call, None) != Action::Other;
+        let is_own = carried.agent == super::FACTS.id && dialect::interpret_call(call, None) != Action::Other;
         let dirs = self.calls.project_dirs();
-        let own = if is_own { None } else { dialect::spell(call, &carried.action, dirs) };
+        let own = if is_own { None } else { dialect::translate_action(call, &carried.action, dirs) };
         let (written, input) = self.calls.write_call(call, own);
         json!({ "type": "tool_use", "id": written.id, "name": written.tool, "input": input })
     }
 
     /// The outcome's block, and what the client draws of it on the screen.
-    pub(super) fn outcome(&mut self, outcome: &Outcome, losses: &mut Vec<Loss>) -> (Value, Option<Value>) {
+    pub(super) fn write_outcome(&mut self, outcome: &Outcome, losses: &mut Vec<Loss>) -> (Value, Option<Value>) {
         let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
         let failed = outcome.status != Status::Done;
-        let mut content = content(&outcome.parts, losses);
+        let mut content = make_content(&outcome.parts, losses);
         if let (Some(code), Value::String(text)) = (outcome.exit_code.filter(|code| *code != 0), &content) {
             content = json!(format!("Exit code {code}\n{text}"));
         }
@@ -58,11 +58,11 @@ impl<'a> Blocks<'a> {
 }
 
 /// Text alone is a string; with images it is a list.
-pub(super) fn content(parts: &[Part], losses: &mut Vec<Loss>) -> Value {
+pub(super) fn make_content(parts: &[Part], losses: &mut Vec<Loss>) -> Value {
     if parts.iter().all(|part| matches!(part, Part::Text(_))) {
         return json!(text_of(parts));
     }
-    parts.iter().map(|part| block(part, losses)).collect()
+    parts.iter().map(|part| make_block(part, losses)).collect()
 }
 
 fn shell_result(outcome: &Outcome, content: &Value) -> Value {
@@ -75,20 +75,20 @@ fn shell_result(outcome: &Outcome, content: &Value) -> Value {
     }
 }
 
-fn block(part: &Part, losses: &mut Vec<Loss>) -> Value {
+fn make_block(part: &Part, losses: &mut Vec<Loss>) -> Value {
     match part {
         Part::Text(text) => json!({ "type": "text", "text": text }),
-        Part::Blob(blob) => attached(blob, losses),
+        Part::Blob(blob) => blob_block(blob, losses),
     }
 }
 
-fn attached(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
+fn blob_block(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
     let kind = match blob.media_type.as_str() {
         "application/pdf" => "document",
         _ if is_common_image(blob) => "image",
         _ => "",
     };
-    if let (Place::Inline(data), false) = (&blob.place, kind.is_empty()) {
+    if let (BlobLocation::Inline(data), false) = (&blob.location, kind.is_empty()) {
         let source = json!({ "type": "base64", "media_type": blob.media_type, "data": &**data });
         return json!({ "type": kind, "source": source });
     }
@@ -98,16 +98,16 @@ fn attached(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
 
 /// Moves paths where they are data: in the inputs of calls, and in what the client keeps about files. What was said and
 /// what came back stays as it was.
-pub(super) fn move_paths(record: &mut Value, moves: Relocation<'_>) {
+pub(super) fn relocate_paths(record: &mut Value, moves: Relocation<'_>) {
     for field in ["toolUseResult", "attachment"] {
         if let Some(value) = record.get_mut(field) {
-            moves.value(value);
+            moves.move_value(value);
         }
     }
     let Some(message) = record.get_mut("message") else { return };
     for block in message["content"].as_array_mut().into_iter().flatten() {
         if block["type"] == "tool_use" {
-            moves.value(&mut block["input"]);
+            moves.move_value(&mut block["input"]);
         }
     }
 }

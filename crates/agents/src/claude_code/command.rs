@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::boilerplate::{Sorted, between};
+use super::boilerplate::{SortedText, text_between};
 
 /// Commands that the client carries out itself; all others are prompts that the user keeps in files.
 const LOCAL_COMMANDS: &[&str] = &[
@@ -63,22 +63,22 @@ const LOCAL_COMMANDS: &[&str] = &[
 ];
 
 /// Local commands whose arguments are meant for the model.
-const WORDED: &[&str] = &["compact", "plan"];
+const COMMANDS_WITH_PROMPT: &[&str] = &["compact", "plan"];
 
 /// Whose words a recorded command holds, if it is one.
-pub(super) fn sort(text: &str) -> Option<Vec<Sorted<'_>>> {
+pub(super) fn sort_command(text: &str) -> Option<Vec<SortedText<'_>>> {
     if !text.starts_with("<command-name>") && !text.starts_with("<command-message>") {
         return None;
     }
-    let name = between(text, "<command-name>", "</command-name>")?.trim().trim_start_matches('/');
-    let args = between(text, "<command-args>", "</command-args>").unwrap_or_default().trim();
+    let name = text_between(text, "<command-name>", "</command-name>")?.trim().trim_start_matches('/');
+    let args = text_between(text, "<command-args>", "</command-args>").unwrap_or_default().trim();
     if is_local(name, args) {
-        return Some(vec![Sorted::Harness(text)]);
+        return Some(vec![SortedText::Harness(text)]);
     }
-    let mut sorted = vec![Sorted::User(Cow::Owned(format!("/{name} {args}").trim_end().to_owned()))];
+    let mut sorted = vec![SortedText::User(Cow::Owned(format!("/{name} {args}").trim_end().to_owned()))];
     // The first clients keep what a command expands to beside it, later ones in a record of its own.
-    let expanded = between(text, "<command-contents>", "</command-contents>").map(str::trim);
-    sorted.extend(expanded.filter(|text| !text.is_empty()).map(|text| Sorted::Hook(Cow::Borrowed(text))));
+    let expanded = text_between(text, "<command-contents>", "</command-contents>").map(str::trim);
+    sorted.extend(expanded.filter(|text| !text.is_empty()).map(|text| SortedText::Hook(Cow::Borrowed(text))));
     Some(sorted)
 }
 
@@ -90,5 +90,5 @@ pub(super) fn is_local_line(line: &str) -> bool {
 }
 
 fn is_local(name: &str, args: &str) -> bool {
-    LOCAL_COMMANDS.contains(&name) && (args.is_empty() || !WORDED.contains(&name))
+    LOCAL_COMMANDS.contains(&name) && (args.is_empty() || !COMMANDS_WITH_PROMPT.contains(&name))
 }

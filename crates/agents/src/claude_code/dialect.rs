@@ -104,24 +104,24 @@ struct WirePlan {
 }
 
 /// The meaning of a call.
-pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read().unwrap_or_default();
+pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let meaning = match call.tool.as_str() {
         "Bash" => input.command.map(|command| Action::Run { command, workdir: None }),
         "Read" => input.file_path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
         "Write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "Edit" | "MultiEdit" => input.file_path.map(|path| edit(path, outcome)),
-        "NotebookEdit" => input.notebook_path.map(|path| edit(path, None)),
+        "Edit" | "MultiEdit" => input.file_path.map(|path| edit_action(path, outcome)),
+        "NotebookEdit" => input.notebook_path.map(|path| edit_action(path, None)),
         "AskUserQuestion" => {
-            input.questions.map(|questions| Action::Ask(questions.into_iter().map(question).collect()))
+            input.questions.map(|questions| Action::Ask(questions.into_iter().map(make_question).collect()))
         }
-        "ExitPlanMode" | "exit_plan_mode" => Some(Action::Propose { plan: proposed(input.plan, outcome) }),
+        "ExitPlanMode" | "exit_plan_mode" => Some(Action::Propose { plan: proposed_plan(input.plan, outcome) }),
         "Grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "Glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "WebFetch" => input.url.map(|url| Action::Fetch { url }),
-        "TodoWrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
-        "TaskCreate" => input.subject.map(|text| Action::Step(StepChange::Add { id: created(outcome), text })),
-        "TaskUpdate" => input.task_id.map(|id| Action::Step(changed(id, input.subject, input.status.as_deref()))),
+        "TodoWrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
+        "TaskCreate" => input.subject.map(|text| Action::Step(StepChange::Add { id: created_id(outcome), text })),
+        "TaskUpdate" => input.task_id.map(|id| Action::Step(step_change(id, input.subject, input.status.as_deref()))),
         "Task" | "Agent" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
         _ => None,
     };
@@ -129,40 +129,40 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
 }
 
 /// The call names parts of lines; only its outcome tells the lines as a whole. Without it, no hunks are known.
-fn edit(path: String, outcome: Option<&str>) -> Action {
+fn edit_action(path: String, outcome: Option<&str>) -> Action {
     let patched = outcome.and_then(|record| serde_json::from_str::<WireResult>(record).ok());
     let hunks = patched.map(|result| result.tool_use_result.structured_patch).unwrap_or_default();
-    update_file(path, hunks.iter().map(hunk).collect())
+    update_file(path, hunks.iter().map(parse_hunk).collect())
 }
 
-fn hunk(wire: &WireHunk) -> Hunk {
+fn parse_hunk(wire: &WireHunk) -> Hunk {
     let mut hunk = empty_hunk();
     wire.lines.iter().for_each(|line| add_signed_line(&mut hunk, line));
     hunk
 }
 
-fn question(wire: WireQuestion) -> Question {
+fn make_question(wire: WireQuestion) -> Question {
     Question { text: wire.question, options: wire.options.into_iter().map(|option| option.label).collect() }
 }
 
 /// The plan as it was approved, for the user may have changed it; else as it was laid before the user. Where the agent
 /// keeps it in a file of its own, the call does not tell it, and a refusal does not either.
-fn proposed(plan: Option<String>, outcome: Option<&str>) -> String {
+fn proposed_plan(plan: Option<String>, outcome: Option<&str>) -> String {
     let approved = outcome.and_then(|record| serde_json::from_str::<WireApproved>(record).ok());
     approved.map(|approved| approved.tool_use_result.plan).or(plan).unwrap_or_default()
 }
 
-fn step(todo: WireTodo) -> PlanStep {
+fn plan_step(todo: WireTodo) -> PlanStep {
     PlanStep { text: todo.content, state: parse_step_state(&todo.status).unwrap_or(StepState::Pending) }
 }
 
 /// The client numbers the steps; the call does not know yet which number it gets.
-fn created(outcome: Option<&str>) -> Option<String> {
+fn created_id(outcome: Option<&str>) -> Option<String> {
     let record = serde_json::from_str::<WireCreated>(outcome?).ok()?;
     Some(record.tool_use_result.task.id)
 }
 
-fn changed(id: String, text: Option<String>, status: Option<&str>) -> StepChange {
+fn step_change(id: String, text: Option<String>, status: Option<&str>) -> StepChange {
     match status {
         Some("deleted") => StepChange::Drop { id },
         status => StepChange::Update { id, text, state: status.and_then(parse_step_state) },
@@ -170,7 +170,7 @@ fn changed(id: String, text: Option<String>, status: Option<&str>) -> StepChange
 }
 
 /// Spells a foreign call in Claude Code's own tools, where the meaning is exact.
-pub(super) fn spell(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     let at = |path: &str| json!({ "file_path": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
@@ -185,7 +185,7 @@ pub(super) fn spell(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Opti
             FileChange::Create { path, content } => write_file(at(path), content),
             FileChange::Replace { path, hunks } => spell_edit(at(path), hunks),
         },
-        Action::Plan(steps) => OwnCall::new("TodoWrite", keep_explanation(todos(steps), call)),
+        Action::Plan(steps) => OwnCall::new("TodoWrite", keep_explanation(todo_input(steps), call)),
         _ => return None,
     })
 }
@@ -196,18 +196,18 @@ fn write_file(input: Value, content: &str) -> OwnCall {
 
 fn spell_edit(mut input: Value, hunks: &[Hunk]) -> OwnCall {
     if let [hunk] = hunks {
-        return OwnCall { tool: "Edit", input: replacement(input, hunk) };
+        return OwnCall { tool: "Edit", input: replacement_input(input, hunk) };
     }
-    input["edits"] = hunks.iter().map(|hunk| replacement(json!({}), hunk)).collect();
+    input["edits"] = hunks.iter().map(|hunk| replacement_input(json!({}), hunk)).collect();
     OwnCall { tool: "MultiEdit", input }
 }
 
-fn replacement(input: Value, hunk: &Hunk) -> Value {
+fn replacement_input(input: Value, hunk: &Hunk) -> Value {
     let (old, new) = replaced_text(hunk);
     with_fields(input, &[("old_string", Some(old)), ("new_string", Some(new))])
 }
 
-fn todos(steps: &[PlanStep]) -> Value {
+fn todo_input(steps: &[PlanStep]) -> Value {
     let todo = |step: &PlanStep| json!({ "content": step.text, "status": spell_step_state(step.state), "activeForm": step.text });
     json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })
 }
@@ -217,13 +217,13 @@ mod tests {
     use carryover_core::transcript::Change;
 
     use super::*;
-    use crate::foreign::{function_call as call, hunks_of};
+    use crate::write_fixtures::{function_call as call, hunks_of};
 
     #[test]
     fn an_edit_is_known_in_whole_lines_from_its_outcome() {
         let edit = call("Edit", &json!({ "file_path": "/p/a.py", "old_string": "a-b", "new_string": "a+b" }));
         let record = r#"{"toolUseResult":{"structuredPatch":[{"lines":[" def add(a,b):","-  return a-b","+  return a+b","\\ No newline"]}]}}"#;
-        let meaning = action(&edit, Some(record));
+        let meaning = interpret_call(&edit, Some(record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a,b):\n  return a-b\n");
         assert_eq!(hunks[0].new, "def add(a,b):\n  return a+b\n");
@@ -236,11 +236,11 @@ mod tests {
         let refused = r#"{"toolUseResult":"Error: No such tool available: TaskCreate."}"#;
         let added =
             |id: Option<&str>| Action::Step(StepChange::Add { id: id.map(str::to_owned), text: "Fix add".to_owned() });
-        assert_eq!(action(&create, Some(record)), added(Some("7")));
-        assert_eq!(action(&create, Some(refused)), added(None));
-        assert_eq!(action(&create, None), added(None));
+        assert_eq!(interpret_call(&create, Some(record)), added(Some("7")));
+        assert_eq!(interpret_call(&create, Some(refused)), added(None));
+        assert_eq!(interpret_call(&create, None), added(None));
 
-        let update = |input: &Value| match action(&call("TaskUpdate", input), None) {
+        let update = |input: &Value| match interpret_call(&call("TaskUpdate", input), None) {
             Action::Step(change) => change,
             other => panic!("{other:?}"),
         };
@@ -253,14 +253,14 @@ mod tests {
         assert_eq!(update(&json!({ "taskId": "7", "subject": "Mend add" })), changed(Some("Mend add"), None));
         assert_eq!(update(&json!({ "taskId": "7", "status": "paused" })), changed(None, None));
         assert_eq!(update(&json!({ "taskId": "7", "status": "deleted" })), StepChange::Drop { id: "7".to_owned() });
-        assert_eq!(action(&call("TaskUpdate", &json!({ "status": "completed" })), None), Action::Other);
+        assert_eq!(interpret_call(&call("TaskUpdate", &json!({ "status": "completed" })), None), Action::Other);
     }
 
     #[test]
     fn a_cell_of_a_notebook_is_edited_in_its_file() {
         let edit = call("NotebookEdit", &json!({ "notebook_path": "/p/a.ipynb", "new_source": "x = 1" }));
         let changed = Change::Update { path: "/p/a.ipynb".to_owned(), moved_to: None, hunks: Vec::new() };
-        assert_eq!(action(&edit, None), Action::Edit(vec![changed]));
+        assert_eq!(interpret_call(&edit, None), Action::Edit(vec![changed]));
     }
 
     #[test]
@@ -273,12 +273,15 @@ mod tests {
             ] }),
         );
         let options = vec!["Red".to_owned(), "Blue".to_owned()];
-        assert_eq!(action(&ask, None), Action::Ask(vec![Question { text: "Which colour?".to_owned(), options }]));
+        assert_eq!(
+            interpret_call(&ask, None),
+            Action::Ask(vec![Question { text: "Which colour?".to_owned(), options }])
+        );
     }
 
     #[test]
     fn a_plan_is_known_from_the_call_or_from_its_approval() {
-        let proposed = |input: &Value, outcome| match action(&call("ExitPlanMode", input), outcome) {
+        let proposed = |input: &Value, outcome| match interpret_call(&call("ExitPlanMode", input), outcome) {
             Action::Propose { plan } => plan,
             other => panic!("{other:?}"),
         };
@@ -293,7 +296,8 @@ mod tests {
     #[test]
     fn commands_elsewhere_go_there_first() {
         let run = Action::Run { command: "ls".into(), workdir: Some("/o'k".into()) };
-        let spelt = spell(&call("x", &json!({})), &run, ProjectDirs { current: "/p", former: None }).unwrap();
+        let spelt =
+            translate_action(&call("x", &json!({})), &run, ProjectDirs { current: "/p", former: None }).unwrap();
         assert_eq!(spelt.input["command"], r"cd '/o'\''k' && ls");
     }
 }

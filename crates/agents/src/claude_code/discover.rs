@@ -12,14 +12,14 @@ use super::read::OwnFile;
 use super::record;
 use super::wire::WireRecord;
 use crate::formats::drift;
-use crate::formats::file::{self, MAX_NOTE, modified_at};
+use crate::formats::file::{self, MAX_NOTE_BYTES, modified_at};
 use crate::formats::jsonl::{self, Ends, Line};
 use crate::formats::process::may_run;
-use crate::formats::unopened::Unopened;
-use crate::{AgentError, Discovery, Found, Liveness, Store};
+use crate::formats::unopened::UnopenedFiles;
+use crate::{AgentError, Discovery, FoundSession, Liveness, Store};
 
 /// How much of each end is looked at: more only where the first look meets no whole record of the conversation.
-const ENDS: [u64; 3] = [24 << 10, 256 << 10, 4 << 20];
+const END_BYTES: [u64; 3] = [24 << 10, 256 << 10, 4 << 20];
 
 impl Discovery for ClaudeCode {
     fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
@@ -38,50 +38,54 @@ impl Discovery for ClaudeCode {
         ours || bare
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    fn list_sessions(
+        &self,
+        store: &Store,
+        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError> {
         let folders = match fs_err::read_dir(store.root.join("projects")) {
             Ok(folders) => folders,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let running = running(&store.root);
-        let mut unopened = Unopened::default();
+        let running = find_running(&store.root);
+        let mut unopened = UnopenedFiles::default();
         for folder in folders {
             let folder = folder?.path();
             match discover_project(&folder, &running, &mut unopened, found) {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(())) => return Ok(()),
-                Err(error) => drop(unopened.take(Err::<(), _>(error))),
+                Err(error) => drop(unopened.ok_or_note(Err::<(), _>(error))),
             }
         }
-        unopened.end()
+        unopened.into_result()
     }
 
-    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<FoundSession>, AgentError> {
         // Titles that older clients keep in other files are for a listing to find.
-        let Some(Seen { mut found, .. }) = look(file)? else { return Ok(Vec::new()) };
-        found.live = running(&store.root).of(&found.id);
+        let Some(ScannedSession { mut found, .. }) = scan_session(file)? else { return Ok(Vec::new()) };
+        found.live = find_running(&store.root).liveness_of(&found.id);
         Ok(vec![found])
     }
 }
 
 fn discover_project(
     folder: &Path,
-    running: &Running,
-    unopened: &mut Unopened,
-    found: &mut dyn FnMut(Found) -> ControlFlow<()>,
+    running: &RunningClients,
+    unopened: &mut UnopenedFiles,
+    found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
     if !folder.is_dir() {
         return Ok(ControlFlow::Continue(()));
     }
     let files: Vec<PathBuf> = fs_err::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path()).collect();
-    let named = summaries(&files);
+    let named = collect_summaries(&files);
     for path in files.iter().filter(|path| session_id(path).is_some()) {
-        let Some(mut session) = unopened.take(look(path)).flatten() else { continue };
+        let Some(mut session) = unopened.ok_or_note(scan_session(path)).flatten() else { continue };
         if let Some(title) = session.leaf.as_ref().and_then(|leaf| named.get(leaf)) {
             session.found.title = Some(title.clone());
         }
-        session.found.live = running.of(&session.found.id);
+        session.found.live = running.liveness_of(&session.found.id);
         if found(session.found).is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -96,19 +100,19 @@ pub(super) fn session_id(path: &Path) -> Option<SessionId> {
     Some(SessionId(stem.to_owned()))
 }
 
-struct Seen {
-    found: Found,
+struct ScannedSession {
+    found: FoundSession,
     /// The last chained record, by which summaries in other files name a session.
     leaf: Option<String>,
 }
 
 /// Looks at the two ends of a file; a file without any message is no session.
-fn look(path: &Path) -> io::Result<Option<Seen>> {
-    file::check(path)?;
+fn scan_session(path: &Path) -> io::Result<Option<ScannedSession>> {
+    file::check_regular(path)?;
     let metadata = fs_err::metadata(path)?;
     let Some(id) = session_id(path).filter(|_| metadata.len() > 0) else { return Ok(None) };
-    let ChainEnds { ends, timed, leaf, .. } = ChainEnds::of(path, metadata.len())?;
-    let seen_whole = metadata.len() <= ENDS[0];
+    let ChainEnds { ends, timed, leaf, .. } = ChainEnds::from_file(path, metadata.len())?;
+    let seen_whole = metadata.len() <= END_BYTES[0];
     if seen_whole && !ends.spoken && ends.unknown == 0 {
         return Ok(None);
     }
@@ -118,7 +122,7 @@ fn look(path: &Path) -> io::Result<Option<Seen>> {
         // Where the end of the file names no time, its own is the nearest.
         found.updated_at = modified_at(&metadata);
     }
-    Ok(Some(Seen { found, leaf }))
+    Ok(Some(ScannedSession { found, leaf }))
 }
 
 /// What the ends of a file tell, the chain of its records among it.
@@ -133,52 +137,52 @@ struct ChainEnds {
 }
 
 impl ChainEnds {
-    fn of(path: &Path, size: u64) -> io::Result<Self> {
-        let own = OwnFile::of(path);
+    fn from_file(path: &Path, size: u64) -> io::Result<Self> {
+        let own = OwnFile::from_path(path);
         let mut seen = Self::default();
-        for length in ENDS {
-            seen.take(&jsonl::read_head(path, length)?, &own);
+        for length in END_BYTES {
+            seen.scan_bytes(&jsonl::read_head(path, length)?, &own);
             if seen.chained || length >= size {
                 break;
             }
             seen = Self::default();
         }
-        seen.timed = size <= ENDS[0];
+        seen.timed = size <= END_BYTES[0];
         seen.chained = false;
-        for length in ENDS.into_iter().filter(|_| size > ENDS[0]) {
-            seen.take(&jsonl::read_tail(path, length)?, &own);
+        for length in END_BYTES.into_iter().filter(|_| size > END_BYTES[0]) {
+            seen.scan_bytes(&jsonl::read_tail(path, length)?, &own);
             if seen.chained || length >= size {
                 break;
             }
         }
         seen.timed |= seen.chained;
-        if seen.ends.has_drifted() && size > ENDS[0] {
+        if seen.ends.has_drifted() && size > END_BYTES[0] {
             seen = Self { timed: seen.timed, ..Self::default() };
-            seen.take(&jsonl::read_head(path, drift::DOUBT)?, &own);
+            seen.scan_bytes(&jsonl::read_head(path, drift::CHECK_BYTES)?, &own);
         }
         Ok(seen)
     }
 
-    fn take(&mut self, bytes: &[u8], own: &OwnFile) {
+    fn scan_bytes(&mut self, bytes: &[u8], own: &OwnFile) {
         let mut ends = std::mem::take(&mut self.ends);
-        ends.take_lines(bytes, |ends, line| self.take_line(ends, line, own));
+        ends.take_lines(bytes, |ends, line| self.scan_line(ends, line, own));
         self.ends = ends;
     }
 
-    fn take_line(&mut self, ends: &mut Ends, line: Line<'_>, own: &OwnFile) {
+    fn scan_line(&mut self, ends: &mut Ends, line: Line<'_>, own: &OwnFile) {
         let Some(mut parsed) = record::parse(line, 0) else { return };
         if parsed.more.chained {
             self.chained = true;
             let record: Result<WireRecord<'_>, _> = serde_json::from_slice(line.bytes);
             self.leaf = record.ok().and_then(|record| record.uuid.map(|uuid| uuid.to_string())).or(self.leaf.take());
         }
-        let is_known = parsed.rejected.is_none() && parsed.entries.iter().all(|entry| is_known(&entry.body));
-        parsed.facts.retain(|fact| own.is_fact(fact));
+        let is_known = parsed.rejected.is_none() && parsed.entries.iter().all(|entry| is_known_body(&entry.body));
+        parsed.facts.retain(|fact| own.accepts_fact(fact));
         ends.take_record(is_known, &parsed.entries, parsed.facts);
     }
 }
 
-fn is_known(body: &Body) -> bool {
+fn is_known_body(body: &Body) -> bool {
     match body {
         Body::Opaque(kind) => is_known_kind(kind),
         _ => true,
@@ -197,12 +201,12 @@ fn given_title(path: &Path) -> Option<String> {
     struct Title {
         custom_title: String,
     }
-    let text = file::read_text(&path.with_extension("").join("custom-title.json"), MAX_NOTE).ok()?;
+    let text = file::read_text(&path.with_extension("").join("custom-title.json"), MAX_NOTE_BYTES).ok()?;
     serde_json::from_str::<Title>(&text).ok().map(|title| carryover_core::plain::one_line(&title.custom_title, 200))
 }
 
 /// 1.0 keeps titles in files that hold nothing else, named by the last record of the session they belong to.
-fn summaries(files: &[PathBuf]) -> BTreeMap<String, String> {
+fn collect_summaries(files: &[PathBuf]) -> BTreeMap<String, String> {
     let mut named = BTreeMap::new();
     for path in files.iter().filter(|path| session_id(path).is_some()) {
         let small = fs_err::metadata(path).is_ok_and(|metadata| metadata.len() < 4096);
@@ -221,14 +225,14 @@ fn summaries(files: &[PathBuf]) -> BTreeMap<String, String> {
 }
 
 /// The clients that run, as they register themselves.
-struct Running {
+struct RunningClients {
     sessions: Vec<String>,
     /// Older clients keep no register.
     registered: bool,
 }
 
-impl Running {
-    fn of(&self, id: &SessionId) -> Liveness {
+impl RunningClients {
+    fn liveness_of(&self, id: &SessionId) -> Liveness {
         match (self.registered, self.sessions.contains(&id.0)) {
             (true, true) => Liveness::Live,
             (true, false) => Liveness::NotLive,
@@ -237,7 +241,7 @@ impl Running {
     }
 }
 
-fn running(root: &Path) -> Running {
+fn find_running(root: &Path) -> RunningClients {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Registered {
@@ -245,11 +249,11 @@ fn running(root: &Path) -> Running {
         session_id: String,
     }
     let Ok(listing) = fs_err::read_dir(root.join("sessions")) else {
-        return Running { sessions: Vec::new(), registered: false };
+        return RunningClients { sessions: Vec::new(), registered: false };
     };
     let files = listing.filter_map(Result::ok).map(|entry| entry.path());
-    let entries = files.filter_map(|path| file::read_text(&path, MAX_NOTE).ok());
+    let entries = files.filter_map(|path| file::read_text(&path, MAX_NOTE_BYTES).ok());
     let entries = entries.filter_map(|text| serde_json::from_str::<Registered>(&text).ok());
     let alive = entries.filter(|entry| may_run(entry.pid));
-    Running { sessions: alive.map(|entry| entry.session_id).collect(), registered: true }
+    RunningClients { sessions: alive.map(|entry| entry.session_id).collect(), registered: true }
 }

@@ -10,16 +10,16 @@ mod boilerplate;
 mod command;
 mod dialect;
 mod discover;
-mod heard;
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
-mod heard_tests;
 mod kept_files;
 mod past;
+mod prompt_sorter;
 mod queue;
 mod read;
 mod record;
 mod slug;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod speaker_tests;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
@@ -32,7 +32,7 @@ mod write_tests;
 use carryover_core::transcript::{Action, Answer, Call, Outcome, Permission};
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Claude Code, 1.0 to 2.1.
 pub(crate) struct ClaudeCode;
@@ -45,16 +45,16 @@ static FACTS: Facts = Facts {
     start: &["claude", "{prompt}"],
     packages: &["@anthropic-ai/claude-code"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("CLAUDE_CONFIG_DIR"), path: &[] },
-        PathRule { on: &[], base: Base::Home, path: &[".claude"] },
+        PathRule { on: &[], base: PathBase::Variable("CLAUDE_CONFIG_DIR"), path: &[] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".claude"] },
     ],
-    tracks: &[&["projects", "*", "*.jsonl"]],
-    limits: Limits::Worded,
+    session_patterns: &[&["projects", "*", "*.jsonl"]],
+    limits: LimitForm::TextOnly,
     keeps_plan_mode: true,
     instruction_files: &["CLAUDE.md"],
     versions_seen: ("1.0.128", "2.1.325"),
     windows: &[ModelWindow { prefix: "claude-", tokens: 200_000 }],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     default_window: 200_000,
     resume_budget: 120_000,
     ..Facts::USUAL
@@ -70,26 +70,25 @@ impl Agent for ClaudeCode {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for ClaudeCode {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
+        dialect::interpret_call(call, outcome)
     }
 
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        answers::answers(call, outcome)
+        answers::read_answers(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        boilerplate::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        boilerplate::strip_exit_code(outcome);
     }
 }
 
-/// What a permission mode allows.
-fn permission(mode: &str) -> Permission {
+fn parse_permission(mode: &str) -> Permission {
     match mode {
         "plan" => Permission::Plan,
         "acceptEdits" => Permission::AcceptEdits,

@@ -8,11 +8,11 @@ use super::boilerplate;
 use super::command;
 use super::wire::WireRecord;
 
-/// What a record says of the queue. The client's own notices wait in the same queue, and so do commands for the client:
+/// A record's change of the queue. The client's own notices wait in the same queue, and so do commands for the client:
 /// neither is a prompt.
-pub(super) fn change(record: &WireRecord<'_>) -> Body {
+pub(super) fn read_change(record: &WireRecord<'_>) -> Body {
     let words = record.content.as_deref();
-    if words.is_some_and(is_clients) {
+    if words.is_some_and(is_client_text) {
         return Body::Opaque(Cow::Borrowed("queue-operation/client"));
     }
     let change = match (record.operation.as_deref(), words) {
@@ -29,7 +29,7 @@ pub(super) fn change(record: &WireRecord<'_>) -> Body {
 }
 
 /// Whether something that waits is not for the agent, or not from the user.
-fn is_clients(words: &str) -> bool {
+fn is_client_text(words: &str) -> bool {
     let words = words.trim_start();
-    boilerplate::is_message(words) || words.starts_with(r#"{"task_id":"#) || command::is_local_line(words)
+    boilerplate::is_external_message(words) || words.starts_with(r#"{"task_id":"#) || command::is_local_line(words)
 }

@@ -6,19 +6,19 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Begin, Blob, Body, Call, CallForm, CallId, Compacted, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note,
-    Origin, Outcome, Part, Place, Reasoning, SessionId, Status, TitleRank, WORDLESS,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Compaction, EntryKey, Fact, Failure, FailureKind, Node, NodeId,
+    Note, Origin, Outcome, PROMPT_WITHOUT_WORDS, Part, Reasoning, SessionId, StartSetting, Status, TitleRank,
 };
 
-use super::boilerplate::{self, Came};
-use super::heard::Heard;
+use super::boilerplate::{self, PromptSource};
+use super::prompt_sorter::PromptSorter;
 use super::wire::{WireBlock, WireCompaction, WireContent, WireErrorParams, WireRecord, WireSource, is_from_elsewhere};
 use super::{queue, usage};
 use crate::Version;
 use crate::formats::jsonl::{self, Line, Repeated};
 use crate::formats::text::Text;
 
-/// What a line says.
+/// The entries and facts of one line.
 pub(super) type Parsed = jsonl::Parsed<More>;
 
 /// What only lines of this client tell.
@@ -31,10 +31,10 @@ pub(super) struct More {
 }
 
 /// The model of what the client says in the model's place.
-pub(super) const SYNTHETIC: &str = "<synthetic>";
+pub(super) const SYNTHETIC_MODEL: &str = "<synthetic>";
 
 /// Bookkeeping that no model ever sees and that can be large; its lines begin with their type.
-const NOISE: &[&str] = &[
+const NOISE_KINDS: &[&str] = &[
     "api-request",
     "api-request-blob",
     "api-request-shape",
@@ -48,26 +48,26 @@ const NOISE: &[&str] = &[
 
 /// What the lines before said of the session as a whole.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct LastFacts {
     repeated: Repeated,
     entrypoint: String,
 }
 
-impl Said {
+impl LastFacts {
     /// The model, where it is another one than before.
-    pub(super) fn model(&mut self, model: Option<&str>) -> Option<Fact> {
-        self.repeated.model(model.filter(|model| *model != SYNTHETIC))
+    pub(super) fn update_model(&mut self, model: Option<&str>) -> Option<Fact> {
+        self.repeated.model(model.filter(|model| *model != SYNTHETIC_MODEL))
     }
 }
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
-    parse_after(&mut Said::default(), line, file)
+    parse_after(&mut LastFacts::default(), line, file)
 }
 
 /// Reads a line that comes after others.
-pub(super) fn parse_after(said: &mut Said, line: Line<'_>, file: u16) -> Option<Parsed> {
-    if let Some(kind) = noise(line.bytes).filter(|_| !line.unterminated) {
+pub(super) fn parse_after(said: &mut LastFacts, line: Line<'_>, file: u16) -> Option<Parsed> {
+    if let Some(kind) = noise_kind(line.bytes).filter(|_| !line.unterminated) {
         let body = match kind {
             "file-history-snapshot" | "file-history-delta" => Body::Note(Note::Snapshot),
             _ => Body::Opaque(Cow::Borrowed(kind)),
@@ -77,72 +77,75 @@ pub(super) fn parse_after(said: &mut Said, line: Line<'_>, file: u16) -> Option<
         return Some(parsed);
     }
     jsonl::parse_line(line, file, |key, record: WireRecord<'_>| {
-        Reading { line: line.bytes, key, record: &record, said }.parsed()
+        RecordReader { line: line.bytes, key, record: &record, last_facts: said }.parse_record()
     })
 }
 
 /// Whether a kind is bookkeeping that we know.
 pub(super) fn is_noise(kind: &str) -> bool {
-    NOISE.contains(&kind)
+    NOISE_KINDS.contains(&kind)
 }
 
 /// The kind of a noise line, by its first bytes alone. Progress has a place in the chain, which its first bytes do not
 /// tell.
-fn noise(line: &[u8]) -> Option<&'static str> {
+fn noise_kind(line: &[u8]) -> Option<&'static str> {
     let rest = line.strip_prefix(br#"{"type":""#)?;
     let kind = &rest[..rest.iter().take(32).position(|byte| *byte == b'"')?];
-    NOISE.iter().copied().find(|noise| noise.as_bytes() == kind && *noise != "progress")
+    NOISE_KINDS.iter().copied().find(|noise| noise.as_bytes() == kind && *noise != "progress")
 }
 
 /// A record in the course of being read.
-pub(super) struct Reading<'r, 'a> {
+pub(super) struct RecordReader<'r, 'a> {
     line: &'a [u8],
     key: EntryKey,
     record: &'r WireRecord<'a>,
-    said: &'r mut Said,
+    last_facts: &'r mut LastFacts,
 }
 
-impl Reading<'_, '_> {
-    fn parsed(&mut self) -> Parsed {
+impl RecordReader<'_, '_> {
+    fn parse_record(&mut self) -> Parsed {
         let mut parsed = Parsed::empty(self.key);
         parsed.more.chained = self.record.uuid.is_some();
         if parsed.more.chained {
-            self.envelope(&mut parsed);
+            self.read_envelope(&mut parsed);
         }
-        let bodies = self.bodies(&mut parsed.facts);
+        let bodies = self.read_bodies(&mut parsed.facts);
         if &*self.record.kind == "human" && self.record.message.is_some() {
             // Descriptions of the format on the web have it, and no client; what somebody wrote after them is not passed over.
             parsed.rejected = Some("words of the user in a shape that no version of the client writes");
         }
-        let node = self.node();
+        let node = self.make_node();
         let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
         let side = self.record.is_sidechain == Some(true);
         parsed.put(at, side, node, bodies);
         parsed
     }
 
-    fn envelope(&mut self, parsed: &mut Parsed) {
+    fn read_envelope(&mut self, parsed: &mut Parsed) {
         let record = self.record;
         let (cwd, branch) = (record.cwd.as_deref(), record.git_branch.as_deref());
-        self.said.repeated.tell(&mut parsed.facts, cwd, branch, record.version.as_deref());
+        self.last_facts.repeated.tell(&mut parsed.facts, cwd, branch, record.version.as_deref());
         let model = record.message.as_ref().and_then(|message| message.model.as_deref());
-        parsed.facts.extend(self.said.model(model));
-        if let Some(name) = record.entrypoint.as_deref().filter(|name| jsonl::is_news(&mut self.said.entrypoint, name))
+        parsed.facts.extend(self.last_facts.update_model(model));
+        if let Some(name) =
+            record.entrypoint.as_deref().filter(|name| jsonl::is_news(&mut self.last_facts.entrypoint, name))
         {
-            parsed.facts.push(Fact::Begun(Begin::Entrypoint(name.to_owned())));
+            parsed.facts.push(Fact::StartSetting(StartSetting::Entrypoint(name.to_owned())));
         }
         if record.is_sidechain == Some(true) {
             parsed.more.agent_of = record.session_id.as_deref().map(|id| SessionId(id.to_owned()));
         }
     }
 
-    fn node(&self) -> Option<Node> {
-        let id = NodeId::of(self.record.uuid.as_deref()?);
+    fn make_node(&self) -> Option<Node> {
+        let id = NodeId::from_name(self.record.uuid.as_deref()?);
         let parent = self.record.parent_uuid.as_deref().filter(|_| !self.names_wrong_parent());
         // A parent that is nowhere is the record before.
-        let parent = parent.map(NodeId::of).or(self.record.parent_uuid.as_ref().map(|_| NodeId::of("")));
+        let parent = parent.map(NodeId::from_name).or(self.record.parent_uuid.as_ref().map(|_| NodeId::from_name("")));
         let group = match &*self.record.kind {
-            "assistant" => self.record.message.as_ref().and_then(|message| message.id.as_deref()).map(NodeId::of),
+            "assistant" => {
+                self.record.message.as_ref().and_then(|message| message.id.as_deref()).map(NodeId::from_name)
+            }
             _ => None,
         };
         Some(Node { id, parent, group })
@@ -158,78 +161,84 @@ impl Reading<'_, '_> {
     }
 
     fn version(&self) -> Option<Version> {
-        self.record.version.as_deref().and_then(Version::find)
+        self.record.version.as_deref().and_then(Version::find_in)
     }
 
-    fn bodies(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
+    fn read_bodies(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
         let record = self.record;
         match &*record.kind {
-            "user" => self.user(facts),
-            "assistant" => self.assistant(),
-            "attachment" => record.attachment.as_ref().map(|attachment| self.attached(attachment)).unwrap_or_default(),
-            "system" => vec![(Origin::Harness, self.system())],
-            "custom-title" => note(facts, title(TitleRank::Given, record.custom_title.as_ref()), Note::Title),
-            "ai-title" => note(facts, title(TitleRank::Generated, record.ai_title.as_ref()), Note::Title),
-            "summary" => note(facts, title(TitleRank::Generated, record.summary.as_ref()), Note::Title),
-            "permission-mode" => {
-                facts.extend(self.permission());
-                note(facts, None, Note::Mode)
+            "user" => self.read_user(facts),
+            "assistant" => self.read_assistant(),
+            "attachment" => {
+                record.attachment.as_ref().map(|attachment| self.read_attachment(attachment)).unwrap_or_default()
             }
-            "mode" | "agent-name" => note(facts, None, Note::Mode),
-            "queue-operation" => vec![(Origin::Harness, queue::change(record))],
-            "last-prompt" => self.last_prompt(),
+            "system" => vec![(Origin::Harness, self.read_system())],
+            "custom-title" => {
+                note_bodies(facts, title_fact(TitleRank::Given, record.custom_title.as_ref()), Note::Title)
+            }
+            "ai-title" => note_bodies(facts, title_fact(TitleRank::Generated, record.ai_title.as_ref()), Note::Title),
+            "summary" => note_bodies(facts, title_fact(TitleRank::Generated, record.summary.as_ref()), Note::Title),
+            "permission-mode" => {
+                facts.extend(self.permission_facts());
+                note_bodies(facts, None, Note::Mode)
+            }
+            "mode" | "agent-name" => note_bodies(facts, None, Note::Mode),
+            "queue-operation" => vec![(Origin::Harness, queue::read_change(record))],
+            "last-prompt" => self.read_last_prompt(),
             kind => vec![(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))],
         }
     }
 
-    fn permission(&self) -> Vec<Fact> {
+    fn permission_facts(&self) -> Vec<Fact> {
         let Some(mode) = self.record.permission_mode.as_deref() else { return Vec::new() };
-        let begin = Begin::PermissionMode(mode.to_owned());
-        vec![Fact::Permission(super::permission(mode)), Fact::Begun(begin)]
+        let begin = StartSetting::PermissionMode(mode.to_owned());
+        vec![Fact::Permission(super::parse_permission(mode)), Fact::StartSetting(begin)]
     }
 
     /// The record that the client goes on from. The prompt in it names the session in the client's own list; the first
     /// one, which stays the same, names it better.
-    fn last_prompt(&self) -> Vec<(Origin, Body)> {
-        let leaf = self.record.leaf_uuid.as_deref().map_or(Note::Title, |leaf| Note::Leaf(NodeId::of(leaf)));
+    fn read_last_prompt(&self) -> Vec<(Origin, Body)> {
+        let leaf = self.record.leaf_uuid.as_deref().map_or(Note::Title, |leaf| Note::Leaf(NodeId::from_name(leaf)));
         vec![(Origin::Harness, Body::Note(leaf))]
     }
 
-    fn system(&self) -> Body {
+    fn read_system(&self) -> Body {
         match self.record.subtype.as_deref() {
-            Some("compact_boundary") => Body::Compacted(Box::new(compacted(self.record.compact_metadata.as_ref()))),
+            Some("compact_boundary") => {
+                Body::Compacted(Box::new(read_compaction(self.record.compact_metadata.as_ref())))
+            }
             Some(subtype) => Body::Opaque(Cow::Owned(format!("system/{subtype}"))),
             None => Body::Opaque(Cow::Borrowed("system")),
         }
     }
 
-    fn user(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
-        let Some(message) = &self.record.message else { return vec![opaque(WORDLESS)] };
-        facts.extend(self.permission());
+    fn read_user(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
+        let Some(message) = &self.record.message else { return vec![opaque_body(PROMPT_WITHOUT_WORDS)] };
+        facts.extend(self.permission_facts());
         if self.record.is_compact_summary == Some(true) {
-            return vec![(Origin::Agent, Body::Summary(self.parts(&message.content)))];
+            return vec![(Origin::Agent, Body::Summary(self.read_parts(&message.content)))];
         }
-        let mut bodies = self.heard(&message.content, self.came());
+        let mut bodies = self.sort_content(&message.content, self.prompt_source());
         if bodies.is_empty() {
-            bodies.push(opaque(WORDLESS));
+            bodies.push(opaque_body(PROMPT_WITHOUT_WORDS));
         }
         if self.record.is_meta != Some(true) && self.record.is_sidechain != Some(true) {
-            facts.extend(bodies.iter().find_map(first_prompt));
+            facts.extend(bodies.iter().find_map(prompt_title_fact));
         }
         bodies
     }
 
     /// Sorts what stands in the user's place by who said it.
-    pub(super) fn heard(&self, content: &WireContent<'_>, came: Came) -> Vec<(Origin, Body)> {
-        let mut heard = Heard::new(came);
+    pub(super) fn sort_content(&self, content: &WireContent<'_>, came: PromptSource) -> Vec<(Origin, Body)> {
+        let mut heard = PromptSorter::new(came);
         match content {
-            WireContent::Text(text) => heard.text(text),
+            WireContent::Text(text) => heard.add_text(text),
             WireContent::Blocks(blocks) => {
                 for block in blocks {
                     match &*block.kind {
-                        "text" => heard.text(block.text.as_deref().unwrap_or_default()),
-                        "tool_result" => heard.outcome(self.outcome(block)),
-                        _ => heard.parts(self.part(block)),
+                        "text" => heard.add_text(block.text.as_deref().unwrap_or_default()),
+                        "tool_result" => heard.add_outcome(self.read_outcome(block)),
+                        _ => heard.add_parts(self.read_part(block)),
                     }
                 }
             }
@@ -237,35 +246,35 @@ impl Reading<'_, '_> {
         heard.finish()
     }
 
-    fn came(&self) -> Came {
+    fn prompt_source(&self) -> PromptSource {
         let record = self.record;
         match record.prompt_source.as_deref() {
-            _ if record.is_meta == Some(true) => Came::Hidden,
-            _ if is_from_elsewhere(record.origin) => Came::Brought,
-            Some("typed" | "sdk") => Came::Typed,
-            _ => Came::Unknown,
+            _ if record.is_meta == Some(true) => PromptSource::Hidden,
+            _ if is_from_elsewhere(record.origin) => PromptSource::External,
+            Some("typed" | "sdk") => PromptSource::Typed,
+            _ => PromptSource::Unknown,
         }
     }
 
-    fn assistant(&self) -> Vec<(Origin, Body)> {
-        let Some(message) = &self.record.message else { return vec![opaque("assistant")] };
+    fn read_assistant(&self) -> Vec<(Origin, Body)> {
+        let Some(message) = &self.record.message else { return vec![opaque_body("assistant")] };
         if self.record.is_api_error_message == Some(true) {
-            return vec![(Origin::Harness, Body::Failure(Box::new(self.failure(&message.content))))];
+            return vec![(Origin::Harness, Body::Failure(Box::new(self.read_failure(&message.content))))];
         }
-        let synthetic = message.model.as_deref() == Some(SYNTHETIC);
+        let synthetic = message.model.as_deref() == Some(SYNTHETIC_MODEL);
         let origin = if synthetic { Origin::Harness } else { Origin::Agent };
         let mut bodies: Vec<(Origin, Body)> = match &message.content {
             WireContent::Text(text) => vec![(origin, Body::Reply(vec![Part::Text(text.to_string())]))],
-            WireContent::Blocks(blocks) => blocks.iter().map(|block| (origin, said(block))).collect(),
+            WireContent::Blocks(blocks) => blocks.iter().map(|block| (origin, read_block(block))).collect(),
         };
         // A record that says nothing has no place in the conversation.
-        let usage = usage::of(message.usage, message.id.as_deref()).filter(|_| !bodies.is_empty());
+        let usage = usage::from_message(message.usage, message.id.as_deref()).filter(|_| !bodies.is_empty());
         bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
         bodies
     }
 
-    fn outcome(&self, block: &WireBlock<'_>) -> Body {
-        let mut parts = block.content.as_ref().map(|content| self.parts(content)).unwrap_or_default();
+    fn read_outcome(&self, block: &WireBlock<'_>) -> Body {
+        let mut parts = block.content.as_ref().map(|content| self.read_parts(content)).unwrap_or_default();
         if self.appends_reminders() {
             for part in &mut parts {
                 if let Part::Text(text) = part {
@@ -277,7 +286,7 @@ impl Reading<'_, '_> {
             Part::Text(text) => Some(text.as_str()),
             Part::Blob(_) => None,
         });
-        let exit_code = text.and_then(exit_code);
+        let exit_code = text.and_then(parse_exit_code);
         let interrupted = text.is_some_and(boilerplate::is_interruption);
         let status = match block.is_error {
             _ if interrupted => Status::Interrupted,
@@ -294,113 +303,113 @@ impl Reading<'_, '_> {
         self.version().is_some_and(|version| version < Version(2, 1, 100))
     }
 
-    pub(super) fn parts(&self, content: &WireContent<'_>) -> Vec<Part> {
+    pub(super) fn read_parts(&self, content: &WireContent<'_>) -> Vec<Part> {
         match content {
             WireContent::Text(text) => vec![Part::Text(text.to_string())],
-            WireContent::Blocks(blocks) => blocks.iter().filter_map(|block| self.part(block)).collect(),
+            WireContent::Blocks(blocks) => blocks.iter().filter_map(|block| self.read_part(block)).collect(),
         }
     }
 
-    fn part(&self, block: &WireBlock<'_>) -> Option<Part> {
+    fn read_part(&self, block: &WireBlock<'_>) -> Option<Part> {
         if let Some(text) = &block.text {
             return Some(Part::Text(text.to_string()));
         }
-        let blob = self.blob(block.source.as_ref()?, &block.kind)?;
+        let blob = self.read_blob(block.source.as_ref()?, &block.kind)?;
         Some(Part::Blob(blob))
     }
 
-    fn blob(&self, source: &WireSource<'_>, kind: &str) -> Option<Blob> {
+    fn read_blob(&self, source: &WireSource<'_>, kind: &str) -> Option<Blob> {
         let usual = if kind == "document" { "application/pdf" } else { "image/png" };
         let media_type = source.media_type.as_deref().unwrap_or(usual).to_owned();
         let place = match (&source.data, &source.url) {
-            (Some(data), _) => self.place(data),
-            (None, Some(url)) => Place::Remote(url.to_string()),
+            (Some(data), _) => self.blob_location(data),
+            (None, Some(url)) => BlobLocation::Remote(url.to_string()),
             (None, None) => return None,
         };
-        Some(Blob { media_type, name: None, place })
+        Some(Blob { media_type, name: None, location: place })
     }
 
     /// Base64 stands in the line as it is, so its place is enough.
-    pub(super) fn place(&self, data: &Text<'_>) -> Place {
-        match data.place_in(self.line) {
-            Some(start) => Place::Encoded {
+    pub(super) fn blob_location(&self, data: &Text<'_>) -> BlobLocation {
+        match data.offset_in(self.line) {
+            Some(start) => BlobLocation::Encoded {
                 file: self.key.file,
                 offset: self.key.offset + start as u64,
                 length: data.len() as u64,
             },
-            None => Place::Inline((&**data).into()),
+            None => BlobLocation::Inline((&**data).into()),
         }
     }
 
-    fn failure(&self, content: &WireContent<'_>) -> Failure {
-        let message = carryover_core::transcript::text_of(&self.parts(content));
+    fn read_failure(&self, content: &WireContent<'_>) -> Failure {
+        let message = carryover_core::transcript::text_of(&self.read_parts(content));
         let kind = match self.record.error.as_deref() {
             Some("rate_limit") => FailureKind::RateLimit,
             Some("server_error") => FailureKind::Server,
             Some("authentication_failed") => FailureKind::Authentication,
             Some("billing_error") => FailureKind::Billing,
-            _ if tells_limit(&message) => FailureKind::RateLimit,
+            _ if mentions_limit(&message) => FailureKind::RateLimit,
             _ => FailureKind::Other,
         };
         let params =
             self.record.api_error_params.and_then(|raw| serde_json::from_str::<WireErrorParams>(raw.get()).ok());
         let resets_at = params.and_then(|params| params.rate_limit_info).and_then(|limit| limit.resets_at);
-        let resets_at = resets_at.or_else(|| told_reset(&message));
+        let resets_at = resets_at.or_else(|| parse_reset_time(&message));
         let resets_at = resets_at.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
         Failure { kind, message, resets_at }
     }
 }
 
 /// Whether an error tells a limit in words alone, as clients before 2.1 write it.
-fn tells_limit(message: &str) -> bool {
+fn mentions_limit(message: &str) -> bool {
     ["usage limit reached", "rate_limit_error", "hit your limit"].iter().any(|words| message.contains(words))
 }
 
 /// When a limit ends: clients of 1.0 write the second behind a bar, `usage limit reached|1794744000`.
-fn told_reset(message: &str) -> Option<i64> {
+fn parse_reset_time(message: &str) -> Option<i64> {
     let (_, second) = message.split_once("limit reached|")?;
     second.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// One block of the agent's message.
-fn said(block: &WireBlock<'_>) -> Body {
+fn read_block(block: &WireBlock<'_>) -> Body {
     match &*block.kind {
-        "text" => Body::Reply(vec![Part::Text(owned(block.text.as_ref()))]),
+        "text" => Body::Reply(vec![Part::Text(owned_text(block.text.as_ref()))]),
         "thinking" => Body::Reasoning(Box::new(Reasoning {
-            text: owned(block.thinking.as_ref()),
+            text: owned_text(block.thinking.as_ref()),
             sealed: block.signature.as_deref().is_some_and(|signature| !signature.is_empty()),
         })),
         "redacted_thinking" => Body::Reasoning(Box::new(Reasoning { text: String::new(), sealed: true })),
         "tool_use" => Body::Call(Box::new(Call {
             id: CallId(block.id.as_deref().unwrap_or_default().into()),
-            tool: owned(block.name.as_ref()),
-            input: block.input.map_or_else(Json::empty, Json::from_raw),
+            tool: owned_text(block.name.as_ref()),
+            input: block.input.map_or_else(Json::empty_object, Json::from_raw),
             form: CallForm::Function,
         })),
         kind => Body::Opaque(Cow::Owned(kind.to_owned())),
     }
 }
 
-fn opaque(kind: &'static str) -> (Origin, Body) {
+fn opaque_body(kind: &'static str) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
 }
 
-fn note(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Vec<(Origin, Body)> {
+fn note_bodies(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Vec<(Origin, Body)> {
     facts.extend(fact);
     vec![(Origin::Harness, Body::Note(note))]
 }
 
-fn owned(text: Option<&Text<'_>>) -> String {
+fn owned_text(text: Option<&Text<'_>>) -> String {
     text.map(|text| text.to_string()).unwrap_or_default()
 }
 
-fn title(rank: TitleRank, text: Option<&Text<'_>>) -> Option<Fact> {
+fn title_fact(rank: TitleRank, text: Option<&Text<'_>>) -> Option<Fact> {
     let text = one_line(text?, 200);
     (!text.is_empty()).then_some(Fact::Title(rank, text))
 }
 
 /// The title that a prompt of the user's gives.
-fn first_prompt((origin, body): &(Origin, Body)) -> Option<Fact> {
+fn prompt_title_fact((origin, body): &(Origin, Body)) -> Option<Fact> {
     let parts = Some(body.parts()).filter(|_| *origin == Origin::User)?;
     let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
     // Long prompts are named by their beginning, and that needs no look at the rest.
@@ -409,17 +418,17 @@ fn first_prompt((origin, body): &(Origin, Body)) -> Option<Fact> {
     (!line.is_empty()).then_some(Fact::Title(TitleRank::FirstPrompt, line))
 }
 
-fn compacted(metadata: Option<&WireCompaction<'_>>) -> Compacted {
+fn read_compaction(metadata: Option<&WireCompaction<'_>>) -> Compaction {
     let segment = metadata.and_then(|metadata| metadata.preserved_segment.as_ref());
-    Compacted {
-        kept: segment.map(|segment| (NodeId::of(&segment.head), NodeId::of(&segment.tail))),
-        anchor: segment.and_then(|segment| segment.anchor.as_deref()).map(NodeId::of),
-        ..Compacted::default()
+    Compaction {
+        kept: segment.map(|segment| (NodeId::from_name(&segment.head), NodeId::from_name(&segment.tail))),
+        anchor: segment.and_then(|segment| segment.anchor.as_deref()).map(NodeId::from_name),
+        ..Compaction::default()
     }
 }
 
 /// The exit code that a failed command's outcome begins with.
-fn exit_code(text: &str) -> Option<i32> {
+fn parse_exit_code(text: &str) -> Option<i32> {
     let rest = text.strip_prefix("Error: ").unwrap_or(text).strip_prefix("Exit code ")?;
     let digits = rest.split(|c: char| !c.is_ascii_digit() && c != '-').next()?;
     digits.parse().ok()

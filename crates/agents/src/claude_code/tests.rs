@@ -1,4 +1,4 @@
-//! What real clients wrote, read.
+//! Sessions that real clients wrote, read.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ fn fixture(name: &str) -> PathBuf {
     fixtures::fixture(&ClaudeCode, name)
 }
 
-fn read(path: &Path) -> Transcript {
+fn read_session(path: &Path) -> Transcript {
     fixtures::read(&ClaudeCode, path)
 }
 
@@ -24,7 +24,7 @@ fn live_context(transcript: &Transcript) -> String {
 
 #[test]
 fn a_compacted_session_with_hooks() {
-    let transcript = read(&fixture("2.1.325-compact-hooks.jsonl"));
+    let transcript = read_session(&fixture("2.1.325-compact-hooks.jsonl"));
     assert_eq!(transcript.rejected, []);
     assert_eq!(transcript.header.title.as_deref(), Some("renamed-325"));
     insta::assert_snapshot!(live_context(&transcript));
@@ -32,20 +32,20 @@ fn a_compacted_session_with_hooks() {
 
 #[test]
 fn compactions_of_older_clients() {
-    insta::assert_snapshot!("compact_2_0", live_context(&read(&fixture("2.0.77-compact.jsonl"))));
-    insta::assert_snapshot!("compact_1_0", live_context(&read(&fixture("1.0.128-compact.jsonl"))));
+    insta::assert_snapshot!("compact_2_0", live_context(&read_session(&fixture("2.0.77-compact.jsonl"))));
+    insta::assert_snapshot!("compact_1_0", live_context(&read_session(&fixture("1.0.128-compact.jsonl"))));
 }
 
 #[test]
 fn every_tool() {
-    insta::assert_snapshot!("tools_2_1_325", live_context(&read(&fixture("2.1.325-tools.jsonl"))));
-    insta::assert_snapshot!("tools_2_1_197", live_context(&read(&fixture("2.1.197-tools.jsonl"))));
-    insta::assert_snapshot!("tools_1_0", live_context(&read(&fixture("1.0.128-tools.jsonl"))));
+    insta::assert_snapshot!("tools_2_1_325", live_context(&read_session(&fixture("2.1.325-tools.jsonl"))));
+    insta::assert_snapshot!("tools_2_1_197", live_context(&read_session(&fixture("2.1.197-tools.jsonl"))));
+    insta::assert_snapshot!("tools_1_0", live_context(&read_session(&fixture("1.0.128-tools.jsonl"))));
 }
 
 #[test]
 fn a_usage_limit_is_a_failure_and_not_context() {
-    let transcript = read(&fixture("2.1.325-limit.jsonl"));
+    let transcript = read_session(&fixture("2.1.325-limit.jsonl"));
     let failures: Vec<_> = transcript
         .entries
         .iter()
@@ -91,12 +91,12 @@ fn a_past_that_is_passed_over_is_the_past_that_was_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("00000000-0000-4000-8000-000000000001.jsonl");
     std::fs::write(&path, &bytes).unwrap();
-    let passed_over = read(&path);
+    let passed_over = read_session(&path);
     let source = Source { path: path.clone(), key: None };
     let mut builder = TranscriptBuilder::new("claude-code").keeping_everything();
-    ClaudeCode.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    ClaudeCode.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
     let mut whole = builder.finish();
-    assert_eq!(live::order(&passed_over), live::order(&whole));
+    assert_eq!(live::context_order(&passed_over), live::context_order(&whole));
     assert_eq!(passed_over.header, whole.header);
     assert_eq!(passed_over.n_messages(), whole.n_messages());
     let barrier = whole.entries.iter().rposition(|entry| matches!(entry.body, Body::Compacted(_))).unwrap();

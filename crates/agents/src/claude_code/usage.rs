@@ -1,6 +1,6 @@
-//! What a reply cost, from `message.usage`.
+//! The cost of a reply, from `message.usage`.
 //!
-//! What was read from and written to a cache is not in `input_tokens`. A message of several blocks is several lines, each
+//! Tokens read from or written to a cache are not in `input_tokens`. A message of several blocks is several lines, each
 //! with the same figures; in 1.0 and 2.0 the first of them were written before the model had ended.
 
 use carryover_core::transcript::{NodeId, Tokens, Usage};
@@ -22,8 +22,8 @@ struct WireDetails {
     thinking_tokens: Option<u64>,
 }
 
-/// What a line tells of the message that it is of.
-pub(super) fn of(usage: Option<&RawValue>, message: Option<&str>) -> Option<Usage> {
+/// The usage that a line gives for its message.
+pub(super) fn from_message(usage: Option<&RawValue>, message: Option<&str>) -> Option<Usage> {
     let wire: WireUsage = serde_json::from_str(usage?.get()).ok()?;
     let cache_read = wire.cache_read_input_tokens.unwrap_or_default();
     let cache_written = wire.cache_creation_input_tokens.unwrap_or_default();
@@ -35,5 +35,5 @@ pub(super) fn of(usage: Option<&RawValue>, message: Option<&str>) -> Option<Usag
         cache_written,
         reasoning: wire.output_tokens_details.and_then(|details| details.thinking_tokens).unwrap_or_default(),
     };
-    Usage::of(tokens, message.map(NodeId::of))
+    Usage::for_reply(tokens, message.map(NodeId::from_name))
 }

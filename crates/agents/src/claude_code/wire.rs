@@ -1,4 +1,4 @@
-//! What Claude Code writes, as far as we look at it.
+//! The records that Claude Code writes, as far as we look at them.
 //!
 //! Flat structs with optional fields: a field that is not there, or new, costs nothing. Nothing here is the model.
 
@@ -46,7 +46,7 @@ pub(super) struct WireRecord<'a> {
     pub api_error_params: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub permission_mode: Option<Text<'a>>,
-    /// What the client was started as: `cli`, `sdk-cli` and others.
+    /// The way the client was started: `cli`, `sdk-cli` and others.
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub entrypoint: Option<Text<'a>>,
     /// `typed` or `sdk` where somebody gave the prompt.
@@ -69,7 +69,7 @@ pub(super) struct WireRecord<'a> {
     pub leaf_uuid: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub summary: Option<Text<'a>>,
-    /// What happens to the queue of prompts, and the prompt.
+    /// The change to the queue of prompts, and the prompt.
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub operation: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
@@ -84,7 +84,7 @@ pub(super) struct WireMessage<'a> {
     pub model: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub content: WireContent<'a>,
-    /// What the reply cost; each line of a message repeats it.
+    /// The cost of the reply; each line of a message repeats it.
     #[serde(borrow, default)]
     pub usage: Option<&'a RawValue>,
 }
@@ -197,7 +197,7 @@ pub(super) struct WireAttachment<'a> {
     pub hook_event: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub blocking_error: Option<&'a RawValue>,
-    /// What waited while the agent worked.
+    /// The prompt that waited while the agent worked.
     #[serde(borrow, default)]
     pub prompt: Option<WireContent<'a>>,
     /// `prompt` where the user typed it.

@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use super::ClaudeCode;
-use crate::foreign::{self, assert_entries_found, bytes, env, own_entries, records, session, shown};
-use crate::{Carried, Version, WritePlan};
+use crate::write_fixtures::{
+    self, assert_entries_found, full_session, own_entries, records, sample_env, session_bytes, shown,
+};
+use crate::{CarriedEntry, Version, WritePlan};
 
-fn plan(entries: &[Carried], version: Version) -> WritePlan {
-    foreign::plan(&ClaudeCode, &env(), ".claude", Some(version), entries).unwrap()
+fn plan(entries: &[CarriedEntry], version: Version) -> WritePlan {
+    write_fixtures::plan_in_home(&ClaudeCode, &sample_env(), ".claude", Some(version), entries).unwrap()
 }
 #[test]
 fn a_foreign_session_in_this_clients_shape() {
-    let entries = session();
+    let entries = full_session();
     let plan = plan(&entries, Version(2, 1, 325));
     let file = plan.file.to_string_lossy().into_owned();
     assert!(file.starts_with("/home/u/.claude/projects/-home-u-my-repo/"), "{file}");
@@ -21,14 +23,14 @@ fn a_foreign_session_in_this_clients_shape() {
 
 #[test]
 fn every_entry_is_found_again_where_the_plan_says() {
-    let entries = session();
+    let entries = full_session();
     assert_entries_found(&plan(&entries, Version(2, 1, 325)), &entries, &[]);
 }
 
 #[test]
 fn old_clients_get_no_foreign_thinking() {
-    let plan = plan(&session(), Version(2, 0, 77));
-    assert!(!String::from_utf8_lossy(bytes(&plan)).contains("thinking"));
+    let plan = plan(&full_session(), Version(2, 0, 77));
+    assert!(!String::from_utf8_lossy(session_bytes(&plan)).contains("thinking"));
     assert_eq!(plan.losses.iter().map(|loss| loss.what).collect::<Vec<_>>(), ["reasoning"]);
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::patch;
 
 /// The names under which the client has the program.
-const PROGRAMS: &[&str] = &["apply_patch", "applypatch"];
+const PATCH_PROGRAMS: &[&str] = &["apply_patch", "applypatch"];
 
 /// A command as it stands in a call.
 #[derive(Deserialize)]
@@ -21,37 +21,37 @@ pub(super) enum WireWords {
 
 impl WireWords {
     /// The command alone: `["bash", "-lc", "…"]` without its shell; other words are joined, quoted where they need it.
-    pub(super) fn line(self) -> String {
+    pub(super) fn into_line(self) -> String {
         match self {
             Self::Line(line) => line,
-            Self::Words(words) => match script_of(&words) {
+            Self::Words(words) => match shell_script(&words) {
                 Some(script) => script.to_owned(),
-                None => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+                None => words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" "),
             },
         }
     }
 
-    /// What the command changes, where it does nothing but apply patches.
-    pub(super) fn changes(&self, workdir: Option<&str>) -> Option<Vec<Change>> {
+    /// The changes that the command makes, where it does nothing but apply patches.
+    pub(super) fn patch_changes(&self, workdir: Option<&str>) -> Option<Vec<Change>> {
         let script = match self {
             Self::Line(line) => line,
             Self::Words(words) => match words.as_slice() {
-                [program, text] if PROGRAMS.contains(&program.as_str()) => {
-                    return patch::parse(text).map(|changes| patch::placed(changes, workdir));
+                [program, text] if PATCH_PROGRAMS.contains(&program.as_str()) => {
+                    return patch::parse(text).map(|changes| patch::prefix_paths(changes, workdir));
                 }
-                words => script_of(words)?,
+                words => shell_script(words)?,
             },
         };
         // Most commands are none, and need no closer look.
-        if !PROGRAMS.iter().any(|program| script.contains(program)) {
+        if !PATCH_PROGRAMS.iter().any(|program| script.contains(program)) {
             return None;
         }
-        Statements { rest: script, folder: workdir.map(str::to_owned), changes: Vec::new() }.read()
+        StatementReader { rest: script, folder: workdir.map(str::to_owned), changes: Vec::new() }.read_all()
     }
 }
 
 /// The script in the words by which a shell is called.
-fn script_of(words: &[String]) -> Option<&str> {
+fn shell_script(words: &[String]) -> Option<&str> {
     let (shell, flag, script) = match words {
         [shell, flag, script] => (shell, flag, script),
         [shell, skipped, flag, script] if skipped.eq_ignore_ascii_case("-noprofile") => (shell, flag, script),
@@ -64,7 +64,7 @@ fn script_of(words: &[String]) -> Option<&str> {
     (is_shell && is_flag).then_some(script)
 }
 
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {
         return word.to_owned();
@@ -73,53 +73,53 @@ fn quoted(word: &str) -> String {
 }
 
 /// A script in the course of being read, statement by statement.
-struct Statements<'s> {
+struct StatementReader<'s> {
     rest: &'s str,
     /// Where the next patch applies.
     folder: Option<String>,
     changes: Vec<Change>,
 }
 
-impl Statements<'_> {
+impl StatementReader<'_> {
     /// All changes; `None` where anything is done besides.
-    fn read(mut self) -> Option<Vec<Change>> {
+    fn read_all(mut self) -> Option<Vec<Change>> {
         loop {
             self.rest = self.rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == ';');
             self.rest = self.rest.strip_prefix("&&").unwrap_or(self.rest).trim_start();
             if self.rest.is_empty() {
                 return (!self.changes.is_empty()).then_some(self.changes);
             }
-            self.statement()?;
+            self.read_statement()?;
         }
     }
 
-    fn statement(&mut self) -> Option<()> {
+    fn read_statement(&mut self) -> Option<()> {
         let (word, behind) = split_word(self.rest)?;
         match word {
             "cd" => {
                 let (folder, behind) = split_word(behind.trim_start_matches(' '))?;
-                self.folder = Some(patch::join(self.folder.as_deref(), folder));
+                self.folder = Some(patch::join_path(self.folder.as_deref(), folder));
                 self.rest = behind;
             }
             // Only how the shell goes on after an error.
             "set" => self.rest = behind.find([';', '\n']).map(|end| &behind[end..])?,
             "cat" => {
-                let (body, line, behind) = here_document(behind.trim_start())?;
+                let (body, line, behind) = split_here_document(behind.trim_start())?;
                 let program = line.trim().strip_prefix('|')?.trim();
-                self.patch(Some(program).filter(|program| PROGRAMS.contains(program)).map(|_| body)?)?;
+                self.add_patch(Some(program).filter(|program| PATCH_PROGRAMS.contains(program)).map(|_| body)?)?;
                 self.rest = behind;
             }
-            word if PROGRAMS.contains(&word) => {
+            word if PATCH_PROGRAMS.contains(&word) => {
                 let behind = behind.trim_start_matches(' ');
                 if behind.starts_with("<<") {
-                    let (body, line, behind) = here_document(behind)?;
-                    self.patch(body)?;
-                    // What stands behind the mark in its line belongs to the command, too.
+                    let (body, line, behind) = split_here_document(behind)?;
+                    self.add_patch(body)?;
+                    // The rest of the mark's line belongs to the command, too.
                     Some(()).filter(|()| line.trim().is_empty())?;
                     self.rest = behind;
                 } else {
-                    let (text, behind) = quotation(behind)?;
-                    self.patch(&text)?;
+                    let (text, behind) = split_quotation(behind)?;
+                    self.add_patch(&text)?;
                     self.rest = behind;
                 }
             }
@@ -128,8 +128,8 @@ impl Statements<'_> {
         Some(())
     }
 
-    fn patch(&mut self, text: &str) -> Option<()> {
-        self.changes.extend(patch::placed(patch::parse(text)?, self.folder.as_deref()));
+    fn add_patch(&mut self, text: &str) -> Option<()> {
+        self.changes.extend(patch::prefix_paths(patch::parse(text)?, self.folder.as_deref()));
         Some(())
     }
 }
@@ -145,7 +145,7 @@ fn split_word(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The body of a here-document, the rest of the line that begins it, and what follows it.
-fn here_document(text: &str) -> Option<(&str, &str, &str)> {
+fn split_here_document(text: &str) -> Option<(&str, &str, &str)> {
     let text = text.strip_prefix("<<")?;
     let text = text.strip_prefix('-').unwrap_or(text).trim_start_matches(' ');
     let (mark, behind) = split_word(text)?;
@@ -162,7 +162,7 @@ fn here_document(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// A text in quotes, as the shell would hand it over.
-fn quotation(text: &str) -> Option<(String, &str)> {
+fn split_quotation(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|letter| matches!(letter, '"' | '\''))?;
     let mut said = String::new();
     let mut letters = text.char_indices().skip(1);
@@ -191,18 +191,18 @@ mod tests {
     }
 
     fn changes_of(script: &str) -> Option<Vec<Change>> {
-        WireWords::Line(script.to_owned()).changes(None)
+        WireWords::Line(script.to_owned()).patch_changes(None)
     }
 
     #[test]
     fn a_patch_is_found_however_the_program_is_called() {
         let words = |words: &[&str]| WireWords::Words(words.iter().map(|word| (*word).to_owned()).collect());
         for program in ["apply_patch", "applypatch"] {
-            assert_eq!(words(&[program, PATCH]).changes(None), Some(added("a.rs")));
+            assert_eq!(words(&[program, PATCH]).patch_changes(None), Some(added("a.rs")));
             let script = format!("{program} <<'EOF'\n{PATCH}\nEOF\n");
             assert_eq!(changes_of(&script), Some(added("a.rs")));
-            assert_eq!(words(&["bash", "-lc", &script]).changes(None), Some(added("a.rs")));
-            assert_eq!(words(&["/usr/bin/zsh", "-c", &script]).changes(None), Some(added("a.rs")));
+            assert_eq!(words(&["bash", "-lc", &script]).patch_changes(None), Some(added("a.rs")));
+            assert_eq!(words(&["/usr/bin/zsh", "-c", &script]).patch_changes(None), Some(added("a.rs")));
         }
         assert_eq!(changes_of(&format!("apply_patch << 'EOF'\n{PATCH}")), Some(added("a.rs")));
         assert_eq!(changes_of(&format!("apply_patch << \"PATCH\"\n{PATCH}\nPATCH")), Some(added("a.rs")));
@@ -216,9 +216,9 @@ mod tests {
     fn a_patch_applies_in_the_folder_of_its_command() {
         let there = format!("cd src && apply_patch <<'EOF'\n{PATCH}\nEOF\n");
         assert_eq!(changes_of(&there), Some(added("src/a.rs")));
-        assert_eq!(WireWords::Line(there).changes(Some("/r")), Some(added("/r/src/a.rs")));
+        assert_eq!(WireWords::Line(there).patch_changes(Some("/r")), Some(added("/r/src/a.rs")));
         let absolute = format!("cd '/q r' && apply_patch <<'EOF'\n{PATCH}\nEOF\n");
-        assert_eq!(WireWords::Line(absolute).changes(Some("/r")), Some(added("/q r/a.rs")));
+        assert_eq!(WireWords::Line(absolute).patch_changes(Some("/r")), Some(added("/q r/a.rs")));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! What `config.toml` says about the next session: model and provider.
+//! The settings of `config.toml` for the next session: model and provider.
 
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item};
 
-use crate::formats::file::{self, MAX_SETTINGS};
+use crate::formats::file::{self, MAX_SETTINGS_BYTES};
 
 /// The settings that decide whether a session is shown and loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,22 +15,23 @@ pub(super) struct Config {
 
 impl Config {
     /// Reads a store's configuration; one that is missing or broken means the client's defaults.
-    pub(super) fn of(root: &Path) -> Self {
-        let text = file::read_text(&root.join("config.toml"), MAX_SETTINGS).unwrap_or_default();
+    pub(super) fn from_store(root: &Path) -> Self {
+        let text = file::read_text(&root.join("config.toml"), MAX_SETTINGS_BYTES).unwrap_or_default();
         Self::parse(&text)
     }
 
     fn parse(text: &str) -> Self {
         let document = text.parse::<DocumentMut>().unwrap_or_default();
-        let profile = text_at(document.get("profile"));
+        let profile = item_text(document.get("profile"));
         let profile = profile.and_then(|name| document.get("profiles")?.get(&name));
-        let setting =
-            |name: &str| text_at(profile.and_then(|profile| profile.get(name))).or_else(|| text_at(document.get(name)));
+        let setting = |name: &str| {
+            item_text(profile.and_then(|profile| profile.get(name))).or_else(|| item_text(document.get(name)))
+        };
         Self { model: setting("model"), provider: setting("model_provider").unwrap_or_else(|| "openai".to_owned()) }
     }
 }
 
-fn text_at(item: Option<&Item>) -> Option<String> {
+fn item_text(item: Option<&Item>) -> Option<String> {
     item.and_then(Item::as_str).map(str::to_owned)
 }
 

@@ -1,11 +1,11 @@
-//! What Codex's own tools mean.
+//! The actions that Codex's own tools stand for.
 
 use std::collections::BTreeMap;
 
 use carryover_core::transcript::{Action, Answer, Call, CallForm, PlanStep, Question, StepState};
 use serde::Deserialize;
 
-use super::code;
+use super::code_mode;
 use super::command::WireWords;
 use super::patch;
 use super::wire::WireItem;
@@ -87,37 +87,39 @@ struct WireSpawn {
     description: Option<String>,
 }
 
-/// What a call means; a tool that is not Codex's own, or an input that we cannot read, means `Other`.
-pub(super) fn action(call: &Call) -> Action {
+/// The action of a call; a tool that is not Codex's own, or an input that we cannot read, means `Other`.
+pub(super) fn interpret_call(call: &Call) -> Action {
     let name = call.tool.rsplit('.').next().unwrap_or(&call.tool);
     let meaning = match name {
-        "exec_command" | "shell" | "shell_command" | "local_shell" => run(call),
-        "exec" if call.tool == "container.exec" => run(call),
-        "exec" if call.form == CallForm::Freeform => call.input.read::<String>().and_then(|text| code::meaning(&text)),
-        "apply_patch" | "applypatch" => patch_of(call).and_then(|text| patch::parse(&text)).map(Action::Edit),
-        "view_image" => call.input.read().map(|WirePath { path }| Action::View { path }),
-        "update_plan" => plan(call),
-        "request_user_input" => ask(call),
+        "exec_command" | "shell" | "shell_command" | "local_shell" => run_action(call),
+        "exec" if call.tool == "container.exec" => run_action(call),
+        "exec" if call.form == CallForm::Freeform => {
+            call.input.read_as::<String>().and_then(|text| code_mode::interpret_script(&text))
+        }
+        "apply_patch" | "applypatch" => patch_text(call).and_then(|text| patch::parse(&text)).map(Action::Edit),
+        "view_image" => call.input.read_as().map(|WirePath { path }| Action::View { path }),
+        "update_plan" => plan_action(call),
+        "request_user_input" => ask_action(call),
         "spawn_agent" => call
             .input
-            .read()
+            .read_as()
             .map(|WireSpawn { message, description }| Action::Delegate { prompt: message, description }),
         _ => None,
     };
     meaning.unwrap_or(Action::Other)
 }
 
-fn run(call: &Call) -> Option<Action> {
-    let input: WireCommand = call.input.read()?;
+fn run_action(call: &Call) -> Option<Action> {
+    let input: WireCommand = call.input.read_as()?;
     let words = input.command?;
-    match words.changes(input.workdir.as_deref()) {
+    match words.patch_changes(input.workdir.as_deref()) {
         Some(changes) => Some(Action::Edit(changes)),
-        None => Some(Action::Run { command: words.line(), workdir: input.workdir }),
+        None => Some(Action::Run { command: words.into_line(), workdir: input.workdir }),
     }
 }
 
-fn ask(call: &Call) -> Option<Action> {
-    let input: WireQuestions = call.input.read()?;
+fn ask_action(call: &Call) -> Option<Action> {
+    let input: WireQuestions = call.input.read_as()?;
     let question = |question: WireQuestion| Question {
         text: question.question,
         options: question.options.unwrap_or_default().into_iter().map(|option| option.label).collect(),
@@ -125,14 +127,14 @@ fn ask(call: &Call) -> Option<Action> {
     Some(Action::Ask(input.questions.into_iter().map(question).collect()))
 }
 
-/// What was answered, in the order of the questions: the record tells it by their ids.
-pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
-    let Some(questions) = call.input.read::<WireQuestions>() else { return Vec::new() };
+/// The answers, in the order of the questions: the record names them by their ids.
+pub(super) fn read_answers(call: &Call, record: &str) -> Vec<Answer> {
+    let Some(questions) = call.input.read_as::<WireQuestions>() else { return Vec::new() };
     let Some(mut given) = given_answers(record) else { return Vec::new() };
     let mut answers = Vec::new();
     for question in questions.questions {
         let Some(given) = given.remove(&question.id) else { continue };
-        // What was typed beside a choice is marked, and is as much of an answer as the choice.
+        // A note typed beside a choice is marked, and is as much of an answer as the choice.
         let words = given.answers.iter().map(|answer| answer.strip_prefix("user_note: ").unwrap_or(answer));
         let words: Vec<&str> = words.filter(|answer| !answer.trim().is_empty()).collect();
         if !words.is_empty() {
@@ -149,12 +151,12 @@ fn given_answers(record: &str) -> Option<BTreeMap<String, WireGiven>> {
 }
 
 /// The patch of a call: free text, or an argument.
-fn patch_of(call: &Call) -> Option<String> {
-    call.input.read::<String>().or_else(|| call.input.read::<WirePatch>().map(|patch| patch.input))
+fn patch_text(call: &Call) -> Option<String> {
+    call.input.read_as::<String>().or_else(|| call.input.read_as::<WirePatch>().map(|patch| patch.input))
 }
 
-fn plan(call: &Call) -> Option<Action> {
-    let input: WirePlan = call.input.read()?;
+fn plan_action(call: &Call) -> Option<Action> {
+    let input: WirePlan = call.input.read_as()?;
     let step = |step: WireStep| PlanStep {
         text: step.step,
         state: match step.status.as_deref() {
@@ -179,7 +181,7 @@ mod tests {
     }
 
     fn meaning(tool: &str, input: &str) -> Action {
-        action(&call(tool, input))
+        interpret_call(&call(tool, input))
     }
 
     fn run(command: &str, workdir: Option<&str>) -> Action {
@@ -234,8 +236,8 @@ mod tests {
         let record = serde_json::json!({ "timestamp": "", "type": "response_item", "payload": item }).to_string();
         let answer = |question: &str, answer: &str| Answer { question: question.to_owned(), answer: answer.to_owned() };
         let expected = [answer("Which one?", "B; the new one"), answer("Called what?", "toolbox")];
-        assert_eq!(answers(&call("request_user_input", input), &record), expected);
-        assert_eq!(answers(&call("request_user_input", input), "{}"), []);
+        assert_eq!(read_answers(&call("request_user_input", input), &record), expected);
+        assert_eq!(read_answers(&call("request_user_input", input), "{}"), []);
     }
 
     #[test]

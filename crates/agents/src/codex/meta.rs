@@ -48,25 +48,25 @@ impl WireMeta {
         let mut enveloped = false;
         let mut json = serde_json::Deserializer::from_slice(line);
         // An error is the cut; what was gathered before it counts.
-        Envelope { meta: &mut meta, enveloped: &mut enveloped }.deserialize(&mut json).unwrap_or_default();
+        EnvelopeVisitor { meta: &mut meta, enveloped: &mut enveloped }.deserialize(&mut json).unwrap_or_default();
         let known = meta.id.is_some() && (enveloped || meta.timestamp.is_some());
         known.then_some(meta)
     }
 }
 
-struct Envelope<'m> {
+struct EnvelopeVisitor<'m> {
     meta: &'m mut WireMeta,
     enveloped: &'m mut bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Envelope<'_> {
+impl<'de> DeserializeSeed<'de> for EnvelopeVisitor<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Envelope<'_> {
+impl<'de> Visitor<'de> for EnvelopeVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,28 +76,28 @@ impl<'de> Visitor<'de> for Envelope<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "payload" => map.next_value_seed(Fields { meta: self.meta })?,
+                "payload" => map.next_value_seed(FieldsVisitor { meta: self.meta })?,
                 "type" => *self.enveloped = map.next_value::<String>()? == "session_meta",
                 // In the envelope this is the time of writing; the payload's own replaces it.
-                key => take_field(key, self.meta, &mut map)?,
+                key => read_field(key, self.meta, &mut map)?,
             }
         }
         Ok(())
     }
 }
 
-struct Fields<'m> {
+struct FieldsVisitor<'m> {
     meta: &'m mut WireMeta,
 }
 
-impl<'de> DeserializeSeed<'de> for Fields<'_> {
+impl<'de> DeserializeSeed<'de> for FieldsVisitor<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Fields<'_> {
+impl<'de> Visitor<'de> for FieldsVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,13 +106,13 @@ impl<'de> Visitor<'de> for Fields<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            take_field(&key, self.meta, &mut map)?;
+            read_field(&key, self.meta, &mut map)?;
         }
         Ok(())
     }
 }
 
-fn take_field<'de, A: MapAccess<'de>>(key: &str, meta: &mut WireMeta, map: &mut A) -> Result<(), A::Error> {
+fn read_field<'de, A: MapAccess<'de>>(key: &str, meta: &mut WireMeta, map: &mut A) -> Result<(), A::Error> {
     match key {
         "id" => meta.id = map.next_value()?,
         "timestamp" => meta.timestamp = map.next_value()?,

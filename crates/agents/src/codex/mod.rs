@@ -1,15 +1,14 @@
 //! Codex CLI: one rollout file a session, read from the bare lines of 0.20 to the paginated ones of 0.166.
 
 mod base;
-mod begun;
-mod code;
+mod call_translator;
+mod code_mode;
 mod command;
 mod config;
 mod dialect;
 mod discover;
 mod display;
 mod item;
-mod log;
 mod meta;
 mod native;
 mod outcome;
@@ -18,11 +17,12 @@ mod peek;
 mod read;
 mod record;
 mod rollout;
-mod script;
-mod speech;
+mod rollout_log;
+mod rollout_writer;
+mod start_settings;
+mod text_source;
 mod titles;
 mod usage;
-mod voice;
 mod wire;
 mod write;
 
@@ -31,7 +31,7 @@ mod tests;
 
 use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
-use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Codex CLI, 0.20 to 0.166.
 pub(crate) struct Codex;
@@ -44,17 +44,17 @@ static FACTS: Facts = Facts {
     start: &["codex", "{prompt}"],
     packages: &["@openai/codex"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("CODEX_HOME"), path: &[] },
-        PathRule { on: &[], base: Base::Home, path: &[".codex"] },
+        PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &[] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".codex"] },
     ],
-    tracks: &[&["sessions", "*", "*", "*", "rollout-*.jsonl"]],
-    limits: Limits::Recorded,
+    session_patterns: &[&["sessions", "*", "*", "*", "rollout-*.jsonl"]],
+    limits: LimitForm::Recorded,
     settings: &["config.toml"],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("0.20.0", "0.166.0"),
-    // What the client itself records as `model_context_window`.
+    // The client itself records them as `model_context_window`.
     windows: &[ModelWindow { prefix: "gpt-5", tokens: 258_400 }, ModelWindow { prefix: "gpt-6", tokens: 258_400 }],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     default_window: 258_400,
     resume_budget: 120_000,
     ..Facts::USUAL
@@ -66,24 +66,24 @@ impl Agent for Codex {
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        config::Config::of(&store.root).model
+        config::Config::from_store(&store.root).model
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for Codex {
     fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
-        dialect::action(call)
+        dialect::interpret_call(call)
     }
 
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        dialect::answers(call, outcome)
+        dialect::read_answers(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        outcome::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_header(outcome);
     }
 }

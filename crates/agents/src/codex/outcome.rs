@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use carryover_core::transcript::{Outcome, Part, Status};
 use serde::Deserialize;
 
-/// What the text of an outcome tells about how the call ended.
+/// How a call ended, from the text of its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(super) struct CallEnding {
     pub(super) status: Status,
     pub(super) exit_code: Option<i32>,
 }
 
 /// How the outputs begin by which Codex refuses or fails a call without running it.
-const FAILED: &[&str] = &[
+const FAILURE_STARTS: &[&str] = &[
     "apply_patch verification failed",
     "apply_patch handler received",
     // The first versions say so of a patch that does not fit; what a command prints never stands bare.
@@ -54,10 +54,10 @@ const FAILED: &[&str] = &[
 ];
 
 /// How the first versions tell of a command that ended badly and may have been kept from something.
-const SANDBOXED: &str = "failed in sandbox";
+const SANDBOX_FAILURE_START: &str = "failed in sandbox";
 
-/// What a question gives back that the user did not answer.
-const CANCELLED: &str = "request_user_input was cancelled before receiving a response";
+/// The outcome of a question that the user did not answer.
+const CANCELLED_QUESTION: &str = "request_user_input was cancelled before receiving a response";
 
 /// The output of a command in the versions up to 0.98: text and exit code in one JSON string.
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ struct WireWrappedMetadata {
     exit_code: Option<i32>,
 }
 
-/// What a script of code mode shows of a command that it ran.
+/// The form in which a script of code mode shows a command that it ran.
 #[derive(Deserialize)]
 struct WireRan {
     #[serde(default)]
@@ -80,16 +80,16 @@ struct WireRan {
     output: String,
 }
 
-impl Ending {
+impl CallEnding {
     /// The first text tells; of a script's only command, the second does.
-    pub(super) fn of_parts(parts: &[Part]) -> Self {
+    pub(super) fn from_parts(parts: &[Part]) -> Self {
         let mut texts = parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
             Part::Blob(_) => None,
         });
         let first = texts.next().unwrap_or_default();
-        let ending = Self::of(first);
-        match (texts.next().and_then(ran), texts.next()) {
+        let ending = Self::from_text(first);
+        match (texts.next().and_then(parse_command_result), texts.next()) {
             (Some(WireRan { exit_code: Some(code), .. }), None) if first.starts_with("Script completed") => {
                 let status = if code == 0 { ending.status } else { Status::Failed };
                 Self { status, exit_code: Some(code) }
@@ -98,22 +98,23 @@ impl Ending {
         }
     }
 
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn from_text(text: &str) -> Self {
         if is_aborted(text) {
             return Self { status: Status::Interrupted, exit_code: None };
         }
-        let exit_code = exit_code(text);
-        let failed = exit_code.is_some_and(|code| code != 0) || FAILED.iter().any(|start| text.starts_with(start));
+        let exit_code = find_exit_code(text);
+        let failed =
+            exit_code.is_some_and(|code| code != 0) || FAILURE_STARTS.iter().any(|start| text.starts_with(start));
         Self { status: if failed { Status::Failed } else { Status::Done }, exit_code }
     }
 }
 
-/// What the tool itself printed, without the lines that Codex puts before it.
+/// The tool's own output, without the lines that Codex puts before it.
 pub(super) fn plain_output(text: &str) -> Cow<'_, str> {
-    if let Some(wrapped) = unwrapped(text) {
+    if let Some(wrapped) = parse_wrapped(text) {
         return wrapped.output.into();
     }
-    let Some((header, output)) = header(text) else { return text.into() };
+    let Some((header, output)) = split_header(text) else { return text.into() };
     // A process that still runs is news, not wrapping.
     match header.lines().find(|line| line.starts_with("Process running with session ID ")) {
         Some(running) => format!("{running}\n{output}").into(),
@@ -122,7 +123,7 @@ pub(super) fn plain_output(text: &str) -> Cow<'_, str> {
 }
 
 /// Takes the lines of Codex's own off the first text.
-pub(super) fn strip(outcome: &mut Outcome) {
+pub(super) fn strip_header(outcome: &mut Outcome) {
     let parts = &mut outcome.parts;
     if let Some(Part::Text(first)) = parts.first_mut() {
         *first = plain_output(first).into_owned();
@@ -131,7 +132,7 @@ pub(super) fn strip(outcome: &mut Outcome) {
         }
     }
     if let [Part::Text(only)] = parts.as_mut_slice()
-        && let Some(ran) = ran(only)
+        && let Some(ran) = parse_command_result(only)
     {
         *only = ran.output;
     }
@@ -145,35 +146,36 @@ fn is_aborted(text: &str) -> bool {
     let told = told.trim_end();
     // Tools that are no commands say how long they had been at it.
     let timed = told.strip_prefix("aborted by user after ").and_then(|time| time.strip_suffix('s'));
-    matches!(told, "aborted by user" | "aborted" | CANCELLED) || timed.is_some_and(|time| time.parse::<f64>().is_ok())
+    matches!(told, "aborted by user" | "aborted" | CANCELLED_QUESTION)
+        || timed.is_some_and(|time| time.parse::<f64>().is_ok())
 }
 
-fn exit_code(text: &str) -> Option<i32> {
-    if let Some(wrapped) = unwrapped(text) {
+fn find_exit_code(text: &str) -> Option<i32> {
+    if let Some(wrapped) = parse_wrapped(text) {
         return wrapped.metadata.exit_code;
     }
-    if text.starts_with(SANDBOXED) {
+    if text.starts_with(SANDBOX_FAILURE_START) {
         let code = text.split_once("exit code: ")?.1.split(',').next()?;
         return code.trim().parse().ok();
     }
-    let (header, _) = header(text)?;
+    let (header, _) = split_header(text)?;
     header.lines().find_map(|line| {
         let code = line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "))?;
         code.trim().parse().ok()
     })
 }
 
-fn unwrapped(text: &str) -> Option<WireWrapped> {
+fn parse_wrapped(text: &str) -> Option<WireWrapped> {
     text.starts_with(r#"{"output":"#).then(|| serde_json::from_str(text).ok())?
 }
 
-fn ran(text: &str) -> Option<WireRan> {
+fn parse_command_result(text: &str) -> Option<WireRan> {
     text.starts_with(r#"{"chunk_id":"#).then(|| serde_json::from_str(text).ok())?
 }
 
 /// The lines before the output and the output, where the text begins with lines of Codex's own.
-fn header(text: &str) -> Option<(&str, &str)> {
-    const STARTS: &[&str] = &[
+fn split_header(text: &str) -> Option<(&str, &str)> {
+    const HEADER_STARTS: &[&str] = &[
         "Chunk ID: ",
         "Wall time: ",
         "Wall time ",
@@ -185,13 +187,13 @@ fn header(text: &str) -> Option<(&str, &str)> {
         "Script completed",
         "Script failed",
     ];
-    let mut end = echo_of(text);
+    let mut end = echo_length(text);
     for line in text[end..].split_inclusive('\n') {
         if line.trim_end() == "Output:" {
             // Without any line of its own before it, "Output:" is the tool's word.
             return (end > 0).then(|| (&text[..end], &text[end + line.len()..]));
         }
-        if !STARTS.iter().any(|start| line.starts_with(start)) {
+        if !HEADER_STARTS.iter().any(|start| line.starts_with(start)) {
             return None;
         }
         end += line.len();
@@ -200,7 +202,7 @@ fn header(text: &str) -> Option<(&str, &str)> {
 }
 
 /// How much of the text repeats the command, which may have several lines; some builds begin with it.
-fn echo_of(text: &str) -> usize {
+fn echo_length(text: &str) -> usize {
     let echoed = text.starts_with("Command: ").then(|| text.find("\nChunk ID: ")).flatten();
     echoed.map_or(0, |end| end + 1)
 }
@@ -213,20 +215,23 @@ mod tests {
 
     #[test]
     fn exit_codes_of_all_versions_are_found() {
-        let failed = |code| Ending { status: Status::Failed, exit_code: Some(code) };
-        let done = Ending { status: Status::Done, exit_code: Some(0) };
-        assert_eq!(Ending::of(EXEC), failed(3));
-        assert_eq!(Ending::of("Exit code: 0\nWall time: 0 seconds\nOutput:\nSC-OUT\n"), done);
-        assert_eq!(Ending::of(r#"{"output":"x\n","metadata":{"exit_code":2,"duration_seconds":0.0}}"#), failed(2));
-        assert_eq!(Ending::of(&format!("Command: /bin/zsh -lc \"a\nb\"\n{EXEC}")), failed(3));
+        let failed = |code| CallEnding { status: Status::Failed, exit_code: Some(code) };
+        let done = CallEnding { status: Status::Done, exit_code: Some(0) };
+        assert_eq!(CallEnding::from_text(EXEC), failed(3));
+        assert_eq!(CallEnding::from_text("Exit code: 0\nWall time: 0 seconds\nOutput:\nSC-OUT\n"), done);
+        assert_eq!(
+            CallEnding::from_text(r#"{"output":"x\n","metadata":{"exit_code":2,"duration_seconds":0.0}}"#),
+            failed(2)
+        );
+        assert_eq!(CallEnding::from_text(&format!("Command: /bin/zsh -lc \"a\nb\"\n{EXEC}")), failed(3));
         let sandboxed = "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: , stderr: no";
-        assert_eq!(Ending::of(sandboxed), failed(2));
-        assert_eq!(Ending::of("Plan updated"), Ending { status: Status::Done, exit_code: None });
+        assert_eq!(CallEnding::from_text(sandboxed), failed(2));
+        assert_eq!(CallEnding::from_text("Plan updated"), CallEnding { status: Status::Done, exit_code: None });
     }
 
     #[test]
     fn refusals_and_interruptions_are_told_apart() {
-        let status = |text| Ending::of(text).status;
+        let status = |text| CallEnding::from_text(text).status;
         assert_eq!(status("unsupported call: update_plan"), Status::Failed);
         assert_eq!(status("error: Failed to find expected lines in /r/a.rs:\nx"), Status::Failed);
         assert_eq!(status("error: invalid hunk at line 2, Update file hunk for path 'a' is empty"), Status::Failed);
@@ -246,14 +251,14 @@ mod tests {
         let text = |text: &str| Part::Text(text.to_owned());
         let header = text("Script completed\nWall time 0.1 seconds\nOutput:\n");
         let ran = text(r#"{"chunk_id":"4","wall_time_seconds":0.1,"exit_code":2,"output":"x\n"}"#);
-        let failed = Ending { status: Status::Failed, exit_code: Some(2) };
-        assert_eq!(Ending::of_parts(&[header.clone(), ran.clone()]), failed);
-        let done = Ending { status: Status::Done, exit_code: None };
-        assert_eq!(Ending::of_parts(&[header.clone(), ran.clone(), ran.clone()]), done);
+        let failed = CallEnding { status: Status::Failed, exit_code: Some(2) };
+        assert_eq!(CallEnding::from_parts(&[header.clone(), ran.clone()]), failed);
+        let done = CallEnding { status: Status::Done, exit_code: None };
+        assert_eq!(CallEnding::from_parts(&[header.clone(), ran.clone(), ran.clone()]), done);
         let parts = vec![header, ran];
         let call = carryover_core::transcript::CallId("c".into());
         let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(2), parts };
-        strip(&mut outcome);
+        strip_header(&mut outcome);
         assert_eq!(outcome.parts, [text("x\n")]);
     }
 

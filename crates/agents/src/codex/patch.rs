@@ -53,7 +53,7 @@ pub(crate) fn parse(text: &str) -> Option<Vec<Change>> {
             let moved_to = take_while(&|line| line.starts_with(MOVE)).first().map(|line| line[MOVE.len()..].trim());
             let body = take_while(&|line| !line.starts_with("*** ") || line.trim_end() == END_OF_FILE);
             let moved_to = moved_to.map(str::to_owned);
-            changes.push(Change::Update { path: path.trim().to_owned(), moved_to, hunks: hunks(&body)? });
+            changes.push(Change::Update { path: path.trim().to_owned(), moved_to, hunks: parse_hunks(&body)? });
         } else if !line.trim().is_empty() && !line.starts_with(ENVIRONMENT) {
             return None;
         }
@@ -62,21 +62,21 @@ pub(crate) fn parse(text: &str) -> Option<Vec<Change>> {
 }
 
 /// The changes with their paths as seen from outside the folder in which the patch applies.
-pub(super) fn placed(mut changes: Vec<Change>, folder: Option<&str>) -> Vec<Change> {
+pub(super) fn prefix_paths(mut changes: Vec<Change>, folder: Option<&str>) -> Vec<Change> {
     for change in &mut changes {
         match change {
             Change::Update { path, moved_to, .. } => {
-                *path = join(folder, path);
-                *moved_to = moved_to.take().map(|moved_to| join(folder, &moved_to));
+                *path = join_path(folder, path);
+                *moved_to = moved_to.take().map(|moved_to| join_path(folder, &moved_to));
             }
-            Change::Add { path, .. } | Change::Delete { path } => *path = join(folder, path),
+            Change::Add { path, .. } | Change::Delete { path } => *path = join_path(folder, path),
         }
     }
     changes
 }
 
 /// A path inside a folder; one from the root on stays as it is.
-pub(super) fn join(folder: Option<&str>, path: &str) -> String {
+pub(super) fn join_path(folder: Option<&str>, path: &str) -> String {
     let is_absolute = path.starts_with(['/', '\\', '~']) || path.get(1..2) == Some(":");
     match folder.map(|folder| folder.trim_end_matches('/')).filter(|folder| !matches!(*folder, "" | ".")) {
         Some(folder) if !is_absolute => format!("{folder}/{}", path.strip_prefix("./").unwrap_or(path)),
@@ -85,7 +85,7 @@ pub(super) fn join(folder: Option<&str>, path: &str) -> String {
 }
 
 /// A hunk begins with `@@`; the first may go without.
-fn hunks(lines: &[&str]) -> Option<Vec<Hunk>> {
+fn parse_hunks(lines: &[&str]) -> Option<Vec<Hunk>> {
     let mut hunks: Vec<Hunk> = Vec::new();
     let empty = |context: Option<String>| Hunk { context, old: String::new(), new: String::new(), everywhere: false };
     for line in lines {
@@ -137,7 +137,7 @@ pub(super) fn render(changes: &[Change], spell: impl Fn(&str) -> String) -> Opti
                 content.lines().for_each(|line| push_line(&mut out, "+", line));
             }
             Change::Delete { path } => push_line(&mut out, DELETE, &spell(path)),
-            // What was replaced is not known: an empty patch would claim that nothing was.
+            // The replaced lines are not known: an empty patch would claim that nothing was replaced.
             Change::Update { moved_to: None, hunks, .. } if hunks.is_empty() => return None,
             Change::Update { path, moved_to, hunks } => {
                 push_line(&mut out, UPDATE, &spell(path));

@@ -1,4 +1,4 @@
-//! What Codex writes, as it writes it: flat structs whose texts borrow from the line.
+//! Codex's records as it writes them: flat structs whose texts borrow from the line.
 //!
 //! Internally tagged enums would buffer every record, so each kind has one struct with optional fields; what a field
 //! holds is decided where the record is read.
@@ -24,7 +24,7 @@ pub(super) struct WireLine<'a, P> {
     pub(super) metadata: Option<WireMetadata>,
 }
 
-/// What stands beside a payload.
+/// The fields beside a payload.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireMetadata {
     #[serde(default)]
@@ -80,7 +80,7 @@ pub(super) struct WireItem<'a> {
     pub(super) passthrough: Option<WirePassthrough<'a>>,
 }
 
-/// What 0.166 says about the parts of a message.
+/// The labels that 0.166 gives the parts of a message.
 #[derive(Debug, Deserialize)]
 pub(super) struct WirePassthrough<'a> {
     #[serde(borrow, default)]
@@ -142,7 +142,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for WireContents<'a> {
 struct ContentsVisitor;
 
 impl<'de> ContentsVisitor {
-    fn text(text: Cow<'de, str>) -> WireContents<'de> {
+    fn single_text(text: Cow<'de, str>) -> WireContents<'de> {
         WireContents(vec![WireContent { text: Some(Text(text)), ..WireContent::default() }])
     }
 }
@@ -159,11 +159,11 @@ impl<'de> Visitor<'de> for ContentsVisitor {
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Self::text(Cow::Borrowed(text)))
+        Ok(Self::single_text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Self::text(Cow::Owned(text.to_owned())))
+        Ok(Self::single_text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
@@ -188,7 +188,7 @@ impl<'de> Visitor<'de> for ContentsVisitor {
     }
 }
 
-/// What an event tells that is more than display.
+/// The fields of an event that are more than display.
 #[derive(Debug, Deserialize)]
 pub(super) struct WireEvent<'a> {
     #[serde(borrow, rename = "type", default)]
@@ -214,7 +214,7 @@ pub(super) struct WireError<'a> {
     pub(super) codex_error_info: Option<&'a RawValue>,
 }
 
-/// What `token_count` tells: the tokens so far and of the last reply, and how far the limits are used up.
+/// What `read_token_count` tells: the tokens so far and of the last reply, and how far the limits are used up.
 #[derive(Debug, Deserialize)]
 pub(super) struct WireTokenCount<'a> {
     #[serde(borrow, default)]
@@ -231,7 +231,7 @@ pub(super) struct WireTokenInfo<'a> {
     pub(super) last_token_usage: Option<WireTokens>,
 }
 
-/// What came from a cache is part of the input, what was thought part of the output.
+/// Tokens from a cache are part of the input, tokens of thinking part of the output.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WireTokens {
@@ -263,7 +263,7 @@ pub(super) struct WireLimit {
     pub(super) window_minutes: Option<u32>,
     #[serde(default)]
     pub(super) resets_at: Option<i64>,
-    /// What 0.44 and its neighbours tell instead.
+    /// Written by 0.44 and its neighbours instead.
     #[serde(default)]
     pub(super) resets_in_seconds: Option<i64>,
 }
@@ -280,7 +280,7 @@ pub(super) struct WireTurnContext<'a> {
     pub(super) approval_policy: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) sandbox_policy: Option<WireSandbox<'a>>,
-    /// What the sandbox lets through, where it is told in detail.
+    /// The rules of the sandbox, where they are given in detail.
     #[serde(borrow, default)]
     pub(super) permission_profile: Option<&'a RawValue>,
     #[serde(borrow, default)]

@@ -8,47 +8,50 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::SessionId;
 use serde_json::{Value, json};
 
+use super::call_translator::CallTranslator;
 use super::config::Config;
-use super::script::Script;
-use super::speech::Speech;
+use super::rollout_writer::RolloutWriter;
 use super::{rollout, titles};
 use crate::formats::ids::Ids;
 use crate::formats::request::{project_move, project_text, user_prompts};
-use crate::{AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TargetView, Version, WritePlan, WriteRequest};
+use crate::{
+    AgentError, Inverse, ResumeCommand, SessionRows, TargetView, VendorCommand, Version, WriteOp, WritePlan,
+    WriteRequest,
+};
 
 /// The version that is written where no client tells its own.
-const NEWEST: Version = Version(0, 166, 0);
+const NEWEST_VERSION: Version = Version(0, 166, 0);
 
 /// Clients from here on page through sessions, and show commands only from display items.
-const PAGINATED: Version = Version(0, 148, 0);
+const PAGINATED_FROM: Version = Version(0, 148, 0);
 
 /// Clients from here on list what their database holds, not what the disk holds.
-const LISTS_FROM_DATABASE: Version = Version(0, 147, 0);
+const LISTS_DATABASE_FROM: Version = Version(0, 147, 0);
 
 /// Longer names are cut in every list.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_CHARS: usize = 120;
 
 /// Plans a session.
-pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "Codex CLI", reason: reason.to_owned() };
     let project = project_text(request, "Codex CLI")?;
     if request.entries.is_empty() && request.brief.is_none() {
         return Err(refuse("there is nothing in it"));
     }
-    let version = target.version.unwrap_or(NEWEST);
-    let is_paginated = version >= PAGINATED;
+    let version = target.version.unwrap_or(NEWEST_VERSION);
+    let is_paginated = version >= PAGINATED_FROM;
     let root = &target.store.root;
     let mut ids = Ids::new(request.seed);
-    let session = ids.timed_uuid(request.started_at);
+    let session = ids.next_timed_uuid(request.started_at);
     let file = rollout::path_for(root, request.started_at, &target.env.zone, &session);
-    let speech = Speech { project, moves: project_move(request, project), version };
-    let meta = meta(request, &session, project, version, &Config::of(root).provider);
-    let written = Script::new(request, speech, &session, ids, is_paginated).write(meta);
+    let speech = CallTranslator { project, moves: project_move(request, project), version };
+    let meta = make_meta(request, &session, project, version, &Config::from_store(root).provider);
+    let written = RolloutWriter::new(request, speech, &session, ids, is_paginated).write_session(meta);
     let modified = written.ended_at.unwrap_or(target.env.now);
-    let mut ops = vec![Op::Create { path: file.clone(), bytes: written.bytes, private: true, modified }];
-    match registration(request, target, &session) {
-        Some(run) => ops.push(Op::Run(run)),
-        None => ops.extend(naming(request, target, &session)),
+    let mut ops = vec![WriteOp::Create { path: file.clone(), bytes: written.bytes, private: true, modified }];
+    match registration_run(request, target, &session) {
+        Some(run) => ops.push(WriteOp::Run(run)),
+        None => ops.extend(naming_op(request, target, &session)),
     }
     let argv = ["codex", "resume", &session].map(str::to_owned).to_vec();
     Ok(WritePlan {
@@ -64,12 +67,12 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
 }
 
 /// The first record. The provider must be the one in use: the client hides and refuses sessions of others.
-fn meta(request: &WriteRequest<'_>, session: &str, project: &str, version: Version, provider: &str) -> Value {
+fn make_meta(request: &WriteRequest<'_>, session: &str, project: &str, version: Version, provider: &str) -> Value {
     let mut meta = json!({
         "id": session, "session_id": session, "timestamp": request.started_at.to_string(), "cwd": project,
         "originator": "carryover", "cli_version": version.to_string(), "source": "cli", "model_provider": provider,
     });
-    if version >= PAGINATED {
+    if version >= PAGINATED_FROM {
         meta["history_mode"] = json!("paginated");
     }
     if let Some(branch) = request.branch {
@@ -80,12 +83,12 @@ fn meta(request: &WriteRequest<'_>, session: &str, project: &str, version: Versi
 
 /// The client's own command that puts the session into its list: reading a session by its id does. A name that is not
 /// the first prompt's is given in the same way.
-fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str) -> Option<Run> {
+fn registration_run(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str) -> Option<VendorCommand> {
     let (program, version) = (target.program?, target.version?);
-    if version < LISTS_FROM_DATABASE {
+    if version < LISTS_DATABASE_FROM {
         return None;
     }
-    let database = database(&target.store.root)?;
+    let database = find_database(&target.store.root)?;
     let client = json!({ "name": "carryover", "title": "carryover", "version": env!("CARGO_PKG_VERSION") });
     let initialize = json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } });
     let initialized = json!({ "method": "initialized" });
@@ -96,7 +99,7 @@ fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &s
         (read.to_string(), Some("\"id\":2".to_owned())),
     ];
     let mut inverse = Inverse::default();
-    inverse.rows.push(RowsOf {
+    inverse.rows.push(SessionRows {
         database,
         table: "threads",
         column: "id",
@@ -104,34 +107,34 @@ fn registration(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &s
         is_session: false,
         owner: None,
     });
-    if let Some(name) = name(request).filter(|_| version >= PAGINATED) {
+    if let Some(name) = session_name(request).filter(|_| version >= PAGINATED_FROM) {
         let set = json!({ "id": 3, "method": "thread/name/set", "params": { "threadId": session, "name": name } });
         dialogue.push((set.to_string(), Some("\"id\":3".to_owned())));
-        inverse.lines.push(titles::lines_of(&target.store.root, session));
+        inverse.lines.push(titles::session_lines(&target.store.root, session));
     }
-    Some(Run {
+    Some(VendorCommand {
         program: program.to_owned(),
         args: vec!["app-server".to_owned()],
         vars: vec![("CODEX_HOME".to_owned(), target.store.root.to_string_lossy().into_owned())],
         dialogue,
-        why: "puts the session into the client's own list",
+        reason: "puts the session into the client's own list",
         inverse,
-        ..Run::default()
+        ..VendorCommand::default()
     })
 }
 
 /// The name where no client is there to be asked, or has never been started.
-fn naming(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str) -> Option<Op> {
-    if target.version.unwrap_or(NEWEST) < PAGINATED {
+fn naming_op(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str) -> Option<WriteOp> {
+    if target.version.unwrap_or(NEWEST_VERSION) < PAGINATED_FROM {
         return None;
     }
-    let line = titles::line(session, &name(request)?, target.env.now);
-    Some(Op::Append { lines: titles::lines_of(&target.store.root, session), line })
+    let line = titles::format_line(session, &session_name(request)?, target.env.now);
+    Some(WriteOp::AppendLine { lines: titles::session_lines(&target.store.root, session), line })
 }
 
 /// The session's title, where the client would not show it anyway: by itself it shows the first prompt.
-fn name(request: &WriteRequest<'_>) -> Option<String> {
-    let title = one_line(request.title?, LONGEST_NAME);
+fn session_name(request: &WriteRequest<'_>) -> Option<String> {
+    let title = one_line(request.title?, MAX_NAME_CHARS);
     let first = user_prompts(request).next().map(|text| one_line(&text, usize::MAX));
     let begins = first.is_some_and(|first| first.starts_with(title.trim_end_matches('…')));
     (!title.is_empty() && !begins).then_some(title)
@@ -139,7 +142,7 @@ fn name(request: &WriteRequest<'_>) -> Option<String> {
 
 /// The client's index, whose number counts up with its versions. Where there is none yet, the client has not been
 /// started: it will look at the disk when it is, and started by us it would leave more than could be taken back.
-fn database(root: &Path) -> Option<PathBuf> {
+fn find_database(root: &Path) -> Option<PathBuf> {
     let number = |path: &PathBuf| -> Option<u32> {
         path.file_name()?.to_str()?.strip_prefix("state_")?.strip_suffix(".sqlite")?.parse().ok()
     };

@@ -12,7 +12,7 @@ use crate::formats::spelling::{
 };
 
 /// The endings of images, which the client shows to the model where it looks at them.
-const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
+const IMAGE_EXTENSIONS: &[&str] = &["png", "jpg", "jpeg", "gif", "webp"];
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -36,16 +36,16 @@ struct WireInput {
 }
 
 /// The meaning of a call.
-pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read().unwrap_or_default();
+pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let place = input.path.clone().or_else(|| input.paths.as_ref()?.as_str().map(str::to_owned));
     let meaning = match call.tool.as_str() {
         "bash" | "powershell" => input.command.map(|command| Action::Run { command, workdir: None }),
-        "view" => input.path.map(|path| view(path, input.view_range.as_deref())),
+        "view" => input.path.map(|path| view_action(path, input.view_range.as_deref())),
         "create" => input.path.zip(input.file_text).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.path.map(|path| edit(path, outcome)),
-        "str_replace_editor" => edited(input, outcome),
-        "apply_patch" => call.input.read::<String>().and_then(|text| patch::parse(&text)).map(Action::Edit),
+        "edit" => input.path.map(|path| edit_action(path, outcome)),
+        "str_replace_editor" => editor_action(input, outcome),
+        "apply_patch" => call.input.read_as::<String>().and_then(|text| patch::parse(&text)).map(Action::Edit),
         "ask_user" => {
             let options = input.choices.unwrap_or_default();
             input.question.map(|text| Action::Ask(vec![Question { text, options }]))
@@ -61,37 +61,37 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     meaning.unwrap_or(Action::Other)
 }
 
-/// What the one tool for files of the first versions does.
-fn edited(input: WireInput, outcome: Option<&str>) -> Option<Action> {
+/// The first versions have one tool for all work on files.
+fn editor_action(input: WireInput, outcome: Option<&str>) -> Option<Action> {
     let path = input.path?;
     match input.command.as_deref()? {
-        "view" => Some(view(path, input.view_range.as_deref())),
+        "view" => Some(view_action(path, input.view_range.as_deref())),
         "create" => input.file_text.map(|content| Action::Write { path, content }),
-        "str_replace" | "insert" => Some(edit(path, outcome)),
+        "str_replace" | "insert" => Some(edit_action(path, outcome)),
         _ => None,
     }
 }
 
-/// What the user answered; where nobody is there to answer, the client says so in the user's place.
-pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
-    const WORDS: &[&str] = &["User responded: ", "User selected: ", "User answered: "];
-    const ABSENT: &str = "The user is not available to respond";
-    let Action::Ask(questions) = action(call, None) else { return Vec::new() };
-    let Some(told) = result_of(record) else { return Vec::new() };
-    let answer = WORDS.iter().find_map(|words| told.strip_prefix(words)).map(str::trim);
-    let answer = answer.filter(|answer| !answer.is_empty() && !answer.starts_with(ABSENT));
+/// The user's answer; where nobody is there to answer, the client says so in the user's place.
+pub(super) fn read_answers(call: &Call, record: &str) -> Vec<Answer> {
+    const ANSWER_PREFIXES: &[&str] = &["User responded: ", "User selected: ", "User answered: "];
+    const ABSENT_PREFIX: &str = "The user is not available to respond";
+    let Action::Ask(questions) = interpret_call(call, None) else { return Vec::new() };
+    let Some(told) = outcome_text(record) else { return Vec::new() };
+    let answer = ANSWER_PREFIXES.iter().find_map(|words| told.strip_prefix(words)).map(str::trim);
+    let answer = answer.filter(|answer| !answer.is_empty() && !answer.starts_with(ABSENT_PREFIX));
     let asked = questions.into_iter().zip(answer);
     asked.map(|(question, answer)| Answer { question: question.text, answer: answer.to_owned() }).collect()
 }
 
-fn result_of(record: &str) -> Option<String> {
+fn outcome_text(record: &str) -> Option<String> {
     let event: WireEvent<'_> = serde_json::from_str(record).ok()?;
     let complete: WireComplete<'_> = serde_json::from_str(event.data?.get()).ok()?;
     Some(complete.result?.content.to_string())
 }
 
-fn view(path: String, range: Option<&[i64]>) -> Action {
-    if is_image(&path, IMAGES) {
+fn view_action(path: String, range: Option<&[i64]>) -> Action {
+    if is_image(&path, IMAGE_EXTENSIONS) {
         return Action::View { path };
     }
     let Some(&[first, last]) = range else { return Action::Read { path, offset: None, limit: None } };
@@ -102,18 +102,18 @@ fn view(path: String, range: Option<&[i64]>) -> Action {
 
 /// The call names parts of lines; only the diff in its outcome tells the lines as a whole. Without it, no hunks are
 /// known.
-fn edit(path: String, outcome: Option<&str>) -> Action {
-    update_file(path, outcome.and_then(diff).map(|diff| parse_hunks(&diff)).unwrap_or_default())
+fn edit_action(path: String, outcome: Option<&str>) -> Action {
+    update_file(path, outcome.and_then(outcome_diff).map(|diff| parse_hunks(&diff)).unwrap_or_default())
 }
 
-fn diff(record: &str) -> Option<String> {
+fn outcome_diff(record: &str) -> Option<String> {
     let event: WireEvent<'_> = serde_json::from_str(record).ok()?;
     let complete: WireComplete<'_> = serde_json::from_str(event.data?.get()).ok()?;
     Some(complete.result?.detailed_content?.to_string())
 }
 
 /// Spells a foreign call in Copilot CLI's own tools, where the meaning is exact.
-pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     let at = |path: &str| json!({ "path": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
@@ -154,14 +154,14 @@ mod tests {
     use carryover_core::transcript::Change;
 
     use super::*;
-    use crate::foreign::{function_call as call, hunks_of};
+    use crate::write_fixtures::{function_call as call, hunks_of};
 
     #[test]
     fn an_edit_is_known_in_whole_lines_from_its_outcome() {
         let edit = call("edit", &json!({ "path": "/p/a.py", "old_str": "a - b", "new_str": "a + b" }));
         let diff = "\ndiff --git a/p/a.py b/p/a.py\n--- a/p/a.py\n+++ b/p/a.py\n@@ -1,3 +1,3 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n \n";
         let record = json!({ "data": { "toolCallId": "c", "result": { "detailedContent": diff } } }).to_string();
-        let meaning = action(&edit, Some(&record));
+        let meaning = interpret_call(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n\n");
@@ -171,8 +171,8 @@ mod tests {
     fn changes_by_every_tool_are_edits() {
         let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n";
         let added = Action::Edit(vec![Change::Add { path: "a".into(), content: "x\n".into() }]);
-        assert_eq!(action(&call("apply_patch", &json!(patch)), None), added);
-        let editor = |input: Value| action(&call("str_replace_editor", &input), None);
+        assert_eq!(interpret_call(&call("apply_patch", &json!(patch)), None), added);
+        let editor = |input: Value| interpret_call(&call("str_replace_editor", &input), None);
         let created = editor(json!({ "command": "create", "path": "/a", "file_text": "x" }));
         assert_eq!(created, Action::Write { path: "/a".into(), content: "x".into() });
         let replaced = editor(json!({ "command": "str_replace", "path": "/a", "old_str": "x", "new_str": "y" }));
@@ -184,10 +184,10 @@ mod tests {
     fn questions_are_answered_by_the_user_alone() {
         let ask = call("ask_user", &json!({ "question": "Which?", "choices": ["A", "B"] }));
         let question = Question { text: "Which?".into(), options: vec!["A".into(), "B".into()] };
-        assert_eq!(action(&ask, None), Action::Ask(vec![question]));
+        assert_eq!(interpret_call(&ask, None), Action::Ask(vec![question]));
         let told = |content: &str| {
             let data = json!({ "toolCallId": "c", "success": true, "result": { "content": content } });
-            answers(&ask, &json!({ "type": "tool.execution_complete", "data": data }).to_string())
+            read_answers(&ask, &json!({ "type": "tool.execution_complete", "data": data }).to_string())
         };
         assert_eq!(
             told("User responded: the small one"),
@@ -195,16 +195,16 @@ mod tests {
         );
         assert_eq!(told("User responded: The user is not available to respond and will review your work later."), []);
         let plan = call("exit_plan_mode", &json!({ "summary": "1. Look." }));
-        assert_eq!(action(&plan, None), Action::Propose { plan: "1. Look.".into() });
+        assert_eq!(interpret_call(&plan, None), Action::Propose { plan: "1. Look.".into() });
     }
 
     #[test]
     fn ranges_are_lines_and_their_number() {
-        let read = |range| action(&call("view", &json!({ "path": "/a", "view_range": range })), None);
+        let read = |range| interpret_call(&call("view", &json!({ "path": "/a", "view_range": range })), None);
         assert_eq!(read([3, 5]), Action::Read { path: "/a".into(), offset: Some(3), limit: Some(3) });
         assert_eq!(read([3, -1]), Action::Read { path: "/a".into(), offset: Some(3), limit: None });
         let home = ProjectDirs { current: "/p", former: None };
-        assert_eq!(spell(&read([3, 5]), home).unwrap().input["view_range"], json!([3, 5]));
-        assert_eq!(spell(&read([3, -1]), home).unwrap().input["view_range"], json!([3, -1]));
+        assert_eq!(translate_action(&read([3, 5]), home).unwrap().input["view_range"], json!([3, 5]));
+        assert_eq!(translate_action(&read([3, -1]), home).unwrap().input["view_range"], json!([3, -1]));
     }
 }

@@ -11,11 +11,11 @@ use super::workspace::Workspace;
 use super::{CopilotCli, history, record};
 use crate::formats::jsonl::Ends;
 use crate::formats::process::may_run;
-use crate::formats::unopened::Unopened;
-use crate::{AgentError, Discovery, Found, Liveness, Store};
+use crate::formats::unopened::UnopenedFiles;
+use crate::{AgentError, Discovery, FoundSession, Liveness, Store};
 
 /// How much of each end is looked at.
-const END: u64 = 20 << 10;
+const END_BYTES: u64 = 20 << 10;
 
 impl Discovery for CopilotCli {
     fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
@@ -25,29 +25,33 @@ impl Discovery for CopilotCli {
         ours || history::is_history(head)
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        let mut unopened = Unopened::default();
-        if history::discover(&store.root, &mut unopened, found).is_break() {
+    fn list_sessions(
+        &self,
+        store: &Store,
+        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError> {
+        let mut unopened = UnopenedFiles::default();
+        if history::list_sessions(&store.root, &mut unopened, found).is_break() {
             return Ok(());
         }
         let sessions = store.root.join("session-state");
-        for entry in unopened.take(fs_err::read_dir(&sessions)).into_iter().flatten() {
-            let Some(events) = events_of(&entry?.path()).filter(|events| unopened.passes(events)) else { continue };
-            let Some(session) = unopened.take(look(&events)).flatten() else { continue };
+        for entry in unopened.ok_or_note(fs_err::read_dir(&sessions)).into_iter().flatten() {
+            let Some(events) = events_path(&entry?.path()).filter(|events| unopened.can_read(events)) else { continue };
+            let Some(session) = unopened.ok_or_note(scan_session(&events)).flatten() else { continue };
             if found(session).is_break() {
                 return Ok(());
             }
         }
-        unopened.end()
+        unopened.into_result()
     }
 
-    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        Ok(look(file)?.into_iter().collect())
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<FoundSession>, AgentError> {
+        Ok(scan_session(file)?.into_iter().collect())
     }
 }
 
 /// The events of a session, whose folder is named by it; a file of that name holds them where there is no folder.
-fn events_of(path: &Path) -> Option<PathBuf> {
+fn events_path(path: &Path) -> Option<PathBuf> {
     let events =
         if path.extension().is_some_and(|end| end == "jsonl") { path.to_path_buf() } else { path.join("events.jsonl") };
     session_id(&events).is_some().then_some(events)
@@ -62,40 +66,40 @@ pub(super) fn session_id(path: &Path) -> Option<SessionId> {
 }
 
 /// Looks at the two ends of a session's events; one in which nothing was said is no session.
-fn look(path: &Path) -> io::Result<Option<Found>> {
+fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
-    let ends = Ends::read(path, &metadata, END, END, |ends, line| {
-        let Some(parsed) = record::parse(line, 0) else { return };
-        let is_new = |body: &Body| matches!(body, Body::Opaque(kind) if is_new_talk(kind));
+    let ends = Ends::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
+        let Some(parsed) = record::parse_record(line, 0) else { return };
+        let is_new = |body: &Body| matches!(body, Body::Opaque(kind) if is_unknown_message(kind));
         let all_new = parsed.entries.iter().all(|entry| is_new(&entry.body));
         let is_known = parsed.more.known && parsed.rejected.is_none() && !all_new;
         ends.take_record(is_known, &parsed.entries, parsed.facts);
     })?;
     let (Some(ends), Some(id)) = (ends, session_id(path)) else { return Ok(None) };
-    let workspace = Workspace::beside(path).unwrap_or_default();
+    let workspace = Workspace::read_beside(path).unwrap_or_default();
     let name = workspace.name.map(|name| one_line(&name, 200)).filter(|name| !name.is_empty());
     // The table's own time is the one of its last change, not of the last turn.
     let updated_at = ends.header.updated_at.max(workspace.updated_at);
     let found = ends.into_found(path, &metadata, id);
-    Ok(Some(Found {
+    Ok(Some(FoundSession {
         title: name.or(found.title),
         project: found.project.or(workspace.cwd),
         branch: found.branch.or(workspace.branch),
         started_at: found.started_at.or(workspace.created_at),
         updated_at: updated_at.or(found.updated_at),
-        live: liveness(path),
+        live: session_liveness(path),
         ..found
     }))
 }
 
 /// An event of the families in which things are said that says nothing to us: where nothing else does, it was renamed.
-pub(super) fn is_new_talk(kind: &str) -> bool {
+pub(super) fn is_unknown_message(kind: &str) -> bool {
     let talks = ["user.", "assistant."].iter().any(|family| kind.starts_with(family));
     talks && !matches!(kind, "assistant.turn_start" | "assistant.turn_end")
 }
 
 /// A client that has the session open keeps a file named by its process beside the events.
-fn liveness(events: &Path) -> Liveness {
+fn session_liveness(events: &Path) -> Liveness {
     let Some(folder) = events.parent().filter(|_| events.ends_with("events.jsonl")) else { return Liveness::Unknown };
     let Ok(listing) = fs_err::read_dir(folder) else { return Liveness::Unknown };
     let names = listing.filter_map(Result::ok).map(|entry| entry.file_name().to_string_lossy().into_owned());

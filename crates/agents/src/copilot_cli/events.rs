@@ -3,24 +3,24 @@
 use std::collections::BTreeSet;
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Blob, Call, CallId, Outcome, Part, Place, Status, text_of};
+use carryover_core::transcript::{Blob, BlobLocation, Call, CallId, Outcome, Part, Status, text_of};
 use serde_json::{Value, json};
 
 use super::{dialect, outcome, prompt};
 use crate::formats::calls::Calls;
 use crate::formats::ids::Ids;
-use crate::formats::introduced::{self, introduced};
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
 use crate::formats::session_lines::{Chain, LineWriter, WrittenFile, time_of};
-use crate::{Carried, Loss};
+use crate::formats::user_marks::{self, mark_as_user};
+use crate::{CarriedEntry, Loss};
 
 /// Longer names of tools and calls are refused by some of the APIs behind this client.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// A message of the agent that may still grow.
 #[derive(Default)]
-struct Message {
+struct OpenMessage {
     reasoning: String,
     content: String,
     requests: Vec<Value>,
@@ -30,19 +30,19 @@ struct Message {
 }
 
 /// The events, and the names of calls kept straight.
-pub(super) struct Events<'a> {
+pub(super) struct EventWriter<'a> {
     moves: Option<Relocation<'a>>,
     model: Option<&'a str>,
     chain: Chain,
     calls: Calls<'a>,
     /// The assets that have been written.
     assets: BTreeSet<String>,
-    shells: usize,
-    message: Message,
+    n_shells: usize,
+    message: OpenMessage,
     losses: Vec<Loss>,
 }
 
-impl<'a> Events<'a> {
+impl<'a> EventWriter<'a> {
     pub(super) fn new(
         project: &'a str,
         moves: Option<Relocation<'a>>,
@@ -53,27 +53,27 @@ impl<'a> Events<'a> {
         Self {
             moves,
             model,
-            chain: Chain::new(ids, Ids::uuid, at),
-            calls: Calls::new(project, moves, LONGEST_NAME),
+            chain: Chain::new(ids, Ids::next_uuid, at),
+            calls: Calls::new(project, moves, MAX_NAME_CHARS),
             assets: BTreeSet::new(),
-            shells: 0,
-            message: Message::default(),
+            n_shells: 0,
+            message: OpenMessage::default(),
             losses: Vec::new(),
         }
     }
 
     /// Notes when the next event happened; times never run back.
-    pub(super) fn tick(&mut self, at: Option<Timestamp>) {
+    pub(super) fn advance_clock(&mut self, at: Option<Timestamp>) {
         self.chain.raise_time(at);
     }
 
     /// One event, after the message that the agent was in the midst of.
-    pub(super) fn put(&mut self, kind: &str, data: &Value, entries: Vec<usize>) {
+    pub(super) fn put_event(&mut self, kind: &str, data: &Value, entries: Vec<usize>) {
         self.end_message();
-        self.push(kind, data, entries);
+        self.push_event(kind, data, entries);
     }
 
-    fn push(&mut self, kind: &str, data: &Value, entries: Vec<usize>) {
+    fn push_event(&mut self, kind: &str, data: &Value, entries: Vec<usize>) {
         let id = self.chain.new_name();
         let value = json!({
             "type": kind, "data": data, "id": id, "timestamp": self.chain.at.to_string(),
@@ -82,47 +82,47 @@ impl<'a> Events<'a> {
         self.chain.push(value, id, entries);
     }
 
-    pub(super) fn prompt(&mut self, parts: &[Part], index: usize) {
+    pub(super) fn write_prompt(&mut self, parts: &[Part], index: usize) {
         let mut text: Vec<String> = Vec::new();
         let mut attachments = Vec::new();
         for part in parts {
             match part {
                 Part::Text(words) => text.push(words.clone()),
-                Part::Blob(blob) => match image(blob) {
+                Part::Blob(blob) => match image_data(blob) {
                     Some(mut attachment) => {
                         attachment["type"] = json!("blob");
                         if let Some(name) = &blob.name {
-                            let moved = self.moves.and_then(|moves| moves.path(name));
+                            let moved = self.moves.and_then(|moves| moves.move_path(name));
                             attachment["displayName"] = json!(moved.as_ref().unwrap_or(name));
                         }
                         attachments.push(attachment);
                     }
-                    None => text.push(self.left_out(blob)),
+                    None => text.push(self.leave_out(blob)),
                 },
             }
         }
         let mut content = text.join("\n\n");
-        if let Some(introduced) = introduced(&content, prompt::is_typed) {
+        if let Some(introduced) = mark_as_user(&content, prompt::is_typed) {
             content = introduced;
-            count_loss(&mut self.losses, introduced::WHAT, introduced::REASON);
+            count_loss(&mut self.losses, user_marks::LOSS_KIND, user_marks::LOSS_REASON);
         }
         let mut data = json!({ "content": content });
         if !attachments.is_empty() {
             data["attachments"] = json!(attachments);
         }
-        self.put("user.message", &data, vec![index]);
+        self.put_event("user.message", &data, vec![index]);
     }
 
-    pub(super) fn reply(&mut self, parts: &[Part], index: usize) {
+    pub(super) fn write_reply(&mut self, parts: &[Part], index: usize) {
         // Words that come while calls wait for their outcomes belong to the same message: no API takes them between.
         if self.message.calls.is_empty() && !self.message.content.is_empty() {
             self.end_message();
         }
-        append(&mut self.message.content, &text_of(parts));
-        self.of_message(index);
+        append_paragraph(&mut self.message.content, &text_of(parts));
+        self.add_to_message(index);
     }
 
-    pub(super) fn reasoning(&mut self, text: &str, index: usize) {
+    pub(super) fn write_reasoning(&mut self, text: &str, index: usize) {
         let reason = if text.is_empty() {
             "sealed by its vendor, with no text to show"
         } else {
@@ -132,55 +132,55 @@ impl<'a> Events<'a> {
         if self.message.calls.is_empty() && !self.message.content.is_empty() {
             self.end_message();
         }
-        append(&mut self.message.reasoning, text);
-        self.of_message(index);
+        append_paragraph(&mut self.message.reasoning, text);
+        self.add_to_message(index);
     }
 
-    pub(super) fn call(&mut self, call: &Call, carried: &Carried, index: usize) {
-        let own = dialect::spell(&carried.action, self.calls.project_dirs());
+    pub(super) fn write_call(&mut self, call: &Call, carried: &CarriedEntry, index: usize) {
+        let own = dialect::translate_action(&carried.action, self.calls.project_dirs());
         let (written, input) = self.calls.write_call(call, own);
         let request = json!({ "toolCallId": written.id, "name": written.tool, "arguments": input, "type": "function" });
         self.message.requests.push(request);
         self.message.calls.insert(call.id.clone());
-        self.of_message(index);
+        self.add_to_message(index);
     }
 
-    pub(super) fn outcome(&mut self, outcome: &Outcome, index: usize) {
-        self.end_message_of(&outcome.call);
+    pub(super) fn write_outcome(&mut self, outcome: &Outcome, index: usize) {
+        self.end_message_with(&outcome.call);
         let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
         let text = text_of(&outcome.parts);
         let is_shell = call.tool == "bash" && outcome.exit_code.is_some() && outcome.status != Status::Interrupted;
         let data = if outcome.status == Status::Done || is_shell {
-            self.result(&call.id, &text, outcome, is_shell)
+            self.result_data(&call.id, &text, outcome, is_shell)
         } else {
             for blob in outcome.parts.iter().filter_map(as_blob) {
-                let _ = self.left_out(blob);
+                let _ = self.leave_out(blob);
             }
             let code = if outcome.status == Status::Interrupted { "interrupted" } else { "failure" };
             json!({ "toolCallId": call.id, "success": false, "error": { "message": text, "code": code } })
         };
-        self.push("tool.execution_complete", &data, vec![index]);
+        self.push_event("tool.execution_complete", &data, vec![index]);
     }
 
-    fn result(&mut self, id: &str, text: &str, outcome: &Outcome, is_shell: bool) -> Value {
+    fn result_data(&mut self, id: &str, text: &str, outcome: &Outcome, is_shell: bool) -> Value {
         let mut content = text.to_owned();
         let mut images = Vec::new();
         for blob in outcome.parts.iter().filter_map(as_blob) {
-            match image(blob) {
+            match image_data(blob) {
                 Some(mut image) => {
                     image["type"] = json!("image");
                     images.push(image);
                 }
-                None => append(&mut content, &self.left_out(blob)),
+                None => append_paragraph(&mut content, &self.leave_out(blob)),
             }
         }
         let mut data = json!({ "toolCallId": id, "success": true });
         if let (true, Some(code)) = (is_shell, outcome.exit_code) {
-            let line = outcome::ending(self.shells, code);
+            let line = outcome::exit_line(self.n_shells, code);
             let feed = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
             content = format!("{content}{feed}{line}");
             data["shellExecution"] = json!({ "exitCode": code });
-            self.shells += 1;
+            self.n_shells += 1;
         }
         data["result"] = json!({ "content": content });
         if !images.is_empty() {
@@ -190,34 +190,34 @@ impl<'a> Events<'a> {
     }
 
     /// A record of this client's own: everything stays but what ties it to its old file.
-    pub(super) fn native(&mut self, mut value: Value, blobs: &[&Blob], entries: Vec<usize>) {
+    pub(super) fn write_native(&mut self, mut value: Value, blobs: &[&Blob], entries: Vec<usize>) {
         let call = value["data"]["toolCallId"].as_str().map(|id| CallId(id.into()));
         match &call {
-            Some(call) => self.end_message_of(call),
+            Some(call) => self.end_message_with(call),
             None => self.end_message(),
         }
-        self.tick(time_of(&value));
-        self.bring_assets(&value["data"], blobs);
+        self.advance_clock(time_of(&value));
+        self.write_assets(&value["data"], blobs);
         if let Some(written) = call.and_then(|call| self.calls.find(&call)) {
             value["data"]["toolCallId"] = json!(written.id);
         }
         let mut starts = Vec::new();
         let requests = value.pointer_mut("/data/toolRequests").and_then(Value::as_array_mut);
         for request in requests.into_iter().flatten() {
-            self.know(request);
-            starts.push(start(request));
+            self.note_call(request);
+            starts.push(start_data(request));
         }
         value["parentId"] = json!(self.chain.parent);
-        let id = value["id"].as_str().map_or_else(|| self.chain.ids.uuid(), str::to_owned);
+        let id = value["id"].as_str().map_or_else(|| self.chain.ids.next_uuid(), str::to_owned);
         value["id"] = json!(id);
         self.chain.push(value, id, entries);
         for start in &starts {
-            self.push("tool.execution_start", start, Vec::new());
+            self.push_event("tool.execution_start", start, Vec::new());
         }
     }
 
     /// Takes note of a call in a record that is written back, and moves its paths.
-    fn know(&mut self, request: &mut Value) {
+    fn note_call(&mut self, request: &mut Value) {
         self.calls.move_paths(&mut request["arguments"]);
         let id = request["toolCallId"].as_str().unwrap_or_default();
         let name = self.calls.rename_call(id, request["name"].as_str().unwrap_or_default());
@@ -225,35 +225,35 @@ impl<'a> Events<'a> {
     }
 
     /// The bytes that a record refers to stand in events of their own, before it.
-    fn bring_assets(&mut self, data: &Value, blobs: &[&Blob]) {
+    fn write_assets(&mut self, data: &Value, blobs: &[&Blob]) {
         let lists = [&data["attachments"], &data["result"]["binaryResultsForLlm"]];
         let shown = lists.into_iter().filter_map(Value::as_array).flatten();
         let shown = shown.filter(|item| item.get("data").is_some() || item.get("assetId").is_some());
         for (item, blob) in shown.zip(blobs) {
-            let (Some(id), Place::Inline(bytes)) = (item["assetId"].as_str(), &blob.place) else { continue };
+            let (Some(id), BlobLocation::Inline(bytes)) = (item["assetId"].as_str(), &blob.location) else { continue };
             if self.assets.insert(id.to_owned()) {
                 let kind = if blob.is_image() { "image" } else { "resource" };
                 let asset = json!({
                     "assetId": id, "type": kind, "mimeType": blob.media_type, "byteLength": item["byteLength"],
                     "data": &**bytes,
                 });
-                self.push("session.binary_asset", &asset, Vec::new());
+                self.push_event("session.binary_asset", &asset, Vec::new());
             }
         }
     }
 
     /// The client's own compaction.
-    pub(super) fn compaction(&mut self, summary: &str, entries: Vec<usize>) {
+    pub(super) fn write_compaction(&mut self, summary: &str, entries: Vec<usize>) {
         let data = json!({ "success": true, "summaryContent": summary });
-        self.put("session.compaction_complete", &data, entries);
+        self.put_event("session.compaction_complete", &data, entries);
     }
 
-    fn of_message(&mut self, index: usize) {
+    fn add_to_message(&mut self, index: usize) {
         self.message.entries.push(index);
         self.message.at = Some(self.chain.at);
     }
 
-    fn end_message_of(&mut self, call: &CallId) {
+    fn end_message_with(&mut self, call: &CallId) {
         if self.message.calls.contains(call) {
             self.end_message();
         }
@@ -267,9 +267,9 @@ impl<'a> Events<'a> {
         }
         let now = self.chain.at;
         self.chain.at = message.at.unwrap_or(now);
-        let starts: Vec<Value> = message.requests.iter().map(start).collect();
+        let starts: Vec<Value> = message.requests.iter().map(start_data).collect();
         let mut data = json!({
-            "messageId": self.chain.ids.uuid(), "content": message.content, "toolRequests": message.requests,
+            "messageId": self.chain.ids.next_uuid(), "content": message.content, "toolRequests": message.requests,
         });
         if let Some(model) = self.model {
             data["model"] = json!(model);
@@ -277,14 +277,14 @@ impl<'a> Events<'a> {
         if !message.reasoning.is_empty() {
             data["reasoningText"] = json!(message.reasoning);
         }
-        self.push("assistant.message", &data, message.entries);
+        self.push_event("assistant.message", &data, message.entries);
         for start in &starts {
-            self.push("tool.execution_start", start, Vec::new());
+            self.push_event("tool.execution_start", start, Vec::new());
         }
         self.chain.at = now;
     }
 
-    fn left_out(&mut self, blob: &Blob) -> String {
+    fn leave_out(&mut self, blob: &Blob) -> String {
         count_loss(&mut self.losses, "attachment", "the client takes images (PNG, JPEG, GIF, WebP) only");
         describe_omitted(blob)
     }
@@ -297,14 +297,14 @@ impl<'a> Events<'a> {
     }
 }
 
-/// What the client draws a call from.
-fn start(request: &Value) -> Value {
+/// The data from which the client draws a call.
+fn start_data(request: &Value) -> Value {
     json!({
         "toolCallId": request["toolCallId"], "toolName": request["name"], "arguments": request["arguments"],
     })
 }
 
-fn append(text: &mut String, more: &str) {
+fn append_paragraph(text: &mut String, more: &str) {
     if !text.is_empty() && !more.is_empty() {
         text.push_str("\n\n");
     }
@@ -319,7 +319,7 @@ fn as_blob(part: &Part) -> Option<&Blob> {
 }
 
 /// An image with its bytes, where the client takes it.
-fn image(blob: &Blob) -> Option<Value> {
-    let Place::Inline(data) = &blob.place else { return None };
+fn image_data(blob: &Blob) -> Option<Value> {
+    let BlobLocation::Inline(data) = &blob.location else { return None };
     is_common_image(blob).then(|| json!({ "mimeType": blob.media_type, "data": &**data }))
 }

@@ -25,7 +25,7 @@ mod write_tests;
 use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Copilot CLI, 1.0.
 pub(crate) struct CopilotCli;
@@ -38,21 +38,21 @@ static FACTS: Facts = Facts {
     start: &["copilot", "-i", "{prompt}"],
     packages: &["@github/copilot"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("COPILOT_HOME"), path: &[] },
-        PathRule { on: &[], base: Base::Home, path: &[".copilot"] },
+        PathRule { on: &[], base: PathBase::Variable("COPILOT_HOME"), path: &[] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".copilot"] },
     ],
-    tracks: &[&["session-state", "*", "events.jsonl"]],
-    limits: Limits::Recorded,
+    session_patterns: &[&["session-state", "*", "events.jsonl"]],
+    limits: LimitForm::Recorded,
     instruction_files: &["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", "GEMINI.md"],
     versions_seen: ("1.0.102", "1.0.102"),
-    // What the client itself records as `context_token_limit`.
+    // The client itself records these as `context_token_limit`.
     windows: &[
         ModelWindow { prefix: "claude-opus-4.6", tokens: 936_000 },
         ModelWindow { prefix: "claude-sonnet-4.5", tokens: 168_000 },
         ModelWindow { prefix: "gpt-4.1", tokens: 64_000 },
         ModelWindow { prefix: "gpt-5.4", tokens: 922_000 },
     ],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     ..Facts::USUAL
 };
 
@@ -66,20 +66,20 @@ impl Agent for CopilotCli {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for CopilotCli {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
+        dialect::interpret_call(call, outcome)
     }
 
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        dialect::answers(call, outcome)
+        dialect::read_answers(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        outcome::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_exit_line(outcome);
     }
 }

@@ -13,74 +13,74 @@ use super::{CopilotCli, discover, history};
 use crate::formats::jsonl::{self, Line};
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
-/// What the client answers a call with that has no outcome when it resumes.
-pub(super) const INTERRUPTED: &str = "Tool execution was interrupted before a result was recorded. Its effects may be absent, \
+/// The client's own answer to a call that has no outcome when it resumes.
+pub(super) const INTERRUPTED_ANSWER: &str = "Tool execution was interrupted before a result was recorded. Its effects may be absent, \
     partial, or already complete, and other tools may have completed successfully. Check the current state before \
     retrying; do not assume success or replay this operation blindly.";
 
 // A rewind writes the file again and leaves its beginning as it was; every event has an id of its own, so the same bytes
 // at both ends are the same events.
 impl Reader for CopilotCli {
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+    fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
         Ok(jsonl::mark_near_end(&source.path, jsonl::digest_both_ends)?)
     }
 
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
         if history::is_document(path) {
-            return history::read(path, from, sink);
+            return history::read_document(path, from, sink);
         }
         let start = jsonl::resume_point(path, from, jsonl::digest_both_ends, sink)?;
-        if begin(path, start, sink).is_break() {
+        if send_first_facts(path, start, sink).is_break() {
             return Ok(*from);
         }
         let session = discover::session_id(path);
-        let mut assets = Assets::from(start);
-        let parse = |line: Line<'_>| record::parse(line, 0);
+        let mut assets = Assets::starting_at(start);
+        let parse = |line: Line<'_>| record::parse_record(line, 0);
         let end = jsonl::scan_records(path, start, parse, |mut parsed| {
             if let Some(asset) = parsed.more.asset.take() {
-                assets.know(asset);
+                assets.add_asset(asset);
             }
-            assets.resolve(path, &mut parsed.entries);
-            hand_over(parsed, session.as_ref(), sink)
+            assets.resolve_entries(path, &mut parsed.entries);
+            send_to_sink(parsed, session.as_ref(), sink)
         })?;
         Ok(jsonl::mark(path, end, jsonl::digest_both_ends)?)
     }
 
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        let text = self.record(header, key)?;
-        if history::document(&header.files, key) {
-            return Ok(history::entries(&text, key).unwrap_or_default());
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let text = self.read_record(header, key)?;
+        if history::is_in_document(&header.files, key) {
+            return Ok(history::read_entries(&text, key).unwrap_or_default());
         }
         let line = Line::whole(key.offset, text.as_bytes());
-        let mut entries = record::parse(line, key.file).map(|parsed| parsed.entries).unwrap_or_default();
+        let mut entries = record::parse_record(line, key.file).map(|parsed| parsed.entries).unwrap_or_default();
         if let Some(path) = header.files.get(usize::from(key.file)) {
-            Assets::from(key.offset).resolve(path, &mut entries);
+            Assets::starting_at(key.offset).resolve_entries(path, &mut entries);
         }
         Ok(entries)
     }
 
     fn is_unknown(&self, body: &Body) -> bool {
-        matches!(body, Body::Opaque(Cow::Owned(kind)) if !record::is_known_kind(kind) || discover::is_new_talk(kind))
+        matches!(body, Body::Opaque(Cow::Owned(kind)) if !record::is_known_kind(kind) || discover::is_unknown_message(kind))
     }
 }
 
-fn begin(path: &Path, start: u64, sink: &mut dyn Sink) -> ControlFlow<()> {
+fn send_first_facts(path: &Path, start: u64, sink: &mut dyn Sink) -> ControlFlow<()> {
     if start == 0 {
         sink.learn(Fact::File(path.to_path_buf()))?;
-        sink.learn(Fact::Closing(Closing::Answer(INTERRUPTED)))?;
+        sink.learn(Fact::Closing(Closing::Answer(INTERRUPTED_ANSWER)))?;
         if let Some(session) = discover::session_id(path) {
             sink.learn(Fact::Session(session))?;
         }
     }
     // The name changes without an event.
-    let Some(workspace) = Workspace::beside(path) else { return ControlFlow::Continue(()) };
+    let Some(workspace) = Workspace::read_beside(path) else { return ControlFlow::Continue(()) };
     let rank = if workspace.user_named { TitleRank::Given } else { TitleRank::Generated };
-    let title = workspace.name.and_then(|name| record::title(rank, &name));
+    let title = workspace.name.and_then(|name| record::title_fact(rank, &name));
     title.map_or(ControlFlow::Continue(()), |title| sink.learn(title))
 }
 
-fn hand_over(mut parsed: Parsed, session: Option<&SessionId>, sink: &mut dyn Sink) -> ControlFlow<()> {
+fn send_to_sink(mut parsed: Parsed, session: Option<&SessionId>, sink: &mut dyn Sink) -> ControlFlow<()> {
     if session.is_some() {
         // The folder names the session: a copy of one keeps the id that it was copied from in its events.
         parsed.facts.retain(|fact| !matches!(fact, Fact::Session(_)));

@@ -6,12 +6,12 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Begin, Body, Call, CallForm, CallId, Compacted, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part,
-    Permission, Reasoning, SessionId, TitleRank,
+    Body, Call, CallForm, CallId, Compaction, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part, Permission,
+    Reasoning, SessionId, StartSetting, TitleRank,
 };
 use serde_json::value::RawValue;
 
-use super::assets::{self, Ground};
+use super::assets::{self, LocatedLine};
 use super::wire::{
     WireAssistant, WireAttachment, WireCompaction, WireComplete, WireError, WireEvent, WireNotice, WireSession,
     WireSetting, WireUser,
@@ -20,7 +20,7 @@ use super::{outcome, prompt, usage};
 use crate::formats::jsonl::{self, Line};
 use crate::formats::text::Text;
 
-/// What a line says.
+/// The facts and entries of one line.
 pub(super) type Parsed = jsonl::Parsed<More>;
 
 /// What only lines of this client tell.
@@ -33,11 +33,11 @@ pub(super) struct More {
 }
 
 /// The families of events; a new event in one of them is no drift.
-const FAMILIES: &[&str] =
+const EVENT_FAMILIES: &[&str] =
     &["session.", "user.", "assistant.", "tool.", "system.", "hook.", "model.", "subagent.", "skill.", "permission."];
 
 /// Records that no model ever sees and that can be large; their lines begin with their type.
-const NOISE: &[&str] = &[
+const NOISE_KINDS: &[&str] = &[
     "hook.end",
     "hook.start",
     "model.message",
@@ -55,34 +55,34 @@ const NOISE: &[&str] = &[
 type Bodies = Vec<(Origin, Body)>;
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
-pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
+pub(super) fn parse_record(line: Line<'_>, file: u16) -> Option<Parsed> {
     let key = line.key(file);
     if line.is_too_long() {
         return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
     }
-    if let Some(kind) = noise(line.bytes).filter(|_| !line.unterminated) {
+    if let Some(kind) = noise_kind(line.bytes).filter(|_| !line.unterminated) {
         let mut parsed = Parsed::empty(key);
         parsed.more.known = true;
         parsed.put(None, false, None, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))]);
         return Some(parsed);
     }
-    match jsonl::deserialize::<WireEvent<'_>>(line.bytes) {
-        Ok(event) => Some(Reading::of(line.bytes, key, &event)),
+    match jsonl::parse_record::<WireEvent<'_>>(line.bytes) {
+        Ok(event) => Some(EventReader::read_event(line.bytes, key, &event)),
         Err(_) if line.unterminated => None,
         Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
     }
 }
 
 /// The kind of a noise line, by its first bytes alone.
-fn noise(line: &[u8]) -> Option<&'static str> {
+fn noise_kind(line: &[u8]) -> Option<&'static str> {
     let rest = line.strip_prefix(br#"{"type":""#)?;
     let kind = &rest[..rest.iter().take(48).position(|byte| *byte == b'"')?];
-    NOISE.iter().copied().find(|noise| noise.as_bytes() == kind)
+    NOISE_KINDS.iter().copied().find(|noise| noise.as_bytes() == kind)
 }
 
 /// An event in the course of being read.
-struct Reading<'r, 'a> {
-    ground: Ground<'a>,
+struct EventReader<'r, 'a> {
+    line: LocatedLine<'a>,
     kind: &'r str,
     data: &'a RawValue,
     /// Said in a sub-agent's conversation.
@@ -90,102 +90,103 @@ struct Reading<'r, 'a> {
     facts: Vec<Fact>,
 }
 
-impl<'r, 'a> Reading<'r, 'a> {
-    fn of(line: &'a [u8], key: EntryKey, event: &'r WireEvent<'a>) -> Parsed {
+impl<'r, 'a> EventReader<'r, 'a> {
+    fn read_event(line: &'a [u8], key: EntryKey, event: &'r WireEvent<'a>) -> Parsed {
         let kind = event.kind.as_deref().unwrap_or_default();
         let at = event.timestamp.as_deref().and_then(Timestamp::parse);
         let mut parsed = Parsed::empty(key);
         parsed.more.known = is_known_kind(kind);
         let Some(data) = event.data else {
-            parsed.put(at, false, None, vec![opaque(kind)]);
+            parsed.put(at, false, None, vec![opaque_body(kind)]);
             return parsed;
         };
-        let ground = Ground { line, file: key.file, offset: key.offset };
+        let ground = LocatedLine { bytes: line, file: key.file, offset: key.offset };
         if kind == "session.binary_asset" {
-            parsed.more.asset = assets::asset(&ground, data);
+            parsed.more.asset = assets::from_event(&ground, data);
         }
-        let mut reading = Self { ground, kind, data, side: event.agent_id.is_some(), facts: Vec::new() };
-        let Ok(bodies) = reading.bodies() else {
+        let mut reading = Self { line: ground, kind, data, side: event.agent_id.is_some(), facts: Vec::new() };
+        let Ok(bodies) = reading.read_bodies() else {
             let more = More { known: true, asset: None };
             return Parsed { more, ..Parsed::rejected(key, "a field has another type than it had") };
         };
         parsed.put(at, reading.side, None, bodies);
-        // What a sub-agent is told of the session is not the session's.
+        // Facts in a sub-agent's events are not the session's.
         if !reading.side {
             parsed.facts = reading.facts;
         }
         parsed
     }
 
-    fn data<T: serde::Deserialize<'a>>(&self) -> serde_json::Result<T> {
+    fn parse_data<T: serde::Deserialize<'a>>(&self) -> serde_json::Result<T> {
         serde_json::from_str(self.data.get())
     }
 
-    fn bodies(&mut self) -> serde_json::Result<Bodies> {
+    fn read_bodies(&mut self) -> serde_json::Result<Bodies> {
         Ok(match self.kind {
-            "user.message" => self.user()?,
-            "assistant.message" => self.assistant()?,
+            "user.message" => self.read_user()?,
+            "assistant.message" => self.read_assistant()?,
             "tool.execution_complete" => {
-                let complete: WireComplete<'_> = self.data()?;
+                let complete: WireComplete<'_> = self.parse_data()?;
                 self.side |= complete.parent_tool_call_id.is_some();
-                vec![(Origin::Agent, Body::Outcome(Box::new(outcome::read(&complete, &self.ground))))]
+                vec![(Origin::Agent, Body::Outcome(Box::new(outcome::from_complete(&complete, &self.line))))]
             }
-            "session.compaction_complete" => self.compaction()?,
-            "session.context_cleared" => self.cleared()?,
-            "session.error" => vec![(Origin::Harness, Body::Failure(Box::new(failure(&self.data()?))))],
+            "session.compaction_complete" => self.read_compaction()?,
+            "session.context_cleared" => self.read_cleared()?,
+            "session.error" => vec![(Origin::Harness, Body::Failure(Box::new(read_failure(&self.parse_data()?))))],
             "abort" => {
                 let message = "interrupted by the user".to_owned();
                 let failure = Failure { kind: FailureKind::Interrupted, message, resets_at: None };
                 vec![(Origin::Harness, Body::Failure(Box::new(failure)))]
             }
             "system.notification" => {
-                let notice: WireNotice<'_> = self.data()?;
-                let (words, live) = prompt::take_apart(&notice.content);
+                let notice: WireNotice<'_> = self.parse_data()?;
+                let (words, live) = prompt::split_blocks(&notice.content);
                 let words = live.into_iter().chain(Some(words)).filter(|words| !words.is_empty());
-                words.map(|words| (Origin::Hook, Body::Prompt(vec![text(words)]))).collect()
+                words.map(|words| (Origin::Hook, Body::Prompt(vec![text_part(words)]))).collect()
             }
             "session.start" | "session.resume" | "session.context_changed" | "session.model_change" => {
-                let session: WireSession<'_> = self.data()?;
+                let session: WireSession<'_> = self.parse_data()?;
                 self.facts = session_facts(&session);
-                vec![opaque(self.kind)]
+                vec![opaque_body(self.kind)]
             }
             "session.mode_changed" | "session.permissions_changed" => {
-                let setting: WireSetting<'_> = self.data()?;
-                self.facts = permission(&setting).map(Fact::Permission).into_iter().collect();
-                self.facts.extend(mode(&setting).map(Fact::Begun));
-                note(Note::Mode)
+                let setting: WireSetting<'_> = self.parse_data()?;
+                self.facts = read_permission(&setting).map(Fact::Permission).into_iter().collect();
+                self.facts.extend(mode_setting(&setting).map(Fact::StartSetting));
+                note_bodies(Note::Mode)
             }
             "session.title_changed" => {
-                let setting: WireSetting<'_> = self.data()?;
-                self.facts = setting.title.and_then(|text| title(TitleRank::Generated, &text)).into_iter().collect();
-                note(Note::Title)
+                let setting: WireSetting<'_> = self.parse_data()?;
+                self.facts =
+                    setting.title.and_then(|text| title_fact(TitleRank::Generated, &text)).into_iter().collect();
+                note_bodies(Note::Title)
             }
             "session.usage_record" => {
-                let (usage, model) = usage::of(self.data.get());
+                let (usage, model) = usage::from_data(self.data.get());
                 self.facts.extend(model);
-                note(Note::Usage(Box::new(usage)))
+                note_bodies(Note::Usage(Box::new(usage)))
             }
-            "session.usage_info" | "session.usage_checkpoint" => note(Note::Usage(Box::default())),
-            kind => vec![opaque(kind)],
+            "session.usage_info" | "session.usage_checkpoint" => note_bodies(Note::Usage(Box::default())),
+            kind => vec![opaque_body(kind)],
         })
     }
 
     /// The typed words come first: a turn begins with them.
-    fn user(&mut self) -> serde_json::Result<Bodies> {
-        let user: WireUser<'_> = self.data()?;
-        let origin = origin(&user);
+    fn read_user(&mut self) -> serde_json::Result<Bodies> {
+        let user: WireUser<'_> = self.parse_data()?;
+        let origin = prompt_origin(&user);
         // The same notice has an event of its own.
         if origin == Origin::Harness && user.content.trim_start().starts_with("<system_notification>") {
-            return Ok(vec![(origin, Body::Prompt(vec![text(&user.content)]))]);
+            return Ok(vec![(origin, Body::Prompt(vec![text_part(&user.content)]))]);
         }
-        let (typed, around) = prompt::take_apart(&user.content);
+        let (typed, around) = prompt::split_blocks(&user.content);
         let mut live: Vec<String> = around.into_iter().map(str::to_owned).collect();
         if let Some(sent) = user.transformed_content.as_deref() {
-            live.extend(prompt::sent_around(sent, &user.content));
+            live.extend(prompt::live_words_around(sent, &user.content));
         }
-        let mut parts: Vec<Part> = Some(typed).filter(|typed| !typed.is_empty()).map(text).into_iter().collect();
+        let mut parts: Vec<Part> = Some(typed).filter(|typed| !typed.is_empty()).map(text_part).into_iter().collect();
         for attachment in &user.attachments {
-            match self.attached(attachment) {
+            match self.read_attachment(attachment) {
                 Some(Part::Text(file)) => live.push(file),
                 image => parts.extend(image),
             }
@@ -193,22 +194,22 @@ impl<'r, 'a> Reading<'r, 'a> {
         let mut bodies = Vec::new();
         if !parts.is_empty() {
             if origin == Origin::User && !self.side {
-                self.facts.extend(first_prompt(&parts));
+                self.facts.extend(first_prompt_title(&parts));
             }
             bodies.push((origin, Body::Prompt(parts)));
         }
-        bodies.extend(live.iter().map(|words| (Origin::Hook, Body::Prompt(vec![text(words)]))));
+        bodies.extend(live.iter().map(|words| (Origin::Hook, Body::Prompt(vec![text_part(words)]))));
         if bodies.is_empty() {
-            bodies.push(opaque("user.message"));
+            bodies.push(opaque_body("user.message"));
         }
         Ok(bodies)
     }
 
     /// An image is shown to the model; of any other file, only its name is.
-    fn attached(&self, attachment: &WireAttachment<'_>) -> Option<Part> {
+    fn read_attachment(&self, attachment: &WireAttachment<'_>) -> Option<Part> {
         let name = attachment.path.as_ref().or(attachment.file_path.as_ref()).or(attachment.display_name.as_ref());
         let name = name.or(attachment.url.as_ref()).map(|name| name.to_string());
-        if let Some(blob) = self.ground.blob(&attachment.bytes, name.clone()) {
+        if let Some(blob) = self.line.read_blob(&attachment.bytes, name.clone()) {
             return Some(Part::Blob(blob));
         }
         let name = name?;
@@ -218,8 +219,8 @@ impl<'r, 'a> Reading<'r, 'a> {
         }))
     }
 
-    fn assistant(&mut self) -> serde_json::Result<Bodies> {
-        let message: WireAssistant<'_> = self.data()?;
+    fn read_assistant(&mut self) -> serde_json::Result<Bodies> {
+        let message: WireAssistant<'_> = self.parse_data()?;
         self.side |= message.parent_tool_call_id.is_some();
         self.facts.extend(message.model.as_deref().map(|model| Fact::Model(model.to_owned())));
         let mut bodies = Vec::new();
@@ -233,36 +234,36 @@ impl<'r, 'a> Reading<'r, 'a> {
             bodies.push((Origin::Agent, Body::Reply(vec![Part::Text(message.content.to_string())])));
         }
         for request in &message.tool_requests {
-            let input = request.arguments.map_or_else(Json::empty, Json::from_raw);
+            let input = request.arguments.map_or_else(Json::empty_object, Json::from_raw);
             let form = if input.as_str().starts_with('"') { CallForm::Freeform } else { CallForm::Function };
             let id = CallId((&*request.tool_call_id).into());
             let call = Call { id, tool: request.name.to_string(), input, form };
             bodies.push((Origin::Agent, Body::Call(Box::new(call))));
         }
         if bodies.is_empty() {
-            bodies.push(opaque("assistant.message"));
+            bodies.push(opaque_body("assistant.message"));
         }
         Ok(bodies)
     }
 
     /// The words of the user's prompts stay, in front of the summary.
-    fn compaction(&self) -> serde_json::Result<Bodies> {
-        let compaction: WireCompaction<'_> = self.data()?;
+    fn read_compaction(&self) -> serde_json::Result<Bodies> {
+        let compaction: WireCompaction<'_> = self.parse_data()?;
         Ok(match compaction.summary_content {
             Some(summary) if compaction.success && !self.side => vec![
-                (Origin::Harness, barrier(true)),
+                (Origin::Harness, compaction_body(true)),
                 (Origin::Agent, Body::Summary(vec![Part::Text(summary.to_string())])),
             ],
-            _ => vec![opaque(self.kind)],
+            _ => vec![opaque_body(self.kind)],
         })
     }
 
-    fn cleared(&self) -> serde_json::Result<Bodies> {
-        let cleared: WireCompaction<'_> = self.data()?;
+    fn read_cleared(&self) -> serde_json::Result<Bodies> {
+        let cleared: WireCompaction<'_> = self.parse_data()?;
         if self.side {
-            return Ok(vec![opaque(self.kind)]);
+            return Ok(vec![opaque_body(self.kind)]);
         }
-        let mut bodies = vec![(Origin::Harness, barrier(false))];
+        let mut bodies = vec![(Origin::Harness, compaction_body(false))];
         if let Some(message) = cleared.initial_message.filter(|message| !message.is_empty()) {
             bodies.push((Origin::User, Body::Prompt(vec![Part::Text(message.to_string())])));
         }
@@ -272,35 +273,35 @@ impl<'r, 'a> Reading<'r, 'a> {
 
 /// Whether a kind is of a family that we know.
 pub(super) fn is_known_kind(kind: &str) -> bool {
-    kind == "abort" || FAMILIES.iter().any(|family| kind.starts_with(family))
+    kind == "abort" || EVENT_FAMILIES.iter().any(|family| kind.starts_with(family))
 }
 
-fn barrier(keeps_prompts: bool) -> Body {
-    Body::Compacted(Box::new(Compacted { keeps_prompts, ..Compacted::default() }))
+fn compaction_body(keeps_prompts: bool) -> Body {
+    Body::Compacted(Box::new(Compaction { keeps_prompts, ..Compaction::default() }))
 }
 
-fn opaque(kind: &str) -> (Origin, Body) {
+fn opaque_body(kind: &str) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))
 }
 
-fn note(note: Note) -> Bodies {
+fn note_bodies(note: Note) -> Bodies {
     vec![(Origin::Harness, Body::Note(note))]
 }
 
 /// How the sources of messages begin that a command, a sub-agent or a schedule puts in the user's place.
-const NOT_TYPED: &[&str] = &["skill-", "command-", "agent-", "schedule-"];
+const NOT_TYPED_PREFIXES: &[&str] = &["skill-", "command-", "agent-", "schedule-"];
 
 /// Who speaks in the user's place. A skill is the user's own text, but not typed by the user.
-fn origin(user: &WireUser<'_>) -> Origin {
+fn prompt_origin(user: &WireUser<'_>) -> Origin {
     match user.source.as_deref() {
         _ if user.is_autopilot_continuation => Origin::Harness,
         Some("system" | "jit-instruction" | "autopilot") => Origin::Harness,
-        Some(source) if NOT_TYPED.iter().any(|start| source.starts_with(start)) => Origin::Hook,
+        Some(source) if NOT_TYPED_PREFIXES.iter().any(|start| source.starts_with(start)) => Origin::Hook,
         _ => Origin::User,
     }
 }
 
-fn text(words: &str) -> Part {
+fn text_part(words: &str) -> Part {
     Part::Text(words.to_owned())
 }
 
@@ -321,7 +322,7 @@ fn session_facts(session: &WireSession<'_>) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-fn permission(setting: &WireSetting<'_>) -> Option<Permission> {
+fn read_permission(setting: &WireSetting<'_>) -> Option<Permission> {
     match (setting.new_mode.as_deref(), setting.allow_all_permissions) {
         (Some("plan"), _) => Some(Permission::Plan),
         (Some("autopilot"), _) | (_, Some(true)) => Some(Permission::Everything),
@@ -331,26 +332,26 @@ fn permission(setting: &WireSetting<'_>) -> Option<Permission> {
 }
 
 /// The mode that was in force, and the one that is.
-fn mode(setting: &WireSetting<'_>) -> Option<Begin> {
+fn mode_setting(setting: &WireSetting<'_>) -> Option<StartSetting> {
     let allowed = |mode: &Option<Text<'_>>| mode.as_deref().map(|mode| format!("allow all: {mode}"));
     let named = |mode: &Option<Text<'_>>| mode.as_deref().map(str::to_owned);
     let now = named(&setting.new_mode).or_else(|| allowed(&setting.allow_all_permission_mode))?;
     let before = named(&setting.previous_mode).or_else(|| allowed(&setting.previous_allow_all_permission_mode));
-    Some(Begin::ModeChanged { before, now })
+    Some(StartSetting::ModeChanged { before, now })
 }
 
-pub(super) fn title(rank: TitleRank, text: &str) -> Option<Fact> {
+pub(super) fn title_fact(rank: TitleRank, text: &str) -> Option<Fact> {
     let text = one_line(text, 200);
     (!text.is_empty()).then_some(Fact::Title(rank, text))
 }
 
-pub(super) fn first_prompt(parts: &[Part]) -> Option<Fact> {
+pub(super) fn first_prompt_title(parts: &[Part]) -> Option<Fact> {
     let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
     // Long prompts are named by their beginning, and that needs no look at the rest.
-    title(TitleRank::FirstPrompt, &text[..text.floor_char_boundary(2_000)])
+    title_fact(TitleRank::FirstPrompt, &text[..text.floor_char_boundary(2_000)])
 }
 
-fn failure(error: &WireError<'_>) -> Failure {
+fn read_failure(error: &WireError<'_>) -> Failure {
     let kind = match (&*error.error_type, error.status_code) {
         ("rate_limit", _) | (_, Some(429)) => FailureKind::RateLimit,
         ("quota", _) | (_, Some(402)) => FailureKind::Billing,

@@ -1,8 +1,8 @@
-//! What real clients wrote, read.
+//! Tests of reading what real clients wrote.
 
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Part, Place, TitleRank, Transcript, TranscriptBuilder};
+use carryover_core::transcript::{BlobLocation, Part, TitleRank, Transcript, TranscriptBuilder};
 
 use serde_json::json;
 
@@ -81,7 +81,7 @@ fn images_are_found_where_their_bytes_stand() {
     let mut images = 0;
     for part in transcript.entries.iter().flat_map(|entry| entry.body.parts()) {
         let Part::Blob(blob) = part else { continue };
-        let Place::Encoded { offset, length, .. } = blob.place else { panic!("not found") };
+        let BlobLocation::Encoded { offset, length, .. } = blob.location else { panic!("not found") };
         let (start, end) = (usize::try_from(offset).unwrap(), usize::try_from(offset + length).unwrap());
         assert!(bytes[start..end].starts_with(b"iVBORw0KGgo"));
         assert_eq!(bytes[end], b'"');
@@ -137,10 +137,10 @@ fn a_file_that_was_rewound_is_read_anew() {
     let source = Source { path: path.clone(), key: None };
     std::fs::write(&path, lines[..20].concat()).unwrap();
     let mut builder = TranscriptBuilder::new("copilot-cli");
-    let bookmark = CopilotCli.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    let bookmark = CopilotCli.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
     let rewound = [lines[..12].concat(), lines[20..].concat()].concat();
     std::fs::write(&path, rewound).unwrap();
-    CopilotCli.read(&source, &bookmark, &mut builder).unwrap();
+    CopilotCli.read_session(&source, &bookmark, &mut builder).unwrap();
     assert_eq!(builder.finish().entries, read(&path).entries);
 }
 
@@ -171,7 +171,7 @@ fn a_session_is_listed_by_its_table() {
     assert_eq!(found.updated_at.unwrap().to_string(), "2026-11-15T04:05:20.885Z");
     assert!(!found.drifted);
     let mut builder = TranscriptBuilder::new("copilot-cli");
-    CopilotCli.read(&found.source, &Bookmark::Start, &mut builder).unwrap();
+    CopilotCli.read_session(&found.source, &Bookmark::Start, &mut builder).unwrap();
     let header = builder.finish().header;
     assert_eq!((header.title.as_deref(), header.title_rank), (Some("Mine: #1"), TitleRank::Given));
 }

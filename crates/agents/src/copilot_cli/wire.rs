@@ -1,4 +1,4 @@
-//! What Copilot CLI writes, as far as we look at it.
+//! The records of Copilot CLI, as far as we look at them.
 //!
 //! The client ships a JSON schema of its events (`schemas/session-events.schema.json`). Only the envelope is the same
 //! for all; the data of an event is read by its kind. A field that is not there, or new, costs nothing.
@@ -81,7 +81,7 @@ pub(super) struct WireUsageRecord<'a> {
     pub usage: WireUsage<'a>,
 }
 
-/// What was read from and written to a cache is part of the input, what was thought part of the output.
+/// Tokens read from and written to a cache are part of the input, those of reasoning part of the output.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WireUsage<'a> {
@@ -105,7 +105,7 @@ pub(super) struct WireUsage<'a> {
 pub(super) struct WireUser<'a> {
     #[serde(borrow)]
     pub content: Text<'a>,
-    /// What was sent in the place of `content`: the time before it, the words of hooks behind it.
+    /// The text that was sent in the place of `content`: the time before it, the words of hooks behind it.
     #[serde(borrow, default)]
     pub transformed_content: Option<Text<'a>>,
     #[serde(borrow, default)]

@@ -16,15 +16,15 @@ pub(super) struct Workspace {
 }
 
 /// More than a table of a dozen lines is none.
-const LONGEST: u64 = 16 << 10;
+const MAX_TABLE_BYTES: u64 = 16 << 10;
 
 impl Workspace {
     /// The table in the folder of a session's events.
-    pub(super) fn beside(events: &Path) -> Option<Self> {
+    pub(super) fn read_beside(events: &Path) -> Option<Self> {
         if events.file_name()? != "events.jsonl" {
             return None;
         }
-        let bytes = crate::formats::jsonl::read_head(&events.with_file_name("workspace.yaml"), LONGEST).ok()?;
+        let bytes = crate::formats::jsonl::read_head(&events.with_file_name("workspace.yaml"), MAX_TABLE_BYTES).ok()?;
         Some(Self::parse(&String::from_utf8_lossy(&bytes)))
     }
 
@@ -37,7 +37,7 @@ impl Workspace {
             while let Some(more) = lines.next_if(|next| next.is_empty() || next.starts_with([' ', '\t'])) {
                 block.push(more);
             }
-            let Some(value) = scalar(rest.trim(), &block) else { continue };
+            let Some(value) = parse_scalar(rest.trim(), &block) else { continue };
             match key {
                 "cwd" => found.cwd = Some(value.into()),
                 "branch" => found.branch = Some(value),
@@ -57,13 +57,13 @@ fn is_key(key: &str) -> bool {
 }
 
 /// A value, where it is of a form that the client's serializer uses; of any other we know nothing.
-fn scalar(text: &str, block: &[&str]) -> Option<String> {
+fn parse_scalar(text: &str, block: &[&str]) -> Option<String> {
     match text.as_bytes().first()? {
         b'\'' => block.is_empty().then(|| text.strip_prefix('\'')?.strip_suffix('\'').map(|t| t.replace("''", "'")))?,
         // The escapes that both know are the ones that occur.
         b'"' => block.is_empty().then(|| serde_json::from_str(text).ok())?,
         b'|' => {
-            let indent = block.iter().find(|line| !line.trim().is_empty()).map(|line| indent_of(line))?;
+            let indent = block.iter().find(|line| !line.trim().is_empty()).map(|line| indent_width(line))?;
             let lines: Vec<&str> = block.iter().map(|line| line.get(indent..).unwrap_or_default()).collect();
             Some(lines.join("\n").trim_end().to_owned())
         }
@@ -72,7 +72,7 @@ fn scalar(text: &str, block: &[&str]) -> Option<String> {
     }
 }
 
-fn indent_of(line: &str) -> usize {
+fn indent_width(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 

@@ -7,50 +7,50 @@ use std::collections::{BTreeMap, BTreeSet};
 use carryover_core::transcript::{Blob, Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
-use super::events::Events;
+use super::events::EventWriter;
 use crate::formats::ids::Ids;
 use crate::formats::own_records::{RecordKey, record_key};
 use crate::formats::request::{project_move, project_text, title_or_prompt};
-use crate::{AgentError, Carried, Op, ResumeCommand, TargetView, Version, WritePlan, WriteRequest};
+use crate::{AgentError, CarriedEntry, ResumeCommand, TargetView, Version, WriteOp, WritePlan, WriteRequest};
 
 /// The version that is written where no client tells its own.
-const NEWEST: Version = Version(1, 0, 102);
+const NEWEST_VERSION: Version = Version(1, 0, 102);
 
 /// Plans the two files.
-pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let project = project_text(request, "GitHub Copilot CLI")?;
     let mut ids = Ids::new(request.seed);
-    let session = ids.uuid();
+    let session = ids.next_uuid();
     let folder = target.store.root.join("session-state").join(&session);
     let file = folder.join("events.jsonl");
     let moves = project_move(request, project);
-    let mut events = Events::new(project, moves, request.source_model, ids, request.started_at);
-    events.put("session.start", &start(request, target, project, &session), Vec::new());
-    write(request, &mut events);
+    let mut events = EventWriter::new(project, moves, request.source_model, ids, request.started_at);
+    events.put_event("session.start", &start_event(request, target, project, &session), Vec::new());
+    write_entries(request, &mut events);
     let argv = vec!["copilot".to_owned(), format!("--resume={session}")];
     let resume = ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: false };
-    let table = workspace(request, target, project, &session).into_bytes();
+    let table = workspace_table(request, target, project, &session).into_bytes();
     let mut plan = events.finish().into_plan(target, SessionId(session), file, resume);
     let path = folder.join("workspace.yaml");
-    plan.ops.push(Op::Create { path, bytes: table, private: true, modified: target.env.now });
+    plan.ops.push(WriteOp::Create { path, bytes: table, private: true, modified: target.env.now });
     Ok(plan)
 }
 
 /// The first event. Nothing that chooses a model or allows anything.
-fn start(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str, session: &str) -> Value {
+fn start_event(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str, session: &str) -> Value {
     let mut context = json!({ "cwd": project });
     if let Some(branch) = request.branch {
         context["branch"] = json!(branch);
     }
     json!({
         "sessionId": session, "version": 1, "producer": "carryover",
-        "copilotVersion": target.version.unwrap_or(NEWEST).to_string(), "startTime": request.started_at.to_string(),
+        "copilotVersion": target.version.unwrap_or(NEWEST_VERSION).to_string(), "startTime": request.started_at.to_string(),
         "context": context,
     })
 }
 
 /// The table that the client lists. JSON strings are YAML strings.
-fn workspace(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str, session: &str) -> String {
+fn workspace_table(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str, session: &str) -> String {
     let title = title_or_prompt(request);
     let (started, now) = (request.started_at, target.env.now);
     let branch = request.branch.map(|branch| format!("branch: {}\n", json!(branch))).unwrap_or_default();
@@ -62,11 +62,11 @@ fn workspace(request: &WriteRequest<'_>, target: &TargetView<'_>, project: &str,
     )
 }
 
-fn write(request: &WriteRequest<'_>, events: &mut Events<'_>) {
+fn write_entries(request: &WriteRequest<'_>, events: &mut EventWriter<'_>) {
     if let Some(brief) = request.brief {
-        events.compaction(brief, Vec::new());
+        events.write_compaction(brief, Vec::new());
     }
-    let natives = natives(request);
+    let natives = native_records(request);
     let mut holds: BTreeMap<RecordKey, Vec<usize>> = BTreeMap::new();
     for (index, carried) in request.entries.iter().enumerate().filter(|(_, carried)| carried.native.is_some()) {
         holds.entry(record_key(carried)).or_default().push(index);
@@ -80,9 +80,9 @@ fn write(request: &WriteRequest<'_>, events: &mut Events<'_>) {
                 let Some(entries) = holds.remove(&record) else { continue };
                 let bodies = entries.iter().map(|entry| &request.entries[*entry].entry.body);
                 let blobs: Vec<&Blob> = bodies.flat_map(Body::parts).filter_map(as_blob).collect();
-                events.native(value.clone(), &blobs, entries);
+                events.write_native(value.clone(), &blobs, entries);
             }
-            None => entry(request, events, carried, index),
+            None => write_entry(request, events, carried, index),
         }
     }
 }
@@ -96,7 +96,7 @@ fn as_blob(part: &Part) -> Option<&Blob> {
 
 /// The records that are written back as they were: those of which nothing was cut, and of compactions those that
 /// would not take away what stands before them.
-fn natives(request: &WriteRequest<'_>) -> BTreeMap<RecordKey, Value> {
+fn native_records(request: &WriteRequest<'_>) -> BTreeMap<RecordKey, Value> {
     let cut: BTreeSet<RecordKey> = request.entries.iter().filter(|carried| carried.clipped).map(record_key).collect();
     let mut natives = BTreeMap::new();
     for (index, carried) in request.entries.iter().enumerate() {
@@ -108,7 +108,7 @@ fn natives(request: &WriteRequest<'_>) -> BTreeMap<RecordKey, Value> {
             continue;
         }
         let is_compaction = matches!(carried.entry.body, Body::Summary(_));
-        if is_compaction && !only_prompts(request, index, true) {
+        if is_compaction && !holds_only_prompts(request, index, true) {
             continue;
         }
         if let Some(data) = value["data"].as_object_mut() {
@@ -122,29 +122,29 @@ fn natives(request: &WriteRequest<'_>) -> BTreeMap<RecordKey, Value> {
 
 /// Whether a compaction here would keep all that stands before it: the words of the user's prompts are all that it
 /// keeps.
-fn only_prompts(request: &WriteRequest<'_>, index: usize, images_may_go: bool) -> bool {
-    let is_prompt = |carried: &Carried| {
+fn holds_only_prompts(request: &WriteRequest<'_>, index: usize, images_may_go: bool) -> bool {
+    let is_prompt = |carried: &CarriedEntry| {
         let Body::Prompt(parts) = &carried.entry.body else { return false };
         carried.entry.origin == Origin::User && (images_may_go || parts.iter().all(|part| as_blob(part).is_none()))
     };
     request.brief.is_none() && request.entries[..index].iter().all(is_prompt)
 }
 
-fn entry(request: &WriteRequest<'_>, events: &mut Events<'_>, carried: &Carried, index: usize) {
-    events.tick(carried.entry.at);
+fn write_entry(request: &WriteRequest<'_>, events: &mut EventWriter<'_>, carried: &CarriedEntry, index: usize) {
+    events.advance_clock(carried.entry.at);
     match &carried.entry.body {
         Body::Prompt(parts) if carried.entry.origin == Origin::Hook => {
             let text = format!("<system_reminder>\n{}\n</system_reminder>", text_of(parts));
-            events.prompt(&[Part::Text(text)], index);
+            events.write_prompt(&[Part::Text(text)], index);
         }
-        Body::Summary(parts) if only_prompts(request, index, false) => {
-            events.compaction(&text_of(parts), vec![index]);
+        Body::Summary(parts) if holds_only_prompts(request, index, false) => {
+            events.write_compaction(&text_of(parts), vec![index]);
         }
-        Body::Prompt(parts) | Body::Summary(parts) => events.prompt(parts, index),
-        Body::Reply(parts) => events.reply(parts, index),
-        Body::Reasoning(reasoning) => events.reasoning(&reasoning.text, index),
-        Body::Call(call) => events.call(call, carried, index),
-        Body::Outcome(outcome) => events.outcome(outcome, index),
+        Body::Prompt(parts) | Body::Summary(parts) => events.write_prompt(parts, index),
+        Body::Reply(parts) => events.write_reply(parts, index),
+        Body::Reasoning(reasoning) => events.write_reasoning(&reasoning.text, index),
+        Body::Call(call) => events.write_call(call, carried, index),
+        Body::Outcome(outcome) => events.write_outcome(outcome, index),
         Body::Compacted(_) | Body::Rewound { .. } | Body::Failure(_) | Body::Note(_) | Body::Opaque(_) => {}
     }
 }

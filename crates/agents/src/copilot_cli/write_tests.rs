@@ -5,29 +5,30 @@ use std::path::Path;
 use carryover_core::transcript::{Action, Body, CallForm, Origin, Part, Status};
 
 use super::CopilotCli;
-use crate::foreign::{
-    self, PIXEL, assert_entries_found, call, carried, env, image, outcome, records, said, session, shown, text,
+use crate::write_fixtures::{
+    self, PIXEL, assert_entries_found, call_body, carried_entry, full_session, image_part, outcome_body, records, said,
+    sample_env, shown, text_parts,
 };
-use crate::{Carried, Op, Reader, Version, WritePlan};
+use crate::{CarriedEntry, Reader, Version, WriteOp, WritePlan};
 
-fn plan(entries: &[Carried], version: Version) -> WritePlan {
-    foreign::plan(&CopilotCli, &env(), ".copilot", Some(version), entries).unwrap()
+fn plan(entries: &[CarriedEntry], version: Version) -> WritePlan {
+    write_fixtures::plan_in_home(&CopilotCli, &sample_env(), ".copilot", Some(version), entries).unwrap()
 }
 #[test]
 fn a_foreign_session_in_this_clients_shape() {
-    let entries = session();
+    let entries = full_session();
     let plan = plan(&entries, Version(1, 0, 102));
     let file = plan.file.to_string_lossy().into_owned();
     assert!(file.starts_with("/home/u/.copilot/session-state/") && file.ends_with("/events.jsonl"), "{file}");
     insta::assert_snapshot!("events", shown(&plan));
-    let Op::Create { bytes: table, .. } = &plan.ops[1] else { panic!("then the table") };
+    let WriteOp::Create { bytes: table, .. } = &plan.ops[1] else { panic!("then the table") };
     insta::assert_snapshot!("workspace", String::from_utf8_lossy(table));
     insta::assert_debug_snapshot!("losses", plan.losses);
 }
 
 #[test]
 fn every_entry_is_found_again_where_the_plan_says() {
-    let entries = session();
+    let entries = full_session();
     assert_entries_found(&plan(&entries, Version(1, 0, 102)), &entries, &[]);
 }
 
@@ -37,26 +38,26 @@ fn kinds(plan: &WritePlan) -> Vec<String> {
 
 #[test]
 fn a_compaction_never_takes_away_what_stands_before_it() {
-    let prompt = |n, parts| carried(n, Origin::User, Body::Prompt(parts), Action::Other);
-    let summary = || said(3, Body::Summary(text("so far")));
-    let check = |entries: &[Carried], expected: &[&str]| {
+    let prompt = |n, parts| carried_entry(n, Origin::User, Body::Prompt(parts), Action::Other);
+    let summary = || said(3, Body::Summary(text_parts("so far")));
+    let check = |entries: &[CarriedEntry], expected: &[&str]| {
         assert_eq!(kinds(&plan(entries, Version(1, 0, 102)))[1..], *expected);
     };
-    check(&[prompt(1, text("a")), summary()], &["user.message", "session.compaction_complete"]);
-    check(&[prompt(1, vec![image()]), summary()], &["user.message", "user.message"]);
-    check(&[said(1, Body::Reply(text("a"))), summary()], &["assistant.message", "user.message"]);
+    check(&[prompt(1, text_parts("a")), summary()], &["user.message", "session.compaction_complete"]);
+    check(&[prompt(1, vec![image_part()]), summary()], &["user.message", "user.message"]);
+    check(&[said(1, Body::Reply(text_parts("a"))), summary()], &["assistant.message", "user.message"]);
 }
 
 #[test]
 fn an_outcome_that_comes_late_stays_with_its_message() {
-    let ask = |n, id| said(n, call(id, "x", "{}", CallForm::Function));
-    let done = |n, id| said(n, outcome(id, Status::Done, None, text(id)));
+    let ask = |n, id| said(n, call_body(id, "x", "{}", CallForm::Function));
+    let done = |n, id| said(n, outcome_body(id, Status::Done, None, text_parts(id)));
     let entries = [
         ask(1, "a"),
         ask(2, "b"),
         done(3, "a"),
         ask(4, "c"),
-        said(5, Body::Reply(text("hm"))),
+        said(5, Body::Reply(text_parts("hm"))),
         done(6, "b"),
         done(7, "c"),
     ];
@@ -70,22 +71,22 @@ fn its_own_records_come_back_as_they_were() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/copilot_cli/fixtures/1.0.102-tools.jsonl");
     let source = crate::Source { path, key: None };
     let mut builder = carryover_core::transcript::TranscriptBuilder::new("copilot-cli");
-    CopilotCli.read(&source, &crate::Bookmark::Start, &mut builder).unwrap();
+    CopilotCli.read_session(&source, &crate::Bookmark::Start, &mut builder).unwrap();
     let transcript = builder.finish();
     let mut entries = Vec::new();
     let mut originals: Vec<serde_json::Value> = Vec::new();
-    for index in carryover_core::live::order(&transcript) {
+    for index in carryover_core::live::context_order(&transcript) {
         let mut entry = transcript.entries[index].clone();
-        let native = CopilotCli.record(&transcript.header, entry.key).unwrap();
+        let native = CopilotCli.read_record(&transcript.header, entry.key).unwrap();
         if let Body::Prompt(parts) = &mut entry.body {
             parts.retain(|part| matches!(part, Part::Text(_)));
-            parts.push(image());
+            parts.push(image_part());
         }
         let value: serde_json::Value = serde_json::from_str(&native).unwrap();
         if originals.last() != Some(&value) {
             originals.push(value);
         }
-        entries.push(Carried {
+        entries.push(CarriedEntry {
             entry,
             agent: "copilot-cli",
             action: Action::Other,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use carryover_core::transcript::{Call, CallId};
 use serde_json::Value;
 
-use super::ids::{Names, clean};
+use super::ids::{UniqueNames, clean_name};
 use super::relocate::Relocation;
 use super::spelling::{OwnCall, ProjectDirs, wrap_input};
 
@@ -22,7 +22,7 @@ pub(crate) struct Calls<'a> {
     moves: Option<Relocation<'a>>,
     /// Longer names of tools and calls are refused by the APIs behind the client.
     longest_name: usize,
-    names: Names,
+    names: UniqueNames,
     written: BTreeMap<CallId, WrittenCall>,
     /// How many were spelt in the client's own tools.
     pub translated: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Calls<'a> {
 
 impl<'a> Calls<'a> {
     pub(crate) fn new(project: &'a str, moves: Option<Relocation<'a>>, longest_name: usize) -> Self {
-        Self { project, moves, longest_name, names: Names::default(), written: BTreeMap::new(), translated: 0 }
+        Self { project, moves, longest_name, names: UniqueNames::default(), written: BTreeMap::new(), translated: 0 }
     }
 
     pub(crate) fn project_dirs(&self) -> ProjectDirs<'a> {
@@ -41,27 +41,27 @@ impl<'a> Calls<'a> {
     pub(crate) fn write_call(&mut self, call: &Call, own: Option<OwnCall>) -> (WrittenCall, Value) {
         self.translated += usize::from(own.is_some());
         let (tool, input) = spell_call(call, own, self.longest_name, self.moves);
-        let written = WrittenCall { id: self.names.unique(&call.id.0, self.longest_name), tool };
+        let written = WrittenCall { id: self.names.make_unique(&call.id.0, self.longest_name), tool };
         self.written.insert(call.id.clone(), written.clone());
         (written, input)
     }
 
     /// Takes note of a call in a record that is written back as it was: it keeps its name, which no other gets.
     pub(crate) fn keep_call(&mut self, id: &str, tool: &str) {
-        self.names.unique(id, usize::MAX);
+        self.names.make_unique(id, usize::MAX);
         self.written.insert(CallId(id.into()), WrittenCall { id: id.to_owned(), tool: tool.to_owned() });
     }
 
     /// The same for a call that is given another name where its own is taken or refused.
     pub(crate) fn rename_call(&mut self, id: &str, tool: &str) -> String {
-        let name = self.names.unique(id, self.longest_name);
+        let name = self.names.make_unique(id, self.longest_name);
         self.written.insert(CallId(id.into()), WrittenCall { id: name.clone(), tool: tool.to_owned() });
         name
     }
 
     pub(crate) fn move_paths(&self, input: &mut Value) {
         if let Some(moves) = self.moves {
-            moves.value(input);
+            moves.move_value(input);
         }
     }
 
@@ -79,10 +79,10 @@ pub(crate) fn spell_call(
 ) -> (String, Value) {
     let (tool, mut input) = match own {
         Some(own) => (own.tool.to_owned(), own.input),
-        None => (clean(&call.tool, longest_name), wrap_input(&call.input)),
+        None => (clean_name(&call.tool, longest_name), wrap_input(&call.input)),
     };
     if let Some(moves) = moves {
-        moves.value(&mut input);
+        moves.move_value(&mut input);
     }
     (tool, input)
 }

@@ -2,14 +2,14 @@
 
 /// A question and an answer. Fewer records that we do not know, among some that we do, may be new bookkeeping at the
 /// beginning of a session.
-const TALK: usize = 2;
+const MIN_UNKNOWN_RECORDS: usize = 2;
 
 /// How much of a session is looked at before it is said to have drifted: its ends may hold long records only.
-pub const DOUBT: u64 = 4 << 20;
+pub const CHECK_BYTES: u64 = 4 << 20;
 
 /// Whether records are there, but none that says anything: so many of kinds that we know and that we do not know.
 pub fn has_drifted(known: usize, unknown: usize, spoken: bool) -> bool {
-    !spoken && (unknown >= TALK || (known == 0 && unknown > 0))
+    !spoken && (unknown >= MIN_UNKNOWN_RECORDS || (known == 0 && unknown > 0))
 }
 
 #[cfg(test)]

@@ -10,29 +10,29 @@ use carryover_core::time::Timestamp;
 use fs_err::File;
 use serde_json::Value;
 
-/// What a client's settings, and its lists of names, may be long.
-pub const MAX_SETTINGS: u64 = 1 << 20;
+/// The longest that a client's settings, and its lists of names, may be.
+pub const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// A small file that says one thing.
-pub const MAX_NOTE: u64 = 64 << 10;
+pub const MAX_NOTE_BYTES: u64 = 64 << 10;
 
 /// A list with a line for every session.
-pub const MAX_INDEX: u64 = 64 << 20;
+pub const MAX_INDEX_BYTES: u64 = 64 << 20;
 
 /// A session that is one document, and in memory as a whole.
-pub const MAX_DOCUMENT: u64 = 256 << 20;
+pub const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
 
 /// Opens a regular file for reading. Whatever else stands there is an error that says what it is.
-pub fn open(path: &Path) -> io::Result<File> {
+pub fn open_regular(path: &Path) -> io::Result<File> {
     // Before, for opening alone can mean something to a device; and after, for it may be another one by then.
     // One that is not there is told of by whoever opens it.
     if fs_err::metadata(path).is_ok() {
-        check(path)?;
+        check_regular(path)?;
     }
     let file = options().open(path)?;
-    match unlike_a_file(&file.metadata()?) {
+    match special_kind(&file.metadata()?) {
         None => Ok(file),
-        Some(what) => Err(special(path, what)),
+        Some(what) => Err(special_error(path, what)),
     }
 }
 
@@ -53,24 +53,24 @@ fn options() -> fs_err::OpenOptions {
 }
 
 /// Says what stands in the place of a file and is none.
-pub fn check(path: &Path) -> io::Result<()> {
+pub fn check_regular(path: &Path) -> io::Result<()> {
     let metadata = fs_err::metadata(path);
     if metadata.is_err() && fs_err::symlink_metadata(path).is_ok_and(|link| link.is_symlink()) {
-        return Err(special(path, "a link that leads nowhere"));
+        return Err(special_error(path, "a link that leads nowhere"));
     }
-    match unlike_a_file(&metadata?) {
+    match special_kind(&metadata?) {
         None => Ok(()),
-        Some(what) => Err(special(path, what)),
+        Some(what) => Err(special_error(path, what)),
     }
 }
 
 /// Reads a file that is not longer than it can be.
-pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = open(path)?;
+pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        let message = format!("{} is longer than {} and is not read", path.display(), spell(limit));
+        let message = format!("{} is longer than {} and is not read", path.display(), format_size(limit));
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     Ok(bytes)
@@ -79,7 +79,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// The same for text.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, format!("{} is not UTF-8", path.display()));
-    String::from_utf8(read(path, limit)?).map_err(not_text)
+    String::from_utf8(read_bytes(path, limit)?).map_err(not_text)
 }
 
 /// When a file was last written to.
@@ -90,11 +90,11 @@ pub fn modified_at(metadata: &Metadata) -> Option<Timestamp> {
 
 /// Reads one string of a client's settings, such as `/model/name`.
 pub fn read_setting(path: &Path, pointer: &str) -> Option<String> {
-    let settings: Value = serde_json::from_str(&read_text(path, MAX_SETTINGS).ok()?).ok()?;
+    let settings: Value = serde_json::from_str(&read_text(path, MAX_SETTINGS_BYTES).ok()?).ok()?;
     settings.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
-fn unlike_a_file(metadata: &Metadata) -> Option<&'static str> {
+fn special_kind(metadata: &Metadata) -> Option<&'static str> {
     let kind = metadata.file_type();
     if kind.is_file() {
         return None;
@@ -112,11 +112,11 @@ fn unlike_a_file(metadata: &Metadata) -> Option<&'static str> {
     Some(if kind.is_dir() { "a folder" } else { "a device" })
 }
 
-fn special(path: &Path, what: &str) -> io::Error {
+fn special_error(path: &Path, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{} is {what}, not a file", path.display()))
 }
 
-fn spell(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MB", bytes >> 20) } else { format!("{} KB", bytes >> 10) }
 }
 
@@ -130,8 +130,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings");
         std::fs::File::create(&path).unwrap().set_len(1024).unwrap();
-        assert_eq!(read(&path, 1024).unwrap().len(), 1024);
-        let error = read(&path, 1023).unwrap_err();
+        assert_eq!(read_bytes(&path, 1024).unwrap().len(), 1024);
+        let error = read_bytes(&path, 1023).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }
 
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn nothing_but_a_file_is_opened() {
         let folder = tempfile::tempdir().unwrap();
-        let told = |path: &Path| open(path).unwrap_err().to_string();
+        let told = |path: &Path| open_regular(path).unwrap_err().to_string();
         let [pipe, socket, link] = ["pipe", "socket", "link"].map(|name| folder.path().join(name));
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         std::os::unix::net::UnixListener::bind(&socket).unwrap();

@@ -3,11 +3,11 @@
 use carryover_core::transcript::{Body, Call, text_of};
 use serde_json::Value;
 
+use super::entry_order;
 use super::losses::count_loss;
 use super::own_records::OwnRecords;
 use super::session_lines::Chain;
-use super::turns;
-use crate::{Carried, Loss, WriteRequest};
+use crate::{CarriedEntry, Loss, WriteRequest};
 
 /// A session in the making.
 pub(crate) struct Draft<'a> {
@@ -38,7 +38,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds a block to the agent's message.
-    fn add_block(&mut self, carried: &Carried, block: Value, index: usize) {
+    fn add_block(&mut self, carried: &CarriedEntry, block: Value, index: usize) {
         self.open.agent = carried.agent;
         self.open.blocks.push(block);
         self.open.entries.push(index);
@@ -52,11 +52,11 @@ pub(crate) trait MessageWriter<'a> {
 
     fn draft(&mut self) -> &mut Draft<'a>;
     fn spell_text(&self, text: &str) -> Value;
-    fn spell_call(&mut self, call: &Call, carried: &Carried) -> Value;
+    fn spell_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value;
     /// Writes the agent's message, which has ended.
     fn write_message(&mut self, message: OpenMessage);
     /// Writes anything that the agent did not say.
-    fn write_heard(&mut self, carried: &Carried, index: usize);
+    fn write_heard(&mut self, carried: &CarriedEntry, index: usize);
     /// From here on, the client's context begins.
     fn write_compaction(&mut self, summary: &str, entries: Vec<usize>);
     /// Whether a record of the client's own begins its context anew.
@@ -67,7 +67,7 @@ pub(crate) trait MessageWriter<'a> {
     /// Writes all that is carried.
     fn write_session(&mut self) {
         let request = self.draft().request;
-        let mut order = turns::outcomes_first(request.entries);
+        let mut order = entry_order::order_outcomes_first(request.entries);
         if let Some(brief) = request.brief {
             self.write_outline(brief, &mut order);
         }
@@ -103,7 +103,7 @@ pub(crate) trait MessageWriter<'a> {
         (self.draft().is_empty() || !self.is_compaction(&record)).then_some(record)
     }
 
-    fn write_entry(&mut self, carried: &Carried, index: usize) {
+    fn write_entry(&mut self, carried: &CarriedEntry, index: usize) {
         match &carried.entry.body {
             Body::Reply(parts) => {
                 let open = &self.draft().open;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Carried;
+use crate::CarriedEntry;
 
 /// Whose record, in which file, and where.
 pub(crate) type RecordKey = (&'static str, u16, u64);
 
-pub(crate) fn record_key(carried: &Carried) -> RecordKey {
+pub(crate) fn record_key(carried: &CarriedEntry) -> RecordKey {
     let (file, offset) = carried.entry.key.record();
     (carried.agent, file, offset)
 }
@@ -20,22 +20,22 @@ pub(crate) struct OwnRecords {
 }
 
 impl OwnRecords {
-    pub(crate) fn new(entries: &[Carried]) -> Self {
+    pub(crate) fn new(entries: &[CarriedEntry]) -> Self {
         let clipped = entries.iter().filter(|carried| carried.clipped).map(record_key).collect();
         Self { clipped, lines: BTreeMap::new() }
     }
 
     /// The record that an entry stands in, if it can be written back.
-    pub(crate) fn find_record<'c>(&self, carried: &'c Carried) -> Option<&'c str> {
+    pub(crate) fn find_record<'c>(&self, carried: &'c CarriedEntry) -> Option<&'c str> {
         carried.native.as_deref().filter(|_| !self.clipped.contains(&record_key(carried)))
     }
 
     /// The line in which the record of an entry stands already.
-    pub(crate) fn find_line(&self, carried: &Carried) -> Option<usize> {
+    pub(crate) fn find_line(&self, carried: &CarriedEntry) -> Option<usize> {
         self.find_record(carried).and_then(|_| self.lines.get(&record_key(carried)).copied())
     }
 
-    pub(crate) fn note_line(&mut self, carried: &Carried, line: usize) {
+    pub(crate) fn note_line(&mut self, carried: &CarriedEntry, line: usize) {
         self.lines.insert(record_key(carried), line);
     }
 }

@@ -1,9 +1,9 @@
 //! The words by which clients tell the model, in a tool's place, that the user said no.
 
-use carryover_core::transcript::{Outcome, Refusal, Status, text_in};
+use carryover_core::transcript::{Outcome, Refusal, Status, text_cow};
 
-/// What clients say of a call that was turned down, in small letters.
-const REFUSALS: &[&str] = &[
+/// Clients' words for a call that was turned down, in small letters.
+const REFUSAL_PHRASES: &[&str] = &[
     "doesn't want to proceed",
     "does not want to proceed",
     "doesn't want to take this action",
@@ -18,20 +18,20 @@ const REFUSALS: &[&str] = &[
     "canceled by user",
 ];
 
-/// What stands before the user's own words, where a client asks for them.
-const SAID: &[&str] = &["the user said:\n", "user feedback: "];
+/// Stands before the user's own words, where a client asks for them.
+const FEEDBACK_MARKS: &[&str] = &["the user said:\n", "user feedback: "];
 
 /// A refusal as most clients word it.
-pub(crate) fn in_common_words(outcome: &Outcome) -> Option<Refusal> {
+pub(crate) fn find_common_refusal(outcome: &Outcome) -> Option<Refusal> {
     if outcome.status == Status::Done {
         return None;
     }
-    let text = text_in(&outcome.parts);
+    let text = text_cow(&outcome.parts);
     let head = text[..text.floor_char_boundary(400)].to_lowercase();
-    if !REFUSALS.iter().any(|words| head.contains(words)) {
+    if !REFUSAL_PHRASES.iter().any(|words| head.contains(words)) {
         return None;
     }
-    let said = SAID.iter().find_map(|mark| text.split_once(mark)).map(|(_, said)| said.trim().to_owned());
+    let said = FEEDBACK_MARKS.iter().find_map(|mark| text.split_once(mark)).map(|(_, said)| said.trim().to_owned());
     Some(Refusal { words: said.filter(|said| !said.is_empty()) })
 }
 
@@ -49,9 +49,9 @@ mod tests {
     fn what_the_user_said_with_a_no_is_kept() {
         let text =
             "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse make";
-        let refusal = in_common_words(&outcome(Status::Interrupted, text));
+        let refusal = find_common_refusal(&outcome(Status::Interrupted, text));
         assert_eq!(refusal, Some(Refusal { words: Some("use make".to_owned()) }));
-        assert_eq!(in_common_words(&outcome(Status::Failed, "exit code 1")), None);
-        assert_eq!(in_common_words(&outcome(Status::Done, "the log says: user rejected")), None);
+        assert_eq!(find_common_refusal(&outcome(Status::Failed, "exit code 1")), None);
+        assert_eq!(find_common_refusal(&outcome(Status::Done, "the log says: user rejected")), None);
     }
 }

@@ -12,31 +12,31 @@ pub struct Relocation<'a> {
 
 impl Relocation<'_> {
     /// The path in its new place, if it lies in the old one.
-    pub fn path(&self, path: &str) -> Option<String> {
+    pub fn move_path(&self, path: &str) -> Option<String> {
         let rest = path.strip_prefix(self.old)?;
         let inside = rest.is_empty() || rest.starts_with(['/', '\\']);
         inside.then(|| format!("{}{rest}", self.new))
     }
 
     /// Moves every string that is a path below the old project; prose that mentions one stays as it was said.
-    pub fn value(&self, value: &mut Value) {
+    pub fn move_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                if let Some(moved) = self.path(text) {
+                if let Some(moved) = self.move_path(text) {
                     *text = moved;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.value(field)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.move_value(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.move_value(field)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
     /// The same for JSON text, which keeps every byte where nothing moves.
-    pub fn json(&self, json: &Json) -> Json {
-        let mut value = json.value();
+    pub fn move_json(&self, json: &Json) -> Json {
+        let mut value = json.to_value();
         let before = value.clone();
-        self.value(&mut value);
+        self.move_value(&mut value);
         if value == before { json.clone() } else { Json::from_value(&value) }
     }
 }
@@ -51,7 +51,7 @@ mod tests {
         let json =
             Json::parse(r#"{"file_path":"/old/repo/a.rs","text":"see /old/repo/a.rs","near":"/old/repository"}"#)
                 .unwrap();
-        let moved = relocation.json(&json);
+        let moved = relocation.move_json(&json);
         assert_eq!(moved.as_str(), r#"{"file_path":"/new/a.rs","text":"see /old/repo/a.rs","near":"/old/repository"}"#);
     }
 }

@@ -8,7 +8,7 @@ use carryover_core::transcript::SessionId;
 use serde_json::Value;
 
 use super::ids::Ids;
-use crate::{Loss, Op, Origins, ResumeCommand, TargetView, WritePlan, WrittenAs};
+use crate::{Loss, Origins, ResumeCommand, TargetView, WriteOp, WritePlan, WrittenEntry};
 
 /// A line and the entries that it holds.
 pub(crate) struct SessionLine {
@@ -114,7 +114,7 @@ impl LineWriter {
 
     /// Notes by which offset, or digest of a name, entries are found again.
     pub(crate) fn note_entries(&mut self, entries: &[usize], offset: u64) {
-        self.origins.extend(entries.iter().map(|entry| WrittenAs { entry: *entry, offset }));
+        self.origins.extend(entries.iter().map(|entry| WrittenEntry { entry: *entry, offset }));
     }
 
     pub(crate) fn finish(mut self, losses: Vec<Loss>, translated: usize) -> WrittenFile {
@@ -142,7 +142,7 @@ impl WrittenFile {
     ) -> WritePlan {
         let modified = target.env.now;
         WritePlan {
-            ops: vec![Op::Create { path: file.clone(), bytes: self.bytes, private: true, modified }],
+            ops: vec![WriteOp::Create { path: file.clone(), bytes: self.bytes, private: true, modified }],
             key: None,
             session,
             file,

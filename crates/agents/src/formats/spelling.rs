@@ -56,7 +56,7 @@ impl<'a> ProjectDirs<'a> {
 
 /// The input of a call that keeps its own tool: an object, as the APIs demand.
 pub(crate) fn wrap_input(input: &Json) -> Value {
-    match input.value() {
+    match input.to_value() {
         object @ Value::Object(_) => object,
         other => json!({ "input": other }),
     }
@@ -142,7 +142,7 @@ pub(crate) fn spell_step_state(state: StepState) -> &'static str {
 
 /// Whatever else a call said about its plan stays beside the steps.
 pub(crate) fn keep_explanation(mut input: Value, call: &Call) -> Value {
-    if let Some(explanation) = call.input.value().get("explanation").filter(|value| value.is_string()) {
+    if let Some(explanation) = call.input.to_value().get("explanation").filter(|value| value.is_string()) {
         input["explanation"] = explanation.clone();
     }
     input

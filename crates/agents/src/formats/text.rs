@@ -48,7 +48,7 @@ impl Deref for Text<'_> {
 
 impl Text<'_> {
     /// Where the string stands in its line, if it stands there as it is.
-    pub fn place_in(&self, line: &[u8]) -> Option<usize> {
+    pub fn offset_in(&self, line: &[u8]) -> Option<usize> {
         let Cow::Borrowed(text) = self.0 else { return None };
         let start = (text.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
         (line.get(start..start + text.len()) == Some(text.as_bytes())).then_some(start)

@@ -6,16 +6,16 @@ use std::path::Path;
 use super::file;
 use crate::AgentError;
 
-/// What could not be looked at, which is told after everything else was.
+/// Files that could not be looked at, which are told after everything else was.
 #[derive(Default)]
-pub struct Unopened {
+pub struct UnopenedFiles {
     first: Option<AgentError>,
     more: usize,
 }
 
-impl Unopened {
-    /// What a look found; what failed is kept. A file that is gone, or no folder, was never there to be seen.
-    pub fn take<T>(&mut self, looked: Result<T, impl Into<AgentError>>) -> Option<T> {
+impl UnopenedFiles {
+    /// The result of a look; a failure is kept. A file that is gone, or no folder, was never there to be seen.
+    pub fn ok_or_note<T>(&mut self, looked: Result<T, impl Into<AgentError>>) -> Option<T> {
         let error: AgentError = match looked {
             Ok(found) => return Some(found),
             Err(error) => error.into(),
@@ -31,12 +31,12 @@ impl Unopened {
     }
 
     /// Whether a file can be read; what stands there otherwise is kept.
-    pub fn passes(&mut self, path: &Path) -> bool {
-        self.take(file::check(path)).is_some()
+    pub fn can_read(&mut self, path: &Path) -> bool {
+        self.ok_or_note(file::check_regular(path)).is_some()
     }
 
     /// How the listing of a store ends.
-    pub fn end(self) -> Result<(), AgentError> {
+    pub fn into_result(self) -> Result<(), AgentError> {
         match self {
             Self { first: None, .. } => Ok(()),
             Self { first: Some(first), more: 0 } => Err(first),
@@ -52,12 +52,12 @@ mod tests {
     #[test]
     fn what_is_gone_is_no_failure_and_the_rest_is_counted() {
         let error = |kind| Err::<(), _>(io::Error::new(kind, "no"));
-        let mut unopened = Unopened::default();
-        assert_eq!(unopened.take(Ok::<_, io::Error>(7)), Some(7));
-        unopened.take(error(io::ErrorKind::NotFound));
-        assert!(Unopened::default().end().is_ok());
-        unopened.take(error(io::ErrorKind::PermissionDenied));
-        unopened.take(error(io::ErrorKind::PermissionDenied));
-        assert_eq!(unopened.end().unwrap_err().to_string(), "no, and 1 more could not be opened");
+        let mut unopened = UnopenedFiles::default();
+        assert_eq!(unopened.ok_or_note(Ok::<_, io::Error>(7)), Some(7));
+        unopened.ok_or_note(error(io::ErrorKind::NotFound));
+        assert!(UnopenedFiles::default().into_result().is_ok());
+        unopened.ok_or_note(error(io::ErrorKind::PermissionDenied));
+        unopened.ok_or_note(error(io::ErrorKind::PermissionDenied));
+        assert_eq!(unopened.into_result().unwrap_err().to_string(), "no, and 1 more could not be opened");
     }
 }

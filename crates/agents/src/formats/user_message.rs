@@ -2,7 +2,7 @@
 
 use carryover_core::transcript::{Body, Origin, Part};
 
-use super::referenced::{Piece, ReferencedFiles};
+use super::referenced_files::{ReferencedFiles, TextPiece};
 
 /// A message of the user's in the course of being read.
 pub(crate) struct UserMessage {
@@ -22,10 +22,10 @@ impl UserMessage {
     }
 
     pub(crate) fn add_text(&mut self, text: &str) {
-        for piece in self.files.split(text) {
+        for piece in self.files.split_text(text) {
             match piece {
-                Piece::Words(words) => (self.sort_words)(self, words),
-                Piece::Files(files) => self.added.push((Origin::Hook, Body::Prompt(files))),
+                TextPiece::Words(words) => (self.sort_words)(self, words),
+                TextPiece::Files(files) => self.added.push((Origin::Hook, Body::Prompt(files))),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the user answered to questions and plans.
+//! The user's answers to questions and plans.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ struct WireAnswers {
     answers: BTreeMap<String, String>,
 }
 
-/// What was answered, in the order of the questions; `record` is the message with the call's outcome in it.
-pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
-    let Some(output) = output_of(call, record) else { return Vec::new() };
-    match dialect::action(call, None) {
+/// The answers, in the order of the questions; `record` is the message with the call's outcome in it.
+pub(super) fn from_outcome(call: &Call, record: &str) -> Vec<Answer> {
+    let Some(output) = find_output(call, record) else { return Vec::new() };
+    match dialect::interpret_call(call, None) {
         Action::Ask(questions) => {
             let Ok(WireAnswers { answers }) = serde_json::from_str(&output) else { return Vec::new() };
             let asked = questions.into_iter().enumerate();
@@ -27,26 +27,26 @@ pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
             given.collect()
         }
         Action::Propose { plan } => {
-            feedback(&output).map(|answer| Answer { question: plan, answer }).into_iter().collect()
+            plan_feedback(&output).map(|answer| Answer { question: plan, answer }).into_iter().collect()
         }
         _ => Vec::new(),
     }
 }
 
-/// What the user said to a plan that was refused.
-fn feedback(output: &str) -> Option<String> {
+/// The user's words with the refusal of a plan.
+fn plan_feedback(output: &str) -> Option<String> {
     let words = output.strip_prefix("Plan rejected. User feedback: ")?;
     Some(words.split("\n\nThe plan is stored at: ").next().unwrap_or(words).to_owned())
 }
 
-fn output_of(call: &Call, record: &str) -> Option<String> {
+fn find_output(call: &Call, record: &str) -> Option<String> {
     let record: WireRecord<'_> = serde_json::from_str(record).ok()?;
     let shown = record.tool_calls.iter().flatten().filter_map(|shown| shown.result.as_ref());
     let mut parts = shown.flat_map(|result| &result.0).chain(&record.content.0);
-    parts.find_map(|part| output_in(part, &call.id.0))
+    parts.find_map(|part| part_output(part, &call.id.0))
 }
 
-fn output_in(part: &WirePart<'_>, id: &str) -> Option<String> {
+fn part_output(part: &WirePart<'_>, id: &str) -> Option<String> {
     let response = part.function_response.as_ref().filter(|response| response.id.as_deref() == Some(id))?;
     let response: WireResponse<'_> = serde_json::from_str(response.response?.get()).ok()?;
     response.output.map(|output| output.to_string())
@@ -82,20 +82,20 @@ mod tests {
             text: text.to_owned(),
             options: options.into_iter().map(str::to_owned).collect(),
         });
-        assert_eq!(dialect::action(&call, None), Action::Ask(asked.to_vec()));
-        let given = answers(&call, &record(r#"{"answers":{"1":"for fun","0":"B"}}"#));
+        assert_eq!(dialect::interpret_call(&call, None), Action::Ask(asked.to_vec()));
+        let given = from_outcome(&call, &record(r#"{"answers":{"1":"for fun","0":"B"}}"#));
         let expected = [("Which?", "B"), ("Why?", "for fun")]
             .map(|(question, answer)| Answer { question: question.to_owned(), answer: answer.to_owned() });
         assert_eq!(given, expected);
-        assert_eq!(answers(&call, &record("User dismissed ask_user dialog without answering.")), []);
+        assert_eq!(from_outcome(&call, &record("User dismissed ask_user dialog without answering.")), []);
     }
 
     #[test]
     fn a_refused_plan_tells_why() {
         let call = call("exit_plan_mode", &json!({ "plan_filename": "plan.md" }));
-        assert_eq!(dialect::action(&call, None), Action::Propose { plan: "plan.md".to_owned() });
+        assert_eq!(dialect::interpret_call(&call, None), Action::Propose { plan: "plan.md".to_owned() });
         let refused = "Plan rejected. User feedback: shorter\n\nThe plan is stored at: /p/plan.md\nRevise it.";
         let expected = Answer { question: "plan.md".to_owned(), answer: "shorter".to_owned() };
-        assert_eq!(answers(&call, &record(refused)), [expected]);
+        assert_eq!(from_outcome(&call, &record(refused)), [expected]);
     }
 }

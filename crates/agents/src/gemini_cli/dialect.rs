@@ -10,7 +10,7 @@ use crate::formats::spelling::{
 };
 
 /// The endings of images, which the client shows to the model where it reads them.
-const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp"];
+const IMAGE_EXTENSIONS: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp"];
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -77,20 +77,20 @@ struct WireChangedBy {
 }
 
 /// The meaning of a call.
-pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read().unwrap_or_default();
+pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let folder = input.dir_path.clone().or_else(|| input.file_path.clone());
     let meaning = match call.tool.as_str() {
         "run_shell_command" => input.command.map(|command| Action::Run { command, workdir: input.dir_path }),
-        "read_file" => read(input),
+        "read_file" => read_action(input),
         "write_file" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "replace" | "edit" => input.file_path.map(|path| edit(call, path, outcome)),
+        "replace" | "edit" => input.file_path.map(|path| edit_action(call, path, outcome)),
         "grep_search" | "search_file_content" => {
             input.pattern.map(|pattern| Action::Grep { pattern, path: folder, glob: input.include_pattern })
         }
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: folder }),
-        "write_todos" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
-        "ask_user" => input.questions.map(|questions| Action::Ask(questions.into_iter().map(question).collect())),
+        "write_todos" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
+        "ask_user" => input.questions.map(|questions| Action::Ask(questions.into_iter().map(make_question).collect())),
         // The plan is in a file that was written before.
         "exit_plan_mode" => input.plan_filename.map(|plan| Action::Propose { plan }),
         "invoke_agent" | "codebase_investigator" => {
@@ -102,9 +102,9 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     meaning.unwrap_or(Action::Other)
 }
 
-fn read(input: WireInput) -> Option<Action> {
+fn read_action(input: WireInput) -> Option<Action> {
     let path = input.file_path?;
-    if is_image(&path, IMAGES) {
+    if is_image(&path, IMAGE_EXTENSIONS) {
         return Some(Action::View { path });
     }
     let offset = input.start_line.or(input.offset.map(|offset| offset.saturating_add(1)));
@@ -114,19 +114,19 @@ fn read(input: WireInput) -> Option<Action> {
 }
 
 /// The call names parts of lines; only what is shown of its outcome tells the lines as a whole.
-fn edit(call: &Call, path: String, outcome: Option<&str>) -> Action {
+fn edit_action(call: &Call, path: String, outcome: Option<&str>) -> Action {
     let changed = outcome.and_then(|record| serde_json::from_str::<WireChanged>(record).ok());
     let shown = changed.and_then(|changed| changed.tool_calls.into_iter().find(|by| by.id == *call.id.0));
     let diff = shown.as_ref().and_then(|by| by.result_display["fileDiff"].as_str()).unwrap_or_default();
     update_file(path, parse_hunks(diff))
 }
 
-fn question(asked: WireQuestion) -> Question {
+fn make_question(asked: WireQuestion) -> Question {
     let options = asked.options.unwrap_or_default().into_iter().map(|option| option.label).collect();
     Question { text: asked.question, options }
 }
 
-fn step(todo: WireTodo) -> PlanStep {
+fn plan_step(todo: WireTodo) -> PlanStep {
     let state = match todo.status.as_str() {
         "cancelled" => Some(StepState::Done),
         status => parse_step_state(status),
@@ -135,7 +135,7 @@ fn step(todo: WireTodo) -> PlanStep {
 }
 
 /// Spells a foreign call in Gemini CLI's own tools, where the meaning is exact.
-pub(super) fn spell(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     Some(match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
@@ -150,14 +150,14 @@ pub(super) fn spell(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Opti
             // One place in one file is what the tool changes.
             FileChange::Replace { .. } => return None,
         },
-        Action::Grep { pattern, path, glob } if says_only(call, &["pattern", "path", "glob"]) => {
+        Action::Grep { pattern, path, glob } if has_only_fields(call, &["pattern", "path", "glob"]) => {
             let fields = [("dir_path", path.as_deref()), ("include_pattern", glob.as_deref())];
             OwnCall::new("grep_search", with_fields(json!({ "pattern": pattern }), &fields))
         }
-        Action::Glob { pattern, path } if says_only(call, &["pattern", "path"]) => {
+        Action::Glob { pattern, path } if has_only_fields(call, &["pattern", "path"]) => {
             OwnCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("dir_path", path.as_deref())]))
         }
-        Action::Plan(steps) => OwnCall::new("write_todos", keep_explanation(todos(steps), call)),
+        Action::Plan(steps) => OwnCall::new("write_todos", keep_explanation(todo_input(steps), call)),
         _ => return None,
     })
 }
@@ -167,8 +167,8 @@ fn write_file(path: &str, content: &str) -> OwnCall {
 }
 
 /// Whether a call has no more to it than these fields; one that has more would lose it.
-fn says_only(call: &Call, fields: &[&str]) -> bool {
-    call.input.value().as_object().is_some_and(|input| input.keys().all(|key| fields.contains(&key.as_str())))
+fn has_only_fields(call: &Call, fields: &[&str]) -> bool {
+    call.input.to_value().as_object().is_some_and(|input| input.keys().all(|key| fields.contains(&key.as_str())))
 }
 
 fn replace_input(path: &str, hunk: &Hunk) -> Value {
@@ -195,7 +195,7 @@ fn read_input(path: &str, offset: Option<u64>, limit: Option<u64>) -> Value {
     input
 }
 
-fn todos(steps: &[PlanStep]) -> Value {
+fn todo_input(steps: &[PlanStep]) -> Value {
     let todo = |step: &PlanStep| json!({ "description": step.text, "status": spell_step_state(step.state) });
     json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })
 }
@@ -203,13 +203,13 @@ fn todos(steps: &[PlanStep]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foreign::{function_call as call, hunks_of};
+    use crate::write_fixtures::{function_call as call, hunks_of};
 
     #[test]
     fn an_edit_is_known_in_whole_lines_from_what_is_shown_of_it() {
         let edit = call("replace", &json!({ "file_path": "a.py", "old_string": "a - b", "new_string": "a + b" }));
         let record = r#"{"toolCalls":[{"id":"c","resultDisplay":{"fileDiff":"--- a\n+++ b\n@@ -1,2 +1,2 @@\n def add(a, b):\n-  return a - b\n+  return a + b\n"}}]}"#;
-        let meaning = action(&edit, Some(record));
+        let meaning = interpret_call(&edit, Some(record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n  return a - b\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n  return a + b\n");
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn lines_are_counted_alike() {
         let lines = call("read_file", &json!({ "file_path": "a.rs", "start_line": 11, "end_line": 20 }));
-        let meaning = action(&lines, None);
+        let meaning = interpret_call(&lines, None);
         assert_eq!(meaning, Action::Read { path: "a.rs".into(), offset: Some(11), limit: Some(10) });
-        let spelt = spell(&lines, &meaning, ProjectDirs { current: "/p", former: None }).unwrap();
+        let spelt = translate_action(&lines, &meaning, ProjectDirs { current: "/p", former: None }).unwrap();
         assert_eq!(spelt.input, json!({ "file_path": "a.rs", "start_line": 11, "end_line": 20 }));
     }
 
@@ -228,7 +228,7 @@ mod tests {
     fn a_search_that_says_more_keeps_its_own_tool() {
         let home = ProjectDirs { current: "/p", former: None };
         let grep = Action::Grep { pattern: "x".into(), path: None, glob: None };
-        assert!(spell(&call("Grep", &json!({ "pattern": "x" })), &grep, home).is_some());
-        assert!(spell(&call("Grep", &json!({ "pattern": "x", "-A": 3 })), &grep, home).is_none());
+        assert!(translate_action(&call("Grep", &json!({ "pattern": "x" })), &grep, home).is_some());
+        assert!(translate_action(&call("Grep", &json!({ "pattern": "x", "-A": 3 })), &grep, home).is_none());
     }
 }

@@ -8,17 +8,17 @@ use std::path::Path;
 use carryover_core::transcript::{Body, Origin, SessionId};
 
 use super::GeminiCli;
-use super::project::{self, Register};
-use super::record::{self, Change, Message, Parsed};
+use super::project::{self, ProjectRegister};
+use super::record::{self, ConversationChange, Message, ParsedRecord};
 use super::wire::WireSession;
 use crate::formats::jsonl::{self, Ends};
-use crate::formats::unopened::Unopened;
-use crate::{AgentError, Discovery, Found, Store};
+use crate::formats::unopened::UnopenedFiles;
+use crate::{AgentError, Discovery, FoundSession, Store};
 
 /// How much of the beginning is looked at; the first record can hold a tree of the project.
-const HEAD: u64 = 40 << 10;
+const HEAD_BYTES: u64 = 40 << 10;
 /// How much of the end.
-const TAIL: u64 = 20 << 10;
+const TAIL_BYTES: u64 = 20 << 10;
 
 impl Discovery for GeminiCli {
     fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
@@ -26,21 +26,25 @@ impl Discovery for GeminiCli {
         text.trim_start().starts_with('{') && text.contains("\"sessionId\"") && text.contains("\"projectHash\"")
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    fn list_sessions(
+        &self,
+        store: &Store,
+        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError> {
         let projects = store.root.join("tmp");
-        let mut unopened = Unopened::default();
-        let register = Register::of(&store.root);
-        for folder in unopened.take(fs_err::read_dir(&projects)).into_iter().flatten() {
+        let mut unopened = UnopenedFiles::default();
+        let register = ProjectRegister::load(&store.root);
+        for folder in unopened.ok_or_note(fs_err::read_dir(&projects)).into_iter().flatten() {
             let folder = folder?.path();
-            let Some(files) = unopened.take(fs_err::read_dir(folder.join("chats"))) else { continue };
+            let Some(files) = unopened.ok_or_note(fs_err::read_dir(folder.join("chats"))) else { continue };
             let files = files.filter_map(Result::ok).map(|entry| entry.path());
-            let project = project::of_folder(&register, &folder);
-            let mut sessions: BTreeMap<SessionId, Found> = BTreeMap::new();
-            for path in files.filter(|path| is_session(path)) {
-                if !unopened.passes(&path) {
+            let project = project::find_by_folder(&register, &folder);
+            let mut sessions: BTreeMap<SessionId, FoundSession> = BTreeMap::new();
+            for path in files.filter(|path| is_session_file(path)) {
+                if !unopened.can_read(&path) {
                     continue;
                 }
-                let Some(mut session) = unopened.take(look(&path)).flatten() else { continue };
+                let Some(mut session) = unopened.ok_or_note(scan_session(&path)).flatten() else { continue };
                 session.project = project.clone().or(session.project);
                 keep_newest(&mut sessions, session);
             }
@@ -50,28 +54,29 @@ impl Discovery for GeminiCli {
                 }
             }
         }
-        unopened.end()
+        unopened.into_result()
     }
 
-    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
-        let looked = if is_session(file) { look(file)? } else { None };
+    fn sessions_in(&self, store: &Store, file: &Path) -> Result<Vec<FoundSession>, AgentError> {
+        let looked = if is_session_file(file) { scan_session(file)? } else { None };
         let Some(mut session) = looked else { return Ok(Vec::new()) };
         let folder = file.parent().and_then(Path::parent);
-        let project = folder.and_then(|folder| project::of_folder(&Register::of(&store.root), folder));
+        let project = folder.and_then(|folder| project::find_by_folder(&ProjectRegister::load(&store.root), folder));
         session.project = project.or(session.project);
         Ok(vec![session])
     }
 }
 
-fn is_session(path: &Path) -> bool {
+fn is_session_file(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let ends = name.ends_with(".jsonl") || name.ends_with(".json");
     name.starts_with("session-") && ends
 }
 
 /// A session of the older form is copied into the newer one when it is resumed; both stay, under one id.
-fn keep_newest(sessions: &mut BTreeMap<SessionId, Found>, session: Found) {
-    let rank = |found: &Found| (found.updated_at, found.source.path.extension().is_some_and(|end| end == "jsonl"));
+fn keep_newest(sessions: &mut BTreeMap<SessionId, FoundSession>, session: FoundSession) {
+    let rank =
+        |found: &FoundSession| (found.updated_at, found.source.path.extension().is_some_and(|end| end == "jsonl"));
     match sessions.get(&session.id) {
         Some(known) if rank(known) >= rank(&session) => {}
         _ => {
@@ -82,18 +87,18 @@ fn keep_newest(sessions: &mut BTreeMap<SessionId, Found>, session: Found) {
 
 /// Looks at the two ends of a file. A sub-agent's is not listed, nor one in which nothing was said: the client leaves
 /// such a file behind whenever it resumes.
-fn look(path: &Path) -> io::Result<Option<Found>> {
+fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
     let ends = if path.extension().is_some_and(|extension| extension == "json") {
-        let ends = look_at_document(&jsonl::read_head(path, HEAD)?);
-        ends.is_session(metadata.len() <= HEAD).then_some(ends)
+        let ends = look_at_document(&jsonl::read_head(path, HEAD_BYTES)?);
+        ends.is_session(metadata.len() <= HEAD_BYTES).then_some(ends)
     } else {
-        Ends::read(path, &metadata, HEAD, TAIL, |ends, line| {
+        Ends::read(path, &metadata, HEAD_BYTES, TAIL_BYTES, |ends, line| {
             if ends.known == 0 {
                 ends.is_sub_agent |= is_sub_agent(line.bytes);
             }
-            if let Some(parsed) = record::parse(line) {
-                take_record(ends, parsed);
+            if let Some(parsed) = record::parse_record(line) {
+                scan_record(ends, parsed);
             }
         })?
     };
@@ -109,7 +114,7 @@ fn look_at_document(head: &[u8]) -> Ends {
     let text = String::from_utf8_lossy(head);
     let parsed = record::parse_document(&text);
     if parsed.known {
-        take_record(&mut ends, parsed);
+        scan_record(&mut ends, parsed);
         return ends;
     }
     let Some((fields, _)) = text.split_once("\"messages\"") else {
@@ -117,18 +122,18 @@ fn look_at_document(head: &[u8]) -> Ends {
         return ends;
     };
     let fields = format!("{}}}", fields.trim_end().trim_end_matches(','));
-    take_record(&mut ends, record::parse_document(&fields));
+    scan_record(&mut ends, record::parse_document(&fields));
     ends.spoken = true;
     ends
 }
 
-fn take_record(ends: &mut Ends, parsed: Parsed) {
+fn scan_record(ends: &mut Ends, parsed: ParsedRecord) {
     let messages: &[Message] = match &parsed.change {
-        Change::Message(message) => std::slice::from_ref(message),
-        Change::Messages(list) => list,
-        Change::Nothing | Change::RewindTo(_) => &[],
+        ConversationChange::Message(message) => std::slice::from_ref(message),
+        ConversationChange::Messages(list) => list,
+        ConversationChange::Nothing | ConversationChange::RewindTo(_) => &[],
     };
-    let hollow = messages.iter().filter(|message| is_hollow(message)).count();
+    let hollow = messages.iter().filter(|message| is_unknown_or_empty(message)).count();
     if parsed.known && (hollow == 0 || hollow < messages.len()) {
         ends.known += 1;
     } else {
@@ -143,7 +148,7 @@ fn take_record(ends: &mut Ends, parsed: Parsed) {
 }
 
 /// A message of a kind that we do not know, or without anything in it: its fields may have other names now.
-fn is_hollow(message: &Message) -> bool {
+fn is_unknown_or_empty(message: &Message) -> bool {
     message
         .entries
         .iter()

@@ -3,11 +3,11 @@
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Failure, FailureKind};
 
-/// What is shown when the user stops a turn.
-pub(super) const CANCELLED: &str = "Request cancelled.";
+/// The client shows this when the user stops a turn.
+pub(super) const CANCELLED_MESSAGE: &str = "Request cancelled.";
 
 /// Words by which a message is sorted; the first that occurs decides.
-const SIGNS: &[(&str, FailureKind)] = &[
+const KIND_WORDS: &[(&str, FailureKind)] = &[
     ("quota", FailureKind::RateLimit),
     ("rate limit", FailureKind::RateLimit),
     ("resource_exhausted", FailureKind::RateLimit),
@@ -28,26 +28,26 @@ const SIGNS: &[(&str, FailureKind)] = &[
 ];
 
 /// Sorts the message of an error.
-pub(super) fn of(message: String, at: Option<Timestamp>) -> Failure {
+pub(super) fn from_message(message: String, at: Option<Timestamp>) -> Failure {
     let lower = message.to_lowercase();
-    let kind = SIGNS.iter().find(|(sign, _)| lower.contains(sign)).map_or(FailureKind::Other, |(_, kind)| *kind);
-    let resets_at = at.zip(reset_after(&lower)).map(|(at, millis)| at.plus_millis(millis));
+    let kind = KIND_WORDS.iter().find(|(sign, _)| lower.contains(sign)).map_or(FailureKind::Other, |(_, kind)| *kind);
+    let resets_at = at.zip(parse_reset_after(&lower)).map(|(at, millis)| at.plus_millis(millis));
     Failure { kind, message, resets_at }
 }
 
 /// A turn that the user stopped.
-pub(super) fn cancelled() -> Failure {
-    Failure { kind: FailureKind::Interrupted, message: CANCELLED.to_owned(), resets_at: None }
+pub(super) fn cancelled_turn() -> Failure {
+    Failure { kind: FailureKind::Interrupted, message: CANCELLED_MESSAGE.to_owned(), resets_at: None }
 }
 
 /// A turn that failed, of which the client keeps no more than that its prompt is gone.
-pub(super) fn withdrawn() -> Failure {
+pub(super) fn withdrawn_turn() -> Failure {
     let message = "the turn could not be finished, and the client took its prompt back".to_owned();
     Failure { kind: FailureKind::Other, message, resets_at: None }
 }
 
 /// `reset after 1h2m3s`, in milliseconds.
-fn reset_after(message: &str) -> Option<i64> {
+fn parse_reset_after(message: &str) -> Option<i64> {
     let (_, rest) = message.split_once("reset after ")?;
     let mut total = 0_i64;
     let mut number = String::new();
@@ -76,9 +76,9 @@ mod tests {
     #[test]
     fn a_limit_tells_when_it_ends() {
         let at = Timestamp::parse("2026-11-15T00:00:00.000Z");
-        let failure = of("You have exhausted your capacity. Your quota will reset after 1h2m3s.".into(), at);
+        let failure = from_message("You have exhausted your capacity. Your quota will reset after 1h2m3s.".into(), at);
         assert_eq!(failure.kind, FailureKind::RateLimit);
         assert_eq!(failure.resets_at.unwrap().to_string(), "2026-11-15T01:02:03.000Z");
-        assert_eq!(of("something else".into(), at).kind, FailureKind::Other);
+        assert_eq!(from_message("something else".into(), at).kind, FailureKind::Other);
     }
 }

@@ -27,7 +27,7 @@ mod write_tests;
 use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Gemini CLI, 0.61.
 pub(crate) struct GeminiCli;
@@ -40,11 +40,11 @@ static FACTS: Facts = Facts {
     start: &["gemini", "-i", "{prompt}"],
     packages: &["@google/gemini-cli"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("GEMINI_CLI_HOME"), path: &[".gemini"] },
-        PathRule { on: &[], base: Base::Home, path: &[".gemini"] },
+        PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".gemini"] },
     ],
-    tracks: &[&["tmp", "*", "chats", "session-*"]],
-    limits: Limits::Worded,
+    session_patterns: &[&["tmp", "*", "chats", "session-*"]],
+    limits: LimitForm::TextOnly,
     settings: &["projects.json"],
     instruction_files: &["GEMINI.md"],
     versions_seen: ("0.61.0", "0.61.0"),
@@ -52,7 +52,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
         ModelWindow { prefix: "gemma-4-", tokens: 256_000 },
     ],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     default_window: 1_048_576,
     ..Facts::USUAL
 };
@@ -66,20 +66,20 @@ impl Agent for GeminiCli {
         read_setting(&store.root.join("settings.json"), "/model/name")
     }
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for GeminiCli {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
+        dialect::interpret_call(call, outcome)
     }
 
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        answer::answers(call, outcome)
+        answer::from_outcome(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        boilerplate::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        boilerplate::strip_wrapping(outcome);
     }
 }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::formats::file::{self, MAX_NOTE, MAX_SETTINGS};
+use crate::formats::file::{self, MAX_NOTE_BYTES, MAX_SETTINGS_BYTES};
 
 /// The file in a project's folder that names the project.
-pub(super) const MARKER: &str = ".project_root";
+pub(super) const MARKER_FILE: &str = ".project_root";
 
 /// The hash by which the client names a project, in hexadecimal.
 pub(super) fn hash_name(name: &str) -> String {
@@ -30,22 +30,22 @@ struct WireRegister {
 
 /// The projects of a store by the names of their folders.
 #[derive(Debug, Default)]
-pub(super) struct Register {
+pub(super) struct ProjectRegister {
     by_project: BTreeMap<String, String>,
 }
 
-impl Register {
-    pub(super) fn of(root: &Path) -> Self {
-        let text = file::read_text(&root.join("projects.json"), MAX_SETTINGS).unwrap_or_default();
+impl ProjectRegister {
+    pub(super) fn load(root: &Path) -> Self {
+        let text = file::read_text(&root.join("projects.json"), MAX_SETTINGS_BYTES).unwrap_or_default();
         let wire: WireRegister = serde_json::from_str(&text).unwrap_or_default();
         // The client throws a register away in which a name is not of this form.
-        let sound = wire.projects.values().all(|name| is_name(name));
+        let sound = wire.projects.values().all(|name| is_folder_name(name));
         Self { by_project: if sound { wire.projects } else { BTreeMap::new() } }
     }
 
     /// The project whose folder has this name: by its marker, by the register, or by its hash.
-    fn project(&self, folder: &Path) -> Option<PathBuf> {
-        if let Some(marked) = marked(folder) {
+    fn find_project(&self, folder: &Path) -> Option<PathBuf> {
+        if let Some(marked) = read_marker(folder) {
             return Some(marked);
         }
         let name = folder.file_name()?.to_str()?;
@@ -59,10 +59,10 @@ impl Register {
         if let Some(name) = self.by_project.get(project) {
             return name.clone();
         }
-        let base = slug(project);
+        let base = make_slug(project);
         let taken = |name: &str| {
             let other = self.by_project.values().any(|known| known == name);
-            other || owners(root, name).any(|owner| owner != Path::new(project))
+            other || folder_owners(root, name).any(|owner| owner != Path::new(project))
         };
         let numbered = (1..).map(|count| format!("{base}-{count}"));
         std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base)
@@ -70,22 +70,22 @@ impl Register {
 }
 
 /// Who has marked the two folders of that name.
-fn owners(root: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
-    ["tmp", "history"].map(|part| root.join(part).join(name)).into_iter().filter_map(|folder| marked(&folder))
+fn folder_owners(root: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
+    ["tmp", "history"].map(|part| root.join(part).join(name)).into_iter().filter_map(|folder| read_marker(&folder))
 }
 
-fn marked(folder: &Path) -> Option<PathBuf> {
-    let text = file::read_text(&folder.join(MARKER), MAX_NOTE).ok()?;
+fn read_marker(folder: &Path) -> Option<PathBuf> {
+    let text = file::read_text(&folder.join(MARKER_FILE), MAX_NOTE_BYTES).ok()?;
     let path = text.trim();
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
-fn is_name(name: &str) -> bool {
+fn is_folder_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
 /// The name that the client makes of a project's last folder.
-fn slug(project: &str) -> String {
+fn make_slug(project: &str) -> String {
     let last = Path::new(project).file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let letters = last.chars().map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { ' ' });
     let words = letters.collect::<String>();
@@ -94,16 +94,16 @@ fn slug(project: &str) -> String {
 }
 
 /// The project of a folder of the store.
-pub(super) fn of_folder(register: &Register, folder: &Path) -> Option<PathBuf> {
-    register.project(folder)
+pub(super) fn find_by_folder(register: &ProjectRegister, folder: &Path) -> Option<PathBuf> {
+    register.find_project(folder)
 }
 
 /// The project of a session, by where its file stands: `<root>/tmp/<name>/chats/…`.
-pub(super) fn of_session(path: &Path) -> Option<PathBuf> {
+pub(super) fn find_by_session(path: &Path) -> Option<PathBuf> {
     let chats = path.ancestors().skip(1).find(|folder| folder.file_name().is_some_and(|name| name == "chats"))?;
     let folder = chats.parent()?;
     let root = folder.parent()?.parent()?;
-    Register::of(root).project(folder)
+    ProjectRegister::load(root).find_project(folder)
 }
 
 #[cfg(test)]
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn names_are_made_as_the_client_makes_them() {
-        assert_eq!(slug("/home/u/My_Repo.v2"), "my-repo-v2");
-        assert_eq!(slug("/home/u/--日本--"), "project");
-        assert_eq!(slug("/"), "project");
+        assert_eq!(make_slug("/home/u/My_Repo.v2"), "my-repo-v2");
+        assert_eq!(make_slug("/home/u/--日本--"), "project");
+        assert_eq!(make_slug("/"), "project");
     }
 }

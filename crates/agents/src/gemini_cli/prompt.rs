@@ -1,8 +1,8 @@
-//! What stands in the user's place, taken apart: the words that were typed, and what the client put beside them.
+//! Messages in the user's place, taken apart: the words that were typed, and what the client put beside them.
 
 use carryover_core::transcript::{Body, Origin, Part, text_of};
 
-use super::boilerplate::{self, Sorted};
+use super::boilerplate::{self, SortedText};
 use crate::formats::user_message::UserMessage;
 
 /// A message of the user's in the course of being read.
@@ -12,11 +12,11 @@ pub(super) fn begin() -> UserMessage {
 
 fn sort_words(message: &mut UserMessage, text: &str) {
     let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
-    match boilerplate::sort(text) {
-        Sorted::User(words) => message.spoken.push(Part::Text(words.to_owned())),
-        Sorted::Hook("") => {}
-        Sorted::Hook(words) => message.added.push((Origin::Hook, prompt(words))),
-        Sorted::Harness(words) => {
+    match boilerplate::sort_text(text) {
+        SortedText::User(words) => message.spoken.push(Part::Text(words.to_owned())),
+        SortedText::Hook("") => {}
+        SortedText::Hook(words) => message.added.push((Origin::Hook, prompt(words))),
+        SortedText::Harness(words) => {
             message.added.push((Origin::Harness, prompt(text)));
             message.spoken.extend(words.map(|words| Part::Text(words.to_owned())));
         }

@@ -8,12 +8,12 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Note, Origin, Outcome, Part, Place, Reasoning, Rejected,
-    SessionId, Status, TitleRank, WORDLESS, text_of,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Note, Origin, Outcome,
+    PROMPT_WITHOUT_WORDS, Part, Reasoning, RejectedRecord, SessionId, Status, TitleRank, text_of,
 };
 use serde_json::value::RawValue;
 
-use super::boilerplate::{self, Sorted};
+use super::boilerplate::{self, SortedText};
 use super::prompt;
 use super::wire::{WireBlob, WireContent, WirePart, WireRecord, WireResponse, WireSession, WireToolCall};
 use super::{failure, usage};
@@ -28,8 +28,8 @@ pub(super) struct Message {
     pub facts: Vec<Fact>,
 }
 
-/// What a record does to the conversation.
-pub(super) enum Change {
+/// The effect of a record on the conversation.
+pub(super) enum ConversationChange {
     Nothing,
     /// Added, or put in the place of the one with its id.
     Message(Message),
@@ -39,134 +39,137 @@ pub(super) enum Change {
     RewindTo(String),
 }
 
-/// What a record says.
-pub(super) struct Parsed {
+/// The facts, entries and effect of one record.
+pub(super) struct ParsedRecord {
     pub key: EntryKey,
     pub facts: Vec<Fact>,
     /// The record itself, where it is no message.
     pub entry: Option<Entry>,
-    pub change: Change,
-    pub rejected: Vec<Rejected>,
+    pub change: ConversationChange,
+    pub rejected: Vec<RejectedRecord>,
     pub known: bool,
 }
 
-/// What the lines before have told already, so that it need not be made again.
+/// The facts that earlier lines have told, so that they need not be made again.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct LastFacts {
     /// A prompt that names the session.
-    title: bool,
+    has_title: bool,
 }
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
-pub(super) fn parse(line: Line<'_>) -> Option<Parsed> {
-    parse_after(&mut Told::default(), line)
+pub(super) fn parse_record(line: Line<'_>) -> Option<ParsedRecord> {
+    parse_line_after(&mut LastFacts::default(), line)
 }
 
 /// Reads a line behind others.
-pub(super) fn parse_after(told: &mut Told, line: Line<'_>) -> Option<Parsed> {
-    let key = key_of(line.offset, line.length);
+pub(super) fn parse_line_after(told: &mut LastFacts, line: Line<'_>) -> Option<ParsedRecord> {
+    let key = entry_key(line.offset, line.length);
     if line.is_too_long() {
-        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
+        return Some(ParsedRecord::new_rejected(key, "the record is longer than 64 MiB"));
     }
     let Ok(text) = simdutf8::basic::from_utf8(line.bytes) else {
-        return (!line.unterminated).then(|| Parsed::rejected(key, "not UTF-8"));
+        return (!line.unterminated).then(|| ParsedRecord::new_rejected(key, "not UTF-8"));
     };
     match serde_json::from_str::<WireRecord<'_>>(text) {
-        Ok(record) => Some(parsed(record, text, key, told)),
+        Ok(record) => Some(read_record(record, text, key, told)),
         Err(_) if line.unterminated => None,
-        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
-        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
+        Err(error) if error.is_data() => Some(ParsedRecord::new_rejected(key, "a field has another type than it had")),
+        Err(_) => Some(ParsedRecord::new_rejected(key, "not a JSON object")),
     }
 }
 
 /// Reads a whole file of the older form: one object with the messages in it.
-pub(super) fn parse_document(text: &str) -> Parsed {
-    let key = key_of(0, text.len() as u64);
+pub(super) fn parse_document(text: &str) -> ParsedRecord {
+    let key = entry_key(0, text.len() as u64);
     match serde_json::from_str::<WireSession<'_>>(text) {
-        Ok(session) => of_session(&session, text, key, &mut Told::default()),
-        Err(_) => Parsed::rejected(key, "not a JSON object"),
+        Ok(session) => read_session(&session, text, key, &mut LastFacts::default()),
+        Err(_) => ParsedRecord::new_rejected(key, "not a JSON object"),
     }
 }
 
-pub(super) fn key_of(offset: u64, length: u64) -> EntryKey {
+pub(super) fn entry_key(offset: u64, length: u64) -> EntryKey {
     EntryKey { file: 0, offset, part: 0, length: u32::try_from(length).unwrap_or(u32::MAX) }
 }
 
-fn parsed(record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Told) -> Parsed {
+fn read_record(record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut LastFacts) -> ParsedRecord {
     if let Some(id) = &record.rewind_to {
-        return Parsed { change: Change::RewindTo(id.to_string()), ..Parsed::of(key, None, opaque("$rewindTo"), true) };
+        return ParsedRecord {
+            change: ConversationChange::RewindTo(id.to_string()),
+            ..ParsedRecord::with_body(key, None, opaque_body("$rewindTo"), true)
+        };
     }
     if record.id.is_some() {
         let is_known = matches!(record.kind.as_deref(), Some("user" | "gemini" | "info" | "warning"));
-        let mut message = message(record, text, key, told);
+        let mut message = read_message(record, text, key, told);
         let known = is_known || message.entries.iter().any(|entry| !matches!(entry.body, Body::Opaque(_)));
         let facts = std::mem::take(&mut message.facts);
-        return Parsed {
+        return ParsedRecord {
             facts,
             entry: None,
-            change: Change::Message(message),
-            ..Parsed::of(key, None, opaque("message"), known)
+            change: ConversationChange::Message(message),
+            ..ParsedRecord::with_body(key, None, opaque_body("message"), known)
         };
     }
     if let Some(session) = &record.set {
-        return of_session(session, text, key, told);
+        return read_session(session, text, key, told);
     }
     match serde_json::from_str::<WireSession<'_>>(text) {
         Ok(session) if session.session_id.is_some() && session.project_hash.is_some() => {
-            of_session(&session, text, key, told)
+            read_session(&session, text, key, told)
         }
         _ => {
             let kind = record.kind.as_deref().unwrap_or("unknown").to_owned();
-            Parsed::of(key, None, Body::Opaque(Cow::Owned(kind)), false)
+            ParsedRecord::with_body(key, None, Body::Opaque(Cow::Owned(kind)), false)
         }
     }
 }
 
-/// What is set for the session as a whole, the messages among it.
-fn of_session(session: &WireSession<'_>, text: &str, key: EntryKey, told: &mut Told) -> Parsed {
+/// Reads the fields of the session as a whole, the messages among them.
+fn read_session(session: &WireSession<'_>, text: &str, key: EntryKey, told: &mut LastFacts) -> ParsedRecord {
     let at = session.last_updated.as_deref().and_then(Timestamp::parse);
-    let body = if session.summary.is_some() { Body::Note(Note::Title) } else { opaque("session") };
-    let mut parsed = Parsed::of(key, at, body, true);
+    let body = if session.summary.is_some() { Body::Note(Note::Title) } else { opaque_body("session") };
+    let mut parsed = ParsedRecord::with_body(key, at, body, true);
     if let Some(id) = session.session_id.as_deref().filter(|id| !id.is_empty()) {
         parsed.facts.push(Fact::Session(SessionId(id.to_owned())));
     }
     parsed.facts.extend(session.start_time.as_deref().and_then(Timestamp::parse).map(Fact::StartedAt));
-    parsed.facts.extend(session.summary.as_deref().and_then(|title| titled(TitleRank::Generated, title)));
+    parsed.facts.extend(session.summary.as_deref().and_then(|title| title_fact(TitleRank::Generated, title)));
     if let Some(messages) = &session.messages {
         let mut list = Vec::with_capacity(messages.len());
         for raw in messages {
-            list.push(listed(raw, text, key, &mut parsed, told));
+            list.push(read_listed(raw, text, key, &mut parsed, told));
         }
-        parsed.change = Change::Messages(list);
+        parsed.change = ConversationChange::Messages(list);
     }
     parsed
 }
 
 /// A message in a list.
-fn listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut Parsed, told: &mut Told) -> Message {
+fn read_listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut ParsedRecord, told: &mut LastFacts) -> Message {
     let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize) as u64;
-    let place = EntryKey { offset: key.offset + start, ..key_of(0, raw.get().len() as u64) };
+    let place = EntryKey { offset: key.offset + start, ..entry_key(0, raw.get().len() as u64) };
     if let Ok(record) = serde_json::from_str::<WireRecord<'_>>(raw.get()) {
-        let mut message = message(record, raw.get(), place, told);
+        let mut message = read_message(record, raw.get(), place, told);
         parsed.facts.append(&mut message.facts);
         message
     } else {
-        parsed.rejected.push(Rejected { key: place, reason: "a message in a list could not be read" });
+        parsed.rejected.push(RejectedRecord { key: place, reason: "a message in a list could not be read" });
         let id = format!("rejected at {}", place.offset);
-        Message { id, entries: vec![entry(place, None, opaque("rejected"))], facts: Vec::new() }
+        Message { id, entries: vec![harness_entry(place, None, opaque_body("rejected"))], facts: Vec::new() }
     }
 }
 
 /// The entries of a message, read again.
-pub(super) fn reload(text: &str, key: EntryKey) -> Vec<Entry> {
+pub(super) fn reload_entries(text: &str, key: EntryKey) -> Vec<Entry> {
     let Ok(record) = serde_json::from_str::<WireRecord<'_>>(text) else { return Vec::new() };
-    message(record, text, EntryKey { part: 0, ..key }, &mut Told { title: true }).entries
+    read_message(record, text, EntryKey { part: 0, ..key }, &mut LastFacts { has_title: true }).entries
 }
 
-fn message(mut record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Told) -> Message {
+fn read_message(mut record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut LastFacts) -> Message {
     let content = std::mem::take(&mut record.content);
-    let mut reading = Reading { text, key, record: &record, told, bodies: Vec::new(), facts: Vec::new() };
-    reading.read(content);
+    let mut reading = MessageReader { text, key, record: &record, told, bodies: Vec::new(), facts: Vec::new() };
+    reading.read_content(content);
     let at = record.timestamp.as_deref().and_then(Timestamp::parse);
     let entries = reading.bodies.into_iter().enumerate().map(|(part, (origin, body))| {
         let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
@@ -176,54 +179,57 @@ fn message(mut record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Tol
     Message { id, entries: entries.collect(), facts: reading.facts }
 }
 
-impl Parsed {
-    fn of(key: EntryKey, at: Option<Timestamp>, body: Body, known: bool) -> Self {
-        let entry = Some(entry(key, at, body));
-        Self { key, facts: Vec::new(), entry, change: Change::Nothing, rejected: Vec::new(), known }
+impl ParsedRecord {
+    fn with_body(key: EntryKey, at: Option<Timestamp>, body: Body, known: bool) -> Self {
+        let entry = Some(harness_entry(key, at, body));
+        Self { key, facts: Vec::new(), entry, change: ConversationChange::Nothing, rejected: Vec::new(), known }
     }
 
-    fn rejected(key: EntryKey, reason: &'static str) -> Self {
-        Self { rejected: vec![Rejected { key, reason }], ..Self::of(key, None, opaque("rejected"), false) }
+    fn new_rejected(key: EntryKey, reason: &'static str) -> Self {
+        Self {
+            rejected: vec![RejectedRecord { key, reason }],
+            ..Self::with_body(key, None, opaque_body("rejected"), false)
+        }
     }
 }
 
-fn entry(key: EntryKey, at: Option<Timestamp>, body: Body) -> Entry {
+fn harness_entry(key: EntryKey, at: Option<Timestamp>, body: Body) -> Entry {
     Entry { key, at, origin: Origin::Harness, side: false, node: None, body }
 }
 
-fn opaque(kind: &'static str) -> Body {
+fn opaque_body(kind: &'static str) -> Body {
     Body::Opaque(Cow::Borrowed(kind))
 }
 
-fn titled(rank: TitleRank, text: &str) -> Option<Fact> {
+fn title_fact(rank: TitleRank, text: &str) -> Option<Fact> {
     // Long prompts are named by their beginning, and that needs no look at the rest.
     let line = one_line(&text[..text.floor_char_boundary(2_000)], 200);
     (!line.is_empty()).then_some(Fact::Title(rank, line))
 }
 
 /// A message in the course of being read.
-struct Reading<'r, 'a> {
+struct MessageReader<'r, 'a> {
     text: &'a str,
     key: EntryKey,
     /// The record without its content.
     record: &'r WireRecord<'a>,
-    told: &'r mut Told,
+    told: &'r mut LastFacts,
     bodies: Vec<(Origin, Body)>,
     facts: Vec<Fact>,
 }
 
-impl Reading<'_, '_> {
-    fn read(&mut self, content: WireContent<'_>) {
+impl MessageReader<'_, '_> {
+    fn read_content(&mut self, content: WireContent<'_>) {
         match self.record.kind.as_deref() {
-            Some("user") => self.user(content),
-            Some("gemini") => self.gemini(content),
+            Some("user") => self.read_user(content),
+            Some("gemini") => self.read_agent(content),
             Some("error") => {
                 let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
-                let failure = failure::of(text_of(&self.parts(&content)), at);
+                let failure = failure::from_message(text_of(&self.read_parts(&content)), at);
                 self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure))));
             }
-            Some("info") if text_of(&self.parts(&content)) == failure::CANCELLED => {
-                self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure::cancelled()))));
+            Some("info") if text_of(&self.read_parts(&content)) == failure::CANCELLED_MESSAGE => {
+                self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure::cancelled_turn()))));
             }
             kind => {
                 let kind = kind.unwrap_or("message").to_owned();
@@ -231,60 +237,60 @@ impl Reading<'_, '_> {
             }
         }
         if self.bodies.is_empty() {
-            self.bodies.push((Origin::Harness, opaque("empty")));
+            self.bodies.push((Origin::Harness, opaque_body("empty")));
         }
-        let usage = usage::of(self.record).filter(|_| self.record.kind.as_deref() == Some("gemini"));
+        let usage = usage::from_record(self.record).filter(|_| self.record.kind.as_deref() == Some("gemini"));
         self.bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
     }
 
     /// Outcomes first, then what the user said, then what was brought along.
-    fn user(&mut self, content: WireContent<'_>) {
+    fn read_user(&mut self, content: WireContent<'_>) {
         let mut prompt = prompt::begin();
         let mut outcomes: Vec<Outcome> = Vec::new();
         if content.0.is_empty() {
-            prompt.added.push((Origin::Harness, opaque(WORDLESS)));
+            prompt.added.push((Origin::Harness, opaque_body(PROMPT_WITHOUT_WORDS)));
         }
         for part in content.0 {
             if let Some(text) = &part.text {
-                if matches!(boilerplate::sort(text), Sorted::Harness(_)) {
-                    self.facts.extend(boilerplate::workspace(text).map(|path| Fact::Project(path.into())));
+                if matches!(boilerplate::sort_text(text), SortedText::Harness(_)) {
+                    self.facts.extend(boilerplate::find_workspace(text).map(|path| Fact::Project(path.into())));
                 }
                 prompt.add_text(text);
-            } else if let Some(response) = outcome(&part, "", None, self) {
+            } else if let Some(response) = read_outcome(&part, "", None, self) {
                 outcomes.push(response);
-            } else if let Some(blob) = self.blob(&part) {
+            } else if let Some(blob) = self.read_blob(&part) {
                 // An image right behind an outcome is what the call gave back.
                 match outcomes.last_mut().filter(|_| prompt.spoken.is_empty()) {
                     Some(outcome) => outcome.parts.push(Part::Blob(blob)),
                     None => prompt.add_part(Part::Blob(blob)),
                 }
             } else {
-                prompt.added.push((Origin::Harness, opaque(WORDLESS)));
+                prompt.added.push((Origin::Harness, opaque_body(PROMPT_WITHOUT_WORDS)));
             }
         }
-        prompt::finish(&mut prompt, &self.parts(&self.record.display_content));
+        prompt::finish(&mut prompt, &self.read_parts(&self.record.display_content));
         self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
         if !prompt.spoken.is_empty() {
-            self.title(&prompt.spoken);
+            self.note_title(&prompt.spoken);
             self.bodies.push((Origin::User, Body::Prompt(prompt.spoken)));
         }
         self.bodies.append(&mut prompt.added);
     }
 
     /// The first prompt names the session; the others need not be looked at.
-    fn title(&mut self, spoken: &[Part]) {
-        if self.told.title {
+    fn note_title(&mut self, spoken: &[Part]) {
+        if self.told.has_title {
             return;
         }
         let first = spoken.iter().find_map(|part| match part {
-            Part::Text(text) => titled(TitleRank::FirstPrompt, text),
+            Part::Text(text) => title_fact(TitleRank::FirstPrompt, text),
             Part::Blob(_) => None,
         });
-        self.told.title = first.is_some();
+        self.told.has_title = first.is_some();
         self.facts.extend(first);
     }
 
-    fn gemini(&mut self, content: WireContent<'_>) {
+    fn read_agent(&mut self, content: WireContent<'_>) {
         let record = self.record;
         if let Some(model) = record.model.as_deref().filter(|model| !model.is_empty()) {
             self.facts.push(Fact::Model(model.to_owned()));
@@ -295,82 +301,82 @@ impl Reading<'_, '_> {
             for thought in record.thoughts.iter().flatten() {
                 let texts = [thought.subject.as_deref(), thought.description.as_deref()];
                 let texts: Vec<&str> = texts.into_iter().flatten().filter(|text| !text.is_empty()).collect();
-                self.reasoning(texts.join("\n"));
+                self.push_reasoning(texts.join("\n"));
             }
         }
-        self.said(parts);
+        self.read_agent_parts(parts);
         let tool_calls = record.tool_calls.as_deref().unwrap_or_default();
         if !calls_in_content {
             for call in tool_calls {
-                self.call(call.id.as_ref(), call.name.as_ref(), call.args);
+                self.push_call(call.id.as_ref(), call.name.as_ref(), call.args);
             }
         }
-        self.results(tool_calls);
+        self.read_results(tool_calls);
     }
 
-    fn reasoning(&mut self, text: String) {
-        let origin = if boilerplate::is_own_reply(&text) { Origin::Harness } else { Origin::Agent };
+    fn push_reasoning(&mut self, text: String) {
+        let origin = if boilerplate::is_client_reply(&text) { Origin::Harness } else { Origin::Agent };
         self.bodies.push((origin, Body::Reasoning(Box::new(Reasoning { text, sealed: false }))));
     }
 
     /// Texts that follow each other are one text, as the API has it.
-    fn said(&mut self, parts: Vec<WirePart<'_>>) {
+    fn read_agent_parts(&mut self, parts: Vec<WirePart<'_>>) {
         let mut reply: Vec<Part> = Vec::new();
         for mut part in parts {
             match (part.text.take(), &part.function_call) {
-                (Some(text), _) if part.thought == Some(true) => self.reasoning(text.0.into_owned()),
+                (Some(text), _) if part.thought == Some(true) => self.push_reasoning(text.0.into_owned()),
                 (Some(text), _) if text.is_empty() => {}
                 (Some(text), _) => match reply.last_mut() {
                     Some(Part::Text(before)) => before.push_str(&text),
                     _ => reply.push(Part::Text(text.0.into_owned())),
                 },
                 (None, Some(call)) => {
-                    self.reply(&mut reply);
-                    self.call(call.id.as_ref(), call.name.as_ref(), call.args);
+                    self.push_reply(&mut reply);
+                    self.push_call(call.id.as_ref(), call.name.as_ref(), call.args);
                 }
-                (None, None) => match self.blob(&part) {
+                (None, None) => match self.read_blob(&part) {
                     Some(blob) => reply.push(Part::Blob(blob)),
-                    None => self.bodies.push((Origin::Harness, opaque("part"))),
+                    None => self.bodies.push((Origin::Harness, opaque_body("part"))),
                 },
             }
         }
-        self.reply(&mut reply);
+        self.push_reply(&mut reply);
     }
 
-    fn reply(&mut self, reply: &mut Vec<Part>) {
+    fn push_reply(&mut self, reply: &mut Vec<Part>) {
         if reply.is_empty() {
             return;
         }
-        let own = matches!(reply.as_slice(), [Part::Text(text)] if boilerplate::is_own_reply(text));
+        let own = matches!(reply.as_slice(), [Part::Text(text)] if boilerplate::is_client_reply(text));
         let origin = if own { Origin::Harness } else { Origin::Agent };
         self.bodies.push((origin, Body::Reply(std::mem::take(reply))));
     }
 
-    fn call(&mut self, id: Option<&Text<'_>>, name: Option<&Text<'_>>, args: Option<&RawValue>) {
+    fn push_call(&mut self, id: Option<&Text<'_>>, name: Option<&Text<'_>>, args: Option<&RawValue>) {
         let call = Call {
             id: CallId(id.map_or("", |id| &**id).into()),
             tool: name.map(|name| name.to_string()).unwrap_or_default(),
-            input: args.map_or_else(Json::empty, Json::from_raw),
+            input: args.map_or_else(Json::empty_object, Json::from_raw),
             form: CallForm::Function,
         };
         self.bodies.push((Origin::Agent, Body::Call(Box::new(call))));
     }
 
-    /// What the calls gave back. After a resume, each of parallel calls holds the responses of all.
-    fn results(&mut self, tool_calls: &[WireToolCall<'_>]) {
+    /// Reads the outcomes of calls. After a resume, each of parallel calls holds the responses of all.
+    fn read_results(&mut self, tool_calls: &[WireToolCall<'_>]) {
         let mut outcomes: Vec<Outcome> = Vec::new();
         for call in tool_calls {
             let Some(result) = &call.result else { continue };
             let mut latest = None;
             for part in &result.0 {
                 let own_id = call.id.as_deref().unwrap_or_default();
-                if let Some(outcome) = outcome(part, own_id, Some(call), self) {
+                if let Some(outcome) = read_outcome(part, own_id, Some(call), self) {
                     let known = outcomes.iter().any(|known| known.call == outcome.call);
                     latest = (!known).then_some(outcomes.len());
                     if !known {
                         outcomes.push(outcome);
                     }
-                } else if let (Some(index), Some(blob)) = (latest, self.blob(part)) {
+                } else if let (Some(index), Some(blob)) = (latest, self.read_blob(part)) {
                     outcomes[index].parts.push(Part::Blob(blob));
                 }
             }
@@ -378,51 +384,51 @@ impl Reading<'_, '_> {
         self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
     }
 
-    fn parts(&self, content: &WireContent<'_>) -> Vec<Part> {
+    fn read_parts(&self, content: &WireContent<'_>) -> Vec<Part> {
         let parts = content.0.iter().filter_map(|part| match &part.text {
             Some(text) => Some(Part::Text(text.to_string())),
-            None => self.blob(part).map(Part::Blob),
+            None => self.read_blob(part).map(Part::Blob),
         });
         parts.collect()
     }
 
-    fn blob(&self, part: &WirePart<'_>) -> Option<Blob> {
+    fn read_blob(&self, part: &WirePart<'_>) -> Option<Blob> {
         let (wire, place) = match (&part.inline_data, &part.file_data) {
-            (Some(wire), _) => (wire, self.place(wire.data.as_ref()?)),
-            (None, Some(wire)) => (wire, Place::Remote(wire.file_uri.as_ref()?.to_string())),
+            (Some(wire), _) => (wire, self.blob_location(wire.data.as_ref()?)),
+            (None, Some(wire)) => (wire, BlobLocation::Remote(wire.file_uri.as_ref()?.to_string())),
             (None, None) => return None,
         };
         let WireBlob { mime_type, display_name, .. } = wire;
         let media_type = mime_type.as_deref().unwrap_or("application/octet-stream").to_owned();
-        Some(Blob { media_type, name: display_name.as_deref().map(str::to_owned), place })
+        Some(Blob { media_type, name: display_name.as_deref().map(str::to_owned), location: place })
     }
 
     /// Base64 stands in the record as it is, so its place is enough.
-    fn place(&self, data: &Text<'_>) -> Place {
-        match data.place_in(self.text.as_bytes()) {
+    fn blob_location(&self, data: &Text<'_>) -> BlobLocation {
+        match data.offset_in(self.text.as_bytes()) {
             Some(start) => {
-                Place::Encoded { file: 0, offset: self.key.offset + start as u64, length: data.len() as u64 }
+                BlobLocation::Encoded { file: 0, offset: self.key.offset + start as u64, length: data.len() as u64 }
             }
-            None => Place::Inline((&**data).into()),
+            None => BlobLocation::Inline((&**data).into()),
         }
     }
 }
 
 /// The outcome that a part holds: a response, or a plain text in the place of one.
-fn outcome(
+fn read_outcome(
     part: &WirePart<'_>,
     own_id: &str,
     shown: Option<&WireToolCall<'_>>,
-    reading: &Reading<'_, '_>,
+    reading: &MessageReader<'_, '_>,
 ) -> Option<Outcome> {
     let cancelled = shown.is_some_and(|call| call.status.as_deref() == Some("cancelled"));
     let (id, tool, parts, failed) = match (&part.function_response, &part.text, shown) {
         (Some(response), _, _) => {
             let (text, failed) = response.response.map(response_text).unwrap_or_default();
             let mut parts: Vec<Part> = text.map(Part::Text).into_iter().collect();
-            parts.extend(response.parts.as_ref().map(|more| reading.parts(more)).unwrap_or_default());
+            parts.extend(response.parts.as_ref().map(|more| reading.read_parts(more)).unwrap_or_default());
             let id = response.id.as_deref().filter(|id| !id.is_empty()).unwrap_or(own_id);
-            // What went wrong may be told in the place of an output, and only be marked on the screen.
+            // An error may be told in the place of an output, and only be marked on the screen.
             let marked = id == own_id && shown.is_some_and(|call| call.status.as_deref() == Some("error"));
             (id, response.name.as_deref().unwrap_or_default(), parts, failed || marked)
         }
@@ -436,7 +442,7 @@ fn outcome(
         [Part::Text(text)] => Cow::Borrowed(text.as_str()),
         parts => Cow::Owned(text_of(parts)),
     };
-    let (mut status, exit_code) = boilerplate::ending(tool, &told, failed);
+    let (mut status, exit_code) = boilerplate::read_ending(tool, &told, failed);
     if cancelled && id == own_id {
         status = Status::Interrupted;
     }

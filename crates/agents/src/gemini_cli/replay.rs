@@ -10,21 +10,21 @@ use std::rc::Rc;
 
 use carryover_core::transcript::{Body, CallId, Entry, EntryKey, Origin, Part, text_of};
 
-use super::boilerplate::ACKNOWLEDGED;
+use super::boilerplate::SUMMARY_REPLY;
 use super::failure;
 use super::record::Message;
 
 /// One record in the order of things. A copy shares what it holds.
 #[derive(Debug, Clone)]
-struct Item {
+struct ReplayItem {
     /// The id of a message that is part of the conversation.
     id: Option<Rc<str>>,
     entries: Rc<Vec<Entry>>,
 }
 
-impl Item {
-    /// What is part of no conversation.
-    fn note(entries: Vec<Entry>) -> Self {
+impl ReplayItem {
+    /// An item that is part of no conversation.
+    fn without_id(entries: Vec<Entry>) -> Self {
         Self { id: None, entries: Rc::new(entries) }
     }
 }
@@ -32,20 +32,20 @@ impl Item {
 /// The conversation in the making.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
-    items: Vec<Item>,
+    items: Vec<ReplayItem>,
     /// Where the messages of the conversation are.
     current: BTreeMap<Rc<str>, usize>,
     /// Whether what is gone is kept whole.
     keeps_past: bool,
-    /// What there was before everything was set to nothing.
-    emptied: Option<Box<Emptied>>,
+    /// The conversation from before everything was set to nothing.
+    emptied: Option<Box<EmptiedReplay>>,
 }
 
 /// A client that resumes a session in the minute in which it began writes its beginning into the same file once more, and
 /// only then what it resumed: for a moment there is nothing, and then all of it again.
 #[derive(Debug)]
-struct Emptied {
-    items: Vec<Item>,
+struct EmptiedReplay {
+    items: Vec<ReplayItem>,
     current: BTreeMap<Rc<str>, usize>,
 }
 
@@ -55,8 +55,8 @@ impl Replay {
     }
 
     /// A record that is no message.
-    pub(super) fn note(&mut self, entry: Entry) {
-        let item = Item::note(vec![entry]);
+    pub(super) fn add_note(&mut self, entry: Entry) {
+        let item = ReplayItem::without_id(vec![entry]);
         if let Some(emptied) = &mut self.emptied {
             emptied.items.push(item.clone());
         }
@@ -64,23 +64,23 @@ impl Replay {
     }
 
     /// A message: new, or in the place of the one with its id.
-    pub(super) fn message(&mut self, message: Message) {
+    pub(super) fn add_message(&mut self, message: Message) {
         self.emptied = None;
         match self.current.get(message.id.as_str()).copied() {
             // Behind the last message there are notes only: it may as well stand where it was written last.
             Some(index) if self.items[index + 1..].iter().all(|item| item.id.is_none()) => {
                 self.items.remove(index);
-                self.push(message);
+                self.push_message(message);
             }
             Some(index) => self.items[index].entries = Rc::new(message.entries),
-            None => self.push(message),
+            None => self.push_message(message),
         }
     }
 
-    fn push(&mut self, message: Message) {
+    fn push_message(&mut self, message: Message) {
         let id: Rc<str> = message.id.into();
         self.current.insert(Rc::clone(&id), self.items.len());
-        self.items.push(Item { id: Some(id), entries: Rc::new(message.entries) });
+        self.items.push(ReplayItem { id: Some(id), entries: Rc::new(message.entries) });
     }
 
     /// Takes back the message with an id and all behind it; one that is not known takes back everything.
@@ -88,59 +88,59 @@ impl Replay {
         self.emptied = None;
         let from = self.current.get(id).copied().unwrap_or(0);
         let gone: BTreeSet<usize> = self.current.values().copied().filter(|index| *index >= from).collect();
-        let marks = self.take_back(&gone, &line, false).unwrap_or_else(|| {
+        let marks = self.rewind_turns(&gone, &line, false).unwrap_or_else(|| {
             self.withdraw_all(&gone);
             vec![line]
         });
-        self.items.push(Item::note(marks));
+        self.items.push(ReplayItem::without_id(marks));
     }
 
     /// The conversation is this list from here on.
-    pub(super) fn set(&mut self, list: Vec<Message>, line: Entry) {
-        let mut list = unique(list);
+    pub(super) fn set_messages(&mut self, list: Vec<Message>, line: Entry) {
+        let mut list = drop_duplicates(list);
         mark_summary(&mut list);
-        self.look_for_a_new_beginning(&list, &line);
+        self.track_restart(&list, &line);
         let places: Vec<Option<usize>> =
             list.iter().map(|message| self.current.get(message.id.as_str()).copied()).collect();
         let in_order = places.iter().flatten().is_sorted();
         let stays: BTreeSet<usize> = places.iter().flatten().copied().collect();
         let gone = self.current.values().copied().filter(|index| !stays.contains(index));
-        // What the client only shows is never part of such a list.
+        // Messages that the client only shows are never part of such a list.
         let (gone, shown): (BTreeSet<usize>, BTreeSet<usize>) =
-            gone.partition(|index| is_spoken(&self.items[*index].entries));
+            gone.partition(|index| has_conversation(&self.items[*index].entries));
         let tail = gone.first().is_some_and(|first| stays.last().is_none_or(|last| last < first));
         let shortened = tail && in_order && places.iter().all(Option::is_some);
-        let known = stays.iter().any(|index| is_spoken(&self.items[*index].entries));
+        let known = stays.iter().any(|index| has_conversation(&self.items[*index].entries));
         if !shortened && (!in_order || (!gone.is_empty() && !known)) {
-            return self.begin_anew(list, &line);
+            return self.start_over(list, &line);
         }
         self.withdraw_all(&shown);
-        let marks = if tail { self.take_back(&gone, &line, true) } else { None };
+        let marks = if tail { self.rewind_turns(&gone, &line, true) } else { None };
         let marks = marks.unwrap_or_else(|| {
             self.withdraw_all(&gone);
             vec![line]
         });
-        self.merge(list, &places, marks);
+        self.merge_list(list, &places, marks);
     }
 
-    /// What was there before everything was emptied comes back where the list has it again.
-    fn look_for_a_new_beginning(&mut self, list: &[Message], line: &Entry) {
-        let mut said = list.iter().filter(|message| is_spoken(&message.entries)).peekable();
+    /// The conversation from before everything was emptied comes back where the list has it again.
+    fn track_restart(&mut self, list: &[Message], line: &Entry) {
+        let mut said = list.iter().filter(|message| has_conversation(&message.entries)).peekable();
         if said.peek().is_none() {
-            let emptied = self
-                .emptied
-                .get_or_insert_with(|| Box::new(Emptied { items: self.items.clone(), current: self.current.clone() }));
-            emptied.items.push(Item::note(vec![line.clone()]));
+            let emptied = self.emptied.get_or_insert_with(|| {
+                Box::new(EmptiedReplay { items: self.items.clone(), current: self.current.clone() })
+            });
+            emptied.items.push(ReplayItem::without_id(vec![line.clone()]));
         } else if let Some(emptied) = self.emptied.take()
             && said.any(|message| emptied.current.contains_key(message.id.as_str()))
         {
-            let Emptied { items, current } = *emptied;
+            let EmptiedReplay { items, current } = *emptied;
             (self.items, self.current) = (items, current);
         }
     }
 
     /// A compaction, or something as thorough: nothing that was said before is still there under its name.
-    fn begin_anew(&mut self, list: Vec<Message>, line: &Entry) {
+    fn start_over(&mut self, list: Vec<Message>, line: &Entry) {
         for item in &mut self.items {
             item.id = None;
             if !self.keeps_past {
@@ -148,18 +148,18 @@ impl Replay {
             }
         }
         self.current.clear();
-        self.items.push(Item::note(vec![Entry { body: Body::Compacted(Box::default()), ..line.clone() }]));
-        self.extend(list);
+        self.items.push(ReplayItem::without_id(vec![Entry { body: Body::Compacted(Box::default()), ..line.clone() }]));
+        self.push_messages(list);
     }
 
-    fn extend(&mut self, list: Vec<Message>) {
+    fn push_messages(&mut self, list: Vec<Message>) {
         for message in list {
-            self.push(message);
+            self.push_message(message);
         }
     }
 
     /// Takes back the last turns, if it is turns: then they stay as they are, and a mark behind them says so.
-    fn take_back(&mut self, gone: &BTreeSet<usize>, line: &Entry, failed: bool) -> Option<Vec<Entry>> {
+    fn rewind_turns(&mut self, gone: &BTreeSet<usize>, line: &Entry, failed: bool) -> Option<Vec<Entry>> {
         let first = self.items[*gone.first()?].entries.first()?;
         if !is_prompt(first) {
             return None;
@@ -175,18 +175,18 @@ impl Replay {
         if !failed {
             return Some(vec![rewound]);
         }
-        let failure = Entry { body: Body::Failure(Box::new(failure::withdrawn())), ..line.clone() };
+        let failure = Entry { body: Body::Failure(Box::new(failure::withdrawn_turn())), ..line.clone() };
         Some(vec![failure, Entry { key: EntryKey { part: 1, ..line.key }, ..rewound }])
     }
 
     fn withdraw_all(&mut self, gone: &BTreeSet<usize>) {
         for index in gone {
-            self.withdraw(*index);
+            self.withdraw_item(*index);
         }
     }
 
     /// Leaves of a message what it was and where.
-    fn withdraw(&mut self, index: usize) {
+    fn withdraw_item(&mut self, index: usize) {
         let item = &mut self.items[index];
         if let Some(id) = item.id.take() {
             self.current.remove(&id);
@@ -199,7 +199,7 @@ impl Replay {
     }
 
     /// Brings a list together with the messages that are known already; new ones come behind those that they follow.
-    fn merge(&mut self, list: Vec<Message>, places: &[Option<usize>], marks: Vec<Entry>) {
+    fn merge_list(&mut self, list: Vec<Message>, places: &[Option<usize>], marks: Vec<Entry>) {
         let first = places.iter().flatten().next().copied();
         let final_place = places.iter().flatten().next_back().copied();
         let mut follow: BTreeMap<Option<usize>, Vec<Message>> = BTreeMap::new();
@@ -219,10 +219,10 @@ impl Replay {
         self.current.clear();
         for (index, mut item) in old.into_iter().enumerate() {
             if Some(index) == first {
-                self.extend(follow.remove(&None).unwrap_or_default());
+                self.push_messages(follow.remove(&None).unwrap_or_default());
             }
             if let Some(message) = updates.remove(&index)
-                && !says_the_same(&item.entries, &message.entries)
+                && !has_same_content(&item.entries, &message.entries)
             {
                 item.entries = Rc::new(message.entries);
             }
@@ -230,28 +230,28 @@ impl Replay {
                 self.current.insert(Rc::clone(id), self.items.len());
             }
             self.items.push(item);
-            self.extend(follow.remove(&Some(index)).unwrap_or_default());
+            self.push_messages(follow.remove(&Some(index)).unwrap_or_default());
         }
-        self.items.push(Item::note(marks));
-        self.extend(tail.unwrap_or_default());
+        self.items.push(ReplayItem::without_id(marks));
+        self.push_messages(tail.unwrap_or_default());
     }
 
-    /// What a sink would hold by now: keys and kinds.
-    pub(super) fn signs(&self) -> Vec<Sign> {
-        let mut again = Again::default();
+    /// The keys and kinds of the entries that a sink would hold by now.
+    pub(super) fn fingerprints(&self) -> Vec<EntryFingerprint> {
+        let mut again = RepeatedOutcomes::default();
         let entries = self.items.iter().flat_map(|item| item.entries.iter());
-        entries.map(|entry| Sign { key: entry.key, kind: again.kind(entry) }).collect()
+        entries.map(|entry| EntryFingerprint { key: entry.key, kind: again.kind_of(entry) }).collect()
     }
 
     /// The entries in their order.
     pub(super) fn finish(self) -> Vec<Entry> {
-        let mut again = Again::default();
+        let mut again = RepeatedOutcomes::default();
         let mut entries = Vec::new();
-        // What was there before it was emptied is wanted no more.
+        // The conversation from before it was emptied is wanted no more.
         drop(self.emptied);
         for mut entry in self.items.into_iter().flat_map(|item| Rc::unwrap_or_clone(item.entries)) {
-            if again.kind(&entry) == Again::KIND {
-                entry.body = Body::Opaque(Cow::Borrowed(Again::KIND));
+            if again.kind_of(&entry) == RepeatedOutcomes::REPEATED_KIND {
+                entry.body = Body::Opaque(Cow::Borrowed(RepeatedOutcomes::REPEATED_KIND));
             }
             entries.push(entry);
         }
@@ -261,7 +261,7 @@ impl Replay {
 
 /// An entry as far as a change of it matters: another record has another key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sign {
+pub(super) struct EntryFingerprint {
     pub key: EntryKey,
     kind: Cow<'static, str>,
 }
@@ -269,22 +269,22 @@ pub(super) struct Sign {
 /// The client writes what a call gave back twice: with the call, and in the record that the model was sent. The calls
 /// that have an outcome by now, turn by turn.
 #[derive(Default)]
-struct Again(Vec<BTreeSet<CallId>>);
+struct RepeatedOutcomes(Vec<BTreeSet<CallId>>);
 
-impl Again {
-    const KIND: &str = "outcome/again";
+impl RepeatedOutcomes {
+    const REPEATED_KIND: &str = "outcome/again";
 
-    fn kind(&mut self, entry: &Entry) -> Cow<'static, str> {
+    fn kind_of(&mut self, entry: &Entry) -> Cow<'static, str> {
         match &entry.body {
             _ if is_prompt(entry) => self.0.push(BTreeSet::new()),
             Body::Outcome(outcome) if self.0.iter().any(|turn| turn.contains(&outcome.call)) => {
-                return Cow::Borrowed(Self::KIND);
+                return Cow::Borrowed(Self::REPEATED_KIND);
             }
             Body::Outcome(outcome) => match self.0.last_mut() {
                 Some(turn) => drop(turn.insert(outcome.call.clone())),
                 None => self.0.push(BTreeSet::from([outcome.call.clone()])),
             },
-            // What was taken back may come once more.
+            // Outcomes that were taken back may come once more.
             Body::Rewound { turns } => self.0.truncate(self.0.len().saturating_sub(*turns as usize)),
             Body::Compacted(_) => self.0.clear(),
             _ => {}
@@ -298,7 +298,7 @@ impl Again {
 }
 
 /// The last of several messages with one id, where the first stood.
-fn unique(list: Vec<Message>) -> Vec<Message> {
+fn drop_duplicates(list: Vec<Message>) -> Vec<Message> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut kept: Vec<Message> = Vec::with_capacity(list.len());
     for message in list {
@@ -314,10 +314,10 @@ fn unique(list: Vec<Message>) -> Vec<Message> {
 
 /// A list that begins with a text and the model's fixed answer to it is what a compaction left.
 fn mark_summary(list: &mut [Message]) {
-    let Some(first) = list.iter().position(|message| is_spoken(&message.entries)) else { return };
+    let Some(first) = list.iter().position(|message| has_conversation(&message.entries)) else { return };
     let [summary, answer, ..] = &mut list[first..] else { return };
     let acknowledged = matches!(answer.entries.as_slice(),
-        [Entry { body: Body::Reply(parts), .. }] if text_of(parts) == ACKNOWLEDGED);
+        [Entry { body: Body::Reply(parts), .. }] if text_of(parts) == SUMMARY_REPLY);
     let [Entry { body: Body::Prompt(parts), origin, .. }] = summary.entries.as_mut_slice() else { return };
     if acknowledged {
         *origin = Origin::Agent;
@@ -331,21 +331,21 @@ fn is_prompt(entry: &Entry) -> bool {
 }
 
 /// Whether a message holds more than the client's own words.
-fn is_spoken(entries: &[Entry]) -> bool {
+fn has_conversation(entries: &[Entry]) -> bool {
     let context = |body: &Body| !matches!(body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_));
     entries.iter().any(|entry| entry.origin != Origin::Harness && context(&entry.body))
 }
 
 /// Whether a message that is written again says what it said before. When a client resumes, it writes everything
 /// again, with less of what it shows; the first writing is then the better one.
-fn says_the_same(old: &[Entry], new: &[Entry]) -> bool {
-    if !is_spoken(old) && !is_spoken(new) {
+fn has_same_content(old: &[Entry], new: &[Entry]) -> bool {
+    if !has_conversation(old) && !has_conversation(new) {
         return true;
     }
-    let said = |entries: &[Entry]| entries.iter().filter_map(words).collect::<Vec<_>>();
+    let said = |entries: &[Entry]| entries.iter().filter_map(comparable_words).collect::<Vec<_>>();
     let came_back = |entries: &[Entry]| {
         let outcomes = entries.iter().filter_map(|entry| match &entry.body {
-            Body::Outcome(outcome) => Some((outcome.call.clone(), digest(&outcome.parts))),
+            Body::Outcome(outcome) => Some((outcome.call.clone(), join_parts(&outcome.parts))),
             _ => None,
         });
         outcomes.collect::<BTreeMap<_, _>>()
@@ -354,16 +354,16 @@ fn says_the_same(old: &[Entry], new: &[Entry]) -> bool {
     said(old) == said(new) && came_back(new).iter().all(|(call, text)| before.get(call) == Some(text))
 }
 
-/// What an entry says, in a form that can be compared; reasoning is never sent, so it does not count.
-fn words(entry: &Entry) -> Option<String> {
+/// An entry's words, in a form that can be compared; reasoning is never sent, so it does not count.
+fn comparable_words(entry: &Entry) -> Option<String> {
     match &entry.body {
-        Body::Prompt(parts) | Body::Summary(parts) | Body::Reply(parts) => Some(digest(parts)),
-        Body::Call(call) => Some(format!("{} {} {}", call.id.0, call.tool, call.input.value())),
+        Body::Prompt(parts) | Body::Summary(parts) | Body::Reply(parts) => Some(join_parts(parts)),
+        Body::Call(call) => Some(format!("{} {} {}", call.id.0, call.tool, call.input.to_value())),
         _ => None,
     }
 }
 
-fn digest(parts: &[Part]) -> String {
+fn join_parts(parts: &[Part]) -> String {
     let pieces = parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),
         Part::Blob(blob) => blob.media_type.as_str(),

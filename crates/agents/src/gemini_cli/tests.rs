@@ -1,4 +1,4 @@
-//! What real clients wrote, read.
+//! Tests of reading what real clients wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -134,9 +134,9 @@ fn truncation_at_every_byte_loses_no_earlier_entry() {
 fn what_is_live_can_be_loaded_again() {
     for name in FIXTURES {
         let transcript = read(&fixture(name));
-        for index in live::order(&transcript) {
+        for index in live::context_order(&transcript) {
             let entry = &transcript.entries[index];
-            let again = GeminiCli.reload(&transcript.header, entry.key).unwrap();
+            let again = GeminiCli.reload_entries(&transcript.header, entry.key).unwrap();
             let again = again.into_iter().find(|other| other.key == entry.key).unwrap();
             if !matches!(entry.body, Body::Summary(_)) {
                 assert_eq!(&again, entry, "{name}");
@@ -226,7 +226,7 @@ fn an_older_file_is_one_object() {
     agent outcome: Done 1 images: ok
     "#);
     for entry in transcript.entries.iter().filter(|entry| matches!(entry.body, Body::Prompt(_))) {
-        let record = GeminiCli.record(&transcript.header, entry.key).unwrap();
+        let record = GeminiCli.read_record(&transcript.header, entry.key).unwrap();
         assert!(record.starts_with('{') && record.ends_with('}'));
     }
 }

@@ -1,10 +1,10 @@
-//! What a reply cost, from `tokens`.
+//! The tokens that a reply cost, from `tokens`.
 
 use carryover_core::transcript::{NodeId, Tokens, Usage};
 
 use super::wire::WireRecord;
 
-/// What was read from a cache is in `input`, what was thought is not in `output`; `total` is their sum.
+/// Tokens read from a cache are in `input`, those of thoughts are not in `output`; `total` is their sum.
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
 struct WireTokens {
@@ -14,8 +14,8 @@ struct WireTokens {
     thoughts: Option<u64>,
 }
 
-/// What a message of the agent's tells. A message is written again when it grows, and counts once.
-pub(super) fn of(record: &WireRecord<'_>) -> Option<Usage> {
+/// The usage that a message of the agent's tells. A message is written again when it grows, and counts once.
+pub(super) fn from_record(record: &WireRecord<'_>) -> Option<Usage> {
     let wire: WireTokens = serde_json::from_str(record.tokens?.get()).ok()?;
     let reasoning = wire.thoughts.unwrap_or_default();
     let tokens = Tokens {
@@ -25,6 +25,6 @@ pub(super) fn of(record: &WireRecord<'_>) -> Option<Usage> {
         cache_written: 0,
         reasoning,
     };
-    let usage = Usage::of(tokens, record.id.as_deref().map(NodeId::of))?;
-    Some(Usage { model: record.model.as_deref().map(NodeId::of), ..usage })
+    let usage = Usage::for_reply(tokens, record.id.as_deref().map(NodeId::from_name))?;
+    Some(Usage { model: record.model.as_deref().map(NodeId::from_name), ..usage })
 }

@@ -1,4 +1,4 @@
-//! What Gemini CLI writes, as far as we look at it.
+//! The records of Gemini CLI, as far as we look at them.
 //!
 //! Flat structs with optional fields: a field that is not there, or new, costs nothing. Nothing here is the model.
 
@@ -23,7 +23,7 @@ pub(super) struct WireRecord<'a> {
     pub timestamp: Option<Text<'a>>,
     #[serde(borrow, default)]
     pub content: WireContent<'a>,
-    /// What was typed, where something else was sent.
+    /// The typed words, where something else was sent.
     #[serde(borrow, default)]
     pub display_content: WireContent<'a>,
     #[serde(borrow, default)]
@@ -32,7 +32,7 @@ pub(super) struct WireRecord<'a> {
     pub tool_calls: Option<Vec<WireToolCall<'a>>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub model: Option<Text<'a>>,
-    /// What a reply cost.
+    /// The tokens that a reply cost.
     #[serde(borrow, default)]
     pub tokens: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "$set")]
@@ -41,7 +41,7 @@ pub(super) struct WireRecord<'a> {
     pub rewind_to: Option<Text<'a>>,
 }
 
-/// What is known of the session as a whole: the first line of a log, what a `$set` changes, or the whole of an old file.
+/// Fields of the session as a whole: the first line of a log, the changes of a `$set`, or the whole of an old file.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WireSession<'a> {
@@ -157,7 +157,7 @@ pub(super) struct WireResponse<'a> {
 /// A part, or a string that stands for one.
 struct WireItem<'a>(WirePart<'a>);
 
-fn of_text(text: Text<'_>) -> WirePart<'_> {
+fn text_part(text: Text<'_>) -> WirePart<'_> {
     WirePart { text: Some(text), ..WirePart::default() }
 }
 
@@ -184,11 +184,11 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(WireContent(vec![of_text(Text(text.into()))]))
+        Ok(WireContent(vec![text_part(Text(text.into()))]))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(WireContent(vec![of_text(Text(text.to_owned().into()))]))
+        Ok(WireContent(vec![text_part(Text(text.to_owned().into()))]))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {

@@ -36,8 +36,8 @@ struct WireStep {
 }
 
 /// The meaning of a call.
-pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read().unwrap_or_default();
+pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let workdir = input.workdir.filter(|folder| !folder.is_empty());
     let meaning = match call.tool.as_str() {
         "exec" | "bash" => input.command.map(|command| Action::Run { command, workdir }),
@@ -48,7 +48,7 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "apply_patch" => {
             input.input.map(|text| patch::changed_files(&text)).filter(|changes| !changes.is_empty()).map(Action::Edit)
         }
-        "update_plan" => input.plan.map(|steps| Action::Plan(steps.into_iter().map(step).collect())),
+        "update_plan" => input.plan.map(|steps| Action::Plan(steps.into_iter().map(plan_step).collect())),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "web_fetch" => input.url.map(|url| Action::Fetch { url }),
@@ -58,13 +58,13 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
     meaning.unwrap_or(Action::Other)
 }
 
-fn step(step: WireStep) -> PlanStep {
+fn plan_step(step: WireStep) -> PlanStep {
     PlanStep { text: step.step, state: parse_step_state(&step.status).unwrap_or(StepState::Pending) }
 }
 
 /// Spells a foreign call in the client's own tools, where the meaning is exact. Those that are not about files are
 /// found by a search of the client's, and called through another.
-pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
@@ -79,7 +79,7 @@ mod tests {
     use carryover_core::transcript::Change;
 
     use super::*;
-    use crate::foreign::{function_call as call, hunks_of};
+    use crate::write_fixtures::{function_call as call, hunks_of};
 
     const DIRS: ProjectDirs<'_> = ProjectDirs { current: "/p", former: None };
 
@@ -89,11 +89,11 @@ mod tests {
         let edit = call("edit", &json!({ "path": "calc.py", "edits": edits }));
         let diff = " 1 def add(a, b):\n-2     return a - b\n+2     return a + b";
         let record = json!({ "message": { "details": { "diff": diff } } }).to_string();
-        let meaning = action(&edit, Some(&record));
+        let meaning = interpret_call(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n");
-        let spelt = spell(&meaning, DIRS).unwrap();
+        let spelt = translate_action(&meaning, DIRS).unwrap();
         assert_eq!(spelt.tool, "edit");
         assert_eq!(spelt.input["edits"][0]["oldText"], "def add(a, b):\n    return a - b");
     }
@@ -101,20 +101,20 @@ mod tests {
     #[test]
     fn patches_and_plans_are_known() {
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Delete File: b.rs\n*** End Patch";
-        let Action::Edit(changes) = action(&call("apply_patch", &json!({ "input": patch })), None) else {
+        let Action::Edit(changes) = interpret_call(&call("apply_patch", &json!({ "input": patch })), None) else {
             panic!("no edit")
         };
         assert_eq!(changes.iter().map(Change::path).collect::<Vec<_>>(), ["a.rs", "b.rs"]);
         let plan = call("update_plan", &json!({ "plan": [{ "step": "read", "status": "completed" }] }));
         let steps = vec![PlanStep { text: "read".into(), state: StepState::Done }];
-        assert_eq!(action(&plan, None), Action::Plan(steps));
+        assert_eq!(interpret_call(&plan, None), Action::Plan(steps));
     }
 
     #[test]
     fn commands_keep_their_folder() {
         let run = call("exec", &json!({ "command": "ls", "workdir": "/w" }));
-        let meaning = action(&run, None);
+        let meaning = interpret_call(&run, None);
         assert_eq!(meaning, Action::Run { command: "ls".into(), workdir: Some("/w".into()) });
-        assert_eq!(spell(&meaning, DIRS).unwrap().input, json!({ "command": "ls", "workdir": "/w" }));
+        assert_eq!(translate_action(&meaning, DIRS).unwrap().input, json!({ "command": "ls", "workdir": "/w" }));
     }
 }

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use carryover_core::transcript::EntryKey;
 use serde_json::value::RawValue;
 
-use super::raw::Raw;
-use super::record::{self, Passed};
-use super::stored_session::{Fated, Head, Session, StoredSession, Take, key};
+use super::raw::RawRecord;
+use super::record::{self, SkimmedRecord};
+use super::stored_session::{PositionedHead, RecordCallback, RecordHead, Session, StoredSession, make_key};
 use crate::formats::ids;
 
 /// The file.
@@ -20,26 +20,26 @@ struct WireExport<'a> {
 }
 
 /// An exported session.
-pub(super) struct Exported {
+pub(super) struct ExportStorage {
     session: Session,
     /// Handed over once.
-    heads: Cell<Vec<Head>>,
-    records: Vec<(EntryKey, Raw<'static>)>,
+    heads: Cell<Vec<RecordHead>>,
+    records: Vec<(EntryKey, RawRecord<'static>)>,
 }
 
-impl Exported {
+impl ExportStorage {
     /// Reads it; `None` where it is no such file.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let export: WireExport<'_> = serde_json::from_str(text).ok()?;
         let mut session = Session::default();
-        session.begin(&Raw::Text(export.header.get().into()));
+        session.apply_first_event(&RawRecord::Text(export.header.get().into()));
         let (mut heads, mut records) = (Vec::new(), Vec::new());
         for (raw, number) in std::iter::once(&export.header).chain(&export.entries).zip(0..) {
-            let stamp = ids::digest(raw.get());
-            let raw = Raw::Text(raw.get().to_owned().into());
-            let Passed { mut link, name, said } = record::pass_over(&raw);
-            let key = key(ids::digest(&name.unwrap_or_else(|| link.name_by(number))), &raw);
-            heads.push(Head { key, place: number, stamp, link, said });
+            let stamp = ids::digest_name(raw.get());
+            let raw = RawRecord::Text(raw.get().to_owned().into());
+            let SkimmedRecord { mut link, name, content: said } = record::skim_record(&raw);
+            let key = make_key(ids::digest_name(&name.unwrap_or_else(|| link.name_by_number(number))), &raw);
+            heads.push(RecordHead { key, place: number, stamp, link, said });
             records.push((key, raw));
         }
         Some(Self { session, heads: Cell::new(heads), records })
@@ -53,27 +53,27 @@ pub(super) fn is_export(head: &[u8]) -> bool {
     beginning.starts_with("{\"header\":{\"type\":\"session\"")
 }
 
-impl StoredSession for Exported {
-    fn session(&self) -> rusqlite::Result<Option<Session>> {
+impl StoredSession for ExportStorage {
+    fn read_session(&self) -> rusqlite::Result<Option<Session>> {
         Ok(Some(self.session.clone()))
     }
 
-    fn heads(&self) -> rusqlite::Result<Vec<Head>> {
+    fn read_heads(&self) -> rusqlite::Result<Vec<RecordHead>> {
         Ok(self.heads.take())
     }
 
-    fn each(&self, records: &[Fated<'_>], take: &mut Take<'_>) -> rusqlite::Result<()> {
+    fn parse_records(&self, records: &[PositionedHead<'_>], take: &mut RecordCallback<'_>) -> rusqlite::Result<()> {
         let skipped = records.first().map_or(self.records.len(), |(head, _)| usize::try_from(head.place).unwrap_or(0));
         let mut is_named = false;
         for ((_, raw), (head, fate)) in self.records.iter().skip(skipped).zip(records) {
-            if take(record::parse(raw, head.key, fate, &mut is_named)).is_break() {
+            if take(record::parse_record(raw, head.key, fate, &mut is_named)).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw<'static>>> {
+    fn read_record(&self, key: EntryKey) -> rusqlite::Result<Option<RawRecord<'static>>> {
         let found = self.records.iter().find(|(known, _)| known.offset == key.offset);
         Ok(found.map(|(_, raw)| raw.clone()))
     }

@@ -1,21 +1,21 @@
 //! `OpenClaw`.
 //!
 //! Sessions are events in a database of each of the user's agents; before 2026.7.2 they were files of the same records.
-//! What the client writes, and what makes it load a foreign session, is in `README.md` beside this file.
+//! The client's formats, and what makes it load a foreign session, are described in `README.md` beside this file.
 
 mod branch;
+mod database_storage;
 mod dialect;
 mod discover;
 mod events;
 mod export;
-mod lines;
+mod file_storage;
+mod injected_text;
 mod outcome;
-mod page;
 mod raw;
 mod read;
 mod record;
-mod rows;
-mod speech;
+mod session_writer;
 mod stored_session;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
@@ -25,8 +25,8 @@ mod write;
 
 use carryover_core::transcript::{Action, Call, Outcome};
 
-use crate::formats::file::{self, MAX_SETTINGS};
-use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::formats::file::{self, MAX_SETTINGS_BYTES};
+use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// The client as of 2026.9, and its older stores.
 pub(crate) struct OpenClaw;
@@ -39,11 +39,11 @@ static FACTS: Facts = Facts {
     start: &["openclaw", "chat", "--message", "{prompt}"],
     packages: &["openclaw"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("OPENCLAW_STATE_DIR"), path: &[] },
-        PathRule { on: &[], base: Base::Home, path: &[".openclaw"] },
+        PathRule { on: &[], base: PathBase::Variable("OPENCLAW_STATE_DIR"), path: &[] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".openclaw"] },
     ],
-    tracks: &[&["agents", "*", "agent", "openclaw-agent.sqlite"], &["agents", "*", "sessions", "*.jsonl"]],
-    limits: Limits::Worded,
+    session_patterns: &[&["agents", "*", "agent", "openclaw-agent.sqlite"], &["agents", "*", "sessions", "*.jsonl"]],
+    limits: LimitForm::TextOnly,
     settings: &["openclaw.json"],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("2026.9.6", "2026.9.6"),
@@ -53,7 +53,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gpt-6", tokens: 272_000 },
         ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
     ],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     ..Facts::USUAL
 };
 
@@ -63,7 +63,7 @@ impl Agent for OpenClaw {
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        let text = file::read_text(&store.root.join("openclaw.json"), MAX_SETTINGS).ok()?;
+        let text = file::read_text(&store.root.join("openclaw.json"), MAX_SETTINGS_BYTES).ok()?;
         // It may hold comments; then the model is not known beforehand.
         let config: wire::WireConfig = serde_json::from_str(&text).ok()?;
         let model = match config.agents.defaults.model? {
@@ -74,16 +74,16 @@ impl Agent for OpenClaw {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for OpenClaw {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
+        dialect::interpret_call(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        outcome::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_exit_code(outcome);
     }
 }

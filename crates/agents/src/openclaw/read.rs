@@ -6,89 +6,94 @@ use std::path::Path;
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
 
 use super::OpenClaw;
-use super::branch::{self, Fate};
-use super::export::{self, Exported};
-use super::lines::Lines;
-use super::raw::Raw;
+use super::branch::{self, BranchPosition};
+use super::database_storage::DatabaseStorage;
+use super::export::{self, ExportStorage};
+use super::file_storage::FileStorage;
+use super::raw::RawRecord;
 use super::record;
-use super::rows::Rows;
-use super::stored_session::{Fated, Head, Session, StoredSession};
+use super::stored_session::{PositionedHead, RecordHead, Session, StoredSession};
 use crate::formats::tree::bodies;
 use crate::formats::{file, ids, inside, jsonl, sqlite};
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
-/// What the client answers a call with that has no outcome.
-pub(super) const NO_RESULT: &str =
+/// The client's own answer to a call that has no outcome.
+pub(super) const MISSING_RESULT: &str =
     "[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.";
 
 impl Reader for OpenClaw {
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let mut begun = false;
-        open(source, &mut |kept, path| {
+        with_storage(source, &mut |kept, path| {
             if begun && sink.retract_all().is_break() {
                 return Ok(Some(*from));
             }
             let is_first = !begun && *from == Bookmark::Start;
             let from = if begun { &Bookmark::Start } else { from };
             begun = true;
-            let Some(session) = kept.session()? else { return Ok(None) };
-            Pour { kept, session: &session, path, sink: &mut *sink, is_first }.pour(from).map(Some)
+            let Some(session) = kept.read_session()? else { return Ok(None) };
+            SessionReader { storage: kept, session: &session, path, sink: &mut *sink, is_first }
+                .read_from(from)
+                .map(Some)
         })
     }
 
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        open(&inside::source_of(header), &mut |kept, _| {
-            let Some(raw) = kept.record(key)? else { return Ok(None) };
-            let heads = kept.heads()?;
-            let fates = fates(&heads);
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        with_storage(&inside::source_of(header), &mut |kept, _| {
+            let Some(raw) = kept.read_record(key)? else { return Ok(None) };
+            let heads = kept.read_heads()?;
+            let fates = find_positions(&heads);
             let found = heads.iter().zip(&fates).find(|(head, _)| head.key.offset == key.offset);
-            Ok(found.map(|(head, fate)| record::parse(&raw, head.key, fate, &mut false).entries))
+            Ok(found.map(|(head, fate)| record::parse_record(&raw, head.key, fate, &mut false).entries))
         })
         .map_err(|error| inside::moved(error, key))
     }
 
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        let found = open(&inside::source_of(header), &mut |kept, _| kept.record(key))
+    fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        let found = with_storage(&inside::source_of(header), &mut |kept, _| kept.read_record(key))
             .map_err(|error| inside::moved(error, key))?;
         match found {
-            Raw::Text(text) => Ok(text.into_owned()),
-            Raw::Bad(_) => Err(AgentError::Moved { path: inside::source_of(header).path, offset: key.offset }),
+            RawRecord::Text(text) => Ok(text.into_owned()),
+            RawRecord::Unreadable(_) => {
+                Err(AgentError::Moved { path: inside::source_of(header).path, offset: key.offset })
+            }
         }
     }
 }
 
-/// What is looked for in what holds a session; `None` means that it is not there.
-type Look<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Option<T>> + 'a;
+/// Looks something up in what holds a session; `None` means that it is not there.
+type StorageCallback<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Option<T>> + 'a;
 
 /// Opens what holds a session.
-fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
+fn with_storage<T>(source: &Source, look: &mut StorageCallback<'_, T>) -> Result<T, AgentError> {
     let (path, key) = inside::split(source);
     let refuse = |reason| AgentError::NotASession { agent: "openclaw", path: path.clone(), reason };
     let head = jsonl::read_head(&path, 1024)?;
     if !sqlite::is_database(&head) {
         let kept: Box<dyn StoredSession> = if export::is_export(&head) {
-            let text = file::read_text(&path, file::MAX_DOCUMENT)?;
-            Box::new(Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
+            let text = file::read_text(&path, file::MAX_DOCUMENT_BYTES)?;
+            Box::new(ExportStorage::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
         } else {
-            Box::new(Lines::open(&path)?)
+            Box::new(FileStorage::open(&path)?)
         };
         let found = look(&*kept, &path).map_err(|source| AgentError::Database { path: path.clone(), source })?;
         return found.ok_or_else(|| refuse("it cannot be read"));
     }
-    let found = sqlite::look(&path, &mut |connection| match Rows::of(connection, key.as_deref())? {
-        Some(rows) => look(&rows, &path),
-        None => Ok(None),
-    })?;
+    let found =
+        sqlite::read_database(&path, &mut |connection| match DatabaseStorage::open(connection, key.as_deref())? {
+            Some(rows) => look(&rows, &path),
+            None => Ok(None),
+        })?;
     found.ok_or_else(|| refuse("no such session is in it"))
 }
 
-fn fates(heads: &[Head]) -> Vec<Fate> {
-    branch::fates(&heads.iter().map(|head| &head.link).collect::<Vec<_>>())
+fn find_positions(heads: &[RecordHead]) -> Vec<BranchPosition> {
+    branch::find_positions(&heads.iter().map(|head| &head.link).collect::<Vec<_>>())
 }
 
 /// Hands a session over.
-struct Pour<'a> {
-    kept: &'a dyn StoredSession,
+struct SessionReader<'a> {
+    storage: &'a dyn StoredSession,
     session: &'a Session,
     path: &'a Path,
     sink: &'a mut dyn Sink,
@@ -96,30 +101,30 @@ struct Pour<'a> {
     is_first: bool,
 }
 
-impl Pour<'_> {
-    fn pour(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
-        let mut heads = self.kept.heads()?;
-        let fates = fates(&heads);
-        let mut digest = ids::digest(&format!("{} {}", self.session.id, self.session.generation));
+impl SessionReader<'_> {
+    fn read_from(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
+        let mut heads = self.storage.read_heads()?;
+        let fates = find_positions(&heads);
+        let mut digest = ids::digest_name(&format!("{} {}", self.session.id, self.session.generation));
         let digests: Vec<u64> = std::iter::once(digest)
             .chain(heads.iter().zip(&fates).map(|(head, fate)| {
-                digest = fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()));
+                digest = fate.extend_digest(ids::extend_digest(digest, &head.stamp.to_le_bytes()));
                 digest
             }))
             .collect();
         let mark = |count: usize| Bookmark::Rows { count: count as u64, digest: digests[count] };
-        let start = match self.start(from, &digests) {
+        let start = match self.find_start(from, &digests) {
             ControlFlow::Continue(start) => start,
             ControlFlow::Break(()) => return Ok(*from),
         };
-        if self.begin().is_break() {
+        if self.send_first_facts().is_break() {
             return Ok(mark(start));
         }
-        let present = self.present(&heads, &fates).max(start);
+        let present = self.find_live_start(&heads, &fates).max(start);
         let mut index = start;
-        if self.pass_over(&mut heads, &fates, start..present, &mut index)?.is_continue() {
-            let records: Vec<Fated<'_>> = heads.iter().zip(&fates).skip(present).collect();
-            self.kept.each(&records, &mut |parsed| {
+        if self.skim_past(&mut heads, &fates, start..present, &mut index)?.is_continue() {
+            let records: Vec<PositionedHead<'_>> = heads.iter().zip(&fates).skip(present).collect();
+            self.storage.parse_records(&records, &mut |parsed| {
                 parsed.hand_over(self.sink)?;
                 index += 1;
                 ControlFlow::Continue(())
@@ -130,17 +135,17 @@ impl Pour<'_> {
 
     /// Where the part that may still be live begins: at the last record that begins the context anew, where the past is
     /// not wanted. What such a record keeps from before it is read again when it is needed.
-    fn present(&self, heads: &[Head], fates: &[Fate]) -> usize {
-        let begins = |(head, fate): Fated<'_>| fate.node.is_some() && head.said.is_barrier();
-        let last = if self.sink.wants_the_past() { None } else { heads.iter().zip(fates).rposition(begins) };
+    fn find_live_start(&self, heads: &[RecordHead], fates: &[BranchPosition]) -> usize {
+        let begins = |(head, fate): PositionedHead<'_>| fate.node.is_some() && head.said.is_barrier();
+        let last = if self.sink.wants_full_history() { None } else { heads.iter().zip(fates).rposition(begins) };
         last.unwrap_or(0)
     }
 
     /// Hands over what was there before, by kinds and places.
-    fn pass_over(
+    fn skim_past(
         &mut self,
-        heads: &mut [Head],
-        fates: &[Fate],
+        heads: &mut [RecordHead],
+        fates: &[BranchPosition],
         past: Range<usize>,
         index: &mut usize,
     ) -> rusqlite::Result<ControlFlow<()>> {
@@ -150,9 +155,10 @@ impl Pour<'_> {
             let said = std::mem::take(&mut head.said);
             let mut parsed = if said.may_name && !is_named {
                 // The one record whose words are wanted: they name the session.
-                self.whole((head, &fates[at]), &mut is_named)?.unwrap_or_else(|| said.on(head.key, &fates[at]))
+                self.read_whole((head, &fates[at]), &mut is_named)?
+                    .unwrap_or_else(|| said.into_parsed(head.key, &fates[at]))
             } else {
-                said.on(head.key, &fates[at])
+                said.into_parsed(head.key, &fates[at])
             };
             parsed.entries.iter_mut().for_each(Entry::reduce);
             if parsed.hand_over(self.sink).is_break() {
@@ -164,13 +170,17 @@ impl Pour<'_> {
     }
 
     /// One record, read whole.
-    fn whole(&self, record: Fated<'_>, is_named: &mut bool) -> rusqlite::Result<Option<record::Parsed>> {
-        let raw = self.kept.record(record.0.key)?;
-        Ok(raw.map(|raw| record::parse(&raw, record.0.key, record.1, is_named)))
+    fn read_whole(
+        &self,
+        record: PositionedHead<'_>,
+        is_named: &mut bool,
+    ) -> rusqlite::Result<Option<record::ParsedRecord>> {
+        let raw = self.storage.read_record(record.0.key)?;
+        Ok(raw.map(|raw| record::parse_record(&raw, record.0.key, record.1, is_named)))
     }
 
     /// Where to start: after what was read, or anew where any of that is not what it was.
-    fn start(&mut self, from: &Bookmark, digests: &[u64]) -> ControlFlow<(), usize> {
+    fn find_start(&mut self, from: &Bookmark, digests: &[u64]) -> ControlFlow<(), usize> {
         let count = match *from {
             Bookmark::Start => return ControlFlow::Continue(0),
             Bookmark::Rows { count, digest } => {
@@ -185,10 +195,10 @@ impl Pour<'_> {
         }
     }
 
-    fn begin(&mut self) -> ControlFlow<()> {
+    fn send_first_facts(&mut self) -> ControlFlow<()> {
         let session = self.session;
         self.sink.learn(Fact::Session(SessionId(session.id.clone())))?;
-        self.sink.learn(Fact::Closing(Closing::Answer(NO_RESULT)))?;
+        self.sink.learn(Fact::Closing(Closing::Answer(MISSING_RESULT)))?;
         let mut facts = Vec::new();
         if self.is_first {
             facts.push(Fact::File(self.path.to_owned()));
@@ -197,8 +207,8 @@ impl Pour<'_> {
         }
         facts.extend(session.started.map(Fact::StartedAt));
         facts.extend(session.project.clone().map(Fact::Project));
-        facts.extend(bodies::title(TitleRank::Generated, session.name.as_deref()));
-        facts.extend(bodies::title(TitleRank::Given, session.label.as_deref()));
+        facts.extend(bodies::title_fact(TitleRank::Generated, session.name.as_deref()));
+        facts.extend(bodies::title_fact(TitleRank::Given, session.label.as_deref()));
         facts.extend(session.version.clone().map(Fact::ClientVersion));
         facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))

@@ -4,38 +4,38 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use carryover_core::transcript::{
-    Body, CallId, Entry, EntryKey, Fact, Node, Note, Origin, Outcome, Part, Place, Rejected, TitleRank,
+    BlobLocation, Body, CallId, Entry, EntryKey, Fact, Node, Note, Origin, Outcome, Part, RejectedRecord, TitleRank,
 };
 use serde_json::value::RawValue;
 
-use super::branch::{Fate, Link};
+use super::branch::{BranchPosition, RecordLink};
+use super::injected_text;
 use super::outcome;
-use super::raw::Raw;
-use super::speech;
-use super::wire::{WireDetails, WireLink, WireMirrored, WireProvenance, lenient};
+use super::raw::RawRecord;
+use super::wire::{WireDetails, WireLink, WireMirrored, WireProvenance, parse_lenient};
 use crate::Sink;
 use crate::formats::jsonl;
 use crate::formats::text::Text;
-use crate::formats::tree::bodies::{self, Bodies, note, opaque, spoken, title, unknown};
+use crate::formats::tree::bodies::{self, Bodies, note_bodies, opaque_body, prompt_bodies, title_fact, unknown_body};
 use crate::formats::tree::wire::{Content, Message, Record};
-use crate::formats::tree::words::{PassedOver, Words};
+use crate::formats::tree::words::{SkippedText, Words};
 
-/// What a record says.
-pub(super) struct Parsed {
+/// The facts and entries of one record.
+pub(super) struct ParsedRecord {
     pub facts: Vec<Fact>,
     pub entries: Vec<Entry>,
-    pub rejected: Option<Rejected>,
+    pub rejected: Option<RejectedRecord>,
 }
 
-impl Parsed {
+impl ParsedRecord {
     pub(super) fn hand_over(self, sink: &mut dyn Sink) -> ControlFlow<()> {
         jsonl::hand_over(self.rejected, self.facts, self.entries, sink)
     }
 }
 
-/// What a record says, whether or not it is on the branch that the client goes on from.
+/// The content of a record, whether or not it is on the branch that the client goes on from.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct RecordContent {
     bodies: Bodies,
     facts: Vec<Fact>,
     at: Option<String>,
@@ -45,63 +45,68 @@ pub(super) struct Said {
 }
 
 /// A record that was passed over: what it says, without the words.
-pub(super) struct Passed {
-    pub link: Link,
+pub(super) struct SkimmedRecord {
+    pub link: RecordLink,
     /// Records of the oldest files have none.
     pub name: Option<String>,
-    pub said: Said,
+    pub content: RecordContent,
 }
 
-/// Reads a record whose fate is known. `is_named` tells whether a prompt has named the session already.
-pub(super) fn parse(raw: &Raw<'_>, key: EntryKey, fate: &Fate, is_named: &mut bool) -> Parsed {
-    let parsed = whole(raw, *is_named).on(key, fate);
+/// Reads a record whose fate is known. `is_called_issue` tells whether a prompt has named the session already.
+pub(super) fn parse_record(
+    raw: &RawRecord<'_>,
+    key: EntryKey,
+    fate: &BranchPosition,
+    is_named: &mut bool,
+) -> ParsedRecord {
+    let parsed = read_content(raw, *is_named).into_parsed(key, fate);
     *is_named |= parsed.facts.iter().any(|fact| matches!(fact, Fact::Title(TitleRank::FirstPrompt, _)));
     parsed
 }
 
-fn whole(raw: &Raw<'_>, is_named: bool) -> Said {
+fn read_content(raw: &RawRecord<'_>, is_named: bool) -> RecordContent {
     let text = match raw {
-        Raw::Text(text) => text,
-        Raw::Bad(reason) => return Said::rejected(reason),
+        RawRecord::Text(text) => text,
+        RawRecord::Unreadable(reason) => return RecordContent::from_rejected(reason),
     };
     match serde_json::from_str::<Record<'_, Text<'_>>>(text) {
-        Ok(record) => Reading { text, record, is_named }.said(),
-        Err(error) if error.is_data() => Said::rejected("a field has another type than it had"),
-        Err(_) => Said::rejected("not a JSON object"),
+        Ok(record) => RecordReader { text, record, is_named }.into_content(),
+        Err(error) if error.is_data() => RecordContent::from_rejected("a field has another type than it had"),
+        Err(_) => RecordContent::from_rejected("not a JSON object"),
     }
 }
 
 /// Looks at a record for its place in the tree and its kind. Most of a long session stands before its last compaction,
 /// and most of such a record is text that nobody will see.
-pub(super) fn pass_over(raw: &Raw<'_>) -> Passed {
-    let text = if let Raw::Text(text) = raw { text } else { "" };
-    if let Ok(mut record) = serde_json::from_str::<Record<'_, PassedOver>>(text) {
-        let (link, name) = Link::of(&WireLink::of(&mut record));
+pub(super) fn skim_record(raw: &RawRecord<'_>) -> SkimmedRecord {
+    let text = if let RawRecord::Text(text) = raw { text } else { "" };
+    if let Ok(mut record) = serde_json::from_str::<Record<'_, SkippedText>>(text) {
+        let (link, name) = RecordLink::from_wire(&WireLink::take_from(&mut record));
         let said = if is_from_user(&record) {
             // Whose words they are is told by the words.
-            whole(raw, true).without_words()
+            read_content(raw, true).reduce_bodies()
         } else {
-            Reading { text, record, is_named: true }.said()
+            RecordReader { text, record, is_named: true }.into_content()
         };
-        return Passed { link, name, said };
+        return SkimmedRecord { link, name, content: said };
     }
-    // What is wrong with it is told by who reads it whole; its place may be known all the same.
+    // Whoever reads it whole says what is wrong with it; its place may be known all the same.
     let link = serde_json::from_str::<WireLink<'_>>(text).ok();
-    let (link, name) = link.map(|link| Link::of(&link)).unwrap_or_default();
-    Passed { link, name, said: whole(raw, true) }
+    let (link, name) = link.map(|link| RecordLink::from_wire(&link)).unwrap_or_default();
+    SkimmedRecord { link, name, content: read_content(raw, true) }
 }
 
 fn is_from_user<W>(record: &Record<'_, W>) -> bool {
     record.message.as_ref().is_some_and(|message| &*message.role == "user")
 }
 
-impl Said {
-    fn without_words(mut self) -> Self {
+impl RecordContent {
+    fn reduce_bodies(mut self) -> Self {
         self.bodies.iter_mut().for_each(|(_, body)| body.reduce());
         self
     }
 
-    fn rejected(reason: &'static str) -> Self {
+    fn from_rejected(reason: &'static str) -> Self {
         Self { rejected: Some(reason), ..Self::default() }
     }
 
@@ -115,30 +120,30 @@ impl Said {
     }
 
     /// The entries, now that it is known what became of the record.
-    pub(super) fn on(mut self, key: EntryKey, fate: &Fate) -> Parsed {
+    pub(super) fn into_parsed(mut self, key: EntryKey, fate: &BranchPosition) -> ParsedRecord {
         if let Some(reason) = self.rejected {
-            let rejected = Some(Rejected { key, reason });
-            return Parsed { facts: Vec::new(), entries: vec![bodies::rejected(key)], rejected };
+            let rejected = Some(RejectedRecord { key, reason });
+            return ParsedRecord { facts: Vec::new(), entries: vec![bodies::rejected_entry(key)], rejected };
         }
         let node = fate.node.map(|id| Node { id, parent: fate.before, group: None });
         if node.is_none() {
             // Not on the branch that the client goes on from: kept in its place, and no more.
             self.facts.clear();
-            self.bodies = self.bodies.into_iter().take(1).map(|(_, body)| left(body)).collect();
+            self.bodies = self.bodies.into_iter().take(1).map(|(_, body)| left_body(body)).collect();
         }
-        // What stands between the first record that is kept and this one stays, behind the summary.
+        // Records between the first that is kept and this one stay, behind the summary.
         for (_, body) in &mut self.bodies {
             if let Body::Compacted(compacted) = body {
                 compacted.kept = fate.kept.zip(fate.before);
             }
         }
-        let entries = bodies::entries(self.bodies, key, self.at.as_deref(), node);
-        Parsed { facts: self.facts, entries, rejected: None }
+        let entries = bodies::make_entries(self.bodies, key, self.at.as_deref(), node);
+        ParsedRecord { facts: self.facts, entries, rejected: None }
     }
 }
 
 /// A record that is not on the branch, by its kind.
-fn left(body: Body) -> (Origin, Body) {
+fn left_body(body: Body) -> (Origin, Body) {
     let kind = match body {
         Body::Opaque(kind) => kind,
         Body::Failure(_) | Body::Note(_) => return (Origin::Harness, body),
@@ -148,84 +153,88 @@ fn left(body: Body) -> (Origin, Body) {
 }
 
 /// A record in the course of being read.
-struct Reading<'a, W> {
+struct RecordReader<'a, W> {
     text: &'a str,
     record: Record<'a, W>,
     is_named: bool,
 }
 
-impl<'a, W: Words<'a>> Reading<'a, W> {
-    fn said(mut self) -> Said {
+impl<'a, W: Words<'a>> RecordReader<'a, W> {
+    fn into_content(mut self) -> RecordContent {
         let mut facts = Vec::new();
-        let bodies = self.bodies(&mut facts);
+        let bodies = self.read_bodies(&mut facts);
         let may_name = bodies.iter().any(|(origin, body)| *origin == Origin::User && matches!(body, Body::Prompt(_)));
         let at = self.record.timestamp.map(|at| at.0.into_owned());
-        Said { bodies, facts, at, rejected: None, may_name }
+        RecordContent { bodies, facts, at, rejected: None, may_name }
     }
 
-    fn bodies(&mut self, facts: &mut Vec<Fact>) -> Bodies {
+    fn read_bodies(&mut self, facts: &mut Vec<Fact>) -> Bodies {
         let record = &mut self.record;
         match &*record.kind {
-            "session" => vec![opaque("session")],
+            "session" => vec![opaque_body("session")],
             "message" => match record.message.take() {
-                Some(message) => self.message(message, facts),
-                None => vec![bodies::wordless()],
+                Some(message) => self.read_message(message, facts),
+                None => vec![bodies::prompt_without_words()],
             },
             "custom_message" => {
                 let content = std::mem::take(&mut record.content);
-                spoken(teller(record.details), parts(content), "custom_message")
+                prompt_bodies(injected_origin(record.details), read_parts(content), "custom_message")
             }
             "compaction" => {
                 let summary = record.summary.take().filter(|text| !text.is_empty());
                 let summary = summary.map(|text| Part::Text(text.0.into_owned()));
-                vec![barrier(), (Origin::Agent, Body::Summary(summary.into_iter().collect()))]
+                vec![compaction_body(), (Origin::Agent, Body::Summary(summary.into_iter().collect()))]
             }
-            "reset" => vec![barrier()],
-            "branch_summary" => bodies::branch_left(record.summary.as_ref()),
-            "session_info" => note(facts, title(TitleRank::Given, record.name.as_deref()), Note::Title),
+            "reset" => vec![compaction_body()],
+            "branch_summary" => bodies::branch_summary_bodies(record.summary.as_ref()),
+            "session_info" => note_bodies(facts, title_fact(TitleRank::Given, record.name.as_deref()), Note::Title),
             "model_change" => {
                 let model = record.model_id.as_deref().map(|model| Fact::Model(model.to_owned()));
-                note(facts, model, Note::Mode)
+                note_bodies(facts, model, Note::Mode)
             }
-            "thinking_level_change" => note(facts, None, Note::Mode),
-            "custom" => vec![opaque("custom")],
-            "label" => vec![opaque("label")],
-            "leaf" => vec![opaque("leaf")],
-            kind => vec![unknown(kind.to_owned())],
+            "thinking_level_change" => note_bodies(facts, None, Note::Mode),
+            "custom" => vec![opaque_body("custom")],
+            "label" => vec![opaque_body("label")],
+            "leaf" => vec![opaque_body("leaf")],
+            kind => vec![unknown_body(kind.to_owned())],
         }
     }
 
-    fn message(&self, mut message: Message<'a, W>, facts: &mut Vec<Fact>) -> Bodies {
+    fn read_message(&self, mut message: Message<'a, W>, facts: &mut Vec<Fact>) -> Bodies {
         if message.exclude_from_context == Some(true) {
-            return vec![opaque("message/excluded")];
+            return vec![opaque_body("message/excluded")];
         }
         let content = std::mem::take(&mut message.content);
         match &*message.role {
             "user" => {
-                let parts = parts(content);
-                let said = match sender(&message) {
-                    Origin::User => speech::prompted(parts),
-                    origin => spoken(origin, parts, "message/user"),
+                let parts = read_parts(content);
+                let said = match sender_origin(&message) {
+                    Origin::User => injected_text::split_prompt(parts),
+                    origin => prompt_bodies(origin, parts, "message/user"),
                 };
                 let typed = said.iter().find(|(origin, _)| *origin == Origin::User);
-                facts.extend(typed.filter(|_| !self.is_named).and_then(|(_, body)| bodies::first_prompt(body.parts())));
+                facts.extend(
+                    typed.filter(|_| !self.is_named).and_then(|(_, body)| bodies::first_prompt_title(body.parts())),
+                );
                 said
             }
-            "assistant" if self.is_copy(&message) => vec![opaque("message/delivered")],
+            "assistant" if self.is_delivery_copy(&message) => vec![opaque_body("message/delivered")],
             "assistant" => {
                 facts.extend(message.model.as_deref().map(|model| Fact::Model(model.to_owned())));
-                bodies::assistant(&message, content, is_seal)
+                bodies::assistant_bodies(&message, content, is_seal)
             }
-            "toolResult" => vec![(Origin::Agent, outcome_of(&message, content))],
-            "bashExecution" => bodies::ran(&message),
-            "custom" | "hookMessage" => spoken(teller(message.details), parts(content), "message/custom"),
-            "system" => vec![opaque("message/system")],
-            role => vec![unknown(format!("message/{role}"))],
+            "toolResult" => vec![(Origin::Agent, read_outcome(&message, content))],
+            "bashExecution" => bodies::user_command_bodies(&message),
+            "custom" | "hookMessage" => {
+                prompt_bodies(injected_origin(message.details), read_parts(content), "message/custom")
+            }
+            "system" => vec![opaque_body("message/system")],
+            role => vec![unknown_body(format!("message/{role}"))],
         }
     }
 
-    /// What was delivered to a chat is noted a second time as a message, which the model never sees.
-    fn is_copy(&self, message: &Message<'_, W>) -> bool {
+    /// Messages delivered to a chat are noted a second time as a message, which the model never sees.
+    fn is_delivery_copy(&self, message: &Message<'_, W>) -> bool {
         let own = message.provider.as_deref() == Some("openclaw");
         let model = message.model.as_deref();
         (own && matches!(model, Some("delivery-mirror" | "gateway-injected"))) || self.is_mirrored()
@@ -238,20 +247,20 @@ impl<'a, W: Words<'a>> Reading<'a, W> {
     }
 }
 
-/// What neither the user nor the model said. What the client tells anew at every turn is its own.
-fn teller(details: Option<&RawValue>) -> Origin {
-    let details: WireDetails = lenient(details).unwrap_or_default();
+/// Whose words an injected message is: neither the user's nor the model's. The client's own come anew at every turn.
+fn injected_origin(details: Option<&RawValue>) -> Origin {
+    let details: WireDetails = parse_lenient(details).unwrap_or_default();
     if details.runtime_context_carrier == Some(true) { Origin::Harness } else { Origin::Hook }
 }
 
 /// Which records are kept is told by what became of this one.
-fn barrier() -> (Origin, Body) {
+fn compaction_body() -> (Origin, Body) {
     (Origin::Harness, Body::Compacted(Box::default()))
 }
 
 /// Other sessions and the client itself write to the model in the user's place, and say so.
-fn sender<W>(message: &Message<'_, W>) -> Origin {
-    let provenance: Option<WireProvenance<'_>> = lenient(message.provenance);
+fn sender_origin<W>(message: &Message<'_, W>) -> Origin {
+    let provenance: Option<WireProvenance<'_>> = parse_lenient(message.provenance);
     match provenance.as_ref().map(|provenance| &*provenance.kind) {
         Some("inter_session" | "internal_system") => Origin::Hook,
         _ => Origin::User,
@@ -263,15 +272,15 @@ fn is_seal(signature: &str) -> bool {
     !signature.is_empty() && !signature.starts_with("reasoning")
 }
 
-fn outcome_of<'a, W: Words<'a>>(message: &Message<'_, W>, content: Content<'a, W>) -> Body {
-    let parts = parts(content);
-    let details = if W::ARE_KNOWN { lenient(message.details) } else { None };
+fn read_outcome<'a, W: Words<'a>>(message: &Message<'_, W>, content: Content<'a, W>) -> Body {
+    let parts = read_parts(content);
+    let details = if W::ARE_KEPT { parse_lenient(message.details) } else { None };
     let details: WireDetails = details.unwrap_or_default();
-    let ended = outcome::Ended::of(&details, message.is_error == Some(true), &parts);
+    let ended = outcome::CallEnding::from_details(&details, message.is_error == Some(true), &parts);
     let call = CallId(message.tool_call_id.as_deref().unwrap_or_default().into());
     Body::Outcome(Box::new(Outcome { call, status: ended.status, exit_code: ended.exit_code, parts }))
 }
 
-fn parts<'a, W: Words<'a>>(content: Content<'a, W>) -> Vec<Part> {
-    bodies::parts(content, |data| Place::Inline(data.into_string().into()))
+fn read_parts<'a, W: Words<'a>>(content: Content<'a, W>) -> Vec<Part> {
+    bodies::content_parts(content, |data| BlobLocation::Inline(data.into_string().into()))
 }

@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::EntryKey;
 
-use super::branch::{Fate, Link};
-use super::raw::Raw;
-use super::record::{Parsed, Said};
+use super::branch::{BranchPosition, RecordLink};
+use super::raw::RawRecord;
+use super::record::{ParsedRecord, RecordContent};
 use crate::formats::tree::wire::Record;
-use crate::formats::tree::words::PassedOver;
+use crate::formats::tree::words::SkippedText;
 
 /// A session as a whole.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Session {
     pub id: String,
-    /// What the user called it.
+    /// The user's name for it.
     pub label: Option<String>,
-    /// What the client called it.
+    /// The client's name for it.
     pub name: Option<String>,
     pub project: Option<PathBuf>,
     pub version: Option<String>,
@@ -35,9 +35,9 @@ pub(super) struct Session {
 
 impl Session {
     /// Takes over what the first event says.
-    pub(super) fn begin(&mut self, raw: &Raw<'_>) {
-        let Raw::Text(text) = raw else { return };
-        let Ok(record) = serde_json::from_str::<Record<'_, PassedOver>>(text) else { return };
+    pub(super) fn apply_first_event(&mut self, raw: &RawRecord<'_>) {
+        let RawRecord::Text(text) = raw else { return };
+        let Ok(record) = serde_json::from_str::<Record<'_, SkippedText>>(text) else { return };
         if &*record.kind != "session" {
             return;
         }
@@ -50,35 +50,35 @@ impl Session {
 }
 
 /// A record without its words, and a digest by which a change is noticed.
-pub(super) struct Head {
+pub(super) struct RecordHead {
     pub key: EntryKey,
     /// Its number in the order of the records.
     pub place: i64,
     pub stamp: u64,
-    pub link: Link,
-    pub said: Said,
+    pub link: RecordLink,
+    pub said: RecordContent,
 }
 
 /// A record whose fate is known.
-pub(super) type Fated<'a> = (&'a Head, &'a Fate);
+pub(super) type PositionedHead<'a> = (&'a RecordHead, &'a BranchPosition);
 
 /// Where a session can be looked up.
 pub(super) trait StoredSession {
-    fn session(&self) -> rusqlite::Result<Option<Session>>;
+    fn read_session(&self) -> rusqlite::Result<Option<Session>>;
     /// All records in their order.
-    fn heads(&self) -> rusqlite::Result<Vec<Head>>;
-    /// What some records that follow one another say, up to the end of the session.
-    fn each(&self, records: &[Fated<'_>], take: &mut Take<'_>) -> rusqlite::Result<()>;
-    fn record(&self, key: EntryKey) -> rusqlite::Result<Option<Raw<'static>>>;
+    fn read_heads(&self) -> rusqlite::Result<Vec<RecordHead>>;
+    /// Parses records that follow one another, up to the end of the session.
+    fn parse_records(&self, records: &[PositionedHead<'_>], take: &mut RecordCallback<'_>) -> rusqlite::Result<()>;
+    fn read_record(&self, key: EntryKey) -> rusqlite::Result<Option<RawRecord<'static>>>;
 }
 
 /// Takes records one after another.
-pub(super) type Take<'a> = dyn FnMut(Parsed) -> ControlFlow<()> + 'a;
+pub(super) type RecordCallback<'a> = dyn FnMut(ParsedRecord) -> ControlFlow<()> + 'a;
 
-pub(super) fn key(offset: u64, raw: &Raw<'_>) -> EntryKey {
-    EntryKey { file: 0, offset, part: 0, length: u32::try_from(raw.length()).unwrap_or(u32::MAX) }
+pub(super) fn make_key(offset: u64, raw: &RawRecord<'_>) -> EntryKey {
+    EntryKey { file: 0, offset, part: 0, length: u32::try_from(raw.byte_len()).unwrap_or(u32::MAX) }
 }
 
-pub(super) fn time(millis: i64) -> Option<Timestamp> {
+pub(super) fn time_from_millis(millis: i64) -> Option<Timestamp> {
     (millis > 0).then(|| Timestamp::from_millis(millis))
 }

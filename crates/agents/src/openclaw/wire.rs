@@ -1,4 +1,4 @@
-//! What the client writes beside and around the records of a tree, which are the same in its database and in its older
+//! The client's data beside and around the records of a tree, which are the same in its database and in its older
 //! files.
 //!
 //! Flat structs with optional fields: a field that is not there, or new, costs nothing. Nothing here is the model.
@@ -7,9 +7,9 @@ use serde::de::{Deserialize, IgnoredAny};
 use serde_json::value::RawValue;
 
 use crate::formats::text::Text;
-use crate::formats::tree::wire::{Name, Record};
+use crate::formats::tree::wire::{NullableName, Record};
 
-/// What kind of record it is, and whose message.
+/// The kind of a record, and the role of its message.
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
 pub(super) struct WireKind {
@@ -31,7 +31,7 @@ pub(super) struct WireProvenance<'a> {
     pub kind: Text<'a>,
 }
 
-/// What is told beside a message or an outcome.
+/// Details noted beside a message or an outcome.
 #[derive(serde::Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct WireDetails {
@@ -49,22 +49,22 @@ pub(super) struct WireLink<'a> {
     #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
     #[serde(borrow)]
-    pub id: Name<'a>,
+    pub id: NullableName<'a>,
     #[serde(borrow)]
-    pub parent_id: Name<'a>,
+    pub parent_id: NullableName<'a>,
     #[serde(borrow)]
-    pub target_id: Name<'a>,
+    pub target_id: NullableName<'a>,
     #[serde(borrow)]
-    pub append_parent_id: Name<'a>,
+    pub append_parent_id: NullableName<'a>,
     #[serde(borrow)]
-    pub append_mode: Name<'a>,
+    pub append_mode: NullableName<'a>,
     #[serde(borrow)]
-    pub first_kept_entry_id: Name<'a>,
+    pub first_kept_entry_id: NullableName<'a>,
 }
 
 impl<'a> WireLink<'a> {
     /// Takes it out of a record.
-    pub(super) fn of<W>(record: &mut Record<'a, W>) -> Self {
+    pub(super) fn take_from<W>(record: &mut Record<'a, W>) -> Self {
         Self {
             kind: record.kind.clone(),
             id: std::mem::take(&mut record.id),
@@ -98,7 +98,7 @@ impl WireMirrored {
     }
 }
 
-/// What the client notes of a session in its index.
+/// An entry for a session in the client's index.
 #[derive(serde::Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct WireEntry {
@@ -135,6 +135,6 @@ pub(super) enum WireModel {
 }
 
 /// A part that drifted must not cost what stands around it.
-pub(super) fn lenient<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+pub(super) fn parse_lenient<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }

@@ -10,21 +10,22 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::SessionId;
 use serde_json::{Value, json};
 
-use super::{discover, page};
+use super::{discover, session_writer};
 use crate::formats::ids::Ids;
 use crate::formats::request::{given_title, project_text};
 use crate::{
-    AgentError, Inverse, Op, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, Version, WritePlan, WriteRequest,
+    AgentError, Inverse, ResumeCommand, SessionRows, TEMPORARY_FOLDER, TargetView, VendorCommand, Version, WriteOp,
+    WritePlan, WriteRequest,
 };
 
 /// The first client that keeps sessions in a database, and takes older files over into it.
-const IMPORTS: Version = Version(2026, 7, 2);
+const FIRST_IMPORTING_VERSION: Version = Version(2026, 7, 2);
 
 /// The agent that every client has.
-const MAIN: &str = "main";
+const MAIN_AGENT: &str = "main";
 
 /// The tables that hold something of a session by its id. Those that others refer to come last.
-const BY_ID: &[&str] = &[
+const TABLES_BY_ID: &[&str] = &[
     "session_transcript_active_events",
     "session_transcript_index_state",
     "session_transcript_fts_rows",
@@ -38,38 +39,38 @@ const BY_ID: &[&str] = &[
 ];
 
 /// Those that name it by its key.
-const BY_KEY: &[&str] = &["session_participants", "session_canonical_validation_pending", "session_nodes"];
+const TABLES_BY_KEY: &[&str] = &["session_participants", "session_canonical_validation_pending", "session_nodes"];
 
 /// Plans the files and the command.
-pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "OpenClaw", reason: reason.to_owned() };
     let project = project_text(request, "OpenClaw")?;
     let missing = "OpenClaw is not installed, and only its own `openclaw doctor` can add a session";
     let program = target.program.ok_or_else(|| refuse(missing))?;
-    if target.version.is_some_and(|version| version < IMPORTS) {
+    if target.version.is_some_and(|version| version < FIRST_IMPORTING_VERSION) {
         return Err(refuse("only versions from 2026.7.2 on can import a session"));
     }
-    let agent = agent(&target.store.root);
-    let name = agent.file_name().and_then(|name| name.to_str()).unwrap_or(MAIN).to_owned();
+    let agent = choose_agent(&target.store.root);
+    let name = agent.file_name().and_then(|name| name.to_str()).unwrap_or(MAIN_AGENT).to_owned();
     let root = target.store.root.to_str().ok_or_else(|| refuse("the store's path is not UTF-8"))?;
     let mut ids = Ids::new(request.seed);
-    let session = ids.uuid();
+    let session = ids.next_uuid();
     let key = format!("agent:{name}:explicit:{session}");
-    let written = page::write(request, project, &session, ids);
+    let written = session_writer::write_entries(request, project, &session, ids);
     let files = vec![
-        ("openclaw.json".to_owned(), config(root, &name).to_string().into_bytes()),
-        ("sessions/sessions.json".to_owned(), index(request, target, &session, &key).to_string().into_bytes()),
+        ("openclaw.json".to_owned(), make_config(root, &name).to_string().into_bytes()),
+        ("sessions/sessions.json".to_owned(), make_index(request, target, &session, &key).to_string().into_bytes()),
         (format!("sessions/{session}.jsonl"), written.bytes),
     ];
-    let database = discover::database(&agent);
-    let run = import(program, &database, files, &session, &key);
+    let database = discover::database_path(&agent);
+    let run = import_command(program, &database, files, &session, &key);
     let argv = ["openclaw", "tui", "--local", "--session", &key].map(str::to_owned).to_vec();
     Ok(WritePlan {
         resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: false },
         file: database,
         key: Some(session.clone()),
         session: SessionId(session),
-        ops: vec![Op::Run(run)],
+        ops: vec![WriteOp::Run(run)],
         translated: written.translated,
         losses: written.losses,
         origins: written.origins,
@@ -77,9 +78,9 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
 }
 
 /// The folder of the user's agent that the session is for: the one that is always there, or the only one that is.
-fn agent(root: &Path) -> PathBuf {
-    let main = root.join("agents").join(MAIN);
-    let others = discover::agents(root);
+fn choose_agent(root: &Path) -> PathBuf {
+    let main = root.join("agents").join(MAIN_AGENT);
+    let others = discover::list_agents(root);
     match others.first() {
         Some(other) if !main.is_dir() => other.clone(),
         _ => main,
@@ -87,18 +88,18 @@ fn agent(root: &Path) -> PathBuf {
 }
 
 /// The configuration that the command is shown: where the database is, and whose.
-fn config(root: &str, agent: &str) -> Value {
+fn make_config(root: &str, agent: &str) -> Value {
     let separator = if root.contains('\\') { '\\' } else { '/' };
     let store = [root, "agents", "{agentId}", "sessions", "sessions.json"].join(&separator.to_string());
     let mut config = json!({ "session": { "store": store } });
-    if agent != MAIN {
+    if agent != MAIN_AGENT {
         config["agents"] = json!({ "entries": { agent: { "default": true } } });
     }
     config
 }
 
 /// The index of an older client, with this session in it.
-fn index(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str, key: &str) -> Value {
+fn make_index(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str, key: &str) -> Value {
     let now = target.env.now.millis().max(0);
     let mut entry = json!({
         "sessionId": session, "sessionFile": format!("{session}.jsonl"), "updatedAt": now,
@@ -110,11 +111,17 @@ fn index(request: &WriteRequest<'_>, target: &TargetView<'_>, session: &str, key
     json!({ key: entry })
 }
 
-fn import(program: &Path, database: &Path, files: Vec<(String, Vec<u8>)>, session: &str, key: &str) -> Run {
+fn import_command(
+    program: &Path,
+    database: &Path,
+    files: Vec<(String, Vec<u8>)>,
+    session: &str,
+    key: &str,
+) -> VendorCommand {
     let var = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let rows = |tables: &'static [&'static str], column: &'static str, value: &str| {
         let (database, value) = (database.to_owned(), value.to_owned());
-        tables.iter().map(move |table| RowsOf {
+        tables.iter().map(move |table| SessionRows {
             database: database.clone(),
             table,
             column,
@@ -123,20 +130,20 @@ fn import(program: &Path, database: &Path, files: Vec<(String, Vec<u8>)>, sessio
             owner: None,
         })
     };
-    let rows = rows(BY_ID, "session_id", session).chain(rows(BY_KEY, "session_key", key));
-    Run {
+    let rows = rows(TABLES_BY_ID, "session_id", session).chain(rows(TABLES_BY_KEY, "session_key", key));
+    VendorCommand {
         program: program.to_owned(),
         args: ["doctor", "--session-sqlite", "import", "--session-sqlite-all-agents"].map(str::to_owned).to_vec(),
         vars: vec![
-            var("OPENCLAW_STATE_DIR", TEMPORARY),
-            var("OPENCLAW_CONFIG_PATH", &format!("{TEMPORARY}/openclaw.json")),
+            var("OPENCLAW_STATE_DIR", TEMPORARY_FOLDER),
+            var("OPENCLAW_CONFIG_PATH", &format!("{TEMPORARY_FOLDER}/openclaw.json")),
             var("OPENCLAW_DISABLE_UPDATE_CHECK", "1"),
             var("OPENCLAW_HIDE_BANNER", "1"),
         ],
         files,
         required: true,
-        why: "its own import takes the session in",
+        reason: "its own import takes the session in",
         inverse: Inverse { rows: rows.collect(), lines: Vec::new() },
-        ..Run::default()
+        ..VendorCommand::default()
     }
 }

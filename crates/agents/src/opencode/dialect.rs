@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::diff;
-use super::wire::{WireExported, WireNoted, WirePart, lenient};
+use super::wire::{WireExported, WireNoted, WirePart, parse_lenient};
 use crate::formats::patch;
 use crate::formats::spelling::{
     FileChange, OwnCall, ProjectDirs, parse_step_state, read_or_view, replaced_text, single_change, spell_step_state,
@@ -57,20 +57,20 @@ struct WireTodo {
 }
 
 /// The meaning of a call.
-pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read().unwrap_or_default();
+pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let meaning = match call.tool.as_str() {
         "bash" => input.command.map(|command| Action::Run { command, workdir: input.workdir }),
         "read" => input.file_path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
         "write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.file_path.map(|path| edit(call, path, input.old_string.as_deref(), outcome)),
+        "edit" => input.file_path.map(|path| edit_action(call, path, input.old_string.as_deref(), outcome)),
         "apply_patch" => input.patch_text.map(|text| Action::Edit(patch::changed_files(&text))),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.include }),
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "webfetch" => input.url.map(|url| Action::Fetch { url }),
-        "todowrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
-        "multiedit" => input.file_path.map(|path| edit(call, path, None, None)),
-        "question" => input.questions.map(|questions| Action::Ask(questions.into_iter().map(question).collect())),
+        "todowrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
+        "multiedit" => input.file_path.map(|path| edit_action(call, path, None, None)),
+        "question" => input.questions.map(|questions| Action::Ask(questions.into_iter().map(to_question).collect())),
         // The plan is in a file of its own; the call itself says nothing.
         "plan_exit" => Some(Action::Propose { plan: String::new() }),
         "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
@@ -80,42 +80,42 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
 }
 
 /// The call names parts of lines; only what the client noted beside its outcome tells the lines as a whole.
-fn edit(call: &Call, path: String, old: Option<&str>, outcome: Option<&str>) -> Action {
-    let noted = outcome.and_then(|record| noted(record, &call.id.0));
-    let hunks = noted.and_then(|noted| diff::hunks(&noted.diff?, old.unwrap_or_default())).unwrap_or_default();
+fn edit_action(call: &Call, path: String, old: Option<&str>, outcome: Option<&str>) -> Action {
+    let noted = outcome.and_then(|record| find_notes(record, &call.id.0));
+    let hunks = noted.and_then(|noted| diff::parse_hunks(&noted.diff?, old.unwrap_or_default())).unwrap_or_default();
     update_file(path, hunks)
 }
 
-/// What the client noted about one call of a message.
-fn noted(record: &str, call: &str) -> Option<WireNoted> {
+/// The client's notes on one call of a message.
+fn find_notes(record: &str, call: &str) -> Option<WireNoted> {
     let message: WireExported<'_> = serde_json::from_str(record).ok()?;
     message.parts.iter().find_map(|part| {
-        let part: WirePart<'_> = lenient(Some(part))?;
-        part.call.is_some_and(|id| &*id == call).then(|| lenient(part.state?.metadata))?
+        let part: WirePart<'_> = parse_lenient(Some(part))?;
+        part.call.is_some_and(|id| &*id == call).then(|| parse_lenient(part.state?.metadata))?
     })
 }
 
-fn question(asked: WireQuestion) -> Question {
+fn to_question(asked: WireQuestion) -> Question {
     Question { text: asked.question, options: asked.options.into_iter().map(|option| option.label).collect() }
 }
 
-/// What the user answered, each question in its place; one may have several choices, or none.
-pub(super) fn answers(call: &Call, outcome: &str) -> Vec<Answer> {
-    let input: WireInput = call.input.read().unwrap_or_default();
+/// The user's answers, each question in its place; one may have several choices, or none.
+pub(super) fn read_answers(call: &Call, outcome: &str) -> Vec<Answer> {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let questions = input.questions.filter(|_| call.tool == "question").unwrap_or_default();
-    let given = noted(outcome, &call.id.0).map(|noted| noted.answers).unwrap_or_default();
+    let given = find_notes(outcome, &call.id.0).map(|noted| noted.answers).unwrap_or_default();
     let answer = |(asked, given): (WireQuestion, Vec<String>)| {
         (!given.is_empty()).then(|| Answer { question: asked.question, answer: given.join(", ") })
     };
     questions.into_iter().zip(given).filter_map(answer).collect()
 }
 
-fn step(todo: WireTodo) -> PlanStep {
+fn plan_step(todo: WireTodo) -> PlanStep {
     PlanStep { text: todo.content, state: parse_step_state(&todo.status).unwrap_or(StepState::Pending) }
 }
 
 /// Takes off what the client says where a command said nothing, and what it adds where it was stopped.
-pub(super) fn strip(outcome: &mut Outcome) {
+pub(super) fn strip_client_text(outcome: &mut Outcome) {
     if let Some(Part::Text(text)) = outcome.parts.first_mut() {
         if let Some(at) = text.find("\n\n<shell_metadata>\n").filter(|_| text.ends_with("</shell_metadata>")) {
             text.truncate(at);
@@ -127,7 +127,7 @@ pub(super) fn strip(outcome: &mut Outcome) {
 }
 
 /// Spells a foreign call in the client's own tools, where the meaning is exact.
-pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     let at = |path: &str| json!({ "filePath": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
@@ -148,7 +148,7 @@ pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
             let folder = path.as_deref().map(|path| dirs.resolve_path(path));
             OwnCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("path", folder.as_deref())]))
         }
-        Action::Plan(steps) => OwnCall::new("todowrite", todos(steps)),
+        Action::Plan(steps) => OwnCall::new("todowrite", todo_input(steps)),
         _ => return None,
     })
 }
@@ -166,7 +166,7 @@ fn edit_input(input: Value, hunk: &Hunk) -> Value {
     input
 }
 
-fn todos(steps: &[PlanStep]) -> Value {
+fn todo_input(steps: &[PlanStep]) -> Value {
     let todo =
         |step: &PlanStep| json!({ "content": step.text, "status": spell_step_state(step.state), "priority": "medium" });
     json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })

@@ -2,26 +2,26 @@
 
 use serde_json::value::RawValue;
 
-use super::pile::Pile;
-use super::stored_session::{Found, Head, Named, Raw, Session, StoredSession, Weight};
+use super::part_buffer::PartBuffer;
+use super::stored_session::{FoundMessage, MessageHead, NamedRecord, PartsSummary, RawRecord, Session, StoredSession};
 use super::wire::{WireExport, WireExported, WireNamed};
 use crate::formats::ids;
 
 /// A file that the client exported.
-pub(super) struct Exported {
+pub(super) struct ExportStorage {
     session: Session,
-    messages: Vec<(Named, Vec<Named>)>,
+    messages: Vec<(NamedRecord, Vec<NamedRecord>)>,
 }
 
-impl Exported {
+impl ExportStorage {
     /// Reads it; `None` where it is no such file.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let export: WireExport<'_> = serde_json::from_str(without_status(text)).ok()?;
-        let session = Session::of(export.info);
+        let export: WireExport<'_> = serde_json::from_str(strip_status_line(text)).ok()?;
+        let session = Session::from_wire(export.info);
         let message = |(index, message): (usize, &WireExported<'_>)| {
-            let part = |(at, part): (usize, &&RawValue)| named(part, &format!("{index}.{at}"));
+            let part = |(at, part): (usize, &&RawValue)| named_record(part, &format!("{index}.{at}"));
             let parts = message.parts.iter().enumerate().map(part).collect();
-            (named(message.info, &format!("message {index}")), parts)
+            (named_record(message.info, &format!("message {index}")), parts)
         };
         let messages = export.messages.iter().enumerate().map(message).collect();
         Some(Self { session, messages })
@@ -29,33 +29,36 @@ impl Exported {
 }
 
 /// An export without the line that the client says before it, which older ones did not keep apart.
-pub(super) fn without_status(text: &str) -> &str {
+pub(super) fn strip_status_line(text: &str) -> &str {
     let status = text.strip_prefix("Exporting session: ").and_then(|rest| rest.split_once('\n'));
     status.map_or(text, |(_, export)| export)
 }
 
-fn named(raw: &RawValue, otherwise: &str) -> Named {
+fn named_record(raw: &RawValue, otherwise: &str) -> NamedRecord {
     let id = serde_json::from_str::<WireNamed>(raw.get()).map_or_else(|_| otherwise.to_owned(), |named| named.id);
-    Named { id, raw: Raw::Text(raw.get().to_owned()) }
+    NamedRecord { id, raw: RawRecord::Text(raw.get().to_owned()) }
 }
 
-impl StoredSession for Exported {
-    fn session(&self) -> rusqlite::Result<Option<Session>> {
+impl StoredSession for ExportStorage {
+    fn read_session(&self) -> rusqlite::Result<Option<Session>> {
         Ok(Some(self.session.clone()))
     }
 
-    fn heads(&self) -> rusqlite::Result<Vec<Head>> {
-        let head = |(message, parts): &(Named, Vec<Named>)| {
+    fn read_heads(&self) -> rusqlite::Result<Vec<MessageHead>> {
+        let head = |(message, parts): &(NamedRecord, Vec<NamedRecord>)| {
             let texts = parts.iter().chain([message]).filter_map(|named| match &named.raw {
-                Raw::Text(text) => Some(text.as_bytes()),
-                Raw::Bad(_) => None,
+                RawRecord::Text(text) => Some(text.as_bytes()),
+                RawRecord::Unreadable(_) => None,
             });
-            Head { message: message.clone(), stamp: texts.fold(ids::digest(&message.id), ids::digest_on) }
+            MessageHead {
+                message: message.clone(),
+                stamp: texts.fold(ids::digest_name(&message.id), ids::extend_digest),
+            }
         };
         Ok(self.messages.iter().map(head).collect())
     }
 
-    fn parts(&self, id: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>> {
+    fn read_parts(&self, id: &str, pile: &mut PartBuffer) -> rusqlite::Result<Option<PartsSummary>> {
         let found = self.messages.iter().find(|(message, _)| message.id == id);
         if let Some((_, parts)) = found {
             pile.extend(parts);
@@ -63,12 +66,12 @@ impl StoredSession for Exported {
         Ok(None)
     }
 
-    fn message(&self, digest: u64) -> rusqlite::Result<Option<Found>> {
-        let found = self.messages.iter().find(|(message, _)| ids::digest(&message.id) == digest);
+    fn find_message(&self, digest: u64) -> rusqlite::Result<Option<FoundMessage>> {
+        let found = self.messages.iter().find(|(message, _)| ids::digest_name(&message.id) == digest);
         let found = found.map(|(message, parts)| {
-            let mut pile = Pile::default();
+            let mut pile = PartBuffer::default();
             pile.extend(parts);
-            Found { message: message.clone(), parts: pile }
+            FoundMessage { message: message.clone(), parts: pile }
         });
         Ok(found)
     }

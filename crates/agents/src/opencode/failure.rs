@@ -4,14 +4,14 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Failure, FailureKind};
 use serde_json::value::RawValue;
 
-use super::wire::{WireError, WireErrorData, WireTime, lenient};
+use super::wire::{WireError, WireErrorData, WireTime, parse_lenient};
 
-/// What the client noted about it.
-pub(super) fn of(raw: &RawValue, time: WireTime) -> Failure {
-    let Some(error) = lenient::<WireError<'_>>(Some(raw)) else {
+/// The failure that the client noted.
+pub(super) fn from_error(raw: &RawValue, time: WireTime) -> Failure {
+    let Some(error) = parse_lenient::<WireError<'_>>(Some(raw)) else {
         return Failure { kind: FailureKind::Other, message: String::new(), resets_at: None };
     };
-    let data: WireErrorData = lenient(error.data).unwrap_or_default();
+    let data: WireErrorData = parse_lenient(error.data).unwrap_or_default();
     let kind = match (&*error.name, data.status_code) {
         ("MessageAbortedError", _) => FailureKind::Interrupted,
         ("ContextOverflowError", _) => FailureKind::ContextTooLong,
@@ -19,14 +19,14 @@ pub(super) fn of(raw: &RawValue, time: WireTime) -> Failure {
         (_, Some(402)) => FailureKind::Billing,
         (_, Some(429)) => FailureKind::RateLimit,
         (_, Some(500..)) => FailureKind::Server,
-        _ => by_words(data.message.as_deref().unwrap_or_default()),
+        _ => kind_from_message(data.message.as_deref().unwrap_or_default()),
     };
     let message = data.message.clone().unwrap_or_else(|| error.name.to_string());
-    Failure { kind, message, resets_at: resets_at(&data, time) }
+    Failure { kind, message, resets_at: find_reset_time(&data, time) }
 }
 
 /// Some providers answer without a status, or with another one.
-fn by_words(message: &str) -> FailureKind {
+fn kind_from_message(message: &str) -> FailureKind {
     let lower = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     match () {
@@ -42,12 +42,12 @@ fn by_words(message: &str) -> FailureKind {
 }
 
 /// Whether the user stopped it.
-pub(super) fn is_stop(failure: &Failure) -> bool {
+pub(super) fn is_interrupted(failure: &Failure) -> bool {
     failure.kind == FailureKind::Interrupted
 }
 
 /// The server says how long to wait, in seconds or milliseconds, from its answer on.
-fn resets_at(data: &WireErrorData, time: WireTime) -> Option<Timestamp> {
+fn find_reset_time(data: &WireErrorData, time: WireTime) -> Option<Timestamp> {
     let headers = data.response_headers.as_ref()?;
     let number = |name: &str| headers.get(name)?.as_str()?.trim().parse::<u32>().ok().map(i64::from);
     let wait = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000))?;

@@ -10,22 +10,22 @@ mod diff;
 mod discover;
 mod export;
 mod failure;
-mod folders;
+mod folder_storage;
+mod id_generator;
+mod message_state;
 mod model;
-mod names;
 mod native;
-mod page;
+mod part_buffer;
 mod parts;
-mod pile;
 mod read;
 mod record;
 mod rows;
-mod speech;
+mod session_writer;
 mod stored_session;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests;
-mod thread;
+mod text_origin;
 mod usage;
 mod wire;
 mod write;
@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
-use crate::{Agent, Base, Dialect, Env, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::{Agent, Dialect, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// The client as of 1.18, and its older stores.
 pub(crate) struct OpenCode;
@@ -46,11 +46,11 @@ static FACTS: Facts = Facts {
     start: &["opencode", "--prompt", "{prompt}"],
     packages: &["opencode-ai"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("XDG_DATA_HOME"), path: &["opencode"] },
-        PathRule { on: &[], base: Base::Home, path: &[".local", "share", "opencode"] },
+        PathRule { on: &[], base: PathBase::Variable("XDG_DATA_HOME"), path: &["opencode"] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".local", "share", "opencode"] },
     ],
-    tracks: &[&["*.db"], &["storage", "session", "*", "*.json"]],
-    limits: Limits::Recorded,
+    session_patterns: &[&["*.db"], &["storage", "session", "*", "*.json"]],
+    limits: LimitForm::Recorded,
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("1.18.33", "1.18.33"),
     windows: &[
@@ -59,12 +59,12 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "gpt-6", tokens: 272_000 },
         ModelWindow { prefix: "gemini-", tokens: 1_048_576 },
     ],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     ..Facts::USUAL
 };
 
 /// The variable that names the database itself.
-const DATABASE: &str = "OPENCODE_DB";
+const DATABASE_VAR: &str = "OPENCODE_DB";
 
 impl Agent for OpenCode {
     fn facts(&self) -> &'static Facts {
@@ -73,48 +73,48 @@ impl Agent for OpenCode {
 
     fn stores(&self, env: &Env) -> Vec<Store> {
         // A path of its own stands before the usual place; a bare name is one more file in that.
-        let own = env.path_var(DATABASE).filter(|path| path.is_absolute() && path.is_file());
+        let own = env.path_var(DATABASE_VAR).filter(|path| path.is_absolute() && path.is_file());
         let usual = FACTS.store_candidates(env).into_iter().filter(|root| root.is_dir());
         own.into_iter().chain(usual).map(|root| Store { root }).collect()
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        model::of_store(&store.root, &in_use(&store.root))
+        model::store_model(&store.root, &usual_database(&store.root))
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for OpenCode {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
+        dialect::interpret_call(call, outcome)
     }
 
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        dialect::answers(call, outcome)
+        dialect::read_answers(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        dialect::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        dialect::strip_client_text(outcome);
     }
 }
 
 /// The database of a store that the client would open.
-fn database(root: &Path, env: &Env) -> PathBuf {
+fn database_path(root: &Path, env: &Env) -> PathBuf {
     if root.is_file() {
         return root.to_owned();
     }
-    match env.path_var(DATABASE) {
+    match env.path_var(DATABASE_VAR) {
         Some(path) if path.is_absolute() => path,
         Some(name) => root.join(name),
-        None => in_use(root),
+        None => usual_database(root),
     }
 }
 
 /// The usual database; where there is none but one of another release channel, that one.
-fn in_use(root: &Path) -> PathBuf {
+fn usual_database(root: &Path) -> PathBuf {
     let usual = root.join("opencode.db");
     if root.is_file() {
         return root.to_owned();
@@ -122,6 +122,6 @@ fn in_use(root: &Path) -> PathBuf {
     if usual.is_file() {
         return usual;
     }
-    let others = discover::databases(root).unwrap_or_default();
+    let others = discover::list_databases(root).unwrap_or_default();
     if let [only] = others.as_slice() { only.clone() } else { usual }
 }

@@ -7,14 +7,14 @@ use serde::Deserialize;
 
 use super::wire::WireModel;
 use crate::Env;
-use crate::formats::file::{self, MAX_SETTINGS};
+use crate::formats::file::{self, MAX_SETTINGS_BYTES};
 use crate::formats::sqlite;
 
-/// What the client takes where nothing is set up: its vendor's own, which needs no key.
-const FALLBACK: (&str, &str) = ("opencode", "big-pickle");
+/// The client's choice where nothing is set up: its vendor's own model, which needs no key.
+const FALLBACK_MODEL: (&str, &str) = ("opencode", "big-pickle");
 
 /// Later files win over earlier ones.
-const CONFIGS: &[&str] = &["config.json", "opencode.json", "opencode.jsonc"];
+const CONFIG_NAMES: &[&str] = &["config.json", "opencode.json", "opencode.jsonc"];
 
 #[derive(Deserialize)]
 struct WireConfig {
@@ -32,53 +32,53 @@ struct WirePrompt {
 }
 
 /// The model of the next session, as the client chooses it.
-pub(super) fn chosen(env: &Env, project: &Path, database: &Path) -> WireModel {
+pub(super) fn choose_model(env: &Env, project: &Path, database: &Path) -> WireModel {
     let folder =
         |variable: &str, usual: &str| env.path_var(variable).unwrap_or_else(|| env.home.join(usual)).join("opencode");
     let configured = || {
         let own = env.path_var("OPENCODE_CONFIG").into_iter();
-        let global = CONFIGS.iter().map(|name| folder("XDG_CONFIG_HOME", ".config").join(name));
-        let project = CONFIGS[1..].iter().map(|name| project.join(name));
-        global.chain(own).chain(project).filter_map(|path| in_config(&path)).next_back()
+        let global = CONFIG_NAMES.iter().map(|name| folder("XDG_CONFIG_HOME", ".config").join(name));
+        let project = CONFIG_NAMES[1..].iter().map(|name| project.join(name));
+        global.chain(own).chain(project).filter_map(|path| config_model(&path)).next_back()
     };
-    let recent = || in_state(&folder("XDG_STATE_HOME", ".local/state"));
-    let fallback = || WireModel { provider: FALLBACK.0.to_owned(), model: FALLBACK.1.to_owned() };
-    configured().or_else(recent).or_else(|| last(database)).unwrap_or_else(fallback)
+    let recent = || recent_model(&folder("XDG_STATE_HOME", ".local/state"));
+    let fallback = || WireModel { provider: FALLBACK_MODEL.0.to_owned(), model: FALLBACK_MODEL.1.to_owned() };
+    configured().or_else(recent).or_else(|| last_used_model(database)).unwrap_or_else(fallback)
 }
 
 /// The same, as far as a store alone tells: its usual place tells where the rest is.
-pub(super) fn of_store(root: &Path, database: &Path) -> Option<String> {
+pub(super) fn store_model(root: &Path, database: &Path) -> Option<String> {
     let home = root.ancestors().nth(3).filter(|home| root.starts_with(home.join(".local").join("share")));
     let configured = || {
         let config = home?.join(".config").join("opencode");
-        CONFIGS.iter().filter_map(|name| in_config(&config.join(name))).next_back()
+        CONFIG_NAMES.iter().filter_map(|name| config_model(&config.join(name))).next_back()
     };
-    let recent = || in_state(&home?.join(".local").join("state").join("opencode"));
-    configured().or_else(recent).or_else(|| last(database)).map(|model| model.model)
+    let recent = || recent_model(&home?.join(".local").join("state").join("opencode"));
+    configured().or_else(recent).or_else(|| last_used_model(database)).map(|model| model.model)
 }
 
-fn in_config(path: &Path) -> Option<WireModel> {
-    let text = file::read_text(path, MAX_SETTINGS).ok()?;
-    let config: WireConfig = serde_json::from_str(&without_comments(&text)).ok()?;
+fn config_model(path: &Path) -> Option<WireModel> {
+    let text = file::read_text(path, MAX_SETTINGS_BYTES).ok()?;
+    let config: WireConfig = serde_json::from_str(&strip_comments(&text)).ok()?;
     let (provider, model) = config.model.as_deref()?.split_once('/')?;
     Some(WireModel { provider: provider.to_owned(), model: model.to_owned() })
 }
 
-fn in_state(folder: &Path) -> Option<WireModel> {
-    let text = file::read_text(&folder.join("model.json"), MAX_SETTINGS).ok()?;
+fn recent_model(folder: &Path) -> Option<WireModel> {
+    let text = file::read_text(&folder.join("model.json"), MAX_SETTINGS_BYTES).ok()?;
     serde_json::from_str::<WireRecent>(&text).ok()?.recent.into_iter().next()
 }
 
 /// The model of the newest prompt.
-fn last(database: &Path) -> Option<WireModel> {
+fn last_used_model(database: &Path) -> Option<WireModel> {
     let query = "SELECT data FROM message WHERE data LIKE '{\"role\":\"user\"%' ORDER BY time_created DESC LIMIT 1";
     let session = "SELECT model FROM session WHERE model IS NOT NULL ORDER BY time_updated DESC LIMIT 1";
     if !database.is_file() {
         return None;
     }
-    let found = sqlite::look(database, &mut |connection| {
+    let found = sqlite::read_database(database, &mut |connection| {
         let of = |query: &str| connection.query_row(query, [], |row| row.get::<_, String>(0)).optional();
-        if sqlite::columns(connection, "session")?.iter().any(|column| column == "model")
+        if sqlite::table_columns(connection, "session")?.iter().any(|column| column == "model")
             && let Some(model) = of(session)?.and_then(|text| serde_json::from_str::<WireModel>(&text).ok())
         {
             return Ok(Some(model));
@@ -89,7 +89,7 @@ fn last(database: &Path) -> Option<WireModel> {
 }
 
 /// Blanks out the comments and the last commas that the client allows in its configuration.
-fn without_comments(text: &str) -> String {
+fn strip_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     let mut in_string = false;
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn comments_and_last_commas_do_no_harm() {
         let text = "{ // one\n \"model\": \"a/b//c\", /* \"model\": 1, */ \"x\": [1, 2, ],\n}";
-        let config: WireConfig = serde_json::from_str(&without_comments(text)).unwrap();
+        let config: WireConfig = serde_json::from_str(&strip_comments(text)).unwrap();
         assert_eq!(config.model.as_deref(), Some("a/b//c"));
     }
 }

@@ -4,7 +4,7 @@ use carryover_core::time::Timestamp;
 use serde_json::{Value, json};
 
 /// The message, if it is one that the client's import takes: it is checked here, for the import stops half-way.
-pub(super) fn parse(raw: &str) -> Option<Value> {
+pub(super) fn parse_message(raw: &str) -> Option<Value> {
     let value: Value = serde_json::from_str(raw).ok()?;
     let info = &value["info"];
     let model = |model: &Value| model["providerID"].is_string() && model["modelID"].is_string();
@@ -24,17 +24,17 @@ pub(super) fn parse(raw: &str) -> Option<Value> {
         _ => false,
     };
     let sound = sound && info["time"]["created"].is_number();
-    (sound && value["parts"].as_array()?.iter().all(is_sound)).then_some(value)
+    (sound && value["parts"].as_array()?.iter().all(is_valid_part)).then_some(value)
 }
 
-fn is_sound(part: &Value) -> bool {
+fn is_valid_part(part: &Value) -> bool {
     let is_text = |value: &Value, names: &[&str]| names.iter().all(|name| value[*name].is_string());
     let state = &part["state"];
     match part["type"].as_str().unwrap_or_default() {
         "text" => is_text(part, &["text"]),
         "reasoning" => is_text(part, &["text"]) && part["time"]["start"].is_number(),
         "file" => is_text(part, &["mime", "url"]),
-        "tool" => is_text(part, &["tool", "callID"]) && state["input"].is_object() && is_state_sound(state),
+        "tool" => is_text(part, &["tool", "callID"]) && state["input"].is_object() && is_valid_state(state),
         "step-start" => true,
         "step-finish" => is_text(part, &["reason"]) && part["cost"].is_number() && part["tokens"].is_object(),
         "patch" => is_text(part, &["hash"]) && part["files"].is_array(),
@@ -45,7 +45,7 @@ fn is_sound(part: &Value) -> bool {
     }
 }
 
-fn is_state_sound(state: &Value) -> bool {
+fn is_valid_state(state: &Value) -> bool {
     let (start, end) = (state["time"]["start"].is_number(), state["time"]["end"].is_number());
     match state["status"].as_str().unwrap_or_default() {
         "completed" => {
@@ -58,30 +58,30 @@ fn is_state_sound(state: &Value) -> bool {
     }
 }
 
-pub(super) fn created(message: &Value) -> Option<Timestamp> {
+pub(super) fn created_at(message: &Value) -> Option<Timestamp> {
     message["info"]["time"]["created"].as_i64().map(Timestamp::from_millis)
 }
 
 /// Ties a part to its new message.
-pub(super) fn tie(part: &mut Value, name: &mut dyn FnMut() -> String, session: &str, message: &str) {
+pub(super) fn attach_part(part: &mut Value, name: &mut dyn FnMut() -> String, session: &str, message: &str) {
     part["id"] = json!(name());
     part["sessionID"] = json!(session);
     part["messageID"] = json!(message);
-    for attachment in attachments(part) {
+    for attachment in part_attachments(part) {
         attachment["id"] = json!(name());
         attachment["sessionID"] = json!(session);
         attachment["messageID"] = json!(message);
     }
 }
 
-/// What came back from a call besides text.
-pub(super) fn attachments(part: &mut Value) -> impl Iterator<Item = &mut Value> {
+/// The attachments of a call's outcome.
+pub(super) fn part_attachments(part: &mut Value) -> impl Iterator<Item = &mut Value> {
     let attachments = part.get_mut("state").and_then(|state| state.get_mut("attachments"));
     attachments.and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 /// The calls of a message, with the places of their parts.
-pub(super) fn calls(message: &Value) -> Vec<(usize, String)> {
+pub(super) fn list_calls(message: &Value) -> Vec<(usize, String)> {
     let parts = message["parts"].as_array().into_iter().flatten().enumerate();
     parts.filter_map(|(place, part)| Some((place, part["callID"].as_str()?.to_owned()))).collect()
 }

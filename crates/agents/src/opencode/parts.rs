@@ -1,36 +1,38 @@
 //! Parts of messages, as the client's import wants them.
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Blob, Outcome, Part, Place, Status, text_of};
+use carryover_core::transcript::{Blob, BlobLocation, Outcome, Part, Status, text_of};
 use serde_json::{Value, json};
 
 use crate::Loss;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 
-/// What a step cost.
-pub(super) fn tokens(input: u64) -> Value {
+/// The token counts of a step.
+pub(super) fn token_counts(input: u64) -> Value {
     json!({ "input": input, "output": 0, "reasoning": 0, "cache": { "read": 0, "write": 0 } })
 }
 
 /// A part of a prompt.
-pub(super) fn prompt(part: &Part, losses: &mut Vec<Loss>) -> Value {
+pub(super) fn prompt_part(part: &Part, losses: &mut Vec<Loss>) -> Value {
     match part {
         Part::Text(text) => json!({ "type": "text", "text": text }),
-        Part::Blob(blob) => attached(blob).unwrap_or_else(|| json!({ "type": "text", "text": stand_in(blob, losses) })),
+        Part::Blob(blob) => {
+            file_part(blob).unwrap_or_else(|| json!({ "type": "text", "text": placeholder_text(blob, losses) }))
+        }
     }
 }
 
 /// A part of a reply; the agent's messages hold text only.
-pub(super) fn spoken(part: &Part, losses: &mut Vec<Loss>) -> String {
+pub(super) fn reply_text(part: &Part, losses: &mut Vec<Loss>) -> String {
     match part {
         Part::Text(text) => text.clone(),
-        Part::Blob(blob) => stand_in(blob, losses),
+        Part::Blob(blob) => placeholder_text(blob, losses),
     }
 }
 
-fn attached(blob: &Blob) -> Option<Value> {
+fn file_part(blob: &Blob) -> Option<Value> {
     let fits = is_common_image(blob) || blob.media_type == "application/pdf";
-    let Place::Inline(data) = &blob.place else { return None };
+    let BlobLocation::Inline(data) = &blob.location else { return None };
     let url = format!("data:{};base64,{data}", blob.media_type);
     let mut part = json!({ "type": "file", "mime": blob.media_type, "url": url });
     if let Some(name) = &blob.name {
@@ -39,20 +41,20 @@ fn attached(blob: &Blob) -> Option<Value> {
     fits.then_some(part)
 }
 
-fn stand_in(blob: &Blob, losses: &mut Vec<Loss>) -> String {
+fn placeholder_text(blob: &Blob, losses: &mut Vec<Loss>) -> String {
     let reason = "the client sends images (PNG, JPEG, GIF, WebP) and PDF only, and none of the agent's own";
     count_loss(losses, "attachment", reason);
     describe_omitted(blob)
 }
 
 /// A call that has no outcome yet; the client answers one that never gets any.
-pub(super) fn call(tool: &str, id: &str, input: &Value, at: Timestamp) -> Value {
+pub(super) fn call_part(tool: &str, id: &str, input: &Value, at: Timestamp) -> Value {
     let state = json!({ "status": "running", "input": input, "time": { "start": at.millis() } });
     json!({ "type": "tool", "tool": tool, "callID": id, "state": state })
 }
 
 /// Gives a call its outcome; one that has its own already keeps it.
-pub(super) fn end(part: &mut Value, outcome: &Outcome, at: Timestamp, losses: &mut Vec<Loss>) {
+pub(super) fn complete_call(part: &mut Value, outcome: &Outcome, at: Timestamp, losses: &mut Vec<Loss>) {
     if matches!(part["state"]["status"].as_str(), Some("completed" | "error")) {
         return;
     }
@@ -67,9 +69,9 @@ pub(super) fn end(part: &mut Value, outcome: &Outcome, at: Timestamp, losses: &m
     let mut stand_ins = Vec::new();
     let mut attachments = Vec::new();
     for blob in blobs {
-        match attached(blob) {
+        match file_part(blob) {
             Some(attachment) => attachments.push(attachment),
-            None => stand_ins.push(stand_in(blob, losses)),
+            None => stand_ins.push(placeholder_text(blob, losses)),
         }
     }
     let text = std::iter::once(text).chain(stand_ins).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");

@@ -6,73 +6,82 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{
-    Begin, Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, TitleRank, text_of,
+    Body, Closing, Entry, EntryKey, Fact, Header, Origin, SessionId, StartSetting, TitleRank, text_of,
 };
 
 use super::OpenCode;
-use super::export::{self, Exported};
-use super::folders::Folders;
-use super::pile::{Parser, Pile};
-use super::record::{self, Parsed};
-use super::rows::Rows;
-use super::stored_session::{Head, Message, Session, StoredSession, Weight};
-use super::thread::{self, Fate};
-use super::wire::{WireInfo, WireModel, WireRule, lenient};
-use crate::formats::{file, ids, inside, jsonl, lanes, sqlite};
+use super::export::{self, ExportStorage};
+use super::folder_storage::FolderStorage;
+use super::message_state::{self, MessageState};
+use super::part_buffer::{PartBuffer, PartParser};
+use super::record::{self, ParsedMessage};
+use super::rows::DatabaseStorage;
+use super::stored_session::{Message, MessageHead, PartsSummary, Session, StoredSession};
+use super::wire::{WireInfo, WireModel, WireRule, parse_lenient};
+use crate::formats::{file, ids, inside, jsonl, ordered_pool, sqlite};
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
-/// What the client answers a call with that has no outcome.
-const INTERRUPTED: &str = "[Tool execution was interrupted]";
+/// The client's own answer to a call that has no outcome.
+const MISSING_RESULT: &str = "[Tool execution was interrupted]";
 
 impl Reader for OpenCode {
-    fn near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        const FEW: usize = 8;
-        open(source, &mut |kept, _| {
-            let Some(session) = kept.session()? else { return Ok(None) };
-            let mut heads = kept.heads()?;
-            kept.weigh(&mut heads)?;
-            let fates = thread::fates(kept, &session, &heads)?;
-            let count = heads.len().saturating_sub(FEW);
-            Ok(Some(mark(&session, &heads[..count], &fates)))
+    fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
+        const MESSAGES_NEAR_END: usize = 8;
+        with_storage(source, &mut |kept, _| {
+            let Some(session) = kept.read_session()? else { return Ok(None) };
+            let mut heads = kept.read_heads()?;
+            kept.stamp_parts(&mut heads)?;
+            let fates = message_state::resolve_states(kept, &session, &heads)?;
+            let count = heads.len().saturating_sub(MESSAGES_NEAR_END);
+            Ok(Some(make_bookmark(&session, &heads[..count], &fates)))
         })
     }
 
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let mut begun = false;
-        open(source, &mut |kept, path| {
+        with_storage(source, &mut |kept, path| {
             if begun && sink.retract_all().is_break() {
                 return Ok(Some(*from));
             }
             let is_first = !begun && *from == Bookmark::Start;
             let from = if begun { &Bookmark::Start } else { from };
             begun = true;
-            let Some(session) = kept.session()? else { return Ok(None) };
-            Pour { kept, session: &session, path, sink: &mut *sink, is_first, is_titled: false, model: None }
-                .pour(from)
-                .map(Some)
+            let Some(session) = kept.read_session()? else { return Ok(None) };
+            SessionReader {
+                storage: kept,
+                session: &session,
+                path,
+                sink: &mut *sink,
+                is_first,
+                is_titled: false,
+                model: None,
+            }
+            .read_from(from)
+            .map(Some)
         })
     }
 
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        open(&inside::source_of(header), &mut |kept, _| {
-            let Some(session) = kept.session()? else { return Ok(None) };
-            let Some(found) = kept.message(key.offset)? else { return Ok(None) };
-            let heads = kept.heads()?;
-            let fates = thread::fates(kept, &session, &heads)?;
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        with_storage(&inside::source_of(header), &mut |kept, _| {
+            let Some(session) = kept.read_session()? else { return Ok(None) };
+            let Some(found) = kept.find_message(key.offset)? else { return Ok(None) };
+            let heads = kept.read_heads()?;
+            let fates = message_state::resolve_states(kept, &session, &heads)?;
             let fate = heads.iter().zip(fates).find(|(head, _)| head.message.id == found.message.id);
-            Ok(fate.map(|(_, fate)| record::parse(found.as_message(), &fate, &mut Parser::default()).entries))
+            Ok(fate
+                .map(|(_, fate)| record::parse_message(found.as_message(), &fate, &mut PartParser::default()).entries))
         })
         .map_err(|error| inside::moved(error, key))
     }
 
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        let record = open(&inside::source_of(header), &mut |kept, _| {
-            let Some(found) = kept.message(key.offset)? else { return Ok(None) };
-            // What was taken back of it is no longer part of it.
-            let revert = kept.session()?.and_then(|session| session.revert);
+    fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+        let record = with_storage(&inside::source_of(header), &mut |kept, _| {
+            let Some(found) = kept.find_message(key.offset)? else { return Ok(None) };
+            // The part of it that was taken back is no longer part of it.
+            let revert = kept.read_session()?.and_then(|session| session.revert);
             let revert = revert.filter(|revert| revert.message == found.message.id).and_then(|revert| revert.part);
             let message = found.as_message();
-            let message = revert.map_or(message, |part| message.before(&part));
+            let message = revert.map_or(message, |part| message.truncate_at(&part));
             Ok(Some(message.to_record()))
         });
         let gone = || AgentError::Moved { path: inside::source_of(header).path, offset: key.offset };
@@ -85,39 +94,40 @@ impl Reader for OpenCode {
     }
 }
 
-/// What is looked for in what holds a session; `None` means that the session is not there.
-type Look<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Option<T>> + 'a;
+/// Looks something up in what holds a session; `None` means that the session is not there.
+type StorageCallback<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::Result<Option<T>> + 'a;
 
 /// Opens what holds a session.
-fn open<T>(source: &Source, look: &mut Look<'_, T>) -> Result<T, AgentError> {
+fn with_storage<T>(source: &Source, look: &mut StorageCallback<'_, T>) -> Result<T, AgentError> {
     let (path, key) = inside::split(source);
     let refuse = |reason| AgentError::NotASession { agent: "opencode", path: path.clone(), reason };
-    if is_file_of_its_own(&path)? {
-        let kept: Box<dyn StoredSession> = if let Some(folders) = Folders::of(&path) {
+    if is_single_session(&path)? {
+        let kept: Box<dyn StoredSession> = if let Some(folders) = FolderStorage::from_path(&path) {
             Box::new(folders)
         } else {
-            let text = file::read_text(&path, file::MAX_DOCUMENT)?;
-            Box::new(Exported::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
+            let text = file::read_text(&path, file::MAX_DOCUMENT_BYTES)?;
+            Box::new(ExportStorage::parse(&text).ok_or_else(|| refuse("it is no whole export"))?)
         };
         let found = look(&*kept, &path).map_err(|source| AgentError::Database { path: path.clone(), source })?;
         return found.ok_or_else(|| refuse("it cannot be read"));
     }
-    let found = sqlite::look(&path, &mut |connection| match Rows::of(connection, key.as_deref())? {
-        Some(rows) => look(&rows, &path),
-        None => Ok(None),
-    })?;
+    let found =
+        sqlite::read_database(&path, &mut |connection| match DatabaseStorage::open(connection, key.as_deref())? {
+            Some(rows) => look(&rows, &path),
+            None => Ok(None),
+        })?;
     found.ok_or_else(|| refuse("no such session is in it"))
 }
 
-fn is_file_of_its_own(path: &Path) -> Result<bool, AgentError> {
+fn is_single_session(path: &Path) -> Result<bool, AgentError> {
     let head = jsonl::read_head(path, 1024)?;
     let text = String::from_utf8_lossy(&head);
-    Ok(!sqlite::is_database(&head) && export::without_status(&text).trim_start().starts_with('{'))
+    Ok(!sqlite::is_database(&head) && export::strip_status_line(&text).trim_start().starts_with('{'))
 }
 
 /// Hands a session over.
-struct Pour<'a> {
-    kept: &'a dyn StoredSession,
+struct SessionReader<'a> {
+    storage: &'a dyn StoredSession,
     session: &'a Session,
     path: &'a Path,
     sink: &'a mut dyn Sink,
@@ -129,75 +139,80 @@ struct Pour<'a> {
     model: Option<String>,
 }
 
-impl Pour<'_> {
-    fn pour(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
-        let mut heads = self.kept.heads()?;
+impl SessionReader<'_> {
+    fn read_from(mut self, from: &Bookmark) -> rusqlite::Result<Bookmark> {
+        let mut heads = self.storage.read_heads()?;
         // Who reads all of it learns what the parts weigh on the way.
         let is_weighed = *from != Bookmark::Start;
         if is_weighed {
-            self.kept.weigh(&mut heads)?;
+            self.storage.stamp_parts(&mut heads)?;
         }
-        let fates = thread::fates(self.kept, self.session, &heads)?;
-        let start = match self.start(from, &heads, &fates) {
+        let fates = message_state::resolve_states(self.storage, self.session, &heads)?;
+        let start = match self.find_start(from, &heads, &fates) {
             ControlFlow::Continue(start) => start,
             ControlFlow::Break(()) => return Ok(*from),
         };
-        if self.begin(&heads).is_break() {
-            return Ok(mark(self.session, &heads[..start], &fates));
+        if self.send_first_facts(&heads).is_break() {
+            return Ok(make_bookmark(self.session, &heads[..start], &fates));
         }
-        let (handed, weights) = self.messages(&heads[start..], &fates[start..])?;
+        let (handed, weights) = self.send_messages(&heads[start..], &fates[start..])?;
         if !is_weighed {
-            heads.iter_mut().zip(&weights).for_each(|(head, weight)| head.weigh(weight.as_ref()));
+            heads.iter_mut().zip(&weights).for_each(|(head, weight)| head.stamp_parts(weight.as_ref()));
         }
-        Ok(mark(self.session, &heads[..start + handed], &fates))
+        Ok(make_bookmark(self.session, &heads[..start + handed], &fates))
     }
 
     /// Hands messages over. They are taken from where they are kept here, and parsed in lanes. Tells how many the sink
     /// took, and the weights of all that were looked at.
-    fn messages(&mut self, heads: &[Head], fates: &[Fate]) -> rusqlite::Result<(usize, Vec<Option<Weight>>)> {
-        let mut stack = Stack { kept: self.kept, heads, weights: Vec::with_capacity(heads.len()) };
+    fn send_messages(
+        &mut self,
+        heads: &[MessageHead],
+        fates: &[MessageState],
+    ) -> rusqlite::Result<(usize, Vec<Option<PartsSummary>>)> {
+        let mut stack = BatchReader { storage: self.storage, heads, summaries: Vec::with_capacity(heads.len()) };
         let mut failed = Ok(());
         let mut handed = 0;
         // Piles that were worked off serve again.
-        let spare: RefCell<Vec<Batch>> = RefCell::default();
+        let spare: RefCell<Vec<MessageBatch>> = RefCell::default();
         let next = || {
             let batch = spare.borrow_mut().pop().unwrap_or_default();
-            stack.next(batch).unwrap_or_else(|error| {
+            stack.next_batch(batch).unwrap_or_else(|error| {
                 failed = Err(error);
                 None
             })
         };
-        let past = self.past(heads, fates);
-        let work = |batch: Batch| (batch.parse(heads, fates, past), batch);
-        let merge = |(parsed, batch): (Vec<Parsed>, Batch)| {
+        let past = self.count_past(heads, fates);
+        let work = |batch: MessageBatch| (batch.parse_messages(heads, fates, past), batch);
+        let merge = |(parsed, batch): (Vec<ParsedMessage>, MessageBatch)| {
             spare.borrow_mut().push(batch);
             for message in parsed {
-                self.hand_over(message, handed < past)?;
+                self.send_to_sink(message, handed < past)?;
                 handed += 1;
             }
             ControlFlow::Continue(())
         };
-        lanes::in_order(next, work, merge);
+        ordered_pool::map_ordered(next, work, merge);
         failed?;
-        Ok((handed, stack.weights))
+        Ok((handed, stack.summaries))
     }
 
     /// How many of these messages are history: all before the last that begins the context anew, where the past is not
     /// wanted. What that one keeps is read again when it is needed.
-    fn past(&self, heads: &[Head], fates: &[Fate]) -> usize {
-        let is_barrier = |(head, fate): (&Head, &Fate)| fate.barrier.is_some() && info(head).is_some();
-        let last = if self.sink.wants_the_past() { None } else { heads.iter().zip(fates).rposition(is_barrier) };
-        last.filter(|count| *count >= WORTH_PASSING_OVER).unwrap_or(0)
+    fn count_past(&self, heads: &[MessageHead], fates: &[MessageState]) -> usize {
+        let is_barrier =
+            |(head, fate): (&MessageHead, &MessageState)| fate.barrier.is_some() && parse_info(head).is_some();
+        let last = if self.sink.wants_full_history() { None } else { heads.iter().zip(fates).rposition(is_barrier) };
+        last.filter(|count| *count >= SKIM_FROM_MESSAGES).unwrap_or(0)
     }
 
     /// Where to start: after what was read, or anew where any of that is not what it was.
-    fn start(&mut self, from: &Bookmark, heads: &[Head], fates: &[Fate]) -> ControlFlow<(), usize> {
+    fn find_start(&mut self, from: &Bookmark, heads: &[MessageHead], fates: &[MessageState]) -> ControlFlow<(), usize> {
         let count = match *from {
             Bookmark::Start => return ControlFlow::Continue(0),
             Bookmark::Rows { count, .. } => {
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
                 let read = heads.get(..count);
-                read.filter(|read| mark(self.session, read, fates) == *from).map(<[Head]>::len)
+                read.filter(|read| make_bookmark(self.session, read, fates) == *from).map(<[MessageHead]>::len)
             }
             Bookmark::Appended { .. } => None,
         };
@@ -207,10 +222,10 @@ impl Pour<'_> {
         }
     }
 
-    fn begin(&mut self, heads: &[Head]) -> ControlFlow<()> {
+    fn send_first_facts(&mut self, heads: &[MessageHead]) -> ControlFlow<()> {
         let session = self.session;
         self.sink.learn(Fact::Session(SessionId(session.id.clone())))?;
-        self.sink.learn(Fact::Closing(Closing::Answer(INTERRUPTED)))?;
+        self.sink.learn(Fact::Closing(Closing::Answer(MISSING_RESULT)))?;
         let mut facts = Vec::new();
         if self.is_first {
             facts.push(Fact::File(self.path.to_owned()));
@@ -218,15 +233,15 @@ impl Pour<'_> {
         }
         facts.extend(session.created.map(Fact::StartedAt));
         facts.extend(session.directory.as_deref().map(|path| Fact::Project(PathBuf::from(path))));
-        facts.extend(title(session).map(|title| Fact::Title(TitleRank::Generated, title)));
+        facts.extend(session_title(session).map(|title| Fact::Title(TitleRank::Generated, title)));
         facts.extend(session.version.clone().map(Fact::ClientVersion));
         facts.extend(session.parent.clone().map(|parent| Fact::Parent(SessionId(parent))));
-        facts.extend(model(session, heads).map(Fact::Model));
-        facts.extend(begun(session, heads).into_iter().map(Fact::Begun));
+        facts.extend(last_model(session, heads).map(Fact::Model));
+        facts.extend(start_settings(session, heads).into_iter().map(Fact::StartSetting));
         facts.into_iter().try_for_each(|fact| self.sink.learn(fact))
     }
 
-    fn hand_over(&mut self, parsed: Parsed, is_past: bool) -> ControlFlow<()> {
+    fn send_to_sink(&mut self, parsed: ParsedMessage, is_past: bool) -> ControlFlow<()> {
         for rejected in parsed.rejected {
             self.sink.reject(rejected)?;
         }
@@ -253,31 +268,31 @@ impl Pour<'_> {
 }
 
 /// Fewer messages than this are read whole, whoever reads them: the end of a session is looked at for what happened.
-const WORTH_PASSING_OVER: usize = 64;
+const SKIM_FROM_MESSAGES: usize = 64;
 
 /// How much is parsed at a time: enough to be worth a thread's waking, and little enough that some of it fits in memory.
-const BATCH: usize = 256 << 10;
+const BATCH_BYTES: usize = 256 << 10;
 
 /// Messages with their parts.
 #[derive(Default)]
-struct Batch {
+struct MessageBatch {
     /// The first of them.
     first: usize,
-    parts: Pile,
+    parts: PartBuffer,
     /// Where the parts of each message end.
     ends: Vec<usize>,
 }
 
-impl Batch {
-    /// What the messages say; those before some index are passed over.
-    fn parse(&self, heads: &[Head], fates: &[Fate], past: usize) -> Vec<Parsed> {
+impl MessageBatch {
+    /// Parses the messages; those before some index are skimmed.
+    fn parse_messages(&self, heads: &[MessageHead], fates: &[MessageState], past: usize) -> Vec<ParsedMessage> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends).map(|(start, end)| start..*end);
-        let mut parser = Parser::default();
+        let mut parser = PartParser::default();
         let messages = ranges.enumerate().map(|(index, range)| {
             let index = self.first + index;
             let message = Message::new(&heads[index].message, &self.parts, range);
-            let parse = if index < past { record::pass_over } else { record::parse };
+            let parse = if index < past { record::skim_message } else { record::parse_message };
             parse(message, &fates[index], &mut parser)
         });
         messages.collect()
@@ -285,22 +300,22 @@ impl Batch {
 }
 
 /// The messages that are still to be read.
-struct Stack<'a> {
-    kept: &'a dyn StoredSession,
-    heads: &'a [Head],
-    /// What the parts of those that were read weigh.
-    weights: Vec<Option<Weight>>,
+struct BatchReader<'a> {
+    storage: &'a dyn StoredSession,
+    heads: &'a [MessageHead],
+    /// Counts, times and sizes of the parts of those that were read.
+    summaries: Vec<Option<PartsSummary>>,
 }
 
-impl Stack<'_> {
-    fn next(&mut self, mut batch: Batch) -> rusqlite::Result<Option<Batch>> {
-        batch.first = self.weights.len();
-        batch.parts.clear(2 * BATCH);
+impl BatchReader<'_> {
+    fn next_batch(&mut self, mut batch: MessageBatch) -> rusqlite::Result<Option<MessageBatch>> {
+        batch.first = self.summaries.len();
+        batch.parts.clear(2 * BATCH_BYTES);
         batch.ends.clear();
         for head in &self.heads[batch.first..] {
-            self.weights.push(self.kept.parts(&head.message.id, &mut batch.parts)?);
+            self.summaries.push(self.storage.read_parts(&head.message.id, &mut batch.parts)?);
             batch.ends.push(batch.parts.len());
-            if batch.parts.size() >= BATCH {
+            if batch.parts.text_len() >= BATCH_BYTES {
                 break;
             }
         }
@@ -309,39 +324,39 @@ impl Stack<'_> {
 }
 
 /// Where a reader is who has read these messages.
-fn mark(session: &Session, read: &[Head], fates: &[Fate]) -> Bookmark {
-    let digest = read.iter().zip(fates).fold(ids::digest(&session.id), |digest, (head, fate)| {
-        fate.digest_on(ids::digest_on(digest, &head.stamp.to_le_bytes()))
+fn make_bookmark(session: &Session, read: &[MessageHead], fates: &[MessageState]) -> Bookmark {
+    let digest = read.iter().zip(fates).fold(ids::digest_name(&session.id), |digest, (head, fate)| {
+        fate.extend_digest(ids::extend_digest(digest, &head.stamp.to_le_bytes()))
     });
     Bookmark::Rows { count: read.len() as u64, digest }
 }
 
 /// The title that a session got; the client gives each one with a date to begin with.
-pub(super) fn title(session: &Session) -> Option<String> {
+pub(super) fn session_title(session: &Session) -> Option<String> {
     let title = one_line(session.title.as_deref()?, 200);
     let is_given = !title.is_empty() && !title.starts_with("New session - ") && !title.starts_with("Child session - ");
     is_given.then_some(title)
 }
 
-fn info(head: &Head) -> Option<WireInfo<'_>> {
+fn parse_info(head: &MessageHead) -> Option<WireInfo<'_>> {
     serde_json::from_str(head.message.as_part().record.ok()?).ok()
 }
 
 /// How it was begun: as which of the client's agents, and with which rules of its own.
-fn begun(session: &Session, heads: &[Head]) -> Vec<Begin> {
-    let agent = heads.first().and_then(info).and_then(|info| info.agent);
-    let mode = agent.map(|agent| Begin::PermissionMode(agent.to_string()));
+fn start_settings(session: &Session, heads: &[MessageHead]) -> Vec<StartSetting> {
+    let agent = heads.first().and_then(parse_info).and_then(|info| info.agent);
+    let mode = agent.map(|agent| StartSetting::PermissionMode(agent.to_string()));
     let rule = |rule: &WireRule| format!("{} {} {}", rule.action, rule.permission, rule.pattern);
-    let rules = session.rules.as_ref().map(|rules| Begin::PermissionRules(rules.iter().map(rule).collect()));
+    let rules = session.rules.as_ref().map(|rules| StartSetting::PermissionRules(rules.iter().map(rule).collect()));
     mode.into_iter().chain(rules).collect()
 }
 
 /// The model of the last message.
-fn model(session: &Session, heads: &[Head]) -> Option<String> {
-    let of = |head: &Head| {
-        let info = info(head)?;
+fn last_model(session: &Session, heads: &[MessageHead]) -> Option<String> {
+    let of = |head: &MessageHead| {
+        let info = parse_info(head)?;
         let told = info.model_id.map(|id| id.to_string());
-        told.or_else(|| lenient::<WireModel>(info.model).map(|model| model.model))
+        told.or_else(|| parse_lenient::<WireModel>(info.model).map(|model| model.model))
     };
     let last = heads.iter().rev().take(10).find_map(of);
     last.or_else(|| session.model.as_ref().map(|model| model.model.clone()))

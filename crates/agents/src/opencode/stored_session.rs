@@ -5,8 +5,8 @@ use std::ops::Range;
 use carryover_core::time::Timestamp;
 use serde_json::Value;
 
-use super::pile::{Part, Pile};
-use super::wire::{WireModel, WireRevert, WireRule, WireSession, lenient};
+use super::part_buffer::{PartBuffer, RawPart};
+use super::wire::{WireModel, WireRevert, WireRule, WireSession, parse_lenient};
 use crate::formats::ids;
 use crate::formats::text::Text;
 
@@ -29,7 +29,7 @@ pub(super) struct Session {
 
 impl Session {
     /// A session as it is exported, or as older clients kept it.
-    pub(super) fn of(info: WireSession<'_>) -> Self {
+    pub(super) fn from_wire(info: WireSession<'_>) -> Self {
         let owned = |text: Option<Text<'_>>| text.map(|text| text.0.into_owned());
         Self {
             id: info.id,
@@ -37,9 +37,9 @@ impl Session {
             directory: owned(info.directory),
             version: owned(info.version),
             parent: info.parent,
-            model: lenient(info.model),
-            revert: lenient(info.revert),
-            rules: lenient(info.permission),
+            model: parse_lenient(info.model),
+            revert: parse_lenient(info.revert),
+            rules: parse_lenient(info.permission),
             created: info.time.created.and_then(time),
             updated: info.time.updated.and_then(time),
             children: Vec::new(),
@@ -49,70 +49,70 @@ impl Session {
 
 /// A text that may be too long or no text.
 #[derive(Debug, Clone)]
-pub(super) enum Raw {
+pub(super) enum RawRecord {
     Text(String),
-    Bad(&'static str),
+    Unreadable(&'static str),
 }
 
 /// A record with its name.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
+pub(super) struct NamedRecord {
     pub id: String,
-    pub raw: Raw,
+    pub raw: RawRecord,
 }
 
 /// A message without its parts, and a digest by which a change of it is noticed, and of them once they are weighed.
 #[derive(Debug)]
-pub(super) struct Head {
-    pub message: Named,
+pub(super) struct MessageHead {
+    pub message: NamedRecord,
     pub stamp: u64,
 }
 
 /// How many parts a message has, when they last changed, and how many bytes they are.
-pub(super) type Weight = [i64; 3];
+pub(super) type PartsSummary = [i64; 3];
 
-impl Head {
+impl MessageHead {
     /// Takes the parts into the stamp.
-    pub(super) fn weigh(&mut self, parts: Option<&Weight>) {
+    pub(super) fn stamp_parts(&mut self, parts: Option<&PartsSummary>) {
         let values = parts.into_iter().flatten();
-        self.stamp = values.fold(self.stamp, |stamp, value| ids::digest_on(stamp, &value.to_le_bytes()));
+        self.stamp = values.fold(self.stamp, |stamp, value| ids::extend_digest(stamp, &value.to_le_bytes()));
     }
 }
 
 /// A message and its parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message<'a> {
-    pub head: Part<'a>,
-    parts: &'a Pile,
+    pub head: RawPart<'a>,
+    parts: &'a PartBuffer,
     from: usize,
     to: usize,
 }
 
 impl<'a> Message<'a> {
     /// The parts from one to another of a pile are those of this message.
-    pub(super) fn new(message: &'a Named, parts: &'a Pile, range: Range<usize>) -> Self {
+    pub(super) fn new(message: &'a NamedRecord, parts: &'a PartBuffer, range: Range<usize>) -> Self {
         Self { head: message.as_part(), parts, from: range.start, to: range.end }
     }
 
-    pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = Part<'a>> + use<'a> {
+    pub(super) fn parts(&self) -> impl ExactSizeIterator<Item = RawPart<'a>> + use<'a> {
         self.parts.parts(self.from..self.to)
     }
 
     /// Leaves out what comes from a part on.
-    pub(super) fn before(self, part: &str) -> Self {
+    pub(super) fn truncate_at(self, part: &str) -> Self {
         let at = self.parts().position(|named| named.id == part);
         Self { to: at.map_or(self.to, |at| self.from + at), ..self }
     }
 
     /// How many bytes it has.
-    pub(super) fn length(&self) -> u32 {
+    pub(super) fn byte_len(&self) -> u32 {
         let lengths = self.parts().chain([self.head]).map(|part| part.record.map_or(0, str::len));
         u32::try_from(lengths.sum::<usize>()).unwrap_or(u32::MAX)
     }
 
     /// It in the form in which the client exports it; `None` where something of it cannot be read.
     pub(super) fn to_record(self) -> Option<Value> {
-        let value = |part: Part<'_>| {
+        let value = |part: RawPart<'_>| {
             let Ok(Value::Object(fields)) = serde_json::from_str(part.record.ok()?) else { return None };
             let mut whole = serde_json::Map::from_iter([("id".to_owned(), Value::from(part.id))]);
             whole.extend(fields);
@@ -125,12 +125,12 @@ impl<'a> Message<'a> {
 
 /// A message with its parts that was looked up.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub message: Named,
-    pub parts: Pile,
+pub(super) struct FoundMessage {
+    pub message: NamedRecord,
+    pub parts: PartBuffer,
 }
 
-impl Found {
+impl FoundMessage {
     pub(super) fn as_message(&self) -> Message<'_> {
         Message::new(&self.message, &self.parts, 0..self.parts.len())
     }
@@ -138,17 +138,17 @@ impl Found {
 
 /// Where a session can be looked up.
 pub(super) trait StoredSession {
-    fn session(&self) -> rusqlite::Result<Option<Session>>;
+    fn read_session(&self) -> rusqlite::Result<Option<Session>>;
     /// All messages in the order in which they happened.
-    fn heads(&self) -> rusqlite::Result<Vec<Head>>;
+    fn read_heads(&self) -> rusqlite::Result<Vec<MessageHead>>;
     /// Takes the parts into the stamps of all messages, without reading what they say.
-    fn weigh(&self, _heads: &mut [Head]) -> rusqlite::Result<()> {
+    fn stamp_parts(&self, _heads: &mut [MessageHead]) -> rusqlite::Result<()> {
         Ok(())
     }
     /// Lays the parts of a message on a pile; tells their weight where it is not in the stamps from the beginning.
-    fn parts(&self, message: &str, pile: &mut Pile) -> rusqlite::Result<Option<Weight>>;
+    fn read_parts(&self, message: &str, pile: &mut PartBuffer) -> rusqlite::Result<Option<PartsSummary>>;
     /// The message whose name has this digest.
-    fn message(&self, digest: u64) -> rusqlite::Result<Option<Found>>;
+    fn find_message(&self, digest: u64) -> rusqlite::Result<Option<FoundMessage>>;
 }
 
 /// A time, where there is any.

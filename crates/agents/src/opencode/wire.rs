@@ -1,4 +1,4 @@
-//! What the client writes: messages and their parts, each a JSON object.
+//! The client's records: messages and their parts, each a JSON object.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ pub(super) struct WirePart<'a, W = Text<'a>> {
     pub metadata: Option<&'a RawValue>,
     #[serde(default)]
     pub tail_start_id: Option<String>,
-    /// What a step cost.
+    /// The tokens that a step cost.
     #[serde(default, borrow)]
     pub tokens: Option<&'a RawValue>,
     #[serde(default)]
@@ -118,7 +118,7 @@ pub(super) struct WireEnding {
     pub interrupted: Option<bool>,
 }
 
-/// What the client notes about a call beside what the model sees.
+/// The client's notes on a call, beside what the model sees.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct WireNoted {
@@ -128,7 +128,7 @@ pub(super) struct WireNoted {
     pub answers: Vec<Vec<String>>,
 }
 
-/// What is noted about a text.
+/// Marks on a text.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct WireMarks {
@@ -208,7 +208,7 @@ pub(super) struct WireSessionTime {
     pub updated: Option<i64>,
 }
 
-/// What the session's agent may do, beside what the configuration says.
+/// A permission of the session's agent, beside what the configuration says.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(super) struct WireRule {
     pub permission: String,
@@ -223,7 +223,7 @@ pub(super) struct WireNamed {
 }
 
 /// Reads what stands beside the content; another shape than expected is as good as nothing.
-pub(super) fn lenient<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+pub(super) fn parse_lenient<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 

@@ -9,20 +9,20 @@ use std::path::Path;
 use carryover_core::transcript::SessionId;
 use serde_json::json;
 
+use super::id_generator::IdGenerator;
 use super::model;
-use super::names::Names;
-use super::page::Page;
+use super::session_writer::SessionWriter;
 use crate::formats::request::project_text;
 use crate::{
-    AgentError, Inverse, Op, OwnerOf, ResumeCommand, RowsOf, Run, TEMPORARY, TargetView, Version, WritePlan,
-    WriteRequest,
+    AgentError, Inverse, OwnerRow, ResumeCommand, SessionRows, TEMPORARY_FOLDER, TargetView, VendorCommand, Version,
+    WriteOp, WritePlan, WriteRequest,
 };
 
 /// The version that is written where no client tells its own.
-const NEWEST: Version = Version(1, 18, 33);
+const NEWEST_VERSION: Version = Version(1, 18, 33);
 
 /// The tables that hold something of a session, and the column that names it. Those that others refer to come last.
-const TABLES: &[(&str, &str)] = &[
+const SESSION_TABLES: &[(&str, &str)] = &[
     ("part", "session_id"),
     ("message", "session_id"),
     ("todo", "session_id"),
@@ -33,11 +33,11 @@ const TABLES: &[(&str, &str)] = &[
 ];
 
 /// The row of the project that a session is in.
-const PROJECT: OwnerOf = OwnerOf { table: "project", column: "id", by: "project_id" };
+const PROJECT_ROW: OwnerRow = OwnerRow { table: "project", column: "id", referring_column: "project_id" };
 
 /// Where the client's folders are stays as it is; what it may do by itself is turned off.
-const PASSED_ON: &[&str] = &["XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
-const TURNED_OFF: &[&str] = &[
+const PASSED_VARS: &[&str] = &["XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
+const DISABLING_VARS: &[&str] = &[
     "OPENCODE_PURE",
     "OPENCODE_DISABLE_AUTOUPDATE",
     "OPENCODE_DISABLE_DEFAULT_PLUGINS",
@@ -48,37 +48,37 @@ const TURNED_OFF: &[&str] = &[
 
 /// Whatever it is told, the client fetches its plugin package into every configuration folder that it finds, and writes
 /// into those: it is shown one of ours where the package seems to be there, and no other.
-const CONFIG: &str = "config/opencode";
-const INSTALLED: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
+const CONFIG_FOLDER: &str = "config/opencode";
+const PLUGIN_LOCK: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
 
 /// Plans the file and the command.
-pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let refuse = |reason: &str| AgentError::CannotHold { agent: "OpenCode", reason: reason.to_owned() };
     let project = project_text(request, "OpenCode")?;
     let missing = "OpenCode is not installed, and only its own `opencode import` can add a session";
     let program = target.program.ok_or_else(|| refuse(missing))?;
-    let database = super::database(&target.store.root, target.env);
-    let model = model::chosen(target.env, request.project, &database);
-    let mut names = Names::new(request.seed);
-    let session = names.session(target.env.now);
-    let written = Page::new(request, project, &session, model, names).write(target.env.now);
-    let version = target.version.unwrap_or(NEWEST).to_string();
+    let database = super::database_path(&target.store.root, target.env);
+    let model = model::choose_model(target.env, request.project, &database);
+    let mut names = IdGenerator::new(request.seed);
+    let session = names.session_id(target.env.now);
+    let written = SessionWriter::new(request, project, &session, model, names).write_entries(target.env.now);
+    let version = target.version.unwrap_or(NEWEST_VERSION).to_string();
     let export = json!({
         "info": {
             "id": session, "slug": "carried-over", "projectID": "global", "directory": project,
             "title": written.title, "version": version, "metadata": { "carryover": request.source_agent },
-            "time": { "created": written.began.millis().max(0), "updated": target.env.now.millis().max(0) },
+            "time": { "created": written.started_at.millis().max(0), "updated": target.env.now.millis().max(0) },
         },
         "messages": written.messages,
     });
-    let run = import(program, request.project, &database, target, &session, export.to_string().into_bytes());
+    let run = import_command(program, request.project, &database, target, &session, export.to_string().into_bytes());
     let argv = ["opencode", "--session", &session].map(str::to_owned).to_vec();
     Ok(WritePlan {
         resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: true },
         file: database,
         key: Some(session.clone()),
         session: SessionId(session),
-        ops: vec![Op::Run(run)],
+        ops: vec![WriteOp::Run(run)],
         translated: written.translated,
         losses: written.losses,
         origins: written.origins,
@@ -86,43 +86,43 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
 }
 
 /// The client's own import, kept away from the user's configuration: no plugin has a part in it, and nothing is fetched.
-fn import(
+fn import_command(
     program: &Path,
     project: &Path,
     database: &Path,
     target: &TargetView<'_>,
     session: &str,
     export: Vec<u8>,
-) -> Run {
+) -> VendorCommand {
     let var = |name: &&str| target.env.var(name).map(|value| ((*name).to_owned(), value.to_owned()));
-    let mut vars: Vec<(String, String)> = PASSED_ON.iter().filter_map(var).collect();
-    vars.extend(TURNED_OFF.iter().map(|name| ((*name).to_owned(), "1".to_owned())));
-    vars.push(("XDG_CONFIG_HOME".to_owned(), format!("{TEMPORARY}/config")));
+    let mut vars: Vec<(String, String)> = PASSED_VARS.iter().filter_map(var).collect();
+    vars.extend(DISABLING_VARS.iter().map(|name| ((*name).to_owned(), "1".to_owned())));
+    vars.push(("XDG_CONFIG_HOME".to_owned(), format!("{TEMPORARY_FOLDER}/config")));
     // By this one it finds the configuration in the user's home, and nothing else.
-    vars.push(("OPENCODE_TEST_HOME".to_owned(), format!("{TEMPORARY}/home")));
+    vars.push(("OPENCODE_TEST_HOME".to_owned(), format!("{TEMPORARY_FOLDER}/home")));
     vars.push(("npm_config_offline".to_owned(), "true".to_owned()));
-    vars.push((super::DATABASE.to_owned(), database.to_string_lossy().into_owned()));
-    let rows = TABLES.iter().map(|(table, column)| RowsOf {
+    vars.push((super::DATABASE_VAR.to_owned(), database.to_string_lossy().into_owned()));
+    let rows = SESSION_TABLES.iter().map(|(table, column)| SessionRows {
         database: database.to_owned(),
         table,
         column,
         value: session.to_owned(),
         is_session: matches!(*table, "part" | "message"),
-        owner: (*table == "session").then_some(PROJECT),
+        owner: (*table == "session").then_some(PROJECT_ROW),
     });
-    Run {
+    VendorCommand {
         program: program.to_owned(),
-        args: vec!["import".to_owned(), format!("{TEMPORARY}/session.json")],
+        args: vec!["import".to_owned(), format!("{TEMPORARY_FOLDER}/session.json")],
         vars,
         cwd: Some(project.to_owned()),
         files: vec![
             ("session.json".to_owned(), export),
-            (format!("{CONFIG}/package-lock.json"), INSTALLED.as_bytes().to_vec()),
-            (format!("{CONFIG}/node_modules/.keep"), Vec::new()),
+            (format!("{CONFIG_FOLDER}/package-lock.json"), PLUGIN_LOCK.as_bytes().to_vec()),
+            (format!("{CONFIG_FOLDER}/node_modules/.keep"), Vec::new()),
         ],
         required: true,
-        why: "its own import takes the session in",
+        reason: "its own import takes the session in",
         inverse: Inverse { rows: rows.collect(), lines: Vec::new() },
-        ..Run::default()
+        ..VendorCommand::default()
     }
 }

@@ -24,8 +24,8 @@ struct WireInput {
 }
 
 /// The meaning of a call.
-pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read().unwrap_or_default();
+pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let meaning = match call.tool.as_str() {
         "bash" => input.command.map(|command| Action::Run { command, workdir: None }),
         "read" => input.path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
@@ -34,14 +34,14 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
         "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "subagent" => input.task.map(|prompt| Action::Delegate { prompt, description: input.agent }),
-        _ => questions::asked(call),
+        _ => questions::ask_action(call),
     };
     meaning.unwrap_or(Action::Other)
 }
 
 /// Spells a foreign call in pi's own tools, where the meaning is exact. `grep` and `find` are there, but turned off
 /// unless the user asks for them.
-pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
     match action {
         Action::Run { command, workdir } => {
             Some(OwnCall::new("bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) })))
@@ -53,7 +53,7 @@ pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foreign::{function_call as call, hunks_of};
+    use crate::write_fixtures::{function_call as call, hunks_of};
 
     #[test]
     fn an_edit_is_known_in_whole_lines_from_its_outcome() {
@@ -61,12 +61,12 @@ mod tests {
         let edit = call("edit", &json!({ "path": "calc.py", "edits": edits }));
         let diff = "   1 def add(a, b):\n-  2     return a - b\n+  2     return a + b\n     ...\n  99 \n-100 x";
         let record = json!({ "message": { "details": { "diff": diff } } }).to_string();
-        let meaning = action(&edit, Some(&record));
+        let meaning = interpret_call(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n");
         assert_eq!((hunks[1].old.as_str(), hunks[1].new.as_str()), ("\nx\n", "\n"));
-        let spelt = spell(&meaning, ProjectDirs { current: "/p", former: None }).unwrap();
+        let spelt = translate_action(&meaning, ProjectDirs { current: "/p", former: None }).unwrap();
         assert_eq!(spelt.tool, "edit");
         assert_eq!(spelt.input["edits"][0]["oldText"], "def add(a, b):\n    return a - b");
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn commands_elsewhere_go_there_first() {
         let run = Action::Run { command: "ls".into(), workdir: Some("/o'k".into()) };
-        let spelt = spell(&run, ProjectDirs { current: "/p", former: None }).unwrap();
+        let spelt = translate_action(&run, ProjectDirs { current: "/p", former: None }).unwrap();
         assert_eq!(spelt.input["command"], r"cd '/o'\''k' && ls");
     }
 }

@@ -13,10 +13,10 @@ use carryover_core::json::Json;
 use super::wire::WireEdit;
 use crate::formats::jsonl::{self, Line};
 
-/// What stands in every edit.
-const EDIT: &str = r#""context_edit""#;
+/// Stands in every edit.
+const EDIT_MARK: &str = r#""context_edit""#;
 
-/// What the model sees in the place of a record's own content.
+/// The content that the model sees in the place of a record's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Edit {
     Omitted,
@@ -29,14 +29,14 @@ pub(super) struct Edits(BTreeMap<String, Edit>);
 
 impl Edits {
     /// The edits that stand at or after an offset: an edit follows what it changes.
-    pub(super) fn after(path: &Path, offset: u64) -> io::Result<Self> {
+    pub(super) fn read_after(path: &Path, offset: u64) -> io::Result<Self> {
         let mut edits = Self::default();
         // Few sessions have any, and looking for the word is a fraction of looking at every line.
-        if !jsonl::contains_text(path, offset, EDIT)? {
+        if !jsonl::contains_text(path, offset, EDIT_MARK)? {
             return Ok(edits);
         }
-        let finder = memchr::memmem::Finder::new(EDIT);
-        let parse = |line: Line<'_>| finder.find(line.bytes).and_then(|_| parse(line.bytes));
+        let finder = memchr::memmem::Finder::new(EDIT_MARK);
+        let parse = |line: Line<'_>| finder.find(line.bytes).and_then(|_| parse_edit(line.bytes));
         jsonl::scan_records(path, offset, parse, |(target, edit)| {
             edits.0.insert(target, edit);
             ControlFlow::Continue(())
@@ -44,7 +44,7 @@ impl Edits {
         Ok(edits)
     }
 
-    pub(super) fn of(&self, id: &str) -> Option<&Edit> {
+    pub(super) fn get(&self, id: &str) -> Option<&Edit> {
         self.0.get(id)
     }
 
@@ -53,7 +53,7 @@ impl Edits {
     }
 }
 
-fn parse(line: &[u8]) -> Option<(String, Edit)> {
+fn parse_edit(line: &[u8]) -> Option<(String, Edit)> {
     let edit: WireEdit<'_> =
         serde_json::from_slice(line).ok().filter(|edit: &WireEdit<'_>| &*edit.kind == "context_edit")?;
     let change = edit.replacement.map_or(Edit::Omitted, |new| Edit::Replaced(Json::from_raw(new.content)));

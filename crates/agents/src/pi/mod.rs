@@ -6,11 +6,11 @@
 mod dialect;
 mod discover;
 mod edits;
-mod numbered;
 mod outcome;
 mod questions;
 mod read;
 mod record;
+mod record_numbers;
 mod settings;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
@@ -24,7 +24,7 @@ use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
 use settings::Settings;
 
-use crate::{Agent, Base, Dialect, Env, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::{Agent, Dialect, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// pi, 0.27 to 0.87.
 pub(crate) struct Pi;
@@ -36,11 +36,11 @@ static FACTS: Facts = Facts {
     start: &["pi", "{prompt}"],
     packages: &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("PI_CODING_AGENT_DIR"), path: &[] },
-        PathRule { on: &[], base: Base::Home, path: &[".pi", "agent"] },
+        PathRule { on: &[], base: PathBase::Variable("PI_CODING_AGENT_DIR"), path: &[] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".pi", "agent"] },
     ],
-    tracks: &[&["sessions", "*", "*.jsonl"]],
-    limits: Limits::Worded,
+    session_patterns: &[&["sessions", "*", "*.jsonl"]],
+    limits: LimitForm::TextOnly,
     settings: &["settings.json"],
     instruction_files: &["AGENTS.md", "CLAUDE.md"],
     versions_seen: ("0.27.9", "0.87.1"),
@@ -79,7 +79,7 @@ static FACTS: Facts = Facts {
         ModelWindow { prefix: "o3", tokens: 200_000 },
         ModelWindow { prefix: "o4-mini", tokens: 200_000 },
     ],
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     ..Facts::USUAL
 };
 
@@ -89,28 +89,28 @@ impl Agent for Pi {
     }
 
     fn stores(&self, env: &Env) -> Vec<Store> {
-        settings::stores(FACTS.store_candidates(env), env)
+        settings::list_stores(FACTS.store_candidates(env), env)
     }
 
     fn current_model(&self, store: &Store) -> Option<String> {
-        Settings::of(&store.root).default_model
+        Settings::load(&store.root).default_model
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for Pi {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
+        dialect::interpret_call(call, outcome)
     }
 
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        questions::answers(call, outcome)
+        questions::read_answers(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        outcome::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_exit_code(outcome);
     }
 }

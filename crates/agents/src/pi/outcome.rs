@@ -1,4 +1,4 @@
-//! What the client's shell adds to what a command gave back.
+//! The lines that the client's shell adds to a command's output.
 
 use carryover_core::transcript::{Outcome, Part};
 
@@ -13,7 +13,7 @@ pub(super) fn is_interruption(parts: &[Part]) -> bool {
 }
 
 /// The exit code in the last line of a failed command's outcome.
-pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
+pub(super) fn find_exit_code(parts: &[Part]) -> Option<i32> {
     last_text(parts)?.lines().next_back()?.strip_prefix(EXITED)?.parse().ok()
 }
 
@@ -23,7 +23,7 @@ pub(super) fn spell_exit_lines(code: i32) -> Vec<String> {
 }
 
 /// Takes off the line that tells the exit code, which the outcome knows already.
-pub(super) fn strip(outcome: &mut Outcome) {
+pub(super) fn strip_exit_code(outcome: &mut Outcome) {
     strip_exit_line(outcome, spell_exit_lines);
 }
 
@@ -34,8 +34,8 @@ mod tests {
     #[test]
     fn the_exit_code_stands_in_the_last_line() {
         let said = |text: &str| [Part::Text(text.to_owned())];
-        assert_eq!(exit_code(&said(&format!("a\n\n{}", spell_exit_lines(3)[0]))), Some(3));
-        assert_eq!(exit_code(&said("Command exited with code 3\nand more")), None);
+        assert_eq!(find_exit_code(&said(&format!("a\n\n{}", spell_exit_lines(3)[0]))), Some(3));
+        assert_eq!(find_exit_code(&said("Command exited with code 3\nand more")), None);
         assert!(is_interruption(&said("a\n\nCommand aborted")));
     }
 }

@@ -70,38 +70,38 @@ struct WireAnswer {
     label: String,
 }
 
-/// What such a call asks; `None` for a tool that asks somebody else.
-pub(super) fn asked(call: &Call) -> Option<Action> {
-    let questions = questions(call)?;
+/// The questions of such a call; `None` for a tool that asks somebody else.
+pub(super) fn ask_action(call: &Call) -> Option<Action> {
+    let questions = read_questions(call)?;
     Some(Action::Ask(questions.into_iter().map(|(_, question)| question).collect()))
 }
 
 /// The questions of a call, with their names.
-fn questions(call: &Call) -> Option<Vec<(Option<String>, Question)>> {
+fn read_questions(call: &Call) -> Option<Vec<(Option<String>, Question)>> {
     let named = matches!(call.tool.as_str(), "question" | "questionnaire" | "ask_user" | "ask");
-    let asked = call.input.read::<WireAsked>().filter(|_| named)?;
+    let asked = call.input.read_as::<WireAsked>().filter(|_| named)?;
     // A tool of this name may as well search in documents.
     let is_put = call.tool != "ask" || !asked.options.is_empty();
-    let one = asked.question.filter(|_| is_put).map(|text| (None, question(text, asked.options)));
-    let several = asked.questions.into_iter().map(|one| (one.id, question(one.question, one.options)));
+    let one = asked.question.filter(|_| is_put).map(|text| (None, make_question(text, asked.options)));
+    let several = asked.questions.into_iter().map(|one| (one.id, make_question(one.question, one.options)));
     Some(several.chain(one).collect::<Vec<_>>()).filter(|questions| !questions.is_empty())
 }
 
-fn question(text: String, options: Vec<WireOption>) -> Question {
+fn make_question(text: String, options: Vec<WireOption>) -> Question {
     let words = |option| match option {
         WireOption::Words(words) | WireOption::Described { label: words } => words,
     };
     Question { text, options: options.into_iter().map(words).collect() }
 }
 
-/// What the user answered, from the record of the outcome.
-pub(super) fn answers(call: &Call, outcome: &str) -> Vec<Answer> {
+/// The user's answers, from the record of the outcome.
+pub(super) fn read_answers(call: &Call, outcome: &str) -> Vec<Answer> {
     let details = serde_json::from_str::<WireResult>(outcome).map(|result| result.message.details);
-    let (Some(questions), Ok(details)) = (questions(call), details) else { return Vec::new() };
+    let (Some(questions), Ok(details)) = (read_questions(call), details) else { return Vec::new() };
     if details.cancelled {
         return Vec::new();
     }
-    let one = details.answer.or_else(|| details.response.and_then(response));
+    let one = details.answer.or_else(|| details.response.and_then(join_response));
     let answered = |(id, question): (Option<String>, Question)| {
         let told = details.answers.iter().find(|answer| Some(&answer.id) == id.as_ref());
         let answer = told.map(|told| told.label.clone()).or_else(|| one.clone().filter(|_| id.is_none()))?;
@@ -110,7 +110,7 @@ pub(super) fn answers(call: &Call, outcome: &str) -> Vec<Answer> {
     questions.into_iter().filter_map(answered).collect()
 }
 
-fn response(response: WireResponse) -> Option<String> {
+fn join_response(response: WireResponse) -> Option<String> {
     let words = response.selections.into_iter().chain(response.text).chain(response.comment);
     Some(words.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())
 }
@@ -130,18 +130,18 @@ mod tests {
 
     fn answered(call: &Call, details: &Value) -> Vec<(String, String)> {
         let record = json!({ "message": { "role": "toolResult", "details": details } }).to_string();
-        answers(call, &record).into_iter().map(|answer| (answer.question, answer.answer)).collect()
+        read_answers(call, &record).into_iter().map(|answer| (answer.question, answer.answer)).collect()
     }
 
     #[test]
     fn questions_of_extensions_are_asked_and_answered() {
         let one = call("question", &json!({ "question": "Which?", "options": [{ "label": "a" }, { "label": "b" }] }));
         let question = Question { text: "Which?".into(), options: vec!["a".into(), "b".into()] };
-        assert_eq!(asked(&one), Some(Action::Ask(vec![question.clone()])));
+        assert_eq!(ask_action(&one), Some(Action::Ask(vec![question.clone()])));
         assert_eq!(answered(&one, &json!({ "answer": "b" })), [("Which?".to_owned(), "b".to_owned())]);
         assert_eq!(answered(&one, &json!({ "answer": null })), []);
         let user = call("ask_user", &json!({ "question": "Which?", "options": ["a", "b"] }));
-        assert_eq!(asked(&user), Some(Action::Ask(vec![question])));
+        assert_eq!(ask_action(&user), Some(Action::Ask(vec![question])));
         let details = json!({ "response": { "kind": "selection", "selections": ["a"] }, "cancelled": false });
         assert_eq!(answered(&user, &details), [("Which?".to_owned(), "a".to_owned())]);
         let freeform = json!({ "response": { "kind": "freeform", "text": "neither" } });
@@ -149,6 +149,6 @@ mod tests {
         let several = call("questionnaire", &json!({ "questions": [{ "id": "q1", "prompt": "How?", "options": [] }] }));
         let details = json!({ "answers": [{ "id": "q1", "label": "so" }], "cancelled": false });
         assert_eq!(answered(&several, &details), [("How?".to_owned(), "so".to_owned())]);
-        assert_eq!(asked(&call("ask", &json!({ "question": "what the documents say" }))), None);
+        assert_eq!(ask_action(&call("ask", &json!({ "question": "what the documents say" }))), None);
     }
 }

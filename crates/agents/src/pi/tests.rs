@@ -1,4 +1,4 @@
-//! What real clients wrote, read.
+//! Tests of reading what real clients wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::Pi;
 use crate::fixtures::{self, Images};
 use crate::{Agent, Env, Reader};
 
-const ALL: &[&str] = &[
+const FIXTURES: &[&str] = &[
     "0.27.9-compact.jsonl",
     "0.73.1-tools.jsonl",
     "0.73.1-limit.jsonl",
@@ -66,7 +66,7 @@ fn sessions_are_found_in_a_folder_that_the_user_named() {
     fs_err::write(named.join("notes.jsonl"), "{\"mine\":1}\n").unwrap();
     let found = |vars: &[(&str, &str)]| {
         let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let env = Env { home: home.path().to_path_buf(), vars: vars.collect(), ..crate::foreign::env() };
+        let env = Env { home: home.path().to_path_buf(), vars: vars.collect(), ..crate::write_fixtures::sample_env() };
         let mut files = Vec::new();
         for store in Pi.stores(&env) {
             let found = fixtures::discover(&Pi, &store.root).into_iter();
@@ -117,7 +117,7 @@ fn what_a_compaction_keeps_may_lie_before_an_older_one() {
 fn a_record_that_was_changed_later_is_written_back_as_it_is_now() {
     let transcript = read(&fixture("hand-tree.jsonl"));
     let changed = transcript.entries.iter().find(|entry| matches!(entry.body, Body::Outcome(_))).unwrap();
-    let record = Pi.record(&transcript.header, changed.key).unwrap();
+    let record = Pi.read_record(&transcript.header, changed.key).unwrap();
     assert!(record.contains("SHORTENED-1") && !record.contains("LONG-ORIGINAL"));
 }
 
@@ -133,7 +133,7 @@ fn limits_are_failures_and_not_context() {
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
     let begin = || TranscriptBuilder::new("pi");
-    for name in ALL {
+    for name in FIXTURES {
         fixtures::check_reading_in_steps(&Pi, name, fixtures::every(1009), begin);
     }
 }

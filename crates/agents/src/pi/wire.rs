@@ -1,4 +1,4 @@
-//! What pi writes beside the records of a tree.
+//! Records that pi writes beside those of a tree.
 
 use serde_json::value::RawValue;
 

@@ -11,12 +11,12 @@ use super::settings::{self, Settings};
 use super::{dialect, outcome};
 use crate::formats::ids::Ids;
 use crate::formats::request::{given_title, project_text, resume_in_project};
-use crate::formats::tree::blocks::Dialect;
+use crate::formats::tree::blocks::ClientDialect;
 use crate::formats::tree::page::{Format, Page};
 use crate::{AgentError, TargetView, WritePlan, WriteRequest};
 
 const FORMAT: Format = Format {
-    dialect: Dialect { spell: dialect::spell, spell_exit_lines: outcome::spell_exit_lines },
+    dialect: ClientDialect { translate: dialect::translate_action, spell_exit_lines: outcome::spell_exit_lines },
     api: "openai-completions",
     make_name: short_name,
     renewed: &["systemMessage", "firstKeptEntryIndex"],
@@ -24,21 +24,21 @@ const FORMAT: Format = Format {
 
 /// Records have names of eight digits.
 fn short_name(ids: &mut Ids) -> String {
-    let uuid = ids.uuid();
+    let uuid = ids.next_uuid();
     uuid[uuid.len() - 8..].to_owned()
 }
 
 /// Plans the file.
-pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let project = project_text(request, "pi")?;
     let mut ids = Ids::new(request.seed);
-    let session = ids.timed_uuid(request.started_at);
+    let session = ids.next_timed_uuid(request.started_at);
     let time = request.started_at.to_string().replace([':', '.'], "-");
     let shared = settings::shared_folder(target.env, &target.store.root);
-    let folder = shared.unwrap_or_else(|| discover::folder(&target.store.root, project));
+    let folder = shared.unwrap_or_else(|| discover::project_folder(&target.store.root, project));
     let file = folder.join(format!("{time}_{session}.jsonl"));
     let mut page = Page::write(FORMAT, request, project, ids);
-    let settings = Settings::of(&target.store.root);
+    let settings = Settings::load(&target.store.root);
     if let (Some(provider), Some(model)) = (settings.default_provider, settings.default_model) {
         // Without a model to go on with, the client looks for the one that spoke last.
         page.push(json!({ "type": "model_change", "provider": provider, "modelId": model }), Vec::new());

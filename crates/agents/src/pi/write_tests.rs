@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Pi;
-use crate::foreign::{self, assert_entries_found, env, own_entries, records, session, shown};
-use crate::{Carried, Env, WritePlan};
+use crate::write_fixtures::{self, assert_entries_found, full_session, own_entries, records, sample_env, shown};
+use crate::{CarriedEntry, Env, WritePlan};
 
-fn plan(entries: &[Carried]) -> WritePlan {
-    plan_in(&env(), entries)
+fn plan(entries: &[CarriedEntry]) -> WritePlan {
+    plan_in(&sample_env(), entries)
 }
 
-fn plan_in(env: &Env, entries: &[Carried]) -> WritePlan {
-    foreign::plan(&Pi, env, ".pi/agent", None, entries).unwrap()
+fn plan_in(env: &Env, entries: &[CarriedEntry]) -> WritePlan {
+    write_fixtures::plan_in_home(&Pi, env, ".pi/agent", None, entries).unwrap()
 }
 #[test]
 fn a_foreign_session_in_this_clients_shape() {
-    let entries = session();
+    let entries = full_session();
     let plan = plan(&entries);
     let file = plan.file.to_string_lossy().replace('\\', "/");
     assert!(file.starts_with("/home/u/.pi/agent/sessions/--home-u-my_repo--/2026-11-15T00-56-22-031Z_"), "{file}");
@@ -27,13 +27,13 @@ fn a_foreign_session_in_this_clients_shape() {
 #[test]
 fn a_folder_that_the_user_named_holds_the_sessions_of_all_projects() {
     let vars = BTreeMap::from([("PI_CODING_AGENT_SESSION_DIR".to_owned(), "~/all".to_owned())]);
-    let plan = plan_in(&Env { vars, ..env() }, &session());
+    let plan = plan_in(&Env { vars, ..sample_env() }, &full_session());
     assert_eq!(plan.file.parent(), Some(Path::new("/home/u/all")));
 }
 
 #[test]
 fn every_entry_is_found_again_where_the_plan_says() {
-    let entries = session();
+    let entries = full_session();
     let plan = plan(&entries);
     // The third is reasoning, which is not written.
     assert_entries_found(&plan, &entries, &[2]);

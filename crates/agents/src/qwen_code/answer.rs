@@ -1,17 +1,17 @@
-//! What the user answered to questions.
+//! The user's answers to questions.
 
 use carryover_core::transcript::{Answer, Call};
 
 use super::dialect::WireQuestions;
-use super::outcome::ANSWERED;
+use super::outcome::ANSWERS_PREFIX;
 use super::wire::{WireOutput, WireRecord};
 
-/// What was answered, in the order of the questions; `record` is the outcome's. The client tells it in one text, each
+/// The answers, in the order of the questions; `record` is the outcome's. The client tells them in one text, each
 /// answer behind the heading of its question.
-pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
-    let Some(asked) = call.input.read::<WireQuestions>() else { return Vec::new() };
-    let Some(output) = output_of(call, record) else { return Vec::new() };
-    let Some(told) = output.strip_prefix(ANSWERED) else { return Vec::new() };
+pub(super) fn from_outcome(call: &Call, record: &str) -> Vec<Answer> {
+    let Some(asked) = call.input.read_as::<WireQuestions>() else { return Vec::new() };
+    let Some(output) = find_output(call, record) else { return Vec::new() };
+    let Some(told) = output.strip_prefix(ANSWERS_PREFIX) else { return Vec::new() };
     let headings: Vec<String> = (1..)
         .zip(&asked.questions)
         .map(|(number, question)| match question.header.as_str() {
@@ -31,7 +31,7 @@ pub(super) fn answers(call: &Call, record: &str) -> Vec<Answer> {
     answers
 }
 
-fn output_of(call: &Call, record: &str) -> Option<String> {
+fn find_output(call: &Call, record: &str) -> Option<String> {
     let record: WireRecord<'_> = serde_json::from_str(record).ok()?;
     let message = record.message?;
     let mut responses = message.parts.iter().filter_map(|part| part.function_response.as_ref());
@@ -66,20 +66,20 @@ mod tests {
             text: text.to_owned(),
             options: options.into_iter().map(str::to_owned).collect(),
         });
-        assert_eq!(dialect::action(&call, None), Action::Ask(asked.to_vec()));
+        assert_eq!(dialect::interpret_call(&call, None), Action::Ask(asked.to_vec()));
         let output = "User has provided the following answers:\n\n**Kind**: B\n**Reason**: for fun,\nand more";
         let response = json!({ "id": "c", "name": "ask_user_question", "response": { "output": output } });
         let message = json!({ "role": "user", "parts": [{ "functionResponse": response }] });
         let record = json!({ "type": "tool_result", "uuid": "u", "message": message }).to_string();
         let expected = [("Which?", "B"), ("Why?", "for fun,\nand more")]
             .map(|(question, answer)| Answer { question: question.to_owned(), answer: answer.to_owned() });
-        assert_eq!(answers(&call, &record), expected);
-        assert_eq!(answers(&call, "{}"), []);
+        assert_eq!(from_outcome(&call, &record), expected);
+        assert_eq!(from_outcome(&call, "{}"), []);
     }
 
     #[test]
     fn a_plan_is_proposed() {
         let plan = call("exit_plan_mode", &json!({ "plan": "1. Look." }));
-        assert_eq!(dialect::action(&plan, None), Action::Propose { plan: "1. Look.".to_owned() });
+        assert_eq!(dialect::interpret_call(&plan, None), Action::Propose { plan: "1. Look.".to_owned() });
     }
 }

@@ -11,10 +11,10 @@ use crate::formats::spelling::{
 };
 
 /// The endings of images, which the client shows to the model where it reads them.
-const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
+const IMAGE_EXTENSIONS: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 
 /// Clients from here on have the tool for plans turned off unless the user asks for it.
-const PLANS_ARE_OFF: Version = Version(0, 24, 0);
+const PLANS_OFF_SINCE: Version = Version(0, 24, 0);
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -85,22 +85,22 @@ struct WireDiff {
 }
 
 /// The meaning of a call.
-pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read().unwrap_or_default();
+pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
+    let input: WireInput = call.input.read_as().unwrap_or_default();
     let file = input.file_path.or(input.absolute_path);
     let meaning = match call.tool.as_str() {
         "run_shell_command" => input.command.map(|command| Action::Run { command, workdir: input.directory }),
-        "read_file" => file.map(|path| read(path, input.offset, input.limit)),
+        "read_file" => file.map(|path| read_action(path, input.offset, input.limit)),
         "write_file" => file.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" | "replace" => file.map(|path| edit(path, outcome)),
+        "edit" | "replace" => file.map(|path| edit_action(path, outcome)),
         "grep_search" | "search_file_content" => {
             input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob })
         }
         "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
         "web_fetch" => input.url.map(|url| Action::Fetch { url }),
-        "todo_write" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(step).collect())),
-        "notebook_edit" => input.notebook_path.map(|path| edit(path, outcome)),
-        "ask_user_question" => ask(call),
+        "todo_write" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
+        "notebook_edit" => input.notebook_path.map(|path| edit_action(path, outcome)),
+        "ask_user_question" => ask_action(call),
         "exit_plan_mode" => input.plan.map(|plan| Action::Propose { plan }),
         "agent" | "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
         _ => None,
@@ -109,19 +109,19 @@ pub(super) fn action(call: &Call, outcome: Option<&str>) -> Action {
 }
 
 /// Lines are counted from 0 here and from 1 elsewhere.
-fn read(path: String, offset: Option<u64>, limit: Option<u64>) -> Action {
-    read_or_view(path, IMAGES, offset.map(|offset| offset.saturating_add(1)), limit)
+fn read_action(path: String, offset: Option<u64>, limit: Option<u64>) -> Action {
+    read_or_view(path, IMAGE_EXTENSIONS, offset.map(|offset| offset.saturating_add(1)), limit)
 }
 
 /// The call names parts of lines; only its outcome tells the lines as a whole. Without it, no hunks are known.
-fn edit(path: String, outcome: Option<&str>) -> Action {
+fn edit_action(path: String, outcome: Option<&str>) -> Action {
     let result = outcome.and_then(|record| serde_json::from_str::<WireResult>(record).ok());
     let diff = result.map(|result| result.tool_call_result.result_display.file_diff).unwrap_or_default();
     update_file(path, parse_hunks(&diff))
 }
 
-fn ask(call: &Call) -> Option<Action> {
-    let asked: WireQuestions = call.input.read()?;
+fn ask_action(call: &Call) -> Option<Action> {
+    let asked: WireQuestions = call.input.read_as()?;
     let question = |asked: WireQuestion| Question {
         text: asked.question,
         options: asked.options.into_iter().map(|option| option.label).collect(),
@@ -129,12 +129,12 @@ fn ask(call: &Call) -> Option<Action> {
     Some(Action::Ask(asked.questions.into_iter().map(question).collect()))
 }
 
-fn step(todo: WireTodo) -> PlanStep {
+fn plan_step(todo: WireTodo) -> PlanStep {
     PlanStep { text: todo.content, state: parse_step_state(&todo.status).unwrap_or(StepState::Pending) }
 }
 
 /// Spells a foreign call in Qwen Code's own tools of this version, where the meaning is exact.
-pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>, version: Version) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>, version: Version) -> Option<OwnCall> {
     let at = |path: &str| json!({ "file_path": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
@@ -156,7 +156,9 @@ pub(super) fn spell(action: &Action, dirs: ProjectDirs<'_>, version: Version) ->
             }
             FileChange::Replace { .. } => return None,
         },
-        Action::Plan(steps) if version < PLANS_ARE_OFF => OwnCall::new("todo_write", json!({ "todos": todos(steps) })),
+        Action::Plan(steps) if version < PLANS_OFF_SINCE => {
+            OwnCall::new("todo_write", json!({ "todos": todo_input(steps) }))
+        }
         _ => return None,
     })
 }
@@ -165,7 +167,7 @@ fn write_file(input: Value, content: &str) -> OwnCall {
     OwnCall::new("write_file", with_fields(input, &[("content", Some(content))]))
 }
 
-fn todos(steps: &[PlanStep]) -> Value {
+fn todo_input(steps: &[PlanStep]) -> Value {
     let todo = |(number, step): (usize, &PlanStep)| json!({ "id": (number + 1).to_string(), "content": step.text, "status": spell_step_state(step.state) });
     steps.iter().enumerate().map(todo).collect()
 }
@@ -173,7 +175,7 @@ fn todos(steps: &[PlanStep]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foreign::{function_call as call, hunks_of};
+    use crate::write_fixtures::{function_call as call, hunks_of};
 
     const VERSION: Version = Version(0, 24, 4);
     const DIRS: ProjectDirs<'_> = ProjectDirs { current: "/p", former: None };
@@ -184,25 +186,25 @@ mod tests {
         let diff = "Index: a.py\n===\n--- a.py\tCurrent\n+++ a.py\tProposed\n@@ -1,2 +1,2 @@\n def f(a,b):\n\
                     -  return a-b\n+  return a+b\n\\ No newline at end of file\n";
         let record = json!({ "toolCallResult": { "resultDisplay": { "fileDiff": diff } } }).to_string();
-        let meaning = action(&edit, Some(&record));
+        let meaning = interpret_call(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def f(a,b):\n  return a-b\n");
-        let spelt = spell(&meaning, DIRS, VERSION).unwrap();
+        let spelt = translate_action(&meaning, DIRS, VERSION).unwrap();
         assert_eq!(spelt.input["new_string"], "def f(a,b):\n  return a+b");
     }
 
     #[test]
     fn lines_are_counted_from_zero() {
         let read = call("read_file", &json!({ "file_path": "/p/a", "offset": 4, "limit": 2 }));
-        let meaning = action(&read, None);
+        let meaning = interpret_call(&read, None);
         assert_eq!(meaning, Action::Read { path: "/p/a".into(), offset: Some(5), limit: Some(2) });
-        assert_eq!(spell(&meaning, DIRS, VERSION).unwrap().input, read.input.value());
+        assert_eq!(translate_action(&meaning, DIRS, VERSION).unwrap().input, read.input.to_value());
     }
 
     #[test]
     fn commands_elsewhere_name_their_folder() {
         let run = Action::Run { command: "ls".into(), workdir: Some("sub".into()) };
         let input = json!({ "command": "ls", "is_background": false, "directory": "/p/sub" });
-        assert_eq!(spell(&run, DIRS, VERSION).unwrap().input, input);
+        assert_eq!(translate_action(&run, DIRS, VERSION).unwrap().input, input);
     }
 }

@@ -9,36 +9,40 @@ use serde::de::IgnoredAny;
 
 use super::{QwenCode, record};
 use crate::formats::jsonl::Ends;
-use crate::formats::unopened::Unopened;
-use crate::{AgentError, Discovery, Found, Os, Store};
+use crate::formats::unopened::UnopenedFiles;
+use crate::{AgentError, Discovery, FoundSession, Os, Store};
 
 /// How much of each end is looked at.
-const END: u64 = 32 << 10;
+const END_BYTES: u64 = 32 << 10;
 
 impl Discovery for QwenCode {
     fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
         is_session(head)
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    fn list_sessions(
+        &self,
+        store: &Store,
+        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError> {
         let projects = store.root.join("projects");
-        let mut unopened = Unopened::default();
-        for project in unopened.take(fs_err::read_dir(&projects)).into_iter().flatten() {
-            let Some(files) = unopened.take(fs_err::read_dir(project?.path().join("chats"))) else { continue };
+        let mut unopened = UnopenedFiles::default();
+        for project in unopened.ok_or_note(fs_err::read_dir(&projects)).into_iter().flatten() {
+            let Some(files) = unopened.ok_or_note(fs_err::read_dir(project?.path().join("chats"))) else { continue };
             for path in files.filter_map(Result::ok).map(|entry| entry.path()) {
-                let Some(id) = session_id(&path).filter(|_| unopened.passes(&path)) else { continue };
-                let Some(session) = unopened.take(look(&path, id)).flatten() else { continue };
+                let Some(id) = session_id(&path).filter(|_| unopened.can_read(&path)) else { continue };
+                let Some(session) = unopened.ok_or_note(scan_session(&path, id)).flatten() else { continue };
                 if found(session).is_break() {
                     return Ok(());
                 }
             }
         }
-        unopened.end()
+        unopened.into_result()
     }
 
-    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<Found>, AgentError> {
+    fn sessions_in(&self, _store: &Store, file: &Path) -> Result<Vec<FoundSession>, AgentError> {
         let Some(id) = session_id(file) else { return Ok(Vec::new()) };
-        Ok(look(file, id)?.into_iter().collect())
+        Ok(scan_session(file, id)?.into_iter().collect())
     }
 }
 
@@ -50,7 +54,7 @@ fn session_id(path: &Path) -> Option<SessionId> {
 }
 
 /// The folder that a project's sessions are kept in.
-pub(super) fn folder(root: &Path, project: &str, os: Os) -> PathBuf {
+pub(super) fn project_folder(root: &Path, project: &str, os: Os) -> PathBuf {
     let project = if os == Os::Windows { project.to_lowercase() } else { project.to_owned() };
     let letter = |unit: u16| match u8::try_from(unit).map(char::from) {
         Ok(letter) if letter.is_ascii_alphanumeric() => letter,
@@ -85,10 +89,10 @@ struct WireFirstMessage {
 }
 
 /// Looks at the two ends of a file; a file without any message is no session.
-fn look(path: &Path, id: SessionId) -> io::Result<Option<Found>> {
+fn scan_session(path: &Path, id: SessionId) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
-    let ends = Ends::read(path, &metadata, END, END, |ends, line| {
-        let Some(parsed) = record::parse(line, 0) else { return };
+    let ends = Ends::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
+        let Some(parsed) = record::parse_record(line, 0) else { return };
         // A message without anything in it may be one whose fields have other names now.
         let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if kind == "empty");
         let is_known = parsed.more.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body));
@@ -104,7 +108,10 @@ mod tests {
     #[test]
     fn folders_are_named_by_the_project() {
         let root = Path::new("r");
-        assert_eq!(folder(root, "/home/u/my_repo.é😀", Os::Linux), root.join("projects/-home-u-my-repo----/chats"));
-        assert_eq!(folder(root, r"C:\Users\U", Os::Windows), root.join("projects/c--users-u/chats"));
+        assert_eq!(
+            project_folder(root, "/home/u/my_repo.é😀", Os::Linux),
+            root.join("projects/-home-u-my-repo----/chats")
+        );
+        assert_eq!(project_folder(root, r"C:\Users\U", Os::Windows), root.join("projects/c--users-u/chats"));
     }
 }

@@ -23,12 +23,12 @@ mod write_tests;
 use carryover_core::transcript::{Action, Answer, Call, Outcome};
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Base, Dialect, Facts, Limits, ModelWindow, PathRule, Store, Writer};
+use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
 
-/// What the client itself takes for the windows of models, from the table of tokens in 0.24.4; `default_window` is its
+/// The client's own figures for the windows of models, from the table of tokens in 0.24.4; `default_window` is its
 /// default.
 const WINDOWS: &[ModelWindow] = &[
     ModelWindow { prefix: "qwen3-coder-plus", tokens: 1_000_000 },
@@ -68,16 +68,16 @@ static FACTS: Facts = Facts {
     start: &["qwen", "-i", "{prompt}"],
     packages: &["@qwen-code/qwen-code"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("QWEN_RUNTIME_DIR"), path: &[] },
-        PathRule { on: &[], base: Base::Variable("QWEN_HOME"), path: &[] },
-        PathRule { on: &[], base: Base::Home, path: &[".qwen"] },
+        PathRule { on: &[], base: PathBase::Variable("QWEN_RUNTIME_DIR"), path: &[] },
+        PathRule { on: &[], base: PathBase::Variable("QWEN_HOME"), path: &[] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".qwen"] },
     ],
-    tracks: &[&["projects", "*", "chats", "*.jsonl"]],
-    limits: Limits::Worded,
+    session_patterns: &[&["projects", "*", "chats", "*.jsonl"]],
+    limits: LimitForm::TextOnly,
     instruction_files: &["QWEN.md", "AGENTS.md"],
     versions_seen: ("0.15.10", "0.24.4"),
     windows: WINDOWS,
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     default_window: 200_000,
     ..Facts::USUAL
 };
@@ -92,20 +92,20 @@ impl Agent for QwenCode {
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
-        Some(&write::plan)
+        Some(&write::plan_session)
     }
 }
 
 impl Dialect for QwenCode {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::action(call, outcome)
+        dialect::interpret_call(call, outcome)
     }
 
     fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        answer::answers(call, outcome)
+        answer::from_outcome(call, outcome)
     }
 
-    fn strip(&self, outcome: &mut Outcome) {
-        outcome::strip(outcome);
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_wrapping(outcome);
     }
 }

@@ -1,48 +1,52 @@
-//! What the client's shell puts around what a command gave back.
+//! The text that the client puts around outcomes: a command's exit code, a user's consent or its absence.
 
 use carryover_core::transcript::{Outcome, Part};
 
-const EXIT_CODE: &str = "Exit Code: ";
+const EXIT_CODE_PREFIX: &str = "Exit Code: ";
 
 /// The exit code in one of the last lines of a command's outcome.
-pub(super) fn exit_code(parts: &[Part]) -> Option<i32> {
+pub(super) fn find_exit_code(parts: &[Part]) -> Option<i32> {
     let Some(Part::Text(text)) = parts.first() else { return None };
-    text.lines().rev().take(4).find_map(|line| line.strip_prefix(EXIT_CODE)?.trim().parse().ok())
+    text.lines().rev().take(4).find_map(|line| line.strip_prefix(EXIT_CODE_PREFIX)?.trim().parse().ok())
 }
 
 /// Whether the user did not answer.
 pub(super) fn is_declined(tool: &str, parts: &[Part]) -> bool {
-    tool == "ask_user_question" && begins(parts, "User declined to answer")
+    tool == "ask_user_question" && starts_with_text(parts, "User declined to answer")
 }
 
 /// Whether a question was not put, or a plan not approved; the client calls both a success.
 pub(super) fn is_refused(tool: &str, parts: &[Part]) -> bool {
     match tool {
-        "ask_user_question" => !begins(parts, ANSWERED),
-        "exit_plan_mode" => !begins(parts, "User approved"),
+        "ask_user_question" => !starts_with_text(parts, ANSWERS_PREFIX),
+        "exit_plan_mode" => !starts_with_text(parts, "User approved"),
         _ => false,
     }
 }
 
 /// Behind this stand the answers of the user, each with the heading of its question.
-pub(super) const ANSWERED: &str = "User has provided the following answers:";
+pub(super) const ANSWERS_PREFIX: &str = "User has provided the following answers:";
 
-fn begins(parts: &[Part], start: &str) -> bool {
+fn starts_with_text(parts: &[Part], start: &str) -> bool {
     matches!(parts.first(), Some(Part::Text(text)) if text.starts_with(start))
 }
 
 /// Takes off the command, the folder and the exit code around an outcome.
-pub(super) fn strip(outcome: &mut Outcome) {
+pub(super) fn strip_wrapping(outcome: &mut Outcome) {
     if let (Some(code), Some(Part::Text(text))) = (outcome.exit_code, outcome.parts.first_mut()) {
-        *text = match output(text) {
+        *text = match unwrap_output(text) {
             Some(output) => output,
-            None => text.strip_suffix(&format!("{EXIT_CODE}{code}")).unwrap_or(text).trim_end_matches('\n').to_owned(),
+            None => text
+                .strip_suffix(&format!("{EXIT_CODE_PREFIX}{code}"))
+                .unwrap_or(text)
+                .trim_end_matches('\n')
+                .to_owned(),
         };
     }
 }
 
-/// What stands behind `Output:` and `Error:`.
-fn output(text: &str) -> Option<String> {
+/// The text behind `Output:` and `Error:`.
+fn unwrap_output(text: &str) -> Option<String> {
     let rest = text.strip_prefix("Command: ")?;
     let start = rest.find("\nOutput: ")? + "\nOutput: ".len();
     let end = rest.rfind("\nError: ").filter(|end| *end >= start)?;
@@ -54,7 +58,7 @@ fn output(text: &str) -> Option<String> {
 
 /// The text with its exit code, in words of the client's.
 pub(super) fn with_exit_code(text: &str, code: i32) -> String {
-    let line = format!("{EXIT_CODE}{code}");
+    let line = format!("{EXIT_CODE_PREFIX}{code}");
     match text {
         _ if text.contains(&line) => text.to_owned(),
         "" => line,
@@ -70,9 +74,9 @@ mod tests {
 
     fn check(text: &str, bared: &str) {
         let parts = vec![Part::Text(text.to_owned())];
-        assert_eq!(exit_code(&parts), Some(3));
+        assert_eq!(find_exit_code(&parts), Some(3));
         let mut outcome = Outcome { call: CallId("c".into()), status: Status::Failed, exit_code: Some(3), parts };
-        strip(&mut outcome);
+        strip_wrapping(&mut outcome);
         assert_eq!(outcome.parts, [Part::Text(bared.to_owned())]);
     }
 

@@ -1,14 +1,14 @@
-//! What stands in the user's place, taken apart: the words that were typed, and what the client put beside them.
+//! Messages in the user's place, taken apart: the words that were typed, and what the client put beside them.
 
 use carryover_core::transcript::{Body, Origin, Part};
 
 use crate::formats::user_message::UserMessage;
 
 /// How the client begins what it sends of its own; it is never the user's words.
-const BOILERPLATE: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
+const BOILERPLATE_STARTS: &[&str] = &["<system-reminder>", "This is the Qwen Code. We are setting up the context"];
 
 /// How it begins what it tells its model of this session: a hook's words, what was run besides, templates of its own.
-const TOLD: &[&str] = &[
+const REPORT_STARTS: &[&str] = &[
     "<qwen:user-prompt-submit-context>",
     "<task-notification>",
     "I ran the following shell command:\n```sh\n",
@@ -24,7 +24,7 @@ fn sort_words(message: &mut UserMessage, text: &str) {
     let part = Part::Text(text.to_owned());
     let origin = match text.trim_start() {
         words if is_boilerplate(words) => Origin::Harness,
-        words if TOLD.iter().any(|start| words.starts_with(start)) || is_template(words) => Origin::Hook,
+        words if REPORT_STARTS.iter().any(|start| words.starts_with(start)) || is_template(words) => Origin::Hook,
         _ => return message.spoken.push(part),
     };
     message.added.push((origin, Body::Prompt(vec![part])));
@@ -39,7 +39,7 @@ pub(super) fn is_typed(text: &str) -> bool {
 }
 
 pub(super) fn is_boilerplate(text: &str) -> bool {
-    BOILERPLATE.iter().any(|beginning| text.trim_start().starts_with(beginning))
+    BOILERPLATE_STARTS.iter().any(|beginning| text.trim_start().starts_with(beginning))
 }
 
 /// A command of the user's own is sent with the head of its file; what was typed is in a record of its own.
@@ -49,7 +49,7 @@ fn is_template(text: &str) -> bool {
 }
 
 /// The client's own commands, which its model does not hear of.
-const LOCAL: &[&str] = &[
+const LOCAL_COMMANDS: &[&str] = &[
     "about",
     "agents",
     "approval-mode",
@@ -111,12 +111,12 @@ const LOCAL: &[&str] = &[
     "voice",
 ];
 
-/// What was typed in a command that went to the model. Former versions do not say whether it did: then it is one that
+/// The typed text of a command that went to the model. Former versions do not say whether it did: then it is one that
 /// is not the client's own, with words behind its name.
 pub(super) fn typed_command(command: &str, sent: Option<bool>) -> Option<&str> {
     let command = command.trim();
     let (name, words) = command.strip_prefix('/')?.split_once(char::is_whitespace)?;
-    let is_sent = sent.unwrap_or(!LOCAL.contains(&name));
+    let is_sent = sent.unwrap_or(!LOCAL_COMMANDS.contains(&name));
     (is_sent && !words.trim().is_empty()).then_some(command)
 }
 

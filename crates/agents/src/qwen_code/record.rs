@@ -6,8 +6,8 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Compacted, EntryKey, Fact, Failure, FailureKind, Node, NodeId, Note, Origin,
-    Outcome, Part, Place, Reasoning, SessionId, Status, TitleRank, Usage, WORDLESS,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Compaction, EntryKey, Fact, Failure, FailureKind, Node, NodeId,
+    Note, Origin, Outcome, PROMPT_WITHOUT_WORDS, Part, Reasoning, SessionId, Status, TitleRank, Usage,
 };
 
 use super::prompt::{self, is_boilerplate};
@@ -19,7 +19,7 @@ use super::{outcome, usage};
 use crate::formats::jsonl::{self, Line, Repeated};
 use crate::formats::text::Text;
 
-/// What a line says.
+/// The facts and entries of one line.
 pub(super) type Parsed = jsonl::Parsed<More>;
 
 /// What only lines of this client tell.
@@ -28,38 +28,38 @@ pub(super) struct More {
     /// Of a kind that we know.
     pub known: bool,
     /// The session that a sub-agent's record belongs to.
-    pub agent_of: Option<SessionId>,
+    pub parent_session: Option<SessionId>,
 }
 
 /// How the names of system records begin that are no links of the chain.
-const BESIDE: &[&str] = &["session_artifact_", "session_sources_snapshot", "managed_session_"];
+const OFF_CHAIN_PREFIXES: &[&str] = &["session_artifact_", "session_sources_snapshot", "managed_session_"];
 
 /// With this, the client goes on behind a summary.
-const RESUMING: &str = "\n\nResume the prior task using the summary above.";
+const RESUME_REQUEST: &str = "\n\nResume the prior task using the summary above.";
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
-pub(super) fn parse(line: Line<'_>, file: u16) -> Option<Parsed> {
-    parse_after(&mut Repeated::default(), line, file)
+pub(super) fn parse_record(line: Line<'_>, file: u16) -> Option<Parsed> {
+    parse_line_after(&mut Repeated::default(), line, file)
 }
 
 /// Reads a line that comes after others.
-pub(super) fn parse_after(said: &mut Repeated, line: Line<'_>, file: u16) -> Option<Parsed> {
+pub(super) fn parse_line_after(said: &mut Repeated, line: Line<'_>, file: u16) -> Option<Parsed> {
     jsonl::parse_line(line, file, |key, record: WireRecord<'_>| {
-        Reading { line: line.bytes, key, record: &record }.parsed(said)
+        RecordReader { line: line.bytes, key, record: &record }.read_record(said)
     })
 }
 
 type Bodies = Vec<(Origin, Body)>;
 
 /// A record in the course of being read.
-struct Reading<'r, 'a> {
+struct RecordReader<'r, 'a> {
     line: &'a [u8],
     key: EntryKey,
     record: &'r WireRecord<'a>,
 }
 
-impl<'a> Reading<'_, 'a> {
-    fn parsed(&self, said: &mut Repeated) -> Parsed {
+impl<'a> RecordReader<'_, 'a> {
+    fn read_record(&self, said: &mut Repeated) -> Parsed {
         let record = self.record;
         let mut facts = Vec::new();
         if record.uuid.is_some() {
@@ -67,77 +67,77 @@ impl<'a> Reading<'_, 'a> {
             said.tell(&mut facts, cwd, branch, record.version.as_deref());
             facts.extend(said.model(record.model.as_deref()));
         }
-        let mut bodies = self.bodies(&mut facts);
+        let mut bodies = self.read_bodies(&mut facts);
         if bodies.is_empty() {
-            bodies.push(opaque("empty"));
+            bodies.push(opaque_body("empty"));
         }
-        let usage = usage::of(record).filter(|_| &*record.kind == "assistant");
+        let usage = usage::from_record(record).filter(|_| &*record.kind == "assistant");
         bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
         let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
-        let node = record.uuid.as_deref().filter(|_| !is_beside(record)).map(|uuid| Node {
-            id: NodeId::of(uuid),
-            parent: record.parent_uuid.as_deref().map(NodeId::of),
+        let node = record.uuid.as_deref().filter(|_| !is_off_chain(record)).map(|uuid| Node {
+            id: NodeId::from_name(uuid),
+            parent: record.parent_uuid.as_deref().map(NodeId::from_name),
             group: None,
         });
         let at = record.timestamp.as_deref().and_then(Timestamp::parse);
         let side = record.is_sidechain == Some(true);
         let agent_of = record.session_id.as_deref().filter(|_| side).map(|id| SessionId(id.to_owned()));
-        let more = More { known, agent_of };
+        let more = More { known, parent_session: agent_of };
         let mut parsed = Parsed { key: self.key, facts, entries: Vec::new(), rejected: None, more };
         parsed.put(at, side, node, bodies);
         parsed
     }
 
-    fn bodies(&self, facts: &mut Vec<Fact>) -> Bodies {
+    fn read_bodies(&self, facts: &mut Vec<Fact>) -> Bodies {
         let record = self.record;
         match (&*record.kind, &record.message) {
-            ("system", _) => self.system(facts),
-            ("user", Some(message)) => self.user(message, facts),
-            ("assistant", Some(message)) => self.said(message),
-            // What stands beside an outcome comes from a hook.
-            ("tool_result", Some(message)) => self.heard(message, Origin::Hook),
-            ("user", None) => vec![opaque(WORDLESS)],
-            ("assistant", None) => vec![opaque("assistant")],
-            ("tool_result", None) => vec![opaque("tool_result")],
-            (kind, _) => vec![unknown(kind.to_owned())],
+            ("system", _) => self.read_system(facts),
+            ("user", Some(message)) => self.read_user(message, facts),
+            ("assistant", Some(message)) => self.read_assistant(message),
+            // Text beside an outcome comes from a hook.
+            ("tool_result", Some(message)) => self.read_input(message, Origin::Hook),
+            ("user", None) => vec![opaque_body(PROMPT_WITHOUT_WORDS)],
+            ("assistant", None) => vec![opaque_body("assistant")],
+            ("tool_result", None) => vec![opaque_body("tool_result")],
+            (kind, _) => vec![unknown_body(kind.to_owned())],
         }
     }
 
-    /// What stands in the user's place: typed, or put there by the client.
-    fn user(&self, message: &WireContent<'_>, facts: &mut Vec<Fact>) -> Bodies {
+    /// Reads a message in the user's place: typed, or put there by the client.
+    fn read_user(&self, message: &WireContent<'_>, facts: &mut Vec<Fact>) -> Bodies {
         let record = self.record;
         let origin = match record.subtype.as_deref() {
             // Spoken aside, and never sent.
-            Some("realtime_message") => return vec![opaque("user/realtime_message")],
+            Some("realtime_message") => return vec![opaque_body("user/realtime_message")],
             None | Some("mid_turn_user_message") if record.provenance.as_deref() != Some("system") => Origin::User,
             // Reports of tasks in the background, schedules and the like.
             _ => Origin::Hook,
         };
-        let mut bodies = self.heard(message, origin);
+        let mut bodies = self.read_input(message, origin);
         // Of a message that is known to be empty, the empty part is there.
         if bodies.is_empty() && !message.parts.iter().any(|part| part.text.is_some()) {
-            bodies.push(opaque(WORDLESS));
+            bodies.push(opaque_body(PROMPT_WITHOUT_WORDS));
         }
         for (origin, body) in &bodies {
             if let (Origin::User, Body::Prompt(parts)) = (origin, body) {
-                facts.extend(first_prompt(parts));
+                facts.extend(first_prompt_title(parts));
             }
         }
         bodies
     }
 
     /// The parts of a message that goes to the model: outcomes, what was said, and what was brought along.
-    fn heard(&self, message: &WireContent<'_>, origin: Origin) -> Bodies {
+    fn read_input(&self, message: &WireContent<'_>, origin: Origin) -> Bodies {
         let mut bodies = Vec::new();
         let mut prompt = prompt::begin();
         for part in &message.parts {
             if let Some(response) = &part.function_response {
-                bodies.push((Origin::Agent, self.outcome(response)));
+                bodies.push((Origin::Agent, self.read_outcome(response)));
                 continue;
             }
-            match self.part(part) {
+            match self.read_part(part) {
                 Some(part) => prompt.add_part(part),
-                None => bodies.push(unknown("part".to_owned())),
+                None => bodies.push(unknown_body("part".to_owned())),
             }
         }
         prompt.end_files();
@@ -151,16 +151,16 @@ impl<'a> Reading<'_, 'a> {
     }
 
     /// The parts of a message of the model's.
-    fn said(&self, message: &WireContent<'_>) -> Bodies {
-        message.parts.iter().map(|part| (Origin::Agent, self.said_part(part))).collect()
+    fn read_assistant(&self, message: &WireContent<'_>) -> Bodies {
+        message.parts.iter().map(|part| (Origin::Agent, self.assistant_body(part))).collect()
     }
 
-    fn said_part(&self, part: &WirePart<'_>) -> Body {
+    fn assistant_body(&self, part: &WirePart<'_>) -> Body {
         if let Some(call) = &part.function_call {
             return Body::Call(Box::new(Call {
                 id: CallId(call.id.as_deref().unwrap_or_default().into()),
                 tool: call.name.to_string(),
-                input: call.args.map_or_else(Json::empty, Json::from_raw),
+                input: call.args.map_or_else(Json::empty_object, Json::from_raw),
                 form: CallForm::Function,
             }));
         }
@@ -172,19 +172,19 @@ impl<'a> Reading<'_, 'a> {
             (Some(text), _) if text.is_empty() => Body::Opaque(Cow::Borrowed("part/empty")),
             (Some(text), _) => Body::Reply(vec![Part::Text(text.to_string())]),
             (None, _) => self
-                .part(part)
+                .read_part(part)
                 .map_or_else(|| Body::Opaque(Cow::Owned("part".to_owned())), |part| Body::Reply(vec![part])),
         }
     }
 
-    fn outcome(&self, response: &WireResponse<'_>) -> Body {
-        let raw = response.response.map(RawText::of).unwrap_or_default();
+    fn read_outcome(&self, response: &WireResponse<'_>) -> Body {
+        let raw = response.response.map(ResponseText::from_raw).unwrap_or_default();
         let mut parts = Vec::new();
         if !raw.text.is_empty() {
             parts.push(Part::Text(raw.text));
         }
-        parts.extend(response.parts.iter().filter_map(|part| self.part(part)));
-        let exit_code = if &*response.name == "run_shell_command" { outcome::exit_code(&parts) } else { None };
+        parts.extend(response.parts.iter().filter_map(|part| self.read_part(part)));
+        let exit_code = if &*response.name == "run_shell_command" { outcome::find_exit_code(&parts) } else { None };
         let told = self.record.tool_call_result.as_ref().and_then(|result| result.status.as_deref());
         let status = match told {
             Some("cancelled") => Status::Interrupted,
@@ -197,75 +197,75 @@ impl<'a> Reading<'_, 'a> {
         Body::Outcome(Box::new(Outcome { call, status, exit_code, parts }))
     }
 
-    fn part(&self, part: &WirePart<'_>) -> Option<Part> {
+    fn read_part(&self, part: &WirePart<'_>) -> Option<Part> {
         if let Some(text) = &part.text {
             return Some(Part::Text(text.to_string()));
         }
         if let Some(WireData { mime_type, data, display_name }) = &part.inline_data {
             let media_type = mime_type.as_deref().unwrap_or("image/png").to_owned();
             let name = display_name.as_deref().map(str::to_owned);
-            return Some(Part::Blob(Blob { media_type, name, place: self.place(data) }));
+            return Some(Part::Blob(Blob { media_type, name, location: self.blob_location(data) }));
         }
         let file = part.file_data.as_ref()?;
         let media_type = file.mime_type.as_deref().unwrap_or("application/octet-stream").to_owned();
-        Some(Part::Blob(Blob { media_type, name: None, place: Place::Remote(file.file_uri.to_string()) }))
+        Some(Part::Blob(Blob { media_type, name: None, location: BlobLocation::Remote(file.file_uri.to_string()) }))
     }
 
     /// Base64 stands in the line as it is, so its place is enough.
-    fn place(&self, data: &Text<'_>) -> Place {
-        match data.place_in(self.line) {
-            Some(start) => Place::Encoded {
+    fn blob_location(&self, data: &Text<'_>) -> BlobLocation {
+        match data.offset_in(self.line) {
+            Some(start) => BlobLocation::Encoded {
                 file: self.key.file,
                 offset: self.key.offset + start as u64,
                 length: data.len() as u64,
             },
-            None => Place::Inline((&**data).into()),
+            None => BlobLocation::Inline((&**data).into()),
         }
     }
 
-    fn payload<T: serde::Deserialize<'a>>(&self) -> Option<T> {
+    fn parse_payload<T: serde::Deserialize<'a>>(&self) -> Option<T> {
         serde_json::from_str(self.record.system_payload?.get()).ok()
     }
 
-    fn system(&self, facts: &mut Vec<Fact>) -> Bodies {
+    fn read_system(&self, facts: &mut Vec<Fact>) -> Bodies {
         match self.record.subtype.as_deref() {
-            Some("chat_compression") => match self.payload::<WireCompaction<'a>>() {
-                Some(compaction) => self.compaction(&compaction.compressed_history),
+            Some("chat_compression") => match self.parse_payload::<WireCompaction<'a>>() {
+                Some(compaction) => self.read_compaction(&compaction.compressed_history),
                 // One that failed leaves nothing.
-                None => vec![opaque("system/chat_compression")],
+                None => vec![opaque_body("system/chat_compression")],
             },
             Some("custom_title") => {
-                facts.extend(self.payload::<WireTitle>().as_ref().and_then(given_title));
+                facts.extend(self.parse_payload::<WireTitle>().as_ref().and_then(given_title));
                 vec![(Origin::Harness, Body::Note(Note::Title))]
             }
-            Some("ui_telemetry") => vec![(Origin::Harness, self.telemetry())],
+            Some("ui_telemetry") => vec![(Origin::Harness, self.read_telemetry())],
             Some("attribution_snapshot" | "file_history_snapshot") => {
                 vec![(Origin::Harness, Body::Note(Note::Snapshot))]
             }
             Some("session_model") => vec![(Origin::Harness, Body::Note(Note::Mode))],
-            Some("at_command") => vec![opaque("system/at_command")],
-            Some("slash_command") => self.command(facts),
-            Some("rewind") => vec![opaque("system/rewind")],
+            Some("at_command") => vec![opaque_body("system/at_command")],
+            Some("slash_command") => self.read_command(facts),
+            Some("rewind") => vec![opaque_body("system/rewind")],
             Some(subtype) => vec![(Origin::Harness, Body::Opaque(Cow::Owned(format!("system/{subtype}"))))],
-            None => vec![opaque("system")],
+            None => vec![opaque_body("system")],
         }
     }
 
     /// A command of the user's own: what was typed stands here, and its template in the message that follows.
-    fn command(&self, facts: &mut Vec<Fact>) -> Bodies {
-        let command = self.payload::<WireCommand>().filter(|command| command.phase == "invocation");
+    fn read_command(&self, facts: &mut Vec<Fact>) -> Bodies {
+        let command = self.parse_payload::<WireCommand>().filter(|command| command.phase == "invocation");
         let typed =
             command.as_ref().and_then(|command| prompt::typed_command(&command.raw_command, command.sent_to_model));
-        let Some(typed) = typed else { return vec![opaque("system/slash_command")] };
+        let Some(typed) = typed else { return vec![opaque_body("system/slash_command")] };
         let parts = vec![Part::Text(typed.to_owned())];
-        facts.extend(first_prompt(&parts));
+        facts.extend(first_prompt_title(&parts));
         vec![(Origin::User, Body::Prompt(parts))]
     }
 
     /// The context begins anew with what the record holds: a summary, the client's own assent to it in the model's
     /// place, and what was kept.
-    fn compaction(&self, history: &[WireContent<'_>]) -> Bodies {
-        let barrier = Compacted { repeats: true, ..Compacted::default() };
+    fn read_compaction(&self, history: &[WireContent<'_>]) -> Bodies {
+        let barrier = Compaction { repeats: true, ..Compaction::default() };
         let mut bodies = vec![(Origin::Harness, Body::Compacted(Box::new(barrier)))];
         let mut summary: Option<usize> = None;
         let mut assented = false;
@@ -277,28 +277,28 @@ impl<'a> Reading<'_, 'a> {
                     summary = Some(bodies.len());
                     bodies.push((Origin::Agent, Body::Summary(self.summary_parts(content))));
                 }
-                (None, true) => bodies.extend(harness(self.said(content))),
+                (None, true) => bodies.extend(as_harness(self.read_assistant(content))),
                 (Some(_), true) if !assented && only() => {
                     assented = true;
-                    bodies.extend(harness(self.said(content)));
+                    bodies.extend(as_harness(self.read_assistant(content)));
                 }
                 (Some(at), false) if only() && content.parts.iter().all(is_embedded_file) => {
                     if let Body::Summary(parts) = &mut bodies[at].1 {
                         parts.extend(self.summary_parts(content));
                     }
                 }
-                (_, true) => bodies.extend(self.said(content)),
-                (_, false) => bodies.extend(self.heard(content, Origin::User)),
+                (_, true) => bodies.extend(self.read_assistant(content)),
+                (_, false) => bodies.extend(self.read_input(content, Origin::User)),
             }
         }
         bodies
     }
 
     fn summary_parts(&self, content: &WireContent<'_>) -> Vec<Part> {
-        let mut parts: Vec<Part> = content.parts.iter().filter_map(|part| self.part(part)).collect();
+        let mut parts: Vec<Part> = content.parts.iter().filter_map(|part| self.read_part(part)).collect();
         for part in &mut parts {
             if let Part::Text(text) = part
-                && let Some(end) = text.find(RESUMING)
+                && let Some(end) = text.find(RESUME_REQUEST)
             {
                 text.truncate(end);
             }
@@ -306,8 +306,8 @@ impl<'a> Reading<'_, 'a> {
         parts
     }
 
-    fn telemetry(&self) -> Body {
-        let event = self.payload::<WireTelemetry>().map(|telemetry| telemetry.ui_event);
+    fn read_telemetry(&self) -> Body {
+        let event = self.parse_payload::<WireTelemetry>().map(|telemetry| telemetry.ui_event);
         match event {
             Some(event) if event.name == "qwen-code.api_error" => {
                 let message = event.error_message.unwrap_or_default();
@@ -321,21 +321,21 @@ impl<'a> Reading<'_, 'a> {
 }
 
 /// Whether a record stands beside the conversation: the client neither goes on from it nor through it.
-fn is_beside(record: &WireRecord<'_>) -> bool {
-    let named = |subtype: &str| BESIDE.iter().any(|beginning| subtype.starts_with(beginning));
+fn is_off_chain(record: &WireRecord<'_>) -> bool {
+    let named = |subtype: &str| OFF_CHAIN_PREFIXES.iter().any(|beginning| subtype.starts_with(beginning));
     &*record.kind == "system" && record.subtype.as_deref().is_some_and(named)
 }
 
-/// What the record says of the session as a whole.
-/// What a call gave back, as text.
+/// Collects the facts of a record about the session as a whole.
+/// The response to a call, as text.
 #[derive(Default)]
-struct RawText {
+struct ResponseText {
     text: String,
     failed: bool,
 }
 
-impl RawText {
-    fn of(raw: &serde_json::value::RawValue) -> Self {
+impl ResponseText {
+    fn from_raw(raw: &serde_json::value::RawValue) -> Self {
         match serde_json::from_str::<WireOutput>(raw.get()) {
             Ok(WireOutput { error: Some(text), .. }) => Self { text, failed: true },
             Ok(WireOutput { output: Some(text), .. }) => Self { text, failed: false },
@@ -344,7 +344,7 @@ impl RawText {
     }
 }
 
-fn harness(bodies: Bodies) -> Bodies {
+fn as_harness(bodies: Bodies) -> Bodies {
     bodies.into_iter().map(|(_, body)| (Origin::Harness, body)).collect()
 }
 
@@ -357,12 +357,12 @@ fn is_embedded_file(part: &WirePart<'_>) -> bool {
     part.text.as_deref().is_some_and(|text| text.starts_with("Recently accessed file"))
 }
 
-fn opaque(kind: &'static str) -> (Origin, Body) {
+fn opaque_body(kind: &'static str) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
 }
 
 /// Kinds that we do not know are told by an owned name.
-fn unknown(kind: String) -> (Origin, Body) {
+fn unknown_body(kind: String) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Owned(kind)))
 }
 
@@ -372,7 +372,7 @@ fn given_title(title: &WireTitle) -> Option<Fact> {
     (!text.is_empty()).then_some(Fact::Title(rank, text))
 }
 
-fn first_prompt(parts: &[Part]) -> Option<Fact> {
+fn first_prompt_title(parts: &[Part]) -> Option<Fact> {
     let Some(Part::Text(text)) = parts.iter().find(|part| matches!(part, Part::Text(_))) else { return None };
     // Long prompts are named by their beginning, and that needs no look at the rest.
     let line = one_line(&text[..text.floor_char_boundary(2_000)], 200);

@@ -1,4 +1,4 @@
-//! What real clients wrote, read.
+//! Tests of reading what real clients wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use carryover_core::transcript::{Body, FailureKind, Transcript, TranscriptBuilde
 use super::QwenCode;
 use crate::fixtures::{self, Images};
 
-const ALL: &[&str] = &[
+const FIXTURES: &[&str] = &[
     "0.15.10-compact.jsonl",
     "0.15.10-tools.jsonl",
     "0.24.4-compact.jsonl",
@@ -71,7 +71,7 @@ fn calls_without_an_outcome_are_answered() {
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
     let begin = || TranscriptBuilder::new("qwen-code");
-    for name in ALL {
+    for name in FIXTURES {
         fixtures::check_reading_in_steps(&QwenCode, name, fixtures::every(1009), begin);
     }
 }

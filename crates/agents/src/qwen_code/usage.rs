@@ -1,10 +1,10 @@
-//! What a reply cost, from `usageMetadata`. The telemetry tells the same a second time.
+//! The tokens that a reply cost, from `usageMetadata`. The telemetry tells the same a second time.
 
 use carryover_core::transcript::{NodeId, Tokens, Usage};
 
 use super::wire::WireRecord;
 
-/// What was read from a cache is part of the prompt. Whether what was thought is part of the candidates depends on the
+/// Tokens read from a cache are part of the prompt. Whether those of thoughts are part of the candidates depends on the
 /// API; the total tells.
 #[derive(serde::Deserialize)]
 struct WireUsage {
@@ -21,7 +21,7 @@ struct WireUsage {
     cached: Option<u64>,
 }
 
-pub(super) fn of(record: &WireRecord<'_>) -> Option<Usage> {
+pub(super) fn from_record(record: &WireRecord<'_>) -> Option<Usage> {
     let wire: WireUsage = serde_json::from_str(record.usage_metadata?.get()).ok()?;
     let input = wire.prompt.unwrap_or_default();
     let beyond_input = wire.total.and_then(|total| total.checked_sub(input));
@@ -32,5 +32,5 @@ pub(super) fn of(record: &WireRecord<'_>) -> Option<Usage> {
         cache_written: 0,
         reasoning: wire.thoughts.unwrap_or_default(),
     };
-    Usage::of(tokens, record.uuid.as_deref().map(NodeId::of))
+    Usage::for_reply(tokens, record.uuid.as_deref().map(NodeId::from_name))
 }

@@ -1,4 +1,4 @@
-//! What Qwen Code writes, as far as we look at it.
+//! The records of Qwen Code, as far as we look at them.
 //!
 //! Flat structs with optional fields: a field that is not there, or new, costs nothing. Nothing here is the model.
 
@@ -36,12 +36,12 @@ pub(super) struct WireRecord<'a> {
     pub is_sidechain: Option<bool>,
     #[serde(borrow, default)]
     pub message: Option<WireContent<'a>>,
-    /// What a reply cost.
+    /// The tokens that a reply cost.
     #[serde(borrow, default)]
     pub usage_metadata: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub tool_call_result: Option<WireResult<'a>>,
-    /// What a system record says; which fields are there depends on its subtype.
+    /// The content of a system record; which fields are there depends on its subtype.
     #[serde(borrow, default)]
     pub system_payload: Option<&'a RawValue>,
 }
@@ -98,7 +98,7 @@ pub(super) struct WireResponse<'a> {
     pub parts: Vec<WirePart<'a>>,
 }
 
-/// What a call gave back; a response without either is told as it is.
+/// The response to a call; one without either field is told as it is.
 #[derive(serde::Deserialize)]
 pub(super) struct WireOutput {
     #[serde(default)]
@@ -127,7 +127,7 @@ pub(super) struct WireFile<'a> {
     pub file_uri: Text<'a>,
 }
 
-/// What the client knows of a call's outcome besides what the model sees.
+/// The client's own knowledge of a call's outcome, besides what the model sees.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WireResult<'a> {

@@ -7,26 +7,26 @@ use carryover_core::transcript::{Body, Call, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
 use super::discover;
-use super::parts::{self, Parts};
+use super::parts::{self, PartWriter};
 use super::prompt;
 use crate::formats::ids::Ids;
-use crate::formats::introduced::{self, introduced_parts};
 use crate::formats::losses::count_loss;
 use crate::formats::messages::{Draft, MessageWriter, OpenMessage};
 use crate::formats::request::{given_title, project_move, project_text, resume_in_project};
 use crate::formats::session_lines::{Chain, LineWriter, WrittenFile, time_of};
-use crate::{AgentError, Carried, TargetView, Version, WritePlan, WriteRequest};
+use crate::formats::user_marks::{self, mark_parts_as_user};
+use crate::{AgentError, CarriedEntry, TargetView, Version, WritePlan, WriteRequest};
 
 /// The version that is written where no client tells its own.
-const NEWEST: Version = Version(0, 24, 4);
+const NEWEST_VERSION: Version = Version(0, 24, 4);
 
 /// Plans the file.
-pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
+pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
     let project = project_text(request, "Qwen Code")?;
     let mut ids = Ids::new(request.seed);
-    let session = ids.uuid();
-    let file = discover::folder(&target.store.root, project, target.env.os).join(format!("{session}.jsonl"));
-    let mut page = Page::new(request, project, &session, target.version.unwrap_or(NEWEST), ids);
+    let session = ids.next_uuid();
+    let file = discover::project_folder(&target.store.root, project, target.env.os).join(format!("{session}.jsonl"));
+    let mut page = SessionWriter::new(request, project, &session, target.version.unwrap_or(NEWEST_VERSION), ids);
     page.write_session();
     let written = page.finish();
     let resume = resume_in_project(request, &["qwen", "--resume", &session]);
@@ -34,32 +34,32 @@ pub(super) fn plan(request: &WriteRequest<'_>, target: &TargetView<'_>) -> Resul
 }
 
 /// The file in the making.
-struct Page<'a> {
+struct SessionWriter<'a> {
     draft: Draft<'a>,
     project: &'a str,
     session: &'a str,
     version: Version,
-    parts: Parts<'a>,
+    parts: PartWriter<'a>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> SessionWriter<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, session: &'a str, version: Version, ids: Ids) -> Self {
-        let parts = Parts::new(project, project_move(request, project), version);
-        let draft = Draft::new(request, Chain::new(ids, Ids::uuid, request.started_at));
+        let parts = PartWriter::new(project, project_move(request, project), version);
+        let draft = Draft::new(request, Chain::new(ids, Ids::next_uuid, request.started_at));
         Self { draft, project, session, version, parts }
     }
 
     fn write_prompt(&mut self, parts: &[Part], provenance: &str, index: usize) {
         let losses = &mut self.draft.losses;
         let is_told = provenance != "real_user";
-        let (parts, changed) = introduced_parts(parts, |text| is_told || prompt::is_typed(text));
-        (0..changed).for_each(|_| count_loss(losses, introduced::WHAT, introduced::REASON));
-        let parts = parts::content(&parts, losses);
+        let (parts, changed) = mark_parts_as_user(parts, |text| is_told || prompt::is_typed(text));
+        (0..changed).for_each(|_| count_loss(losses, user_marks::LOSS_KIND, user_marks::LOSS_REASON));
+        let parts = parts::make_content(&parts, losses);
         let message = json!({ "role": "user", "parts": parts });
-        self.push("user", provenance, json!({ "message": message }), vec![index]);
+        self.push_record("user", provenance, json!({ "message": message }), vec![index]);
     }
 
-    fn push(&mut self, kind: &str, provenance: &str, rest: Value, entries: Vec<usize>) {
+    fn push_record(&mut self, kind: &str, provenance: &str, rest: Value, entries: Vec<usize>) {
         let chain = &mut self.draft.chain;
         let uuid = chain.new_name();
         let mut value = json!({
@@ -84,7 +84,7 @@ impl<'a> Page<'a> {
         if let Some(title) = given_title(self.draft.request) {
             let payload = json!({ "customTitle": title, "titleSource": "manual" });
             let rest = json!({ "subtype": "custom_title", "systemPayload": payload });
-            self.push("system", "system", rest, Vec::new());
+            self.push_record("system", "system", rest, Vec::new());
         }
         let mut file = LineWriter::default();
         file.write_lines(&self.draft.chain.lines);
@@ -92,7 +92,7 @@ impl<'a> Page<'a> {
     }
 }
 
-impl<'a> MessageWriter<'a> for Page<'a> {
+impl<'a> MessageWriter<'a> for SessionWriter<'a> {
     const REASONING_LOST: &'static str = "the client would send it to a model that did not think it";
 
     fn draft(&mut self) -> &mut Draft<'a> {
@@ -103,26 +103,26 @@ impl<'a> MessageWriter<'a> for Page<'a> {
         json!({ "text": text })
     }
 
-    fn spell_call(&mut self, call: &Call, carried: &Carried) -> Value {
-        self.parts.call(call, carried)
+    fn spell_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
+        self.parts.make_call(call, carried)
     }
 
     fn write_message(&mut self, message: OpenMessage) {
         let model = self.draft.request.source_model.unwrap_or("unknown-model");
         let rest = json!({ "model": model, "message": { "role": "model", "parts": message.blocks } });
-        self.push("assistant", "assistant_output", rest, message.entries);
+        self.push_record("assistant", "assistant_output", rest, message.entries);
     }
 
-    fn write_heard(&mut self, carried: &Carried, index: usize) {
+    fn write_heard(&mut self, carried: &CarriedEntry, index: usize) {
         match &carried.entry.body {
             Body::Prompt(parts) if carried.entry.origin != Origin::Hook => {
                 self.write_prompt(parts, "real_user", index);
             }
             Body::Outcome(outcome) => {
-                let (part, result) = self.parts.outcome(outcome, &mut self.draft.losses);
+                let (part, result) = self.parts.make_outcome(outcome, &mut self.draft.losses);
                 let message = json!({ "role": "user", "parts": [part] });
                 let rest = json!({ "message": message, "toolCallResult": result });
-                self.push("tool_result", "tool_result", rest, vec![index]);
+                self.push_record("tool_result", "tool_result", rest, vec![index]);
             }
             Body::Summary(parts) if self.draft.chain.lines.is_empty() => {
                 self.write_compaction(&text_of(parts), vec![index]);
@@ -143,7 +143,7 @@ impl<'a> MessageWriter<'a> for Page<'a> {
         let info = json!({ "originalTokenCount": tokens, "newTokenCount": tokens, "compressionStatus": 1 });
         let payload = json!({ "info": info, "compressedHistory": history });
         let rest = json!({ "subtype": "chat_compression", "systemPayload": payload });
-        self.push("system", "system", rest, entries);
+        self.push_record("system", "system", rest, entries);
     }
 
     /// Words that were typed as a command stand in such a record, too, which the client does not send.
@@ -160,10 +160,10 @@ impl<'a> MessageWriter<'a> for Page<'a> {
         record["sessionId"] = json!(self.session);
         record["cwd"] = json!(self.project);
         if let Some(message) = record.get_mut("message") {
-            self.parts.know(message);
+            self.parts.note_calls(message);
         }
         let history = record.pointer_mut("/systemPayload/compressedHistory").and_then(Value::as_array_mut);
-        history.into_iter().flatten().for_each(|message| self.parts.know(message));
+        history.into_iter().flatten().for_each(|message| self.parts.note_calls(message));
         chain.push(record, uuid, vec![index]);
     }
 }

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::QwenCode;
-use crate::foreign::{self, assert_entries_found, env, own_entries, records, session, shown};
-use crate::{Carried, WritePlan};
+use crate::write_fixtures::{self, assert_entries_found, full_session, own_entries, records, sample_env, shown};
+use crate::{CarriedEntry, WritePlan};
 
-fn plan(entries: &[Carried]) -> WritePlan {
-    foreign::plan(&QwenCode, &env(), ".qwen", None, entries).unwrap()
+fn plan(entries: &[CarriedEntry]) -> WritePlan {
+    write_fixtures::plan_in_home(&QwenCode, &sample_env(), ".qwen", None, entries).unwrap()
 }
 #[test]
 fn a_foreign_session_in_this_clients_shape() {
-    let entries = session();
+    let entries = full_session();
     let plan = plan(&entries);
     let file = plan.file.to_string_lossy().replace('\\', "/");
     assert!(file.starts_with("/home/u/.qwen/projects/-home-u-my-repo/chats/"), "{file}");
@@ -21,7 +21,7 @@ fn a_foreign_session_in_this_clients_shape() {
 
 #[test]
 fn every_entry_is_found_again_where_the_plan_says() {
-    let entries = session();
+    let entries = full_session();
     // The third is reasoning, which is not written.
     assert_entries_found(&plan(&entries), &entries, &[2]);
 }

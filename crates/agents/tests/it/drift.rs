@@ -14,7 +14,7 @@ fn renamed_kinds_are_noticed() {
         let mut drifted = Vec::new();
         let store = Store { root: folder.path().to_path_buf() };
         agent
-            .discover(&store, &mut |found| {
+            .list_sessions(&store, &mut |found| {
                 drifted.push(found.drifted);
                 ControlFlow::Continue(())
             })

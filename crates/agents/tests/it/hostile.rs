@@ -12,7 +12,7 @@ use crate::support::{agents_and_labs, read, store};
 fn survives(agent: &dyn Agent, lab: &Lab, damage: &[u8]) {
     let made = store(lab, &[damage, lab.sample.prompt("still here").as_bytes()]);
     let transcript = read(agent, &made.path);
-    let alive = live::resolve(&transcript);
+    let alive = live::resolve_context(&transcript);
     assert!(!alive.is_empty(), "{}: the prompt after the damage is lost", lab.id);
     assert!(transcript.entries.len() >= 2, "{}: a record was dropped", lab.id);
 }
@@ -53,13 +53,13 @@ fn cycles_and_duplicates_end() {
             r#"{{"parentUuid":"{parent}","type":"user","message":{{"role":"user","content":"{text}"}},"uuid":"{uuid}","timestamp":"1969-01-01T00:00:00.000Z"}}"#
         )
     };
-    let agent = carryover_agents::by_name("claude-code").unwrap();
+    let agent = carryover_agents::agent_by_name("claude-code").unwrap();
     let lines = [line("a", "b", "one"), line("b", "a", "two"), line("b", "b", "twice"), line("c", "nowhere", "three")];
     let lines: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
     let made = store(find_lab("claude-code").unwrap(), &lines);
     let transcript = read(agent, &made.path);
     // The unknown parent is bridged to the record before; the cycle above it is walked once.
-    assert_eq!(live::resolve(&transcript).len(), 3);
+    assert_eq!(live::resolve_context(&transcript).len(), 3);
 }
 
 proptest! {

@@ -28,6 +28,6 @@ pub(crate) fn store(lab: &Lab, records: &[&[u8]]) -> Made {
 pub(crate) fn read(agent: &dyn Agent, path: &Path) -> Transcript {
     let mut builder = TranscriptBuilder::new(agent.facts().id);
     let source = Source { path: path.to_path_buf(), key: None };
-    agent.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    agent.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
     builder.finish()
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Bookmark, Source};
-use carryover_core::transcript::{Body, Entry, Transcript, TranscriptBuilder, Used};
+use carryover_core::transcript::{Body, Entry, SessionUsage, Transcript, TranscriptBuilder};
 use carryover_testkit::agents::LABS;
 use carryover_testkit::lab::Reading;
 
@@ -20,7 +20,7 @@ fn read(agent: &str, name: &str, is_whole: bool) -> Transcript {
         builder = builder.keeping_everything();
     }
     let source = Source { path: fixture(agent.facts().id, name), key: None };
-    agent.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    agent.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
     builder.finish()
 }
 
@@ -33,14 +33,14 @@ fn readings() -> impl Iterator<Item = (&'static str, &'static Reading)> {
 fn tokens_are_told_as_the_client_counted_them() {
     for (agent, reading) in readings() {
         let name = reading.fixture;
-        let used = read(agent, name, false).used();
-        assert_eq!(used, read(agent, name, true).used(), "{agent} {name}: what is passed over counts too");
+        let used = read(agent, name, false).total_usage();
+        assert_eq!(used, read(agent, name, true).total_usage(), "{agent} {name}: what is passed over counts too");
         let told = used.map_or_else(|| "nothing".to_owned(), |used| describe_tokens(&used));
         assert_eq!(told, reading.tokens, "{agent} {name}");
     }
 }
 
-fn describe_tokens(Used { total, models, .. }: &Used) -> String {
+fn describe_tokens(SessionUsage { total, models, .. }: &SessionUsage) -> String {
     let models: Vec<&str> = models.iter().map(|(model, _)| model.as_str()).collect();
     let (input, cached, output, thought) = (total.input, total.cache_read, total.output, total.reasoning);
     format!("{input} in ({cached} from cache), {output} out ({thought} thought), {}", models.join(", "))
@@ -50,8 +50,8 @@ fn describe_tokens(Used { total, models, .. }: &Used) -> String {
 fn how_a_session_was_begun_is_told_in_the_clients_words() {
     for (agent, reading) in readings() {
         let name = reading.fixture;
-        let begun = read(agent, name, false).header.begun;
-        assert_eq!(begun, read(agent, name, true).header.begun, "{agent} {name}");
+        let begun = read(agent, name, false).header.start_settings;
+        assert_eq!(begun, read(agent, name, true).header.start_settings, "{agent} {name}");
         let told = if begun.is_empty() { String::new() } else { serde_json::to_string(&begun).unwrap() };
         assert_eq!(told, reading.begun, "{agent} {name}");
     }
@@ -88,12 +88,12 @@ fn lines_of_one_message_count_once() {
     replies.dedup();
     assert!(replies.len() < n_lines, "a message of several blocks is several lines");
     let output = replies.len() as u64 * 42;
-    assert_eq!(transcript.used().unwrap().total.output, output, "42 tokens a reply, as the model server says");
+    assert_eq!(transcript.total_usage().unwrap().total.output, output, "42 tokens a reply, as the model server says");
 }
 
 #[test]
 fn limits_are_told_in_percent_with_their_reset() {
-    let limits = read("codex", "0.166.0-usage-limit.jsonl", false).used().unwrap().limits;
+    let limits = read("codex", "0.166.0-usage-limit.jsonl", false).total_usage().unwrap().limits;
     let told: Vec<String> = limits
         .iter()
         .map(|limit| format!("{}% {:?} {}", limit.used_percent, limit.window_minutes, limit.resets_at.unwrap()))

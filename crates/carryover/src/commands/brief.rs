@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use carryover_core::distill::{
-    ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, Failing, FileTouched, Item,
-    StateKind, TestResult, TestRun,
+    ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, FailingCommand, Item, StateKind,
+    TestResult, TestRun, TouchedFile,
 };
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::EntryKey;
 use carryover_engine::context::Context;
-use carryover_engine::handoff::{self, Distilled};
+use carryover_engine::handoff::{self, DistilledSession};
 use carryover_engine::sessions::unread::Unread;
 use clap::Args;
 use serde::Serialize;
@@ -18,11 +18,11 @@ use serde::Serialize;
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::CommandError;
-use crate::surroundings::resolved;
+use crate::process_env::resolve_path;
 use crate::ui::{BOLD, DIM, Ui};
 
 /// How wide a finding may be; it is whole in `--json`.
-const WIDTH: usize = 160;
+const MAX_FINDING_CHARS: usize = 160;
 
 /// Tell what a session was about
 ///
@@ -44,7 +44,7 @@ pub(crate) struct BriefArgs {
     no_redact: bool,
 }
 
-/// What was found, as `--json` tells it.
+/// The brief, as `--json` tells it.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
@@ -59,66 +59,66 @@ pub(crate) fn cmd_brief(
     globals: Globals,
     args: &BriefArgs,
 ) -> Result<(), CommandError> {
-    let project = args.project.as_deref().map(resolved);
-    let session = choice::select(ui, context, globals, &args.session, project.clone())?;
+    let project = args.project.as_deref().map(resolve_path);
+    let session = choice::choose_session(ui, context, globals, &args.session, project.clone())?;
     let options = handoff::Options { project: project.as_deref(), redact: !args.no_redact };
-    let Distilled { brief, unread, warnings, .. } = handoff::distil_session(context, &session, options)?;
+    let DistilledSession { brief, unread, warnings, .. } = handoff::distil_session(context, &session, options)?;
     for warning in &warnings {
         ui.warning(warning)?;
     }
-    if ui.json() {
+    if ui.is_json() {
         ui.write_json(&Document { schema: "carryover.brief/2", unread: &unread, brief: &brief })?;
         return Ok(());
     }
-    for (heading, lines) in sections(&brief) {
+    for (heading, lines) in build_sections(&brief) {
         if lines.is_empty() {
             continue;
         }
         writeln!(ui.out(), "{BOLD}{heading}{BOLD:#}")?;
-        for Line { text, source } in lines {
-            writeln!(ui.out(), "  {}  {DIM}{source}{DIM:#}", one_line(&text, WIDTH))?;
+        for BriefLine { text, source } in lines {
+            writeln!(ui.out(), "  {}  {DIM}{source}{DIM:#}", one_line(&text, MAX_FINDING_CHARS))?;
         }
     }
     Ok(())
 }
 
 /// One finding, and where it comes from.
-struct Line {
+struct BriefLine {
     text: String,
     source: String,
 }
 
-fn sections(brief: &Brief) -> Vec<(&'static str, Vec<Line>)> {
-    let items = |items: &[Item]| items.iter().map(of_item).collect::<Vec<_>>();
+fn build_sections(brief: &Brief) -> Vec<(&'static str, Vec<BriefLine>)> {
+    let items = |items: &[Item]| items.iter().map(item_line).collect::<Vec<_>>();
     let task = &brief.task;
     vec![
-        ("State", state(brief)),
-        ("Task", task.request.iter().map(of_item).collect()),
-        ("The last prompt", task.follow_up.iter().map(of_item).collect()),
-        ("The work began with", task.began_with.iter().map(of_item).collect()),
+        ("State", state_lines(brief)),
+        ("Task", task.request.iter().map(item_line).collect()),
+        ("The last prompt", task.follow_up.iter().map(item_line).collect()),
+        ("The work began with", task.began_with.iter().map(item_line).collect()),
         ("The agent's last words", items(&brief.last_words)),
         ("Plan: in progress", items(&brief.plan.in_progress)),
         ("Plan: left", items(&brief.plan.left)),
         ("Plan: done", items(&brief.plan.done)),
-        ("Decisions", brief.decisions.iter().map(of_decision).collect()),
-        ("Still failing", brief.failing.iter().map(of_failing).collect()),
-        ("Failed approaches", brief.failed.iter().map(of_approach).collect()),
+        ("Decisions", brief.decisions.iter().map(decision_line).collect()),
+        ("Still failing", brief.failing.iter().map(failing_line).collect()),
+        ("Failed approaches", brief.failed.iter().map(approach_line).collect()),
         ("Open questions", items(&brief.questions)),
         ("From the agent's summary", items(&brief.summary)),
-        ("Tests", brief.tests.iter().map(of_test_run).collect()),
-        ("Files", brief.files.iter().map(of_file).collect()),
+        ("Tests", brief.tests.iter().map(test_run_line).collect()),
+        ("Files", brief.files.iter().map(file_line).collect()),
         ("TODO and FIXME added", items(&brief.todos)),
-        ("Commands", brief.commands.iter().map(of_command).collect()),
+        ("Commands", brief.commands.iter().map(command_line).collect()),
         ("References", items(&brief.references)),
-        ("Next", brief.next.iter().map(of_item).collect()),
-        ("Commits", brief.commits.iter().map(of_commit).collect()),
+        ("Next", brief.next.iter().map(item_line).collect()),
+        ("Commits", brief.commits.iter().map(commit_line).collect()),
         ("Changed since", items(&brief.drift.files)),
-        ("Commits since", brief.drift.commits.iter().map(of_commit).collect()),
+        ("Commits since", brief.drift.commits.iter().map(commit_line).collect()),
         ("What the user said", items(&brief.requests)),
     ]
 }
 
-fn state(brief: &Brief) -> Vec<Line> {
+fn state_lines(brief: &Brief) -> Vec<BriefLine> {
     let state = &brief.state;
     let word = match state.kind {
         StateKind::Empty => "nothing was said",
@@ -131,20 +131,23 @@ fn state(brief: &Brief) -> Vec<Line> {
         StateKind::ServiceError => "an error of the service stopped the agent",
     };
     let until = state.until.map(|until| format!(", until {until}")).unwrap_or_default();
-    let mut lines = vec![Line { text: format!("{word}{until}"), source: source(None, state.at, &[]) }];
-    lines.extend(state.detail.iter().map(of_item));
+    let mut lines = vec![BriefLine { text: format!("{word}{until}"), source: format_source(None, state.at, &[]) }];
+    lines.extend(state.detail.iter().map(item_line));
     lines.extend(
-        state.queued.iter().map(|queued| Line { text: format!("typed ahead: {}", queued.text), ..of_item(queued) }),
+        state
+            .queued
+            .iter()
+            .map(|queued| BriefLine { text: format!("typed ahead: {}", queued.text), ..item_line(queued) }),
     );
     lines
 }
 
-fn of_item(item: &Item) -> Line {
+fn item_line(item: &Item) -> BriefLine {
     let voice = format!("{:?}", item.voice).to_lowercase();
-    Line { text: item.text.clone(), source: source(Some(&voice), item.at, &item.entries) }
+    BriefLine { text: item.text.clone(), source: format_source(Some(&voice), item.at, &item.entries) }
 }
 
-fn of_decision(decision: &Decision) -> Line {
+fn decision_line(decision: &Decision) -> BriefLine {
     let word = match decision.kind {
         DecisionKind::Answered => "answered",
         DecisionKind::Approved => "approved",
@@ -152,31 +155,31 @@ fn of_decision(decision: &Decision) -> Line {
         DecisionKind::Said => "said",
     };
     let asked = decision.question.as_ref().map(|asked| format!("{asked} → ")).unwrap_or_default();
-    Line { text: format!("{word}: {asked}{}", decision.what.text), ..of_item(&decision.what) }
+    BriefLine { text: format!("{word}: {asked}{}", decision.what.text), ..item_line(&decision.what) }
 }
 
-fn of_failing(failing: &Failing) -> Line {
+fn failing_line(failing: &FailingCommand) -> BriefLine {
     let code = failing.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
     let text = format!("{} failed{code}: {}", failing.what.text, failing.output.join(" ⏎ "));
-    Line { text, ..of_item(&failing.what) }
+    BriefLine { text, ..item_line(&failing.what) }
 }
 
-fn of_approach(failed: &FailedApproach) -> Line {
+fn approach_line(failed: &FailedApproach) -> BriefLine {
     let detail = failed.detail.as_deref().unwrap_or_default();
     let text = match failed.kind {
         ApproachKind::Failed => format!("{} (tried {} ways): {detail}", failed.what.text, failed.tries),
         ApproachKind::TakenBack => format!("an edit of {} was taken back {detail}", failed.what.text),
     };
-    Line { text, ..of_item(&failed.what) }
+    BriefLine { text, ..item_line(&failed.what) }
 }
 
-fn of_test_run(run: &TestRun) -> Line {
+fn test_run_line(run: &TestRun) -> BriefLine {
     let result = format!("{:?}", run.result).to_lowercase();
     let counts = run.counts.as_ref().map(|counts| format!(" ({counts})")).unwrap_or_default();
-    Line { text: format!("{} {result}{counts}", run.what.text), ..of_item(&run.what) }
+    BriefLine { text: format!("{} {result}{counts}", run.what.text), ..item_line(&run.what) }
 }
 
-fn of_file(file: &FileTouched) -> Line {
+fn file_line(file: &TouchedFile) -> BriefLine {
     let change = format!("{:?}", file.change).to_lowercase();
     let symbols = if file.symbols.is_empty() { String::new() } else { format!(": {}", file.symbols.join(", ")) };
     let tests = match file.tests {
@@ -184,23 +187,32 @@ fn of_file(file: &FileTouched) -> Line {
         Some(TestResult::Failed) => ", tests failed since",
         None => "",
     };
-    Line { text: format!("{} {change}{symbols}{tests}", file.path), source: source(None, file.at, &file.entries) }
+    BriefLine {
+        text: format!("{} {change}{symbols}{tests}", file.path),
+        source: format_source(None, file.at, &file.entries),
+    }
 }
 
-fn of_command(run: &CommandRun) -> Line {
+fn command_line(run: &CommandRun) -> BriefLine {
     let code = run.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
     let ended = if run.failed { format!("failed{code}") } else { "ok".to_owned() };
     let times = if run.runs > 1 { format!(", {} times", run.runs) } else { String::new() };
     let tests = run.tests.as_ref().map(|tests| format!(", {tests}")).unwrap_or_default();
-    Line { text: format!("{} → {ended}{tests}{times}", run.command), source: source(None, run.at, &run.entries) }
+    BriefLine {
+        text: format!("{} → {ended}{tests}{times}", run.command),
+        source: format_source(None, run.at, &run.entries),
+    }
 }
 
-fn of_commit(commit: &Commit) -> Line {
-    Line { text: format!("{} {}", commit.id, commit.subject), source: source(Some("git"), Some(commit.at), &[]) }
+fn commit_line(commit: &Commit) -> BriefLine {
+    BriefLine {
+        text: format!("{} {}", commit.id, commit.subject),
+        source: format_source(Some("git"), Some(commit.at), &[]),
+    }
 }
 
 /// Whose words, when, and the entry that `show --entry` shows.
-fn source(voice: Option<&str>, at: Option<Timestamp>, entries: &[EntryKey]) -> String {
+fn format_source(voice: Option<&str>, at: Option<Timestamp>, entries: &[EntryKey]) -> String {
     let at = at.map(|at| at.to_string());
     let place = entries.first().map(|key| format!("entry {}", key.reference()));
     [voice.map(str::to_owned), at, place].into_iter().flatten().collect::<Vec<_>>().join(" ")

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use carryover_core::plain::{escaped_json, one_line};
 use carryover_core::render::session_json;
 use carryover_engine::context::Context;
-use carryover_engine::handoff::ignored;
+use carryover_engine::handoff::gitignore;
 use carryover_engine::handoff::project_dir;
 use carryover_engine::handoff::{Options, distil_session};
 use carryover_engine::sessions::unread::Unread;
@@ -15,13 +15,13 @@ use serde::Serialize;
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::{CommandError, ErrorKind};
+use crate::process_env::resolve_path;
 use crate::quantity;
-use crate::session_row::from_home;
-use crate::shell::quote;
-use crate::surroundings::resolved;
+use crate::session_row::abbreviate_home;
+use crate::shell::quote_word;
 use crate::ui::{DIM, GOOD, Ui};
 
-const FILE: &str = "session.json";
+const SESSION_FILE: &str = "session.json";
 
 /// Keep a session as one portable file
 ///
@@ -45,9 +45,9 @@ pub(crate) struct CaptureArgs {
     no_redact: bool,
 }
 
-/// What was captured, as `--json` tells it.
+/// The capture, as `--json` tells it.
 #[derive(Serialize)]
-struct Captured<'a> {
+struct CaptureDocument<'a> {
     schema: &'static str,
     source: &'static str,
     session_id: &'a str,
@@ -65,20 +65,20 @@ pub(crate) fn cmd_capture(
     globals: Globals,
     args: &CaptureArgs,
 ) -> Result<(), CommandError> {
-    let project = args.project.as_deref().map(resolved);
-    let session = choice::select(ui, context, globals, &args.session, project.clone())?;
+    let project = args.project.as_deref().map(resolve_path);
+    let session = choice::choose_session(ui, context, globals, &args.session, project.clone())?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let mut distilled = distil_session(context, &session, options)?;
     let captured = session_json(&distilled.brief, &distilled.history, &distilled.workspace, distilled.quoting);
     let text = serde_json::to_string_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
     let (agent, id) = (session.agent.facts().id, &session.found.id.0);
-    project_dir::check(context, &distilled.project, FILE)?;
-    distilled.warnings.extend(ignored::hide(context, &distilled.project, agent, id, false));
+    project_dir::check_private(context, &distilled.project, SESSION_FILE)?;
+    distilled.warnings.extend(gitignore::ignore_folder(context, &distilled.project, agent, id, false));
     let bytes = escaped_json(&text);
-    distilled.warnings.extend(project_dir::write_over(context, &distilled.project, FILE, bytes.as_bytes())?);
-    let file = distilled.project.join(project_dir::FOLDER).join(FILE);
-    if ui.json() {
-        ui.write_json(&Captured {
+    distilled.warnings.extend(project_dir::write_over(context, &distilled.project, SESSION_FILE, bytes.as_bytes())?);
+    let file = distilled.project.join(project_dir::FOLDER).join(SESSION_FILE);
+    if ui.is_json() {
+        ui.write_json(&CaptureDocument {
             schema: "carryover.capture/1",
             source: agent,
             session_id: id,
@@ -95,12 +95,12 @@ pub(crate) fn cmd_capture(
         ui.warning(warning)?;
     }
     ui.status(format_args!("{GOOD}captured{GOOD:#}"))?;
-    ui.status(format_args!("  wrote     {DIM}{}{DIM:#}", from_home(context, &file)))?;
+    ui.status(format_args!("  wrote     {DIM}{}{DIM:#}", abbreviate_home(context, &file)))?;
     ui.status(format_args!("  messages  {}", captured.conversation.message_count))?;
-    ui.status(format_args!("  tokens    about {}", quantity::tokens(captured.conversation.estimated_tokens)))?;
+    ui.status(format_args!("  tokens    about {}", quantity::format_tokens(captured.conversation.estimated_tokens)))?;
     ui.status(format_args!("  files     {} changed", captured.files_changed.len()))?;
     let file = file.strip_prefix(&context.cwd).unwrap_or(&file).display().to_string();
-    let file = quote(&one_line(&file, 400), context.env.os);
+    let file = quote_word(&one_line(&file, 400), context.env.os);
     ui.hint(format_args!("`carryover resume --file {file} --target AGENT` makes a prompt of it"))?;
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(crate) struct CompletionsArgs {
 
 pub(crate) fn cmd_completions(ui: &mut Ui, args: &CompletionsArgs) -> Result<(), CommandError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::command(), "carryover", &mut script);
+    clap_complete::generate(args.shell, &mut crate::cli_command(), "carryover", &mut script);
     ui.out().write_all(&script)?;
     Ok(())
 }

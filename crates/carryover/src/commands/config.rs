@@ -2,12 +2,12 @@
 
 use carryover_agents::{AGENTS, Env};
 use carryover_engine::context;
-use carryover_engine::own::closed;
 use carryover_engine::own::config::{self, Config};
+use carryover_engine::own::permissions;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::close_first;
+use super::open_folder_error;
 use crate::error::{CommandError, ErrorKind};
 use crate::ui::{DIM, Ui};
 
@@ -48,7 +48,7 @@ enum Action {
 
 /// The configuration, as `--json` tells it.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ConfigDocument<'a> {
     schema: &'static str,
     path: String,
     #[serde(flatten)]
@@ -57,51 +57,51 @@ struct Shown<'a> {
 
 /// One key, as `--json` tells it.
 #[derive(Serialize)]
-struct Setting<'a> {
+struct SettingDocument<'a> {
     schema: &'static str,
     key: &'a str,
     value: Option<String>,
 }
 
 pub(crate) fn cmd_config(ui: &mut Ui, env: &Env, args: &ConfigArgs) -> Result<(), CommandError> {
-    let home = context::home(env);
-    if let Err(open) = closed::check(&home) {
+    let home = context::own_folder(env);
+    if let Err(open) = permissions::check_private(&home) {
         if matches!(args.action, Some(Action::Set { .. })) {
-            return Err(close_first(open, env.os));
+            return Err(open_folder_error(open, env.os));
         }
         ui.warning(open)?;
     }
     match args.action.as_ref().unwrap_or(&Action::Show) {
-        Action::Show => show(ui, env, &config::load(&home, &env.home)?),
-        Action::Get { key } => get(ui, &config::load(&home, &env.home)?, key),
+        Action::Show => show_config(ui, env, &config::load(&home, &env.home)?),
+        Action::Get { key } => show_value(ui, &config::load(&home, &env.home)?, key),
         Action::Set { key, value } if value.is_empty() => {
             config::unset(&home, key)?;
             Ok(ui.status(format_args!("{key} is no longer set"))?)
         }
         Action::Set { key, value } => {
             let config = config::set(&home, key, value)?;
-            Ok(ui.status(format_args!("{key} = {}", config::get(&config, key).unwrap_or_default()))?)
+            Ok(ui.status(format_args!("{key} = {}", config::format_value(&config, key).unwrap_or_default()))?)
         }
-        Action::Path => Ok(writeln!(ui.out(), "{}", config::path(&home).display())?),
+        Action::Path => Ok(writeln!(ui.out(), "{}", config::file_path(&home).display())?),
     }
 }
 
-fn show(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandError> {
-    let path = config::path(&context::home(env));
-    if ui.json() {
+fn show_config(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandError> {
+    let path = config::file_path(&context::own_folder(env));
+    if ui.is_json() {
         let path = path.display().to_string();
-        return Ok(ui.write_json(&Shown { schema: "carryover.config/1", path, config })?);
+        return Ok(ui.write_json(&ConfigDocument { schema: "carryover.config/1", path, config })?);
     }
     let there = if path.is_file() { "" } else { " (not there yet)" };
     ui.status(format_args!("{DIM}{}{there}{DIM:#}", path.display()))?;
-    for key in config::keys() {
+    for key in config::all_keys() {
         match key.name.strip_suffix("<agent>") {
-            None => line(ui, key.name, config::get(config, key.name), key.default)?,
-            Some(_) if config.stores.is_empty() => line(ui, key.name, None, key.default)?,
+            None => write_setting(ui, key.name, config::format_value(config, key.name), key.default)?,
+            Some(_) if config.stores.is_empty() => write_setting(ui, key.name, None, key.default)?,
             Some(table) => {
                 for agent in config.stores.keys() {
                     let name = format!("{table}{agent}");
-                    line(ui, &name, config::get(config, &name), key.default)?;
+                    write_setting(ui, &name, config::format_value(config, &name), key.default)?;
                 }
             }
         }
@@ -109,7 +109,7 @@ fn show(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn line(ui: &mut Ui, key: &str, value: Option<String>, default: &str) -> Result<(), CommandError> {
+fn write_setting(ui: &mut Ui, key: &str, value: Option<String>, default: &str) -> Result<(), CommandError> {
     match value {
         Some(value) => writeln!(ui.out(), "{key:<16} {value}")?,
         None => writeln!(ui.out(), "{key:<16} {DIM}({default}){DIM:#}")?,
@@ -117,19 +117,19 @@ fn line(ui: &mut Ui, key: &str, value: Option<String>, default: &str) -> Result<
     Ok(())
 }
 
-fn get(ui: &mut Ui, config: &Config, key: &str) -> Result<(), CommandError> {
+fn show_value(ui: &mut Ui, config: &Config, key: &str) -> Result<(), CommandError> {
     let (table, agent) = key.split_once('.').unwrap_or((key, ""));
     let is_agent = AGENTS.iter().any(|known| known.facts().id == agent);
     let known =
         |name: &str| name == key || (is_agent && name.strip_suffix(".<agent>").is_some_and(|name| name == table));
-    if !config::keys().iter().any(|key| known(key.name)) {
-        let names: Vec<&str> = config::keys().iter().map(|key| key.name).collect();
+    if !config::all_keys().iter().any(|key| known(key.name)) {
+        let names: Vec<&str> = config::all_keys().iter().map(|key| key.name).collect();
         return Err(CommandError::new(ErrorKind::Usage, format!("unknown key `{key}`"))
-            .hint(format!("the keys are {}", names.join(", "))));
+            .with_hint(format!("the keys are {}", names.join(", "))));
     }
-    let value = config::get(config, key);
-    if ui.json() {
-        return Ok(ui.write_json(&Setting { schema: "carryover.config-value/1", key, value })?);
+    let value = config::format_value(config, key);
+    if ui.is_json() {
+        return Ok(ui.write_json(&SettingDocument { schema: "carryover.config-value/1", key, value })?);
     }
     if let Some(value) = value {
         writeln!(ui.out(), "{value}")?;

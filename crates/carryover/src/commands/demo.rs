@@ -18,7 +18,7 @@ use sandbox::Sandbox;
 #[derive(Args)]
 pub(crate) struct DemoArgs {}
 
-/// What is shown: why, and the command.
+/// The steps of the demo: why, and the command.
 const STEPS: &[(&str, &[&str])] = &[
     ("Which agents are here? This home has sessions of two; their clients are not needed.", &["detect"]),
     ("What was worked on in this project?", &["list"]),
@@ -35,19 +35,19 @@ pub(crate) fn cmd_demo(globals: Globals, context: &Context, _args: &DemoArgs) ->
     let sandbox = Sandbox::unpack(context)?;
     for (index, (why, words)) in STEPS.iter().enumerate() {
         ui.status(format_args!("{DIM}# {why}{DIM:#}"))?;
-        ui.say(format_args!("{BOLD}$ carryover {}{BOLD:#}", words.join(" ")))?;
-        step(&mut ui, &sandbox.context(index), words)?;
-        ui.say("")?;
+        ui.write_line(format_args!("{BOLD}$ carryover {}{BOLD:#}", words.join(" ")))?;
+        run_step(&mut ui, &sandbox.context(index), words)?;
+        ui.write_line("")?;
     }
     sandbox.remove()?;
-    ui.say(format_args!("{BOLD}Now with your own sessions:{BOLD:#}"))?;
-    ui.say(format_args!("  {COMMAND}carryover list{COMMAND:#}"))?;
-    ui.say(format_args!("  {COMMAND}carryover resume --target AGENT{COMMAND:#}"))?;
+    ui.write_line(format_args!("{BOLD}Now with your own sessions:{BOLD:#}"))?;
+    ui.write_line(format_args!("  {COMMAND}carryover list{COMMAND:#}"))?;
+    ui.write_line(format_args!("  {COMMAND}carryover resume --target AGENT{COMMAND:#}"))?;
     Ok(ui.flush()?)
 }
 
 /// Runs one command as it would be typed.
-fn step(ui: &mut Ui, context: &Context, words: &[&str]) -> Result<(), CommandError> {
+fn run_step(ui: &mut Ui, context: &Context, words: &[&str]) -> Result<(), CommandError> {
     let line = std::iter::once("carryover").chain(words.iter().copied());
     let cli = Cli::try_parse_from(line).map_err(|error| CommandError::new(ErrorKind::Bug, error))?;
     let result = super::run_in(ui, context, &cli).and_then(|()| Ok(ui.flush()?));

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::session_row::from_home;
+use crate::session_row::abbreviate_home;
 use crate::ui::{BOLD, DIM, Ui};
 
 /// Show which agents are here
@@ -22,12 +22,12 @@ pub(crate) struct DetectArgs {}
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
-    agents: &'a [Detected],
+    agents: &'a [DetectedAgent],
 }
 
 /// One agent of them.
 #[derive(Serialize)]
-struct Detected {
+struct DetectedAgent {
     id: &'static str,
     name: &'static str,
     installed: bool,
@@ -39,28 +39,28 @@ struct Detected {
 
 pub(crate) fn cmd_detect(ui: &mut Ui, context: &Context, _args: &DetectArgs) -> Result<(), CommandError> {
     // All at once: an agent that keeps its sessions in projects is found by what the others' sessions name.
-    let listing = list::list(context, &Filter { left_out: true, ..Filter::default() });
+    let listing = list::list_sessions(context, &Filter { include_left_out: true, ..Filter::default() });
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }
-    let detected: Vec<Detected> = AGENTS.iter().map(|agent| detect(context, *agent, &listing)).collect();
-    if ui.json() {
+    let detected: Vec<DetectedAgent> = AGENTS.iter().map(|agent| detect_agent(context, *agent, &listing)).collect();
+    if ui.is_json() {
         ui.write_json(&Document { schema: "carryover.detect/2", agents: &detected })?;
     } else {
-        table(ui, context, &detected)?;
+        write_table(ui, context, &detected)?;
     }
     if detected.iter().any(|agent| agent.installed || !agent.stores.is_empty()) {
         return Ok(());
     }
     Err(CommandError::new(ErrorKind::NoAgent, "no agent was found")
-        .hint("run `carryover info` to see where carryover looks for sessions")
-        .hint("run `carryover demo` to see it work without an agent"))
+        .with_hint("run `carryover info` to see where carryover looks for sessions")
+        .with_hint("run `carryover demo` to see it work without an agent"))
 }
 
-fn detect(context: &Context, agent: &'static dyn Agent, listing: &Listing) -> Detected {
+fn detect_agent(context: &Context, agent: &'static dyn Agent, listing: &Listing) -> DetectedAgent {
     let facts = agent.facts();
-    let client = client::installed(context, agent);
-    Detected {
+    let client = client::find_installed(context, agent);
+    DetectedAgent {
         id: facts.id,
         name: facts.name,
         installed: client.is_some(),
@@ -71,7 +71,7 @@ fn detect(context: &Context, agent: &'static dyn Agent, listing: &Listing) -> De
     }
 }
 
-fn table(ui: &mut Ui, context: &Context, detected: &[Detected]) -> Result<(), CommandError> {
+fn write_table(ui: &mut Ui, context: &Context, detected: &[DetectedAgent]) -> Result<(), CommandError> {
     let out = ui.out();
     writeln!(out, "{DIM}{:<13} {:<14} {:>8}  {:<13} STORE{DIM:#}", "AGENT", "CLIENT", "SESSIONS", "NATIVE RESUME")?;
     for agent in detected {
@@ -81,7 +81,7 @@ fn table(ui: &mut Ui, context: &Context, detected: &[Detected]) -> Result<(), Co
             (None, false) => "not installed",
         };
         let native = if agent.native_resume { "yes" } else { "no" };
-        let stores: Vec<String> = agent.stores.iter().map(|store| from_home(context, store.as_ref())).collect();
+        let stores: Vec<String> = agent.stores.iter().map(|store| abbreviate_home(context, store.as_ref())).collect();
         let stores = if stores.is_empty() { "–".to_owned() } else { stores.join(", ") };
         writeln!(out, "{BOLD}{:<13}{BOLD:#} {client:<14} {:>8}  {native:<13} {stores}", agent.id, agent.sessions)?;
     }

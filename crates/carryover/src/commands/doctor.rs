@@ -14,16 +14,16 @@ use crate::ui::{BAD, DIM, DOUBTFUL, GOOD, Paint, Ui};
 #[derive(Args)]
 pub(crate) struct DoctorArgs {}
 
-/// What was found, as `--json` tells it.
+/// The findings, as `--json` tells them.
 #[derive(Serialize)]
-struct Examined<'a> {
+struct DoctorDocument<'a> {
     schema: &'static str,
     version: &'static str,
-    findings: Vec<Found<'a>>,
+    findings: Vec<FindingRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct FindingRow<'a> {
     agent: Option<&'static str>,
     severity: &'static str,
     message: &'a str,
@@ -32,13 +32,13 @@ struct Found<'a> {
 
 pub(crate) fn cmd_doctor(ui: &mut Ui, context: &Context, _args: &DoctorArgs) -> Result<(), CommandError> {
     let findings = doctor::examine(context);
-    if ui.json() {
-        let findings = findings.iter().map(as_json).collect();
+    if ui.is_json() {
+        let findings = findings.iter().map(finding_row).collect();
         let version = env!("CARGO_PKG_VERSION");
-        ui.write_json(&Examined { schema: "carryover.doctor/1", version, findings })?;
+        ui.write_json(&DoctorDocument { schema: "carryover.doctor/1", version, findings })?;
     } else {
         for finding in &findings {
-            tell(ui, finding)?;
+            write_finding(ui, finding)?;
         }
     }
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
@@ -46,22 +46,22 @@ pub(crate) fn cmd_doctor(ui: &mut Ui, context: &Context, _args: &DoctorArgs) -> 
     }
     if findings.iter().all(|finding| finding.agent.is_none()) {
         return Err(CommandError::new(ErrorKind::NoAgent, "no agent was found")
-            .hint("run `carryover info` to see where carryover looks for sessions"));
+            .with_hint("run `carryover info` to see where carryover looks for sessions"));
     }
     Ok(())
 }
 
-fn as_json(finding: &Finding) -> Found<'_> {
-    Found {
+fn finding_row(finding: &Finding) -> FindingRow<'_> {
+    FindingRow {
         agent: finding.agent,
-        severity: words(finding.severity).0,
+        severity: severity_word(finding.severity).0,
         message: &finding.message,
         hint: finding.hint.as_deref(),
     }
 }
 
-fn tell(ui: &mut Ui, finding: &Finding) -> Result<(), CommandError> {
-    let (word, style) = words(finding.severity);
+fn write_finding(ui: &mut Ui, finding: &Finding) -> Result<(), CommandError> {
+    let (word, style) = severity_word(finding.severity);
     let about = finding.agent.unwrap_or("carryover");
     let out = ui.out();
     writeln!(out, "{style}{word:<7}{style:#}  {about:<11}  {}", finding.message)?;
@@ -71,7 +71,7 @@ fn tell(ui: &mut Ui, finding: &Finding) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn words(severity: Severity) -> (&'static str, Paint) {
+fn severity_word(severity: Severity) -> (&'static str, Paint) {
     match severity {
         Severity::Fine => ("fine", GOOD),
         Severity::Note => ("note", DIM),

@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use carryover_agents::Taker;
-use carryover_core::render::{HandoffOptions, Protocol, handoff};
+use carryover_agents::Target;
+use carryover_core::render::{HandoffOptions, Protocol, render_handoff};
 use carryover_engine::context::Context;
-use carryover_engine::handoff::{Distilled, Options, distil_session};
+use carryover_engine::handoff::{DistilledSession, Options, distil_session};
 use clap::{Args, ValueEnum};
 
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
-use crate::delivery::{Delivery, HANDOFF, Prompt, show_command};
+use crate::delivery::{Delivery, HANDOFF_FILE, Prompt, show_command};
 use crate::destination::{Destination, destination_parser};
 use crate::error::CommandError;
-use crate::surroundings::resolved;
+use crate::process_env::resolve_path;
 use crate::ui::Ui;
 
 /// Hand a session over as words
@@ -49,7 +49,7 @@ pub(crate) struct HandoffArgs {
     no_copy: bool,
     /// What the next agent does with handoff.md: ask (the default), brief or silent
     #[arg(long, value_name = "HOW", hide_possible_values = true, hide_short_help = true)]
-    protocol: Option<Told>,
+    protocol: Option<ProtocolArg>,
     /// Write keys, tokens and passwords as they are
     #[arg(long, hide_short_help = true)]
     no_redact: bool,
@@ -58,9 +58,9 @@ pub(crate) struct HandoffArgs {
     launch: bool,
 }
 
-/// What the next agent does first.
+/// How the next agent begins.
 #[derive(Clone, Copy, ValueEnum)]
-enum Told {
+enum ProtocolArg {
     Ask,
     Brief,
     Silent,
@@ -72,22 +72,27 @@ pub(crate) fn cmd_handoff(
     globals: Globals,
     args: &HandoffArgs,
 ) -> Result<(), CommandError> {
-    let project = args.project.as_deref().map(resolved);
-    let session = choice::select(ui, context, globals, &args.session, project.clone())?;
+    let project = args.project.as_deref().map(resolve_path);
+    let session = choice::choose_session(ui, context, globals, &args.session, project.clone())?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
     let distilled = distil_session(context, &session, options)?;
     let name = session.agent.facts().name;
-    let prompt =
-        Prompt::of_session(context, &distilled, name, args.taker(), args.tokens.or(context.config.handoff.tokens))?;
+    let prompt = Prompt::from_session(
+        context,
+        &distilled,
+        name,
+        args.brief_target(),
+        args.tokens.or(context.config.handoff.tokens),
+    )?;
     let delivery = Delivery {
         source: session.agent.facts().id.to_owned(),
         session: session.found.id.0.clone(),
         project: distilled.project.clone(),
-        taker: args.taker().copied(),
-        copy: args.copies(),
+        target: args.brief_target().copied(),
+        copy: args.wants_copy(),
         launch: args.launch,
         dry_run: false,
-        more: vec![(HANDOFF, args.handoff(context, &distilled, name))],
+        extra_files: vec![(HANDOFF_FILE, args.render_handoff(context, &distilled, name))],
         unread: distilled.unread,
         warnings: distilled.warnings,
     };
@@ -95,26 +100,26 @@ pub(crate) fn cmd_handoff(
 }
 
 impl HandoffArgs {
-    fn taker(&self) -> Option<&Taker> {
+    fn brief_target(&self) -> Option<&Target> {
         match &self.target {
-            Some(Destination::Taker(taker)) => Some(taker),
+            Some(Destination::Target(taker)) => Some(taker),
             _ => None,
         }
     }
 
     /// A file alone was asked for, or no copy.
-    fn copies(&self) -> bool {
+    fn wants_copy(&self) -> bool {
         !self.no_copy && (self.copy || !matches!(self.target, Some(Destination::File)))
     }
 
-    fn handoff(&self, context: &Context, distilled: &Distilled, name: &str) -> String {
-        let configured = || Told::from_str(context.config.handoff.protocol.as_deref()?, true).ok();
+    fn render_handoff(&self, context: &Context, distilled: &DistilledSession, name: &str) -> String {
+        let configured = || ProtocolArg::from_str(context.config.handoff.protocol.as_deref()?, true).ok();
         let protocol = match self.protocol.or_else(configured) {
-            Some(Told::Ask) | None => Protocol::Ask,
-            Some(Told::Brief) => Protocol::Brief,
-            Some(Told::Silent) => Protocol::Silent,
+            Some(ProtocolArg::Ask) | None => Protocol::Ask,
+            Some(ProtocolArg::Brief) => Protocol::Brief,
+            Some(ProtocolArg::Silent) => Protocol::Silent,
         };
         let show = show_command(&distilled.brief.session.0, context.env.os);
-        handoff(&distilled.brief, &HandoffOptions { agent_name: name, protocol, show_command: &show })
+        render_handoff(&distilled.brief, &HandoffOptions { agent_name: name, protocol, show_command: &show })
     }
 }

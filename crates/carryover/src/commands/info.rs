@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::args::agent_parser;
 use crate::error::CommandError;
 use crate::quantity;
-use crate::session_row::from_home;
+use crate::session_row::abbreviate_home;
 use crate::ui::{BOLD, Ui};
 
 /// Tell what carryover knows of an agent
@@ -19,7 +19,7 @@ pub(crate) struct InfoArgs {
     agent: Option<&'static dyn Agent>,
 }
 
-/// What is known, as `--json` tells it.
+/// Known facts, as `--json` tells them.
 #[derive(Serialize)]
 struct Info {
     schema: &'static str,
@@ -66,8 +66,8 @@ pub(crate) fn cmd_info(ui: &mut Ui, context: &Context, args: &InfoArgs) -> Resul
         Some(agent) => vec![agent],
         None => AGENTS.to_vec(),
     };
-    let agents: Vec<AgentInfo> = chosen.into_iter().map(|agent| know(context, agent)).collect();
-    if ui.json() {
+    let agents: Vec<AgentInfo> = chosen.into_iter().map(|agent| collect_info(context, agent)).collect();
+    if ui.is_json() {
         let version = env!("CARGO_PKG_VERSION");
         let home = context.home.display().to_string();
         ui.write_json(&Info { schema: "carryover.info/1", version, home, agents })?;
@@ -77,12 +77,12 @@ pub(crate) fn cmd_info(ui: &mut Ui, context: &Context, args: &InfoArgs) -> Resul
         if index > 0 {
             writeln!(ui.out())?;
         }
-        describe(ui, context, agent)?;
+        write_agent(ui, context, agent)?;
     }
     Ok(())
 }
 
-fn know(context: &Context, agent: &dyn Agent) -> AgentInfo {
+fn collect_info(context: &Context, agent: &dyn Agent) -> AgentInfo {
     let facts: &'static Facts = agent.facts();
     let candidates = facts.store_candidates(&context.env);
     AgentInfo {
@@ -97,13 +97,13 @@ fn know(context: &Context, agent: &dyn Agent) -> AgentInfo {
         instruction_files: facts.instruction_files,
         versions_seen: VersionsSeen { oldest: facts.versions_seen.0, newest: facts.versions_seen.1 },
         windows: facts.windows.iter().map(|w| Window { model: w.prefix, tokens: w.tokens }).collect(),
-        windows_as_of: facts.windows_as_of,
+        windows_as_of: facts.windows_checked_on,
         default_window: facts.default_window,
         native_resume: agent.writer().is_some(),
     }
 }
 
-fn describe(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), CommandError> {
+fn write_agent(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), CommandError> {
     let out = ui.out();
     writeln!(out, "{BOLD}{}{BOLD:#}", agent.name)?;
     let names: Vec<&str> = std::iter::once(agent.id).chain(agent.aliases.iter().copied()).collect();
@@ -112,12 +112,13 @@ fn describe(ui: &mut Ui, context: &Context, agent: &AgentInfo) -> Result<(), Com
     for (index, store) in agent.stores.iter().enumerate() {
         let label = if index == 0 { "stores" } else { "" };
         let there = if store.exists { "" } else { " (not there)" };
-        writeln!(out, "  {label:<14} {}{there}", from_home(context, store.path.as_ref()))?;
+        writeln!(out, "  {label:<14} {}{there}", abbreviate_home(context, store.path.as_ref()))?;
     }
     writeln!(out, "  versions read  {} to {}", agent.versions_seen.oldest, agent.versions_seen.newest)?;
     writeln!(out, "  instructions   {}", agent.instruction_files.join(", "))?;
-    let windows = agent.windows.iter().map(|w| format!("{}* {}", w.model, quantity::tokens(w.tokens)));
-    let windows: Vec<String> = windows.chain([format!("others {}", quantity::tokens(agent.default_window))]).collect();
+    let windows = agent.windows.iter().map(|w| format!("{}* {}", w.model, quantity::format_tokens(w.tokens)));
+    let windows: Vec<String> =
+        windows.chain([format!("others {}", quantity::format_tokens(agent.default_window))]).collect();
     writeln!(out, "  token windows  {} (as of {})", windows.join(", "), agent.windows_as_of)?;
     writeln!(out, "  native resume  {}", if agent.native_resume { "yes" } else { "no" })?;
     Ok(())

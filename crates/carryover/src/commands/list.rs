@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Agent, Liveness};
 use carryover_engine::context::Context;
-use carryover_engine::sessions::drift::drifts;
-use carryover_engine::sessions::list::{self, Filter, Listed, Listing};
+use carryover_engine::sessions::drift::find_drifts;
+use carryover_engine::sessions::list::{self, Filter, ListedSession, Listing};
 use clap::Args;
 use serde::Serialize;
 
 use crate::args::agent_parser;
 use crate::error::{CommandError, ErrorKind};
-use crate::session_row::{SessionTable, from_home};
+use crate::process_env::resolve_path;
+use crate::session_row::{SessionTable, abbreviate_home};
 use crate::short_id::ShortIds;
-use crate::surroundings::resolved;
 use crate::ui::{BOLD, DIM, Ui};
 
 /// List sessions of all agents, this project's first
@@ -65,8 +65,8 @@ struct Row<'a> {
 }
 
 pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Result<(), CommandError> {
-    let filter = Filter { agent: args.source, project: args.project.as_deref().map(resolved), ..Filter::default() };
-    let listing = list::list(context, &filter);
+    let filter = Filter { agent: args.source, project: args.project.as_deref().map(resolve_path), ..Filter::default() };
+    let listing = list::list_sessions(context, &filter);
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }
@@ -78,15 +78,15 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     }
     let usual = if args.all { usize::MAX } else { 10 };
     let shown = args.limit.unwrap_or(usual).min(listing.sessions.len());
-    if ui.json() {
-        let sessions = listing.sessions[..shown].iter().map(row).collect();
+    if ui.is_json() {
+        let sessions = listing.sessions[..shown].iter().map(json_row).collect();
         ui.write_json(&Document { schema: "carryover.list/2", sessions, total: listing.sessions.len() })?;
     } else {
-        table(ui, context, &listing.sessions, shown)?;
+        write_table(ui, context, &listing.sessions, shown)?;
     }
     warn_of_drift(ui, &listing)?;
     if listing.sessions.is_empty() {
-        return nothing(ui, context, args, &listing);
+        return explain_empty(ui, context, args, &listing);
     }
     if shown < listing.sessions.len() {
         ui.hint(format_args!("{} more; `--all` shows them", listing.sessions.len() - shown))?;
@@ -94,7 +94,7 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     Ok(())
 }
 
-fn row(session: &Listed) -> Row<'_> {
+fn json_row(session: &ListedSession) -> Row<'_> {
     let found = &session.found;
     Row {
         agent: session.agent.facts().id,
@@ -115,8 +115,8 @@ fn row(session: &Listed) -> Row<'_> {
     }
 }
 
-fn table(ui: &mut Ui, context: &Context, sessions: &[Listed], shown: usize) -> Result<(), CommandError> {
-    let ids = ShortIds::of(sessions);
+fn write_table(ui: &mut Ui, context: &Context, sessions: &[ListedSession], shown: usize) -> Result<(), CommandError> {
+    let ids = ShortIds::from_sessions(sessions);
     let sessions = &sessions[..shown];
     if sessions.is_empty() {
         return Ok(());
@@ -124,11 +124,12 @@ fn table(ui: &mut Ui, context: &Context, sessions: &[Listed], shown: usize) -> R
     let table = SessionTable::new(context, sessions, &ids, ui.width());
     let mixed = sessions.iter().any(|session| session.here) && sessions.iter().any(|session| !session.here);
     let out = ui.out();
-    writeln!(out, "{DIM}{}{DIM:#}", table.heading())?;
+    writeln!(out, "{DIM}{}{DIM:#}", table.heading_line())?;
     let mut here = None;
     for (line, session) in table.lines().zip(sessions) {
         if mixed && here != Some(session.here) {
-            let heading = if session.here { from_home(context, &context.cwd) } else { "other projects".to_owned() };
+            let heading =
+                if session.here { abbreviate_home(context, &context.cwd) } else { "other projects".to_owned() };
             writeln!(out, "{BOLD}{heading}{BOLD:#}")?;
             here = Some(session.here);
         }
@@ -139,14 +140,14 @@ fn table(ui: &mut Ui, context: &Context, sessions: &[Listed], shown: usize) -> R
 
 /// A session whose records we do not know is never an empty success.
 fn warn_of_drift(ui: &mut Ui, listing: &Listing) -> Result<(), CommandError> {
-    for drift in drifts(listing) {
+    for drift in find_drifts(listing) {
         ui.warning(format_args!("{}: {drift}; run `carryover doctor`", drift.agent.facts().name))?;
     }
     Ok(())
 }
 
 /// Nothing to list can mean three things.
-fn nothing(ui: &mut Ui, context: &Context, args: &ListArgs, listing: &Listing) -> Result<(), CommandError> {
+fn explain_empty(ui: &mut Ui, context: &Context, args: &ListArgs, listing: &Listing) -> Result<(), CommandError> {
     if !listing.failures.is_empty() {
         return Err(CommandError::new(ErrorKind::Io, "no session could be read"));
     }
@@ -154,7 +155,7 @@ fn nothing(ui: &mut Ui, context: &Context, args: &ListArgs, listing: &Listing) -
         AGENTS.iter().filter(|agent| args.source.is_none_or(|source| source.facts().id == agent.facts().id));
     if looked_at.clone().all(|agent| agent.stores(&context.env).is_empty()) {
         return Err(CommandError::new(ErrorKind::NoAgent, "no agent with sessions was found")
-            .hint("run `carryover info` to see where carryover looks for sessions"));
+            .with_hint("run `carryover info` to see where carryover looks for sessions"));
     }
     ui.status("no sessions")?;
     Ok(())

@@ -17,14 +17,14 @@ mod watch;
 
 use carryover_agents::Os;
 use carryover_engine::context::Context;
-use carryover_engine::own::closed::{self, OpenToOthers};
+use carryover_engine::own::permissions::{self, OpenToOthers};
 use carryover_engine::write::scratch;
 use clap::Subcommand;
 
 use crate::args::Cli;
 use crate::error::{CommandError, ErrorKind};
-use crate::shell::quote;
-use crate::surroundings;
+use crate::process_env;
+use crate::shell::quote_word;
 use crate::ui::Ui;
 
 /// What can be done.
@@ -50,27 +50,27 @@ pub(crate) enum Command {
 pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
     match &cli.command {
         Command::Completions(args) => completions::cmd_completions(ui, args),
-        Command::Config(args) => config::cmd_config(ui, &surroundings::environment()?, args),
+        Command::Config(args) => config::cmd_config(ui, &process_env::read_env()?, args),
         // It is there to tell what is wrong, the configuration included.
-        Command::Doctor(_) => run_in(ui, &surroundings::context_whatever_the_config()?.0, cli),
-        // What they do depends little on it, and taking back must not depend on it at all.
+        Command::Doctor(_) => run_in(ui, &process_env::context_or_defaults()?.0, cli),
+        // They depend little on it, and taking back must not depend on it at all.
         Command::Undo(_) | Command::Info(_) | Command::Demo(_) => {
-            let (context, broken) = surroundings::context_whatever_the_config()?;
+            let (context, broken) = process_env::context_or_defaults()?;
             if let Some(error) = broken {
                 ui.warning(format_args!("{error}; going on without it"))?;
             }
             run_in(ui, &context, cli)
         }
-        _ => run_in(ui, &surroundings::context()?, cli),
+        _ => run_in(ui, &process_env::open_context()?, cli),
     }
 }
 
 /// Looks whether others can write to our own folder: a command that writes does nothing then, any other says so.
-fn tell_if_open(ui: &mut Ui, context: &Context, command: &Command) -> Result<(), CommandError> {
-    let Err(open) = closed::check(&context.home) else { return Ok(()) };
+fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result<(), CommandError> {
+    let Err(open) = permissions::check_private(&context.home) else { return Ok(()) };
     match command {
         Command::Resume(_) | Command::Handoff(_) | Command::Capture(_) | Command::Undo(_) | Command::Watch(_) => {
-            Err(close_first(open, context.env.os))
+            Err(open_folder_error(open, context.env.os))
         }
         Command::Detect(_) | Command::List(_) | Command::Show(_) | Command::Brief(_) | Command::Info(_) => {
             Ok(ui.warning(open)?)
@@ -80,21 +80,21 @@ fn tell_if_open(ui: &mut Ui, context: &Context, command: &Command) -> Result<(),
     }
 }
 
-/// What to do about a folder of ours that others can write to.
-fn close_first(open: OpenToOthers, os: Os) -> CommandError {
-    let path = quote(&open.path().to_string_lossy(), os);
+/// The error, with its remedy, for a folder of ours that others can write to.
+fn open_folder_error(open: OpenToOthers, os: Os) -> CommandError {
+    let path = quote_word(&open.path().to_string_lossy(), os);
     let hint = match &open {
         OpenToOthers::Writable(_) => format!("look at what is in it, then close it: `chmod go-w {path}`"),
         OpenToOthers::Foreign(_) => format!("look at what is in it, then take it: `sudo chown \"$(id -u)\" {path}`"),
     };
-    CommandError::new(ErrorKind::Io, open).hint(hint)
+    CommandError::new(ErrorKind::Io, open).with_hint(hint)
 }
 
 /// Runs a command in given surroundings.
 fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError> {
     let globals = cli.globals;
-    tell_if_open(ui, context, &cli.command)?;
-    scratch::sweep(context);
+    check_own_folder(ui, context, &cli.command)?;
+    scratch::sweep_abandoned(context);
     match &cli.command {
         Command::Detect(args) => detect::cmd_detect(ui, context, args),
         Command::List(args) => list::cmd_list(ui, context, args),

@@ -2,20 +2,20 @@
 
 mod captured;
 mod native;
-mod words;
+mod text;
 
 use std::path::PathBuf;
 
-use carryover_agents::{AGENTS, Agent, Taker};
+use carryover_agents::{AGENTS, Agent, Target};
 use carryover_engine::client;
 use carryover_engine::context::Context;
 use clap::Args;
 
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
-use crate::destination::taker_parser;
+use crate::destination::target_parser;
 use crate::error::CommandError;
-use crate::launch::refuse_missing;
+use crate::launch::refuse_missing_client;
 use crate::ui::Ui;
 use native::NotNative;
 
@@ -42,8 +42,8 @@ pub(crate) struct ResumeArgs {
     #[command(flatten)]
     session: SessionArgs,
     /// The agent to go on in
-    #[arg(long, short, value_name = "AGENT", value_parser = taker_parser(), hide_possible_values = true)]
-    target: Option<Taker>,
+    #[arg(long, short, value_name = "AGENT", value_parser = target_parser(), hide_possible_values = true)]
+    target: Option<Target>,
     /// The folder to go on in [default: the session's own]
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
@@ -80,38 +80,38 @@ pub(crate) fn cmd_resume(
     globals: Globals,
     args: &ResumeArgs,
 ) -> Result<(), CommandError> {
-    if let Some(portable) = captured::portable(context, args)? {
-        return captured::go_on(ui, context, args, portable);
+    if let Some(portable) = captured::find_portable(context, args)? {
+        return captured::resume_portable(ui, context, args, portable);
     }
     let mut session = match &args.file {
-        Some(file) => captured::session(context, file)?,
-        None => choice::select(ui, context, globals, &args.session, None)?,
+        Some(file) => captured::find_session(context, file)?,
+        None => choice::choose_session(ui, context, globals, &args.session, None)?,
     };
     if let Some(unmasked) = session.agent.as_captured().filter(|_| args.no_redact) {
         session.agent = unmasked;
     }
-    let target = target(context, args, session.agent)?;
+    let target = choose_target(context, args, session.agent)?;
     if args.launch {
-        refuse_missing(context, Some(&target))?;
+        refuse_missing_client(context, Some(&target))?;
     }
     if args.prompt {
-        return words::as_prompt(ui, context, &session, &target, args, Vec::new());
+        return text::as_prompt(ui, context, &session, &target, args, Vec::new());
     }
     if args.context_only {
-        return words::as_context(ui, context, &session, &target, args, Vec::new());
+        return text::as_context(ui, context, &session, &target, args, Vec::new());
     }
-    let Some(agent) = carryover_agents::by_name(target.id) else {
+    let Some(agent) = carryover_agents::agent_by_name(target.id) else {
         if args.native {
             return Err(CommandError::usage(format!("{} takes no sessions", target.name))
-                .hint("without `--native`, it gets a brief where it reads its rules"));
+                .with_hint("without `--native`, it gets a brief where it reads its rules"));
         }
         let why = format!("{} takes no sessions: it gets a brief where it reads its rules", target.name);
-        return words::as_context(ui, context, &session, &target, args, vec![why]);
+        return text::as_context(ui, context, &session, &target, args, vec![why]);
     };
-    match native::go_on_natively(ui, context, &session, agent, args) {
+    match native::resume_natively(ui, context, &session, agent, args) {
         Ok(()) => Ok(()),
         Err(NotNative::CannotHold(error)) if !args.native => {
-            words::as_prompt(ui, context, &session, &target, args, vec![format!("{error}: it gets a prompt instead")])
+            text::as_prompt(ui, context, &session, &target, args, vec![format!("{error}: it gets a prompt instead")])
         }
         Err(NotNative::CannotHold(error)) => Err(error.into()),
         Err(NotNative::Failed(error)) => Err(error),
@@ -119,19 +119,19 @@ pub(crate) fn cmd_resume(
 }
 
 /// The agent that is named, configured, or the only other one here.
-fn target(context: &Context, args: &ResumeArgs, source: &dyn Agent) -> Result<Taker, CommandError> {
-    let configured = || context.config.resume.target.as_deref().and_then(Taker::by_name);
+fn choose_target(context: &Context, args: &ResumeArgs, source: &dyn Agent) -> Result<Target, CommandError> {
+    let configured = || context.config.resume.target.as_deref().and_then(Target::by_name);
     if let Some(target) = args.target.or_else(configured) {
         return Ok(target);
     }
     let takers = || AGENTS.iter().copied().filter(|agent| agent.writer().is_some());
     let others = takers().filter(|agent| agent.facts().id != source.facts().id);
-    let mut here = others.filter(|agent| client::installed(context, *agent).is_some());
+    let mut here = others.filter(|agent| client::find_installed(context, *agent).is_some());
     if let (Some(only), None) = (here.next(), here.next()) {
-        return Ok(Taker::of(only.facts()));
+        return Ok(Target::from_facts(only.facts()));
     }
     let names: Vec<&str> = takers().map(|agent| agent.facts().id).collect();
     Err(CommandError::usage("no target was named")
-        .hint(format!("name one with `--target AGENT`: {}", names.join(", ")))
-        .hint("`carryover config set resume.target AGENT` makes it the default"))
+        .with_hint(format!("name one with `--target AGENT`: {}", names.join(", ")))
+        .with_hint("`carryover config set resume.target AGENT` makes it the default"))
 }

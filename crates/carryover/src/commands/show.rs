@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use carryover_core::transcript::EntryRef;
-use carryover_engine::carry::canonical::canonical;
+use carryover_engine::carry::canonical::build_canonical;
 use carryover_engine::context::Context;
 use carryover_engine::remember_messages;
-use carryover_engine::sessions::list::Listed;
+use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::read;
 use carryover_engine::sessions::unread::Unread;
 use clap::{Args, ValueEnum};
@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::{CommandError, ErrorKind};
-use crate::surroundings::resolved;
+use crate::process_env::resolve_path;
 use crate::ui::Ui;
 use crate::view::{self, View};
 
@@ -59,8 +59,8 @@ enum Format {
 }
 
 pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &ShowArgs) -> Result<(), CommandError> {
-    let project = args.project.as_deref().map(resolved);
-    let session = choice::select(ui, context, globals, &args.session, project)?;
+    let project = args.project.as_deref().map(resolve_path);
+    let session = choice::choose_session(ui, context, globals, &args.session, project)?;
     if session.found.drifted {
         let name = session.agent.facts().name;
         ui.warning(format_args!("{name}: the format of this session has changed; run `carryover doctor`"))?;
@@ -69,33 +69,33 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
         return show_uasf(ui, &session, args.no_redact);
     }
     let is_whole = args.full || !args.entry.is_empty();
-    let mut transcript = read::transcript(&session, is_whole)?;
+    let mut transcript = read::full_transcript(&session, is_whole)?;
     // A listing's title is the one that the user knows it by.
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     // The count is exact now; that a listing cannot tell it next time is no reason to fail here.
     drop(remember_messages(context, &session.found.source, transcript.n_messages() as u64));
-    tell_unread(ui, &Unread::of_transcript(session.agent, &transcript))?;
+    warn_unread(ui, &Unread::from_transcript(session.agent, &transcript))?;
     let agent = session.agent;
-    let mut view = if is_whole { View::full(agent, transcript) } else { View::live(agent, transcript)? };
+    let mut view = if is_whole { View::new_full(agent, transcript) } else { View::new_live(agent, transcript)? };
     if !args.entry.is_empty() {
         view.keep_entries(&args.entry);
         if view.items.is_empty() {
             return Err(CommandError::new(ErrorKind::NotFound, "there is no such entry in this session")
-                .hint("`carryover brief` and `carryover show --full --json` name the places of entries"));
+                .with_hint("`carryover brief` and `carryover show --full --json` name the places of entries"));
         }
     }
-    let format = if ui.json() { Format::Json } else { args.format };
+    let format = if ui.is_json() { Format::Json } else { args.format };
     match format {
-        Format::Json | Format::Uasf => ui.write_json(&view::document(&view))?,
-        Format::Markdown => view::markdown(ui.out(), &view, &context.env.zone)?,
-        Format::Text => view::text(ui.out(), &view, &context.env.zone)?,
+        Format::Json | Format::Uasf => ui.write_json(&view::view_document(&view))?,
+        Format::Markdown => view::write_markdown(ui.out(), &view, &context.env.zone)?,
+        Format::Text => view::write_text(ui.out(), &view, &context.env.zone)?,
     }
     Ok(())
 }
 
-fn show_uasf(ui: &mut Ui, session: &Listed, no_redact: bool) -> Result<(), CommandError> {
-    let told = canonical(session)?;
-    tell_unread(ui, &told.unread)?;
+fn show_uasf(ui: &mut Ui, session: &ListedSession, no_redact: bool) -> Result<(), CommandError> {
+    let told = build_canonical(session)?;
+    warn_unread(ui, &told.unread)?;
     for warning in &told.warnings {
         ui.warning(warning)?;
     }
@@ -103,6 +103,6 @@ fn show_uasf(ui: &mut Ui, session: &Listed, no_redact: bool) -> Result<(), Comma
     Ok(())
 }
 
-fn tell_unread(ui: &mut Ui, unread: &Unread) -> Result<(), CommandError> {
+fn warn_unread(ui: &mut Ui, unread: &Unread) -> Result<(), CommandError> {
     unread.warnings().into_iter().try_for_each(|warning| Ok(ui.warning(warning)?))
 }

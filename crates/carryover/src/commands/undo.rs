@@ -1,12 +1,12 @@
 //! `carryover undo`.
 
 use carryover_engine::context::Context;
-use carryover_engine::write::undo::{self, TakenOut, UndoError, Undoable};
+use carryover_engine::write::undo::{self, RemovedPart, UndoError, Undoable};
 use clap::Args;
 use serde::Serialize;
 
 use crate::error::CommandError;
-use crate::session_row::from_home;
+use crate::session_row::abbreviate_home;
 use crate::ui::{DIM, Ui};
 
 /// Take back what a resume wrote
@@ -23,9 +23,9 @@ pub(crate) struct UndoArgs {
     force: bool,
 }
 
-/// What was taken back, as `--json` tells it.
+/// The report, as `--json` tells it.
 #[derive(Serialize)]
-struct Taken<'a> {
+struct UndoDocument<'a> {
     schema: &'static str,
     undo_id: &'a str,
     target: &'a str,
@@ -36,19 +36,20 @@ struct Taken<'a> {
 }
 
 pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<(), CommandError> {
-    let id = chosen(ui, context, args)?;
-    let undone = undo::undo(context, id.as_deref(), args.force).map_err(|error| explain(context, error))?;
+    let id = choose_id(ui, context, args)?;
+    let undone =
+        undo::undo_resume(context, id.as_deref(), args.force).map_err(|error| explain_error(context, error))?;
     for warning in &undone.warnings {
         ui.warning(warning)?;
     }
-    if ui.json() {
-        ui.write_json(&Taken {
+    if ui.is_json() {
+        ui.write_json(&UndoDocument {
             schema: "carryover.undo/1",
             undo_id: &undone.id,
             target: &undone.target,
             session_id: &undone.session,
             removed: undone.removed.iter().map(|path| path.display().to_string()).collect(),
-            changed: undone.taken_out.iter().map(|taken| taken.file.display().to_string()).collect(),
+            changed: undone.removed_parts.iter().map(|taken| taken.file.display().to_string()).collect(),
             warnings: &undone.warnings,
         })?;
         return Ok(());
@@ -58,38 +59,38 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
     } else {
         ui.status(format_args!("took back {} session {}", undone.target, undone.session))?;
     }
-    for TakenOut { what, file } in &undone.taken_out {
-        ui.status(format_args!("  took our {what} out of {DIM}{}{DIM:#}", from_home(context, file)))?;
+    for RemovedPart { kind: what, file } in &undone.removed_parts {
+        ui.status(format_args!("  took our {what} out of {DIM}{}{DIM:#}", abbreviate_home(context, file)))?;
     }
     for path in &undone.removed {
-        ui.status(format_args!("  removed {DIM}{}{DIM:#}", from_home(context, path)))?;
+        ui.status(format_args!("  removed {DIM}{}{DIM:#}", abbreviate_home(context, path)))?;
     }
     Ok(())
 }
 
 /// The id that was given. Force without one is bounded to this project, and what it is about to take is told first.
-fn chosen(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<Option<String>, CommandError> {
+fn choose_id(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<Option<String>, CommandError> {
     if args.id.is_some() || !args.force {
         return Ok(args.id.clone());
     }
-    let last = undo::last_here(context).map_err(|error| explain(context, error))?;
-    ui.status(format_args!("the last resume of this project: {}", line(&last)))?;
+    let last = undo::last_here(context).map_err(|error| explain_error(context, error))?;
+    ui.status(format_args!("the last resume of this project: {}", undoable_line(&last)))?;
     Ok(Some(last.id))
 }
 
 /// An id that is not known is answered with those that are, one that is too short with those that it fits.
-fn explain(context: &Context, error: UndoError) -> CommandError {
+fn explain_error(context: &Context, error: UndoError) -> CommandError {
     let known = match &error {
-        UndoError::NotFound(_) | UndoError::NothingHere | UndoError::Unreadable { .. } => undo::undoable(context),
+        UndoError::NotFound(_) | UndoError::NothingHere | UndoError::Unreadable { .. } => undo::list_undoable(context),
         UndoError::Ambiguous { fitting, .. } => fitting.clone(),
         _ => Vec::new(),
     };
-    let unreadable = if let UndoError::NotFound(_) = &error { undo::unreadable(context) } else { Vec::new() };
+    let unreadable = if let UndoError::NotFound(_) = &error { undo::unreadable_journals(context) } else { Vec::new() };
     let told = unreadable.iter().map(|journal| format!("{} cannot be read", journal.display()));
-    CommandError::from(error).details(known.iter().map(line).chain(told))
+    CommandError::from(error).with_details(known.iter().map(undoable_line).chain(told))
 }
 
-fn line(one: &Undoable) -> String {
+fn undoable_line(one: &Undoable) -> String {
     // A brief is in no session.
     let session = if one.session.is_empty() { String::new() } else { format!("  session {}", one.session) };
     format!("{}  {} → {}{session}", one.id, one.source, one.target)

@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use carryover_core::plain::{one_line, plain};
+use carryover_core::plain::{one_line, strip_hidden};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Call, CallId, Entry, FailureKind, Origin, Outcome, Part, Status};
 use jiff::tz::TimeZone;
 
-use super::{View, used};
+use super::{View, usage};
 
 /// How much of a tool's output is shown where not everything is.
-const LINES: usize = 8;
-const CHARACTERS: usize = 800;
+const MAX_OUTPUT_LINES: usize = 8;
+const MAX_OUTPUT_CHARS: usize = 800;
 
 /// Who speaks in an entry.
-pub(super) fn speaker(view: &View, entry: &Entry) -> Option<String> {
+pub(super) fn speaker_name(view: &View, entry: &Entry) -> Option<String> {
     let name = match (&entry.body, entry.origin) {
         (Body::Prompt(_), Origin::User) => "You".to_owned(),
         (Body::Prompt(_), Origin::Hook) => "Attached".to_owned(),
@@ -30,8 +30,8 @@ pub(super) fn speaker(view: &View, entry: &Entry) -> Option<String> {
     Some(if entry.side { format!("{name}, sub-agent") } else { name })
 }
 
-/// What happened besides the conversation, in a few words; `None` where it means nothing to people.
-pub(super) fn event(body: &Body) -> Option<String> {
+/// An event besides the conversation, in a few words; `None` where it means nothing to people.
+pub(super) fn describe_event(body: &Body) -> Option<String> {
     match body {
         Body::Compacted(_) => Some("the context was compacted here".to_owned()),
         Body::Rewound { turns } => Some(format!("the last {turns} turns before this were taken back")),
@@ -53,11 +53,11 @@ fn failure_word(kind: FailureKind) -> &'static str {
 }
 
 /// The text of parts, with a word for each blob.
-pub(super) fn parts(parts: &[Part]) -> String {
+pub(super) fn render_parts(parts: &[Part]) -> String {
     let words: Vec<Cow<'_, str>> = parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) => plain(text),
+            Part::Text(text) => strip_hidden(text),
             Part::Blob(blob) => {
                 let name = blob.name.as_deref().map(|name| format!(" {}", one_line(name, 80))).unwrap_or_default();
                 Cow::Owned(format!("[{}{name}]", one_line(&blob.media_type, 40)))
@@ -69,13 +69,13 @@ pub(super) fn parts(parts: &[Part]) -> String {
 
 /// The tools of the calls so far: outcomes of parallel calls come after all of them, and need a name.
 #[derive(Default)]
-pub(super) struct Calls<'a> {
+pub(super) struct CallTools<'a> {
     tools: BTreeMap<&'a CallId, &'a str>,
     last: Option<&'a CallId>,
 }
 
-impl<'a> Calls<'a> {
-    pub(super) fn note(&mut self, call: &'a Call) {
+impl<'a> CallTools<'a> {
+    pub(super) fn record_call(&mut self, call: &'a Call) {
         self.tools.insert(&call.id, &call.tool);
         self.last = Some(&call.id);
     }
@@ -88,7 +88,7 @@ impl<'a> Calls<'a> {
 }
 
 /// How a call ended, where that needs saying.
-pub(super) fn ending(outcome: &Outcome) -> Option<String> {
+pub(super) fn describe_ending(outcome: &Outcome) -> Option<String> {
     let word = match outcome.status {
         Status::Done => return outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}")),
         Status::Failed => "failed",
@@ -98,12 +98,12 @@ pub(super) fn ending(outcome: &Outcome) -> Option<String> {
 }
 
 /// The beginning of a long output.
-pub(super) fn shortened(text: &str, full: bool) -> String {
+pub(super) fn shorten_output(text: &str, full: bool) -> String {
     if full {
         return text.to_owned();
     }
-    let head: String = text.chars().take(CHARACTERS).collect();
-    let mut lines: Vec<&str> = head.lines().take(LINES).collect();
+    let head: String = text.chars().take(MAX_OUTPUT_CHARS).collect();
+    let mut lines: Vec<&str> = head.lines().take(MAX_OUTPUT_LINES).collect();
     let left = text.lines().count().saturating_sub(lines.len());
     let more = match left {
         0 if head.len() == text.len() => None,
@@ -116,27 +116,27 @@ pub(super) fn shortened(text: &str, full: bool) -> String {
 }
 
 /// A time of day, for headings.
-pub(super) fn clock(at: Option<Timestamp>, zone: &TimeZone) -> String {
-    at.map(|at| zoned(at, zone).strftime("%H:%M").to_string()).unwrap_or_default()
+pub(super) fn time_of_day(at: Option<Timestamp>, zone: &TimeZone) -> String {
+    at.map(|at| to_zoned(at, zone).strftime("%H:%M").to_string()).unwrap_or_default()
 }
 
 /// From when to when.
-pub(super) fn span(from: Option<Timestamp>, to: Option<Timestamp>, zone: &TimeZone) -> Option<String> {
-    let from = zoned(from?, zone);
+pub(super) fn time_span(from: Option<Timestamp>, to: Option<Timestamp>, zone: &TimeZone) -> Option<String> {
+    let from = to_zoned(from?, zone);
     let start = from.strftime("%Y-%m-%d %H:%M").to_string();
-    let Some(to) = to.map(|to| zoned(to, zone)) else { return Some(start) };
+    let Some(to) = to.map(|to| to_zoned(to, zone)) else { return Some(start) };
     let same_day = from.date() == to.date();
     let end = to.strftime(if same_day { "%H:%M" } else { "%Y-%m-%d %H:%M" });
     Some(format!("{start} to {end}"))
 }
 
-fn zoned(at: Timestamp, zone: &TimeZone) -> jiff::Zoned {
+fn to_zoned(at: Timestamp, zone: &TimeZone) -> jiff::Zoned {
     let instant = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     instant.to_zoned(zone.clone())
 }
 
 /// The lines that head a rendering: whose session it is, where, when, how big.
-pub(super) fn header(view: &View, zone: &TimeZone) -> Vec<String> {
+pub(super) fn header_lines(view: &View, zone: &TimeZone) -> Vec<String> {
     let header = &view.transcript.header;
     let mut lines = vec![format!("{} session {}", view.agent.facts().name, one_line(&header.session.0, 80))];
     if let Some(project) = &header.project {
@@ -146,19 +146,19 @@ pub(super) fn header(view: &View, zone: &TimeZone) -> Vec<String> {
     let model = header.model.as_deref().map(|model| one_line(model, 60));
     let version = header.client_version.as_deref().map(|version| format!("client {}", one_line(version, 30)));
     let messages = format!("{} messages", view.transcript.n_messages());
-    let tokens = format!("about {} tokens in context", crate::quantity::tokens(view.tokens()));
-    let facts = [model, version, span(header.started_at, header.updated_at, zone), Some(messages), Some(tokens)];
+    let tokens = format!("about {} tokens in context", crate::quantity::format_tokens(view.count_tokens()));
+    let facts = [model, version, time_span(header.started_at, header.updated_at, zone), Some(messages), Some(tokens)];
     lines.push(facts.into_iter().flatten().collect::<Vec<_>>().join(", "));
-    if let Some(told) = view.transcript.used() {
-        lines.extend(used::tokens_line(&told));
-        lines.extend(used::limits_line(&told, zone));
+    if let Some(told) = view.transcript.total_usage() {
+        lines.extend(usage::tokens_line(&told));
+        lines.extend(usage::limits_line(&told, zone));
     }
-    lines.extend(used::begun_line(&header.begun));
+    lines.extend(usage::begun_line(&header.start_settings));
     lines
 }
 
 /// The title, or what stands for it.
-pub(super) fn title(view: &View) -> String {
+pub(super) fn title_line(view: &View) -> String {
     view.transcript.header.title.as_deref().map_or_else(|| "(no title)".to_owned(), |title| one_line(title, 160))
 }
 
@@ -168,10 +168,10 @@ mod tests {
 
     #[test]
     fn long_outputs_say_how_much_is_left() {
-        assert_eq!(shortened("a\nb", false), "a\nb");
+        assert_eq!(shorten_output("a\nb", false), "a\nb");
         let long = (1..=20).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
-        assert!(shortened(&long, false).ends_with("8\n… 12 more lines (`--full` shows them)"));
-        assert_eq!(shortened(&long, true), long);
-        assert!(shortened(&"x".repeat(5000), false).ends_with("x\n… (`--full` shows the rest)"));
+        assert!(shorten_output(&long, false).ends_with("8\n… 12 more lines (`--full` shows them)"));
+        assert_eq!(shorten_output(&long, true), long);
+        assert!(shorten_output(&"x".repeat(5000), false).ends_with("x\n… (`--full` shows the rest)"));
     }
 }

@@ -1,11 +1,11 @@
 //! A transcript as data.
 
 use carryover_core::json::Json;
-use carryover_core::transcript::{Begun, Body, Entry, Origin, Part, Permission, Status};
+use carryover_core::transcript::{Body, Entry, Origin, Part, Permission, StartSettings, Status};
 use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
-use super::used::{TokensRow, UsedRow};
+use super::usage::{TokensRow, UsageRow};
 use super::{Item, View};
 
 /// A session, as `show --json` tells it.
@@ -20,20 +20,20 @@ pub(crate) struct Document<'a> {
     model: Option<&'a str>,
     client_version: Option<&'a str>,
     permission: Permission,
-    begun: &'a Begun,
+    begun: &'a StartSettings,
     started_at: Option<String>,
     updated_at: Option<String>,
     messages: usize,
     tokens: u64,
-    tokens_used: Option<UsedRow>,
+    tokens_used: Option<UsageRow>,
     rejected: usize,
     unread: Unread,
-    entries: Vec<Row<'a>>,
+    entries: Vec<EntryRow<'a>>,
 }
 
 /// One entry; what does not apply is left out.
 #[derive(Serialize)]
-struct Row<'a> {
+struct EntryRow<'a> {
     kind: &'a str,
     live: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ struct Row<'a> {
     /// Where it stands in its source: a file of the session and a byte.
     position: Position,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    parts: Vec<Piece<'a>>,
+    parts: Vec<PartRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ struct Row<'a> {
     status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// What the client counted for a reply.
+    /// The client's own count for a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens_used: Option<TokensRow>,
 }
@@ -74,15 +74,15 @@ struct Position {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Piece<'a> {
+enum PartRow<'a> {
     Text { text: &'a str },
     Blob { media_type: &'a str, name: Option<&'a str> },
 }
 
 /// The view as a document.
-pub(crate) fn document(view: &View) -> Document<'_> {
+pub(crate) fn view_document(view: &View) -> Document<'_> {
     let header = &view.transcript.header;
-    let unread = Unread::of_transcript(view.agent, &view.transcript);
+    let unread = Unread::from_transcript(view.agent, &view.transcript);
     Document {
         schema: "carryover.session/1",
         agent: view.agent.facts().id,
@@ -93,62 +93,62 @@ pub(crate) fn document(view: &View) -> Document<'_> {
         model: header.model.as_deref(),
         client_version: header.client_version.as_deref(),
         permission: header.permission,
-        begun: &header.begun,
+        begun: &header.start_settings,
         started_at: header.started_at.map(|at| at.to_string()),
         updated_at: header.updated_at.map(|at| at.to_string()),
         messages: view.transcript.n_messages(),
-        tokens: view.tokens(),
-        tokens_used: view.transcript.used().map(UsedRow::from),
+        tokens: view.count_tokens(),
+        tokens_used: view.transcript.total_usage().map(UsageRow::from),
         rejected: unread.count,
         unread,
-        entries: view.items.iter().map(|item| row(view, item)).collect(),
+        entries: view.items.iter().map(|item| item_row(view, item)).collect(),
     }
 }
 
-fn row<'a>(view: &'a View, item: &Item) -> Row<'a> {
+fn item_row<'a>(view: &'a View, item: &Item) -> EntryRow<'a> {
     match *item {
-        Item::Entry { index, live } => entry(view, &view.transcript.entries[index], live),
+        Item::Entry { index, live } => entry_row(view, &view.transcript.entries[index], live),
         Item::Answer { call, text } => {
             let asked = &view.transcript.entries[call];
             let id = if let Body::Call(call) = &asked.body { Some(&*call.id.0) } else { None };
-            Row {
+            EntryRow {
                 kind: "outcome",
                 origin: Origin::Harness,
                 text: Some(text),
                 call: id,
-                status: Some(status(Status::Interrupted)),
-                ..bare(asked, true)
+                status: Some(status_word(Status::Interrupted)),
+                ..base_row(asked, true)
             }
         }
     }
 }
 
-fn entry<'a>(view: &View, entry: &'a Entry, live: bool) -> Row<'a> {
-    let row = bare(entry, live);
+fn entry_row<'a>(view: &View, entry: &'a Entry, live: bool) -> EntryRow<'a> {
+    let row = base_row(entry, live);
     match &entry.body {
-        Body::Reasoning(reasoning) => Row { text: Some(&reasoning.text), ..row },
-        Body::Failure(failure) => Row { text: Some(&failure.message), ..row },
-        Body::Call(call) => Row {
+        Body::Reasoning(reasoning) => EntryRow { text: Some(&reasoning.text), ..row },
+        Body::Failure(failure) => EntryRow { text: Some(&failure.message), ..row },
+        Body::Call(call) => EntryRow {
             call: Some(&call.id.0),
             tool: Some(&call.tool),
             action: Some(view.agent.action(call, None).kind()),
             input: Some(&call.input),
             ..row
         },
-        Body::Outcome(outcome) => Row {
+        Body::Outcome(outcome) => EntryRow {
             call: Some(&outcome.call.0),
-            status: Some(status(outcome.status)),
+            status: Some(status_word(outcome.status)),
             exit_code: outcome.exit_code,
             ..row
         },
-        Body::Opaque(kind) => Row { text: Some(kind), ..row },
+        Body::Opaque(kind) => EntryRow { text: Some(kind), ..row },
         _ => row,
     }
 }
 
-/// What every entry has.
-fn bare(entry: &Entry, live: bool) -> Row<'_> {
-    Row {
+/// The fields that every entry has.
+fn base_row(entry: &Entry, live: bool) -> EntryRow<'_> {
+    EntryRow {
         kind: entry.body.kind(),
         live,
         at: entry.at.map(|at| at.to_string()),
@@ -156,7 +156,7 @@ fn bare(entry: &Entry, live: bool) -> Row<'_> {
         side: entry.side,
         entry: entry.key.reference().to_string(),
         position: Position { file: entry.key.file, offset: entry.key.offset },
-        parts: entry.body.parts().iter().map(piece).collect(),
+        parts: entry.body.parts().iter().map(part_row).collect(),
         text: None,
         call: None,
         tool: None,
@@ -168,14 +168,14 @@ fn bare(entry: &Entry, live: bool) -> Row<'_> {
     }
 }
 
-fn piece(part: &Part) -> Piece<'_> {
+fn part_row(part: &Part) -> PartRow<'_> {
     match part {
-        Part::Text(text) => Piece::Text { text },
-        Part::Blob(blob) => Piece::Blob { media_type: &blob.media_type, name: blob.name.as_deref() },
+        Part::Text(text) => PartRow::Text { text },
+        Part::Blob(blob) => PartRow::Blob { media_type: &blob.media_type, name: blob.name.as_deref() },
     }
 }
 
-fn status(status: Status) -> &'static str {
+fn status_word(status: Status) -> &'static str {
     match status {
         Status::Done => "done",
         Status::Failed => "failed",

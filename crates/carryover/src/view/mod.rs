@@ -6,19 +6,19 @@ mod entries;
 mod json;
 mod markdown;
 mod text;
-mod used;
+mod usage;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use carryover_agents::{Agent, AgentError};
-use carryover_core::live::{self, Alive};
+use carryover_core::live::{self, LiveItem};
 use carryover_core::tokens;
 use carryover_core::transcript::{Body, Call, Entry, EntryRef, Part, Transcript};
 
-pub(crate) use json::document;
-pub(crate) use markdown::markdown;
-pub(crate) use text::text;
+pub(crate) use json::view_document;
+pub(crate) use markdown::write_markdown;
+pub(crate) use text::write_text;
 
 /// A transcript with what is shown of it.
 pub(crate) struct View {
@@ -34,31 +34,31 @@ pub(crate) struct View {
 pub(crate) enum Item {
     /// The entry at this index, and whether the model would see it next.
     Entry { index: usize, live: bool },
-    /// What the client answers to the call at this index, which never got an outcome.
+    /// The client's answer to the call at this index, which never got an outcome.
     Answer { call: usize, text: &'static str },
 }
 
 impl View {
-    /// What the agent's model would see on its next turn.
-    pub(crate) fn live(agent: &'static dyn Agent, mut transcript: Transcript) -> Result<Self, AgentError> {
-        let order = live::order(&transcript);
+    /// The context that the agent's model would see on its next turn.
+    pub(crate) fn new_live(agent: &'static dyn Agent, mut transcript: Transcript) -> Result<Self, AgentError> {
+        let order = live::context_order(&transcript);
         for index in &order {
-            load(agent, &mut transcript, *index)?;
+            reload_entry(agent, &mut transcript, *index)?;
         }
-        let items = live::close(&transcript, &order).into_iter().map(|alive| match alive {
-            Alive::Entry(index) => Item::Entry { index, live: true },
-            Alive::Answer { call, text } => Item::Answer { call, text },
+        let items = live::close_calls(&transcript, &order).into_iter().map(|alive| match alive {
+            LiveItem::Entry(index) => Item::Entry { index, live: true },
+            LiveItem::Answer { call, text } => Item::Answer { call, text },
         });
         Ok(Self { agent, items: items.collect(), transcript, full: false })
     }
 
     /// Everything that the store holds, in its order. The transcript must have been read with everything kept.
-    pub(crate) fn full(agent: &'static dyn Agent, transcript: Transcript) -> Self {
-        let alive: BTreeSet<usize> = live::resolve(&transcript)
+    pub(crate) fn new_full(agent: &'static dyn Agent, transcript: Transcript) -> Self {
+        let alive: BTreeSet<usize> = live::resolve_context(&transcript)
             .into_iter()
             .filter_map(|alive| match alive {
-                Alive::Entry(index) => Some(index),
-                Alive::Answer { .. } => None,
+                LiveItem::Entry(index) => Some(index),
+                LiveItem::Answer { .. } => None,
             })
             .collect();
         let items = (0..transcript.entries.len()).map(|index| Item::Entry { index, live: alive.contains(&index) });
@@ -68,21 +68,21 @@ impl View {
     /// Leaves out all but some entries.
     pub(crate) fn keep_entries(&mut self, entries: &[EntryRef]) {
         let Self { items, transcript, .. } = self;
-        let is_named = |index: usize| entries.iter().any(|entry| entry.names(transcript.entries[index].key));
+        let is_named = |index: usize| entries.iter().any(|entry| entry.points_to(transcript.entries[index].key));
         items.retain(|item| matches!(item, Item::Entry { index, .. } if is_named(*index)));
     }
 
     /// The tokens of the live context, estimated.
-    pub(crate) fn tokens(&self) -> u64 {
+    pub(crate) fn count_tokens(&self) -> u64 {
         let live = self.items.iter().filter_map(|item| match item {
             Item::Entry { index, live: true } => Some(&self.transcript.entries[*index].body),
             _ => None,
         });
-        live.map(|body| tokens::of_bytes(body.text_len()) + images(body) * tokens::IMAGE).sum()
+        live.map(|body| tokens::estimate_bytes(body.text_len()) + count_images(body) * tokens::PER_IMAGE).sum()
     }
 
     /// The call's meaning in a few words: what it did and to what.
-    fn subject(&self, call: &Call) -> String {
+    fn call_subject(&self, call: &Call) -> String {
         let action = self.agent.action(call, None);
         match action.subject() {
             Cow::Borrowed("") => call.input.as_str().to_owned(),
@@ -91,18 +91,18 @@ impl View {
     }
 }
 
-fn images(body: &Body) -> u64 {
+fn count_images(body: &Body) -> u64 {
     body.parts().iter().filter(|part| matches!(part, Part::Blob(blob) if blob.is_image())).count() as u64
 }
 
 /// Reads an entry again that was reduced to its position.
-fn load(agent: &dyn Agent, transcript: &mut Transcript, index: usize) -> Result<(), AgentError> {
+fn reload_entry(agent: &dyn Agent, transcript: &mut Transcript, index: usize) -> Result<(), AgentError> {
     let Entry { key, body, .. } = &transcript.entries[index];
     if !matches!(body, Body::Opaque(_)) {
         return Ok(());
     }
     let key = *key;
-    let whole = agent.reload(&transcript.header, key)?;
+    let whole = agent.reload_entries(&transcript.header, key)?;
     if let Some(entry) = whole.into_iter().find(|entry| entry.key == key) {
         transcript.entries[index].body = entry.body;
     }

@@ -1,4 +1,4 @@
-//! What the distiller found. Every item is somebody's words, verbatim, or a fact of structure, and says where it is recorded.
+//! The distiller's findings. Every item is verbatim words or a fact of structure, and says where it is recorded.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub enum Voice {
     Agent,
     /// Output of a tool: to be quoted, bounded and labelled.
     Tool,
-    /// What the service behind the agent answered instead of a reply.
+    /// The answer of the service behind the agent, in the place of a reply.
     Service,
     /// Seen in the project's folder.
     Workspace,
@@ -63,24 +63,24 @@ pub struct State {
     /// When a limit ends.
     #[serde(serialize_with = "text::perhaps")]
     pub until: Option<Timestamp>,
-    /// What it stopped at: the call, the question, the service's words.
+    /// The point at which it stopped: the call, the question, the service's words.
     pub detail: Option<Item>,
     /// The last lines that came back from the call it stopped at.
     pub output: Option<Item>,
-    /// What the user typed ahead and the agent never saw.
+    /// Prompts that the user typed ahead and the agent never saw.
     pub queued: Vec<Item>,
     /// Whether the context was cleared on the way: what was said before is nobody's task any more.
     pub cleared: bool,
 }
 
-/// What the user asked for.
+/// The user's request, and the prompts that belong to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Task {
     /// The last request of substance.
     pub request: Option<Item>,
     /// A shorter prompt that came after it.
     pub follow_up: Option<Item>,
-    /// What the agent had said before the shorter prompt, or before the request.
+    /// The agent's words before the shorter prompt, or before the request.
     pub in_reply_to: Option<Item>,
     /// The request with which the present context began, where that is another.
     pub began_with: Option<Item>,
@@ -102,7 +102,7 @@ pub enum DecisionKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
     pub kind: DecisionKind,
-    /// What was asked; where a call was turned down, what the user said with it.
+    /// The question that was asked; where a call was turned down, the user's words with it.
     pub question: Option<String>,
     #[serde(flatten)]
     pub what: Item,
@@ -113,7 +113,7 @@ pub struct Decision {
 
 /// A command whose last run failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failing {
+pub struct FailingCommand {
     /// The command as it ran, or the call.
     #[serde(flatten)]
     pub what: Item,
@@ -166,7 +166,7 @@ pub enum TestResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FileTouched {
+pub struct TouchedFile {
     /// Relative to the project where it is inside, else as the session named it.
     pub path: String,
     pub change: FileChange,
@@ -187,7 +187,7 @@ pub struct TestRun {
     #[serde(flatten)]
     pub what: Item,
     pub result: TestResult,
-    /// What the runner counted: `12 passed, 1 failed`.
+    /// The runner's own counts: `12 passed, 1 failed`.
     pub counts: Option<String>,
     /// Whether files were changed after it.
     pub edited_since: bool,
@@ -202,7 +202,7 @@ pub struct CommandRun {
     /// How it ended the last time; none where the agent does not tell.
     pub exit_code: Option<i32>,
     pub failed: bool,
-    /// What a test run came to, in one line: `12 passed, 1 failed`.
+    /// The counts of a test run, in one line: `12 passed, 1 failed`.
     pub tests: Option<String>,
     #[serde(serialize_with = "text::perhaps")]
     pub at: Option<Timestamp>,
@@ -218,7 +218,7 @@ pub struct Plan {
     pub left: Vec<Item>,
 }
 
-/// What the session knows no longer.
+/// Changes since the session ended, of which it does not know.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Drift {
     /// Commits after the session's end.
@@ -250,20 +250,20 @@ pub struct Brief {
     pub tools: Vec<String>,
     pub state: State,
     pub task: Task,
-    /// What the user said, in order.
+    /// The user's prompts, in order.
     pub requests: Vec<Item>,
-    /// What the agent said last, in order.
+    /// The agent's last messages, in order.
     pub last_words: Vec<Item>,
     pub plan: Plan,
     pub decisions: Vec<Decision>,
     /// In the order of the last failure.
-    pub failing: Vec<Failing>,
+    pub failing: Vec<FailingCommand>,
     pub failed: Vec<FailedApproach>,
     pub questions: Vec<Item>,
     /// The agent's own account, where the context was compacted: what it called pending or next.
     pub summary: Vec<Item>,
     /// The most recently touched first.
-    pub files: Vec<FileTouched>,
+    pub files: Vec<TouchedFile>,
     pub todos: Vec<Item>,
     pub tests: Option<TestRun>,
     pub commands: Vec<CommandRun>,

@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::time::Timestamp;
-use crate::transcript::{Action, Answer, Change, EntryKey, Failure, Header, Refusal, Rejected, Status};
+use crate::transcript::{Action, Answer, Change, EntryKey, Failure, Header, Refusal, RejectedRecord, Status};
 
-/// What happened in a session, in order, without what was taken back and without the harness's own text.
+/// The events of a session, in order, without what was taken back and without the harness's own text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
     pub header: Header,
     pub steps: Vec<Step>,
     /// Steps before this index are no longer in the context of the session's model.
     pub live_from: usize,
-    /// What the user typed ahead and the agent never saw, in order.
+    /// Prompts that the user typed ahead and the agent never saw, in order.
     pub queued: Vec<QueuedPrompt>,
     /// How many messages it has, as a person counts them.
     pub n_messages: usize,
     /// The tokens that the model wrote for a reply, where its client recorded them.
     pub reply_tokens: BTreeMap<EntryKey, u64>,
-    /// What the store holds and nobody could read.
-    pub rejected: Vec<Rejected>,
+    /// Records of the store that could not be read.
+    pub rejected: Vec<RejectedRecord>,
     /// Records that were read and are not understood: their kinds, and how many there are of each.
     pub unknown_kinds: BTreeMap<String, usize>,
 }
@@ -40,7 +40,7 @@ pub enum Event {
         text: String,
         images: usize,
     },
-    /// What a hook, a skill or an attached file added to the user's words.
+    /// Text that a hook, a skill or an attached file added to the user's words.
     Attached {
         text: String,
     },
@@ -48,12 +48,12 @@ pub enum Event {
     Reply {
         text: String,
     },
-    /// What the model thought, as far as it was shown.
+    /// The model's thinking, as far as it was shown.
     Reasoning {
         text: String,
     },
     Call(Box<CallEvent>),
-    /// What a compaction left in the place of what it took away.
+    /// The summary that a compaction left in the place of what it took away.
     Summary {
         text: String,
     },
@@ -67,7 +67,7 @@ pub struct CallEvent {
     pub tool: String,
     pub action: Action,
     pub end: Option<CallEnd>,
-    /// What the user answered, where the call put questions.
+    /// The user's answers, where the call put questions.
     pub answers: Vec<Answer>,
     /// That the user turned it down, with the words that the user said with it.
     pub refusal: Option<Refusal>,
@@ -82,7 +82,7 @@ pub struct CallEnd {
     pub at: Option<Timestamp>,
     pub status: Status,
     pub exit_code: Option<i32>,
-    /// What came back, without the harness's wrapping; long ones are clipped in the middle.
+    /// The output, without the harness's wrapping; a long one is clipped in the middle.
     pub text: String,
 }
 

@@ -7,7 +7,7 @@
 mod brief;
 mod history;
 mod quote;
-mod replaced;
+mod replacements;
 mod roots;
 mod state;
 #[cfg(test)]
@@ -19,24 +19,24 @@ mod workspace;
 use crate::time::Timestamp;
 
 pub use brief::{
-    ApproachKind, Brief, CommandRun, Decision, DecisionKind, Drift, FailedApproach, Failing, FileChange, FileTouched,
-    Item, Plan, State, StateKind, Task, TestResult, TestRun, Voice,
+    ApproachKind, Brief, CommandRun, Decision, DecisionKind, Drift, FailedApproach, FailingCommand, FileChange, Item,
+    Plan, State, StateKind, Task, TestResult, TestRun, TouchedFile, Voice,
 };
 pub use history::{CallEnd, CallEvent, Event, History, QueuedPrompt, Step};
 pub use quote::Quoting;
 pub(crate) use quote::clip_middle;
-pub use replaced::with_replacements;
+pub use replacements::with_replacements;
 pub use roots::Roots;
-pub use workspace::{Commit, FileNow, Git, Workspace};
+pub use workspace::{Commit, CurrentFile, Git, Workspace};
 
 use self::words::Words;
 use self::work::Work;
 
 /// Makes the brief of a session.
-pub fn distill(history: &History, workspace: &Workspace, quoting: Quoting, now: Timestamp) -> Brief {
-    let work = Work::of(history, workspace, quoting);
-    let words = Words::of(history, quoting);
-    let state = state::end_of(history, &words, quoting);
+pub fn distill_session(history: &History, workspace: &Workspace, quoting: Quoting, now: Timestamp) -> Brief {
+    let work = Work::from_history(history, workspace, quoting);
+    let words = Words::from_history(history, quoting);
+    let state = state::classify_end(history, &words, quoting);
     let header = &history.header;
     let present_from = words.present_from();
     let plan = work.plan(present_from);
@@ -44,8 +44,8 @@ pub fn distill(history: &History, workspace: &Workspace, quoting: Quoting, now: 
         agent: header.agent,
         session: header.session.clone(),
         // The title is most often the first prompt, which may have been cleared.
-        title: header.title.as_deref().filter(|_| history.context_from() == 0).map(|title| words.title(title)),
-        project: header.project.as_ref().map(|path| quoting.line(&path.display().to_string(), 400)),
+        title: header.title.as_deref().filter(|_| history.context_from() == 0).map(|title| words.quote_title(title)),
+        project: header.project.as_ref().map(|path| quoting.quote_line(&path.display().to_string(), 400)),
         model: header.model.clone(),
         started_at: header.started_at,
         updated_at: header.updated_at.filter(|at| header.started_at != Some(*at)),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::{Item, Voice};
-use crate::plain::{one_line, plain};
-use crate::redact::{redact, redact_title};
+use crate::plain::{one_line, strip_hidden};
+use crate::redact::{redact_text, redact_title};
 use crate::time::Timestamp;
 use crate::transcript::EntryKey;
 
@@ -19,58 +19,65 @@ pub enum Quoting {
 }
 
 /// More bytes of a text than these are not looked at for a quotation of a part of it.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_MASKED_BYTES: usize = 256 * 1024;
 /// A title is no longer.
-const TITLE_WIDTH: usize = 200;
+const TITLE_CHARS: usize = 200;
 
 impl Quoting {
     /// A text as it may be shown.
     pub fn mask(self, text: &str) -> Cow<'_, str> {
         match self {
-            Self::Masked => redact(text),
+            Self::Masked => redact_text(text),
             Self::AsIs => Cow::Borrowed(text),
         }
     }
 
     /// A text that is taken apart before it is quoted: what tells a secret may stand in another part of it.
-    pub(super) fn whole(self, text: &str) -> Cow<'_, str> {
-        if text.len() <= MOST_BYTES { self.mask(text) } else { Cow::Borrowed(text) }
+    pub(super) fn mask_whole(self, text: &str) -> Cow<'_, str> {
+        if text.len() <= MAX_MASKED_BYTES { self.mask(text) } else { Cow::Borrowed(text) }
     }
 
     /// The lines of a text within so many characters; a longer one loses its middle.
-    pub fn passage(self, text: &str, width: usize) -> String {
-        let text = plain(text);
+    pub fn quote_passage(self, text: &str, width: usize) -> String {
+        let text = strip_hidden(text);
         let masked = match text.len() {
-            0..=MOST_BYTES => self.mask(text.trim()).into_owned(),
-            _ => self.masked_ends(text.trim()),
+            0..=MAX_MASKED_BYTES => self.mask(text.trim()).into_owned(),
+            _ => self.mask_ends(text.trim()),
         };
         clip_middle(&masked, width)
     }
 
     /// One line of at most so many characters.
-    pub fn line(self, text: &str, width: usize) -> String {
-        let head = &text[..text.floor_char_boundary(MOST_BYTES)];
-        one_line(&self.mask(&plain(head)), width)
+    pub fn quote_line(self, text: &str, width: usize) -> String {
+        let head = &text[..text.floor_char_boundary(MAX_MASKED_BYTES)];
+        one_line(&self.mask(&strip_hidden(head)), width)
     }
 
     /// A title, which was cut before it could be masked; what is secret in it is known by the texts that it was made of.
-    pub(super) fn title(self, title: &str, texts: &[&str]) -> String {
+    pub(super) fn quote_title(self, title: &str, texts: &[&str]) -> String {
         if self == Self::AsIs {
-            return one_line(title, TITLE_WIDTH);
+            return one_line(title, TITLE_CHARS);
         }
-        let texts: Vec<&str> = texts.iter().map(|text| &text[..text.floor_char_boundary(MOST_BYTES)]).collect();
-        one_line(&redact_title(&plain(title), &texts), TITLE_WIDTH)
+        let texts: Vec<&str> = texts.iter().map(|text| &text[..text.floor_char_boundary(MAX_MASKED_BYTES)]).collect();
+        one_line(&redact_title(&strip_hidden(title), &texts), TITLE_CHARS)
     }
 
     /// An item of words that are quoted whole, or without their middle.
-    pub(super) fn item(self, text: &str, width: usize, voice: Voice, at: Option<Timestamp>, key: EntryKey) -> Item {
-        Item { text: self.passage(text, width), voice, at, entries: vec![key] }
+    pub(super) fn quote_item(
+        self,
+        text: &str,
+        width: usize,
+        voice: Voice,
+        at: Option<Timestamp>,
+        key: EntryKey,
+    ) -> Item {
+        Item { text: self.quote_passage(text, width), voice, at, entries: vec![key] }
     }
 
     /// The beginning and the end of a text that is too long to be masked whole.
-    fn masked_ends(self, text: &str) -> String {
-        let head = &text[..text.floor_char_boundary(MOST_BYTES / 2)];
-        let tail = &text[text.ceil_char_boundary(text.len() - MOST_BYTES / 2)..];
+    fn mask_ends(self, text: &str) -> String {
+        let head = &text[..text.floor_char_boundary(MAX_MASKED_BYTES / 2)];
+        let tail = &text[text.ceil_char_boundary(text.len() - MAX_MASKED_BYTES / 2)..];
         format!("{}\n[… {} bytes …]\n{}", self.mask(head), text.len() - head.len() - tail.len(), self.mask(tail))
     }
 }
@@ -114,7 +121,7 @@ mod tests {
     fn a_secret_that_would_be_cut_is_masked_first() {
         let key = format!("sk-ant-api03-{}AA", "x9Yb".repeat(23) + "z");
         let text = format!("use {key} for it {}", "and so on ".repeat(50));
-        let quoted = Quoting::Masked.passage(&text, 40);
+        let quoted = Quoting::Masked.quote_passage(&text, 40);
         assert!(quoted.starts_with("use [redacted"), "{quoted}");
     }
 }

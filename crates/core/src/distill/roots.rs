@@ -14,7 +14,7 @@ pub struct Roots {
 
 impl Roots {
     /// The roots of a session that goes on in a folder; where none is known, in its own.
-    pub fn of(history: &History, given: &str) -> Self {
+    pub fn from_history(history: &History, given: &str) -> Self {
         let bare = |root: &str| root.trim_end_matches(['/', '\\']).to_owned();
         let own = history.header.project.as_ref().map(|path| bare(&path.display().to_string()));
         let given = bare(given);
@@ -22,34 +22,34 @@ impl Roots {
             return Self { given: own.unwrap_or_default(), own: None };
         }
         // Where one holds the other, nothing was moved: every file is where it was.
-        let is_moved = |own: &String| !own.is_empty() && !holds(own, &given) && !holds(&given, own);
+        let is_moved = |own: &String| !own.is_empty() && !contains_folder(own, &given) && !contains_folder(&given, own);
         Self { own: own.filter(is_moved), given }
     }
 
     /// A path as seen from the project; one that lies outside stays as it is.
-    pub fn relative<'p>(&self, path: &'p str) -> &'p str {
+    pub fn relative_path<'p>(&self, path: &'p str) -> &'p str {
         let path = path.strip_prefix("./").unwrap_or(path);
         let mut roots = std::iter::once(&self.given).chain(&self.own);
-        roots.find_map(|root| inside(path, root)).unwrap_or(path)
+        roots.find_map(|root| strip_root(path, root)).unwrap_or(path)
     }
 
     /// The name by which a file is told: one file is named in two ways where a tool and a shell of Windows name it.
-    pub fn name(&self, path: &str) -> String {
-        let path = self.relative(path);
+    pub fn display_path(&self, path: &str) -> String {
+        let path = self.relative_path(path);
         if path.contains('/') { path.to_owned() } else { path.replace('\\', "/") }
     }
 
     /// Whether a folder is one of them.
-    pub(crate) fn has(&self, folder: &str) -> bool {
+    pub(crate) fn is_root(&self, folder: &str) -> bool {
         folder == self.given || self.own.as_deref() == Some(folder)
     }
 }
 
-fn holds(folder: &str, other: &str) -> bool {
-    folder == other || inside(other, folder).is_some()
+fn contains_folder(folder: &str, other: &str) -> bool {
+    folder == other || strip_root(other, folder).is_some()
 }
 
-fn inside<'p>(path: &'p str, root: &str) -> Option<&'p str> {
+fn strip_root<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     if root.is_empty() {
         return None;
     }
@@ -60,34 +60,34 @@ fn inside<'p>(path: &'p str, root: &str) -> Option<&'p str> {
 mod tests {
     use super::*;
 
-    fn roots(own: &str, given: &str) -> Roots {
+    fn make_roots(own: &str, given: &str) -> Roots {
         let mut history = History::default();
         history.header.project = Some(own.into());
-        Roots::of(&history, given)
+        Roots::from_history(&history, given)
     }
 
     #[test]
     fn files_of_either_project_are_seen_from_it() {
-        let roots = roots("/old/p/", "/new/p");
+        let roots = make_roots("/old/p/", "/new/p");
         for path in ["/old/p/src/a.rs", "/new/p/src/a.rs", "./src/a.rs", "src/a.rs"] {
-            assert_eq!(roots.relative(path), "src/a.rs", "{path}");
+            assert_eq!(roots.relative_path(path), "src/a.rs", "{path}");
         }
         for path in ["/old/p2/a.rs", "/old/p", "/etc/hosts"] {
-            assert_eq!(roots.relative(path), path);
+            assert_eq!(roots.relative_path(path), path);
         }
-        assert!(roots.has("/old/p") && roots.has("/new/p") && !roots.has("/old"));
+        assert!(roots.is_root("/old/p") && roots.is_root("/new/p") && !roots.is_root("/old"));
     }
 
     #[test]
     fn a_folder_of_the_same_tree_moves_nothing() {
-        assert_eq!(roots("/p/sub", "/p").relative("/p/sub/a.rs"), "sub/a.rs");
-        assert_eq!(roots("/p", "/p/sub").relative("/p/sub/a.rs"), "a.rs");
-        assert_eq!(roots("/p", "/p/sub").relative("/p/a.rs"), "/p/a.rs");
+        assert_eq!(make_roots("/p/sub", "/p").relative_path("/p/sub/a.rs"), "sub/a.rs");
+        assert_eq!(make_roots("/p", "/p/sub").relative_path("/p/sub/a.rs"), "a.rs");
+        assert_eq!(make_roots("/p", "/p/sub").relative_path("/p/a.rs"), "/p/a.rs");
     }
 
     #[test]
     fn without_a_given_folder_the_own_one_counts() {
-        assert_eq!(roots("C:\\p", "").relative("C:\\p\\a.rs"), "a.rs");
-        assert_eq!(Roots::of(&History::default(), "").relative("/a.rs"), "/a.rs");
+        assert_eq!(make_roots("C:\\p", "").relative_path("C:\\p\\a.rs"), "a.rs");
+        assert_eq!(Roots::from_history(&History::default(), "").relative_path("/a.rs"), "/a.rs");
     }
 }

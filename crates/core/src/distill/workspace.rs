@@ -1,4 +1,4 @@
-//! What the engine found in the project's folder; the distiller itself looks at nothing.
+//! The facts that the engine found in the project's folder; the distiller itself looks at nothing.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::time::{Timestamp, text};
 pub struct Workspace {
     /// The project's folder, absolute.
     pub root: String,
-    /// What its manifest calls it.
+    /// Its name, from its manifest.
     pub name: Option<String>,
     pub git: Option<Git>,
     /// A tree of two levels, a line each.
@@ -17,7 +17,7 @@ pub struct Workspace {
     /// Instruction files with their contents: name, text.
     pub memory: Vec<(String, String)>,
     /// The files that the session touched, as they are now.
-    pub files: Vec<FileNow>,
+    pub files: Vec<CurrentFile>,
 }
 
 /// The repository as it is now.
@@ -46,7 +46,7 @@ pub struct Commit {
 
 /// A file that the session touched, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileNow {
+pub struct CurrentFile {
     /// As the session named it.
     pub path: String,
     pub exists: bool,

@@ -1,7 +1,7 @@
 //! Taking out the middle of a text.
 
 /// At most `cap` bytes of a longer text: its beginning, a line that says what is missing, its end.
-pub(super) fn clip(text: &str, cap: usize, show: &str) -> String {
+pub(super) fn cut_middle(text: &str, cap: usize, show: &str) -> String {
     let mark = |bytes: usize| format!("\n[… {bytes} bytes left out; `{show}` shows them …]\n");
     let room = cap.saturating_sub(mark(text.len()).len());
     // The beginning says what was done, the end how it went; the beginning of an output is rarely repeated.

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Alive;
+use super::LiveItem;
 use crate::transcript::{Body, Call, CallId, Closing, Entry};
 
 /// Pairs calls with outcomes the way the client does when it resumes.
-pub(super) fn close(entries: &[Entry], order: &[usize], closing: Option<Closing>) -> Vec<Alive> {
-    let paired = pairs(order.iter().map(|index| &entries[*index].body));
+pub(super) fn close_calls(entries: &[Entry], order: &[usize], closing: Option<Closing>) -> Vec<LiveItem> {
+    let paired = pair_calls(order.iter().map(|index| &entries[*index].body));
     let end = last_prompt(entries, order);
     // Calls whose outcome comes later.
     let mut open: BTreeMap<&CallId, &Call> = BTreeMap::new();
@@ -24,16 +24,16 @@ pub(super) fn close(entries: &[Entry], order: &[usize], closing: Option<Closing>
             Body::Outcome(_) if !paired[at] => {}
             // A record that was written twice; no API takes two calls of one name.
             Body::Call(call) if !paired[at] && open.get(&call.id).is_some_and(|open| **open == **call) => {}
-            Body::Call(_) if !paired[at] => alive.extend(answer(*index, at >= end, closing)),
-            _ => alive.push(Alive::Entry(*index)),
+            Body::Call(_) if !paired[at] => alive.extend(answer_call(*index, at >= end, closing)),
+            _ => alive.push(LiveItem::Entry(*index)),
         }
     }
-    after_their_calls(entries, alive)
+    move_answers_back(entries, alive)
 }
 
 /// Which calls have an outcome and which outcomes a call, by place. Some models give the same id to call after call, so
 /// an outcome belongs to the first call before it that has none yet.
-pub fn pairs<'a>(bodies: impl Iterator<Item = &'a Body>) -> Vec<bool> {
+pub fn pair_calls<'a>(bodies: impl Iterator<Item = &'a Body>) -> Vec<bool> {
     let mut paired = Vec::new();
     let mut waiting: BTreeMap<&CallId, VecDeque<usize>> = BTreeMap::new();
     for (at, body) in bodies.enumerate() {
@@ -52,11 +52,11 @@ pub fn pairs<'a>(bodies: impl Iterator<Item = &'a Body>) -> Vec<bool> {
     paired
 }
 
-fn answer(call: usize, at_end: bool, closing: Option<Closing>) -> Vec<Alive> {
+fn answer_call(call: usize, at_end: bool, closing: Option<Closing>) -> Vec<LiveItem> {
     match closing {
-        Some(Closing::Answer(text)) => vec![Alive::Entry(call), Alive::Answer { call, text }],
+        Some(Closing::Answer(text)) => vec![LiveItem::Entry(call), LiveItem::Answer { call, text }],
         Some(Closing::AnswerAtEnd(text)) if at_end => {
-            vec![Alive::Entry(call), Alive::Answer { call, text }]
+            vec![LiveItem::Entry(call), LiveItem::Answer { call, text }]
         }
         _ => Vec::new(),
     }
@@ -68,14 +68,14 @@ fn last_prompt(entries: &[Entry], order: &[usize]) -> usize {
 }
 
 /// Moves answers behind the calls of the same message, so that parallel calls stay together.
-fn after_their_calls(entries: &[Entry], alive: Vec<Alive>) -> Vec<Alive> {
-    let mut sorted: Vec<Alive> = Vec::with_capacity(alive.len());
-    let mut waiting: Vec<Alive> = Vec::new();
+fn move_answers_back(entries: &[Entry], alive: Vec<LiveItem>) -> Vec<LiveItem> {
+    let mut sorted: Vec<LiveItem> = Vec::with_capacity(alive.len());
+    let mut waiting: Vec<LiveItem> = Vec::new();
     for next in alive {
         match next {
-            Alive::Answer { .. } => waiting.push(next),
-            Alive::Entry(index) if matches!(entries[index].body, Body::Call(_)) => sorted.push(next),
-            Alive::Entry(_) => {
+            LiveItem::Answer { .. } => waiting.push(next),
+            LiveItem::Entry(index) if matches!(entries[index].body, Body::Call(_)) => sorted.push(next),
+            LiveItem::Entry(_) => {
                 sorted.append(&mut waiting);
                 sorted.push(next);
             }

@@ -5,18 +5,18 @@
 //! client closes them.
 
 mod close;
-mod line;
+mod linear;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub use close::pairs;
+pub use close::pair_calls;
 
 use crate::transcript::{Body, Entry, Origin, Transcript};
 
 /// One element of the live context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alive {
+pub enum LiveItem {
     /// The entry at this index of the transcript.
     Entry(usize),
     /// The answer that the client gives to the call at this index, which never got one.
@@ -25,11 +25,11 @@ pub enum Alive {
 
 /// The indices of the entries on the live branch, in the order in which the model sees them.
 ///
-/// Some of them may have been reduced to their positions: load those, then `close`.
-pub fn order(transcript: &Transcript) -> Vec<usize> {
+/// Some of them may have been reduced to their positions: load those, then `close_calls`.
+pub fn context_order(transcript: &Transcript) -> Vec<usize> {
     let entries = &transcript.entries;
     let branching = entries.iter().any(|entry| entry.node.is_some());
-    let mut order = if branching { tree::resolve(entries) } else { line::resolve(entries) };
+    let mut order = if branching { tree::context_order(entries) } else { linear::context_order(entries) };
     order.retain(|index| is_context(&entries[*index]));
     order
 }
@@ -38,10 +38,10 @@ pub fn order(transcript: &Transcript) -> Vec<usize> {
 /// compactions took out of the context, and the failures, but not what was taken back, nor a sub-agent's chatter.
 ///
 /// The compactions themselves are among them.
-pub fn history(transcript: &Transcript) -> Vec<usize> {
+pub fn full_history(transcript: &Transcript) -> Vec<usize> {
     let entries = &transcript.entries;
     let branching = entries.iter().any(|entry| entry.node.is_some());
-    let mut order = if branching { tree::history(entries) } else { line::history(entries) };
+    let mut order = if branching { tree::full_history(entries) } else { linear::full_history(entries) };
     // Some clients do work of their own for the agent, of which its model is told nothing.
     let is_done =
         |body: &Body| matches!(body, Body::Failure(_) | Body::Compacted(_) | Body::Call(_) | Body::Outcome(_));
@@ -51,13 +51,13 @@ pub fn history(transcript: &Transcript) -> Vec<usize> {
 }
 
 /// Pairs calls with outcomes the way the client does when it resumes.
-pub fn close(transcript: &Transcript, order: &[usize]) -> Vec<Alive> {
-    close::close(&transcript.entries, order, transcript.header.closing)
+pub fn close_calls(transcript: &Transcript, order: &[usize]) -> Vec<LiveItem> {
+    close::close_calls(&transcript.entries, order, transcript.header.closing)
 }
 
 /// The live context of a transcript whose live entries are all loaded.
-pub fn resolve(transcript: &Transcript) -> Vec<Alive> {
-    close(transcript, &order(transcript))
+pub fn resolve_context(transcript: &Transcript) -> Vec<LiveItem> {
+    close_calls(transcript, &context_order(transcript))
 }
 
 /// Whether the client would send it, and it is not the harness's own boilerplate.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::transcript::{Body, Compacted, Entry, NodeId, Note, Origin};
+use crate::transcript::{Body, Compaction, Entry, NodeId, Note, Origin};
 
 /// The records of a branching store.
 struct Forest<'a> {
@@ -14,37 +14,37 @@ struct Forest<'a> {
 }
 
 /// The indices on the live branch, in the order in which the model sees them.
-pub(super) fn resolve(entries: &[Entry]) -> Vec<usize> {
-    let forest = Forest::plant(entries);
-    let Some(leaf) = forest.leaf() else {
+pub(super) fn context_order(entries: &[Entry]) -> Vec<usize> {
+    let forest = Forest::from_entries(entries);
+    let Some(leaf) = forest.find_leaf() else {
         return Vec::new();
     };
-    let mut path = forest.path(leaf);
+    let mut path = forest.path_to(leaf);
     let kept = forest.kept_segment(&path);
     forest.add_siblings(&mut path);
-    let mut order: Vec<usize> = path.into_iter().flat_map(|record| forest.parts(record)).collect();
+    let mut order: Vec<usize> = path.into_iter().flat_map(|record| forest.entries_of(record)).collect();
     if let Some((anchor, mut segment)) = kept {
         forest.add_siblings(&mut segment);
         let at = order.iter().rposition(|index| *index <= anchor).map_or(0, |at| at + 1);
-        order.splice(at..at, segment.into_iter().flat_map(|record| forest.parts(record)));
+        order.splice(at..at, segment.into_iter().flat_map(|record| forest.entries_of(record)));
     }
     forest.gather_groups(&order)
 }
 
 /// The indices on the branch in force, compactions notwithstanding, in the order in which they were written. A failure
 /// that is no record of the tree counts where it stands.
-pub(super) fn history(entries: &[Entry]) -> Vec<usize> {
-    let forest = Forest::plant(entries);
+pub(super) fn full_history(entries: &[Entry]) -> Vec<usize> {
+    let forest = Forest::from_entries(entries);
     let mut told: BTreeSet<usize> = BTreeSet::new();
-    let mut next = forest.leaf();
+    let mut next = forest.find_leaf();
     while let Some(leaf) = next {
-        let mut path = forest.path(leaf);
+        let mut path = forest.path_to(leaf);
         let root = path.first().copied().unwrap_or(leaf);
         forest.add_siblings(&mut path);
-        told.extend(path.into_iter().flat_map(|record| forest.parts(record)));
+        told.extend(path.into_iter().flat_map(|record| forest.entries_of(record)));
         // A compaction begins a tree of its own; what it took away is the branch that stands before it.
         let is_barrier = matches!(entries[root].body, Body::Compacted(_));
-        next = if is_barrier { forest.before(root).filter(|before| !told.contains(before)) } else { None };
+        next = if is_barrier { forest.record_before(root).filter(|before| !told.contains(before)) } else { None };
     }
     let loose = |index: &usize| entries[*index].node.is_none() && matches!(entries[*index].body, Body::Failure(_));
     told.extend((0..entries.len()).filter(loose));
@@ -52,7 +52,7 @@ pub(super) fn history(entries: &[Entry]) -> Vec<usize> {
 }
 
 impl<'a> Forest<'a> {
-    fn plant(entries: &'a [Entry]) -> Self {
+    fn from_entries(entries: &'a [Entry]) -> Self {
         let mut forest = Self { entries, records: BTreeMap::new(), children: BTreeMap::new() };
         for (index, entry) in entries.iter().enumerate() {
             let Some(node) = entry.node else { continue };
@@ -74,7 +74,7 @@ impl<'a> Forest<'a> {
 
     /// The record from which the next turn goes on: the newest that descends from the one that the client last named,
     /// for it goes on writing after it has named one; without a name, the last one written.
-    fn leaf(&self) -> Option<usize> {
+    fn find_leaf(&self) -> Option<usize> {
         let named = self.entries.iter().rev().find_map(|entry| match entry.body {
             Body::Note(Note::Leaf(id)) => self.records.get(&id).copied(),
             _ => None,
@@ -99,12 +99,12 @@ impl<'a> Forest<'a> {
     }
 
     /// The records from the root (or the last compaction) to a leaf, in file order. Cycles end it.
-    fn path(&self, leaf: usize) -> BTreeSet<usize> {
-        self.walk(leaf, |entry| matches!(entry.body, Body::Compacted(_)))
+    fn path_to(&self, leaf: usize) -> BTreeSet<usize> {
+        self.walk_up(leaf, |entry| matches!(entry.body, Body::Compacted(_)))
     }
 
     /// The records from the first that ends the walk to a leaf.
-    fn walk(&self, leaf: usize, ends: impl Fn(&Entry) -> bool) -> BTreeSet<usize> {
+    fn walk_up(&self, leaf: usize, ends: impl Fn(&Entry) -> bool) -> BTreeSet<usize> {
         let mut path = BTreeSet::new();
         let mut next = Some(leaf);
         while let Some(index) = next {
@@ -116,31 +116,31 @@ impl<'a> Forest<'a> {
             if ends(entry) {
                 break;
             }
-            next = node.parent.and_then(|parent| self.parent(parent, index));
+            next = node.parent.and_then(|parent| self.find_parent(parent, index));
         }
         path
     }
 
     /// The records from one to another. It may lie before an older compaction, of which nothing is kept; where it is
     /// not found at all, an older compaction is where the segment begins.
-    fn segment(&self, head: NodeId, tail: usize) -> BTreeSet<usize> {
+    fn segment_between(&self, head: NodeId, tail: usize) -> BTreeSet<usize> {
         let is_head = |entry: &Entry| entry.node.is_some_and(|node| node.id == head);
         let is_barrier = |entry: &Entry| matches!(entry.body, Body::Compacted(_));
-        let mut segment = self.walk(tail, is_head);
+        let mut segment = self.walk_up(tail, is_head);
         if !self.records.get(&head).is_some_and(|head| segment.contains(head)) {
-            return self.walk(tail, |entry| is_head(entry) || is_barrier(entry));
+            return self.walk_up(tail, |entry| is_head(entry) || is_barrier(entry));
         }
         segment.retain(|index| !is_barrier(&self.entries[*index]));
         segment
     }
 
     /// A parent that is not in the file is bridged to the record before.
-    fn parent(&self, id: NodeId, child: usize) -> Option<usize> {
-        self.records.get(&id).copied().or_else(|| self.before(child))
+    fn find_parent(&self, id: NodeId, child: usize) -> Option<usize> {
+        self.records.get(&id).copied().or_else(|| self.record_before(child))
     }
 
     /// The record before.
-    fn before(&self, record: usize) -> Option<usize> {
+    fn record_before(&self, record: usize) -> Option<usize> {
         (0..record).rev().find(|index| {
             let entry = &self.entries[*index];
             entry.node.is_some_and(|node| self.records.get(&node.id) == Some(index)) && !entry.side
@@ -153,16 +153,16 @@ impl<'a> Forest<'a> {
             Body::Compacted(compacted) => Some((*index, compacted)),
             _ => None,
         })?;
-        let Compacted { kept: Some((head, tail)), anchor, .. } = **compacted else {
+        let Compaction { kept: Some((head, tail)), anchor, .. } = **compacted else {
             return None;
         };
         let tail = *self.records.get(&tail)?;
-        let segment = self.segment(head, tail);
+        let segment = self.segment_between(head, tail);
         if segment.iter().any(|index| path.contains(index)) {
             return None;
         }
         let anchor = anchor.and_then(|anchor| self.records.get(&anchor).copied()).unwrap_or(root);
-        Some((self.parts(anchor).last().unwrap_or(anchor), segment))
+        Some((self.entries_of(anchor).last().unwrap_or(anchor), segment))
     }
 
     /// Adds what belongs to the path's messages but stands beside it: parallel calls hang their outcomes on
@@ -190,7 +190,7 @@ impl<'a> Forest<'a> {
             if !seen.insert(record) {
                 continue;
             }
-            let has_call = self.group_of(record) == group && self.parts(record).any(|part| self.is_call(part));
+            let has_call = self.group_of(record) == group && self.entries_of(record).any(|part| self.is_call(part));
             for child in self.children_of(record) {
                 let of = self.group_of(child);
                 if self.begins_turn(child) || (of.is_some() && of != group) {
@@ -207,11 +207,11 @@ impl<'a> Forest<'a> {
     ///
     /// Never across a prompt: what names several messages alike would bring whole turns together.
     fn gather_groups(&self, order: &[usize]) -> Vec<usize> {
-        let turns = order.chunk_by(|_, next| !self.is_users_prompt(*next));
-        turns.flat_map(|turn| self.gather_groups_of(turn)).collect()
+        let turns = order.chunk_by(|_, next| !self.is_user_prompt(*next));
+        turns.flat_map(|turn| self.gather_turn_groups(turn)).collect()
     }
 
-    fn gather_groups_of(&self, order: &[usize]) -> Vec<usize> {
+    fn gather_turn_groups(&self, order: &[usize]) -> Vec<usize> {
         let mut members: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for index in order {
             if let Some(group) = self.group_of(*index) {
@@ -265,12 +265,12 @@ impl<'a> Forest<'a> {
 
     /// Whether nothing below a record can belong to a message above it.
     fn begins_turn(&self, record: usize) -> bool {
-        self.parts(record).any(|part| {
-            self.is_users_prompt(part) || matches!(self.entries[part].body, Body::Compacted(_) | Body::Summary(_))
+        self.entries_of(record).any(|part| {
+            self.is_user_prompt(part) || matches!(self.entries[part].body, Body::Compacted(_) | Body::Summary(_))
         })
     }
 
-    fn is_users_prompt(&self, index: usize) -> bool {
+    fn is_user_prompt(&self, index: usize) -> bool {
         let is_prompt = match &self.entries[index].body {
             Body::Prompt(_) => true,
             Body::Opaque(kind) => kind == "prompt",
@@ -296,7 +296,7 @@ impl<'a> Forest<'a> {
     }
 
     /// The entries that a record made.
-    fn parts(&self, record: usize) -> impl Iterator<Item = usize> + use<'a> {
+    fn entries_of(&self, record: usize) -> impl Iterator<Item = usize> + use<'a> {
         let entries = self.entries;
         let of = entries[record].key.record();
         (record..entries.len()).take_while(move |index| entries[*index].key.record() == of)

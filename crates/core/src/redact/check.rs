@@ -1,4 +1,4 @@
-//! What a match has to be beyond its form to be a secret.
+//! Checks of matches: the form alone does not make a secret.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use super::code;
 use super::seed;
-use super::value::{self, Place};
+use super::value::{self, ValuePlace};
 
 /// So much of a value is looked at.
-const MOST_JUDGED: usize = 4_096;
+const MAX_JUDGED_BYTES: usize = 4_096;
 /// So many marks at the end of a value may belong to what stands around it.
-const MOST_CLOSING: usize = 8;
+const MAX_CLOSING_MARKS: usize = 8;
 
-/// What a value stands beside decides what it has to be.
+/// The checks of a value, by what it stands beside.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Check {
@@ -75,36 +75,36 @@ pub(super) enum Check {
 
 impl Check {
     /// The part of a value that is the secret, if it is one.
-    pub(super) fn secret(self, text: &str, value: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
+    pub(super) fn find_secret(self, text: &str, value: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
         let quoted = is_after_quote(&text[..value.start]);
         let takes_all = quoted || matches!(self, Self::Nothing | Self::Address | Self::Quoted | Self::Phrase);
-        let value = without_dots(text, if takes_all { value } else { trimmed(text, value) });
+        let value = strip_dots(text, if takes_all { value } else { trim_value(text, value) });
         let is_path = self != Self::Address && is_in_path(text, &value);
-        if quoted && is_between(&text[value.clone()]) || is_path {
+        if quoted && is_between_strings(&text[value.clone()]) || is_path {
             return None;
         }
         if self == Self::Seed {
-            return seed::words(text, value);
+            return seed::find_words(text, value);
         }
         if is_elided(&text[value.clone()], &text[value.end..]) {
             return None;
         }
         let is_called = !quoted && text[value.end..].starts_with('(');
-        // What is so long is judged by its beginning.
+        // A long value is judged by its beginning.
         let secret = &text[value.clone()];
-        let secret = &secret[..secret.floor_char_boundary(MOST_JUDGED)];
-        let name = || name(text, whole.start, value.start);
+        let secret = &secret[..secret.floor_char_boundary(MAX_JUDGED_BYTES)];
+        let name = || value_name(text, whole.start, value.start);
         let is_shouted = || ["PASS", "SECRET", "_PW"].iter().any(|word| text[whole.start..value.start].contains(word));
         let is_held = || is_shouted() && is_constant_value(secret, &name());
         let accepted = match self {
             Self::Nothing | Self::Seed => true,
             Self::Form => !value::is_placeholder(secret),
             Self::Token => is_token(secret),
-            Self::Password => !is_called && value::is_password(secret, place(quoted, Place::Bare)),
-            Self::Literal => value::is_password(secret, Place::Literal),
+            Self::Password => !is_called && value::is_password(secret, quoted_or(quoted, ValuePlace::Bare)),
+            Self::Literal => value::is_password(secret, ValuePlace::Literal),
             Self::Constant => is_constant_value(secret, &name()),
             Self::Key => {
-                let place = place(quoted, Place::Bare);
+                let place = quoted_or(quoted, ValuePlace::Bare);
                 let is_phrase = || {
                     quoted && name().contains("secret") && value::is_password(secret, place) && !value::is_slug(secret)
                 };
@@ -112,7 +112,7 @@ impl Check {
                 !is_called && !leads_elsewhere(&name()) && is_key
             }
             Self::LiteralKey => {
-                value::is_key(secret, Place::Literal)
+                value::is_key(secret, ValuePlace::Literal)
                     || is_long_literal(secret, &name())
                     || quoted && value::is_key_with_blanks(secret)
             }
@@ -121,20 +121,21 @@ impl Check {
                     && !value::is_placeholder(secret)
                     && !is_uuid(secret)
                     && !is_public(&name())
-                    && value::is_key(secret, place(quoted, Place::Bare))
+                    && value::is_key(secret, quoted_or(quoted, ValuePlace::Bare))
             }
-            Self::Phrase => value::is_password(secret, Place::Quoted),
+            Self::Phrase => value::is_password(secret, ValuePlace::Quoted),
             Self::NextLine => {
-                value::is_password(secret, Place::Bare) && !value::is_slug(secret) && has_three_marks(secret)
+                value::is_password(secret, ValuePlace::Bare) && !value::is_slug(secret) && has_three_marks(secret)
             }
             Self::Pair | Self::Quoted | Self::Argument => {
                 !leads_elsewhere(&name())
-                    && (is_either(secret, &name(), Place::Quoted) && !is_plain_number(secret) || is_held())
+                    && (is_password_or_key(secret, &name(), ValuePlace::Quoted) && !is_plain_number(secret)
+                        || is_held())
             }
             Self::Call => {
-                has_three_marks(secret) && !value::is_slug(secret) && value::is_password(secret, Place::Quoted)
+                has_three_marks(secret) && !value::is_slug(secret) && value::is_password(secret, ValuePlace::Quoted)
             }
-            Self::Typed => value::is_password(secret, Place::Quoted) && !is_plain_number(secret),
+            Self::Typed => value::is_password(secret, ValuePlace::Quoted) && !is_plain_number(secret),
             Self::Credential => is_credential(secret),
             Self::AfterName => {
                 let has_symbol = secret.bytes().any(|byte| b"!#$%^&*?@".contains(&byte));
@@ -142,16 +143,18 @@ impl Check {
                 has_symbol && !is_name && is_after_blank(secret, false) && has_three_marks(secret)
             }
             Self::Digits => secret.bytes().filter(u8::is_ascii_digit).count() >= 2,
-            Self::Behind => has_three_marks(secret) && is_said(secret, quoted),
+            Self::Behind => has_three_marks(secret) && is_prose_secret(secret, quoted),
             Self::Cell => {
-                is_either(secret, &name(), place(quoted, Place::Bare)) && !is_plain_number(secret) || is_held()
+                is_password_or_key(secret, &name(), quoted_or(quoted, ValuePlace::Bare)) && !is_plain_number(secret)
+                    || is_held()
             }
-            Self::Prose => is_said(secret, quoted),
+            Self::Prose => is_prose_secret(secret, quoted),
             Self::Blank => is_after_blank(secret, quoted),
             Self::Address => is_in_address(secret),
             Self::Parameter => is_parameter(secret, &name()),
             Self::Ldap => {
-                !matches!(secret, "base" | "one" | "sub" | "children") && value::is_password(secret, Place::Literal)
+                !matches!(secret, "base" | "one" | "sub" | "children")
+                    && value::is_password(secret, ValuePlace::Literal)
             }
         };
         (accepted && !value.is_empty()).then_some(value)
@@ -177,7 +180,7 @@ fn is_in_path(text: &str, value: &Range<usize>) -> bool {
 }
 
 /// A value without the dots that something put behind it when it clipped a line.
-fn without_dots(text: &str, range: Range<usize>) -> Range<usize> {
+fn strip_dots(text: &str, range: Range<usize>) -> Range<usize> {
     let value = &text[range.clone()];
     let kept = value.trim_end_matches(['…', '.']);
     let dots = &value[kept.len()..];
@@ -185,19 +188,19 @@ fn without_dots(text: &str, range: Range<usize>) -> Range<usize> {
     if is_clipped { range.start..range.start + kept.len() } else { range }
 }
 
-/// What stands between two strings, where the quote before it ended one.
-fn is_between(value: &str) -> bool {
+/// Whether a value stands between two strings: the quote before it ended one.
+fn is_between_strings(value: &str) -> bool {
     let mut chars = value.chars();
     let first = chars.next().is_some_and(|first| matches!(first, ')' | ',' | ']' | '}' | ';' | '+' | ':' | ' '));
     first && chars.next().is_none_or(|next| matches!(next, ' ' | ',' | ';' | ')' | '.' | ']' | '}' | '\n'))
 }
 
-fn place(quoted: bool, otherwise: Place) -> Place {
-    if quoted { Place::Quoted } else { otherwise }
+fn quoted_or(quoted: bool, otherwise: ValuePlace) -> ValuePlace {
+    if quoted { ValuePlace::Quoted } else { otherwise }
 }
 
 /// A value without what follows it: the next field, brackets and marks that belong to what stands around it.
-fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+fn trim_value(text: &str, range: Range<usize>) -> Range<usize> {
     let value = &text[range.clone()];
     let mut end = value.len();
     for (at, mark) in value.match_indices(['\\', ',', ';', '&', '|']) {
@@ -217,7 +220,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
             break;
         }
     }
-    for _ in 0..MOST_CLOSING {
+    for _ in 0..MAX_CLOSING_MARKS {
         let Some(last) = value[..end].chars().next_back() else { break };
         let opens = |open: char| value[..end].matches(open).count();
         let closes = match last {
@@ -236,8 +239,8 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     range.start..range.start + end
 }
 
-/// What a value is called, with what stands before the match.
-fn name(text: &str, start: usize, end: usize) -> String {
+/// The name of a value, with the text right before the match.
+fn value_name(text: &str, start: usize, end: usize) -> String {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let before = text.as_bytes()[..start].iter().rev().take(40).take_while(|byte| is_name(byte)).count();
     String::from_utf8_lossy(&text.as_bytes()[start - before..end]).to_ascii_lowercase()
@@ -324,7 +327,7 @@ fn is_token(value: &str) -> bool {
         && value::entropy(value) >= 2.5
 }
 
-/// What a constant holds: texts for people and names of actions are called like passwords, too.
+/// Whether a constant holds a secret: texts for people and names of actions are called like passwords, too.
 fn is_constant_value(value: &str, name: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let told = [
@@ -334,7 +337,7 @@ fn is_constant_value(value: &str, name: &str) -> bool {
     let holds = ["passw", "secret", "token", "field", "label", "error"];
     let names = value.len() < 20 && holds.iter().any(|word| lower.contains(word));
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
-    value::is_password(value, Place::Literal)
+    value::is_password(value, ValuePlace::Literal)
         && !code::is_camel_case(value)
         && !told.iter().any(|word| name.contains(word))
         && (digits || !names && !value::is_slug(value))
@@ -343,11 +346,11 @@ fn is_constant_value(value: &str, name: &str) -> bool {
 /// Secrets in the environment are also sentences with dashes.
 fn is_long_literal(value: &str, name: &str) -> bool {
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    name.contains("secret") && value.len() >= 8 && letters && value::is_password(value, Place::Literal)
+    name.contains("secret") && value.len() >= 8 && letters && value::is_password(value, ValuePlace::Literal)
 }
 
 /// Beside the name of a password or of a key: a name with dashes is a password, and no key.
-fn is_either(value: &str, name: &str, place: Place) -> bool {
+fn is_password_or_key(value: &str, name: &str, place: ValuePlace) -> bool {
     let is_password = ["pass", "pwd", "kennwort"].iter().any(|word| name.contains(word));
     let is_name = !is_password && value::is_slug(value) && value.len() > 12;
     value::is_password(value, place) && !is_name || value::is_key(value, place)
@@ -366,13 +369,13 @@ fn has_three_marks(value: &str) -> bool {
 /// Kinds of logins and what a form is to do stand beside names, too.
 fn is_credential(value: &str) -> bool {
     let does = ["credentials", "remember", "local", "session", "oauth", "http", "https"];
-    value::is_password(value, Place::Literal) && !does.contains(&value.to_ascii_lowercase().as_str())
+    value::is_password(value, ValuePlace::Literal) && !does.contains(&value.to_ascii_lowercase().as_str())
 }
 
-fn is_said(value: &str, quoted: bool) -> bool {
-    let place = place(quoted || value.contains(' '), Place::Bare);
+fn is_prose_secret(value: &str, quoted: bool) -> bool {
+    let place = quoted_or(quoted || value.contains(' '), ValuePlace::Bare);
     let is_slug = !quoted && value::is_slug(value) && !value.bytes().any(|byte| byte.is_ascii_uppercase());
-    value::is_password(value, place) && !is_slug && !is_of_language(value) && !is_sentence_without_blanks(value)
+    value::is_password(value, place) && !is_slug && !is_technical_word(value) && !is_sentence_without_blanks(value)
 }
 
 /// Chinese, Japanese and Korean: what a password has to be, and no password.
@@ -381,7 +384,7 @@ fn is_sentence_without_blanks(value: &str) -> bool {
 }
 
 /// `users.name2`, `name_2`, `8/10`, `a@b.c`, `x=1`: what sentences about code are full of.
-fn is_of_language(value: &str) -> bool {
+fn is_technical_word(value: &str) -> bool {
     let names = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
     let is_name = names && value.contains(['_', '.']);
     let mail = value.split_once('@').is_some_and(|(_, host)| {
@@ -403,7 +406,7 @@ fn is_after_blank(value: &str, quoted: bool) -> bool {
     let symbols = has(|byte| b"!@#$%^&*+~?=-".contains(&byte));
     let several = value.bytes().filter(u8::is_ascii_digit).count() > 1 && value.len() > 8 && has_three_marks(value);
     let marked = digits && (quoted || symbols || several);
-    letters && marked && !value.starts_with(['-', '/', '#']) && is_said(value, quoted)
+    letters && marked && !value.starts_with(['-', '/', '#']) && is_prose_secret(value, quoted)
 }
 
 fn is_in_address(value: &str) -> bool {
@@ -417,7 +420,7 @@ fn is_in_address(value: &str) -> bool {
 fn is_parameter(value: &str, name: &str) -> bool {
     let sure = ["password", "passwd", "pwd", "secret"].iter().any(|word| name.contains(word));
     if sure {
-        return value::is_password(value, Place::Literal);
+        return value::is_password(value, ValuePlace::Literal);
     }
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let numbers = digits == value.len();

@@ -9,7 +9,7 @@ use super::rules::compile;
 use super::value;
 
 /// A manifest is not longer, on either side of the line that tells its kind.
-const MOST_BYTES: usize = 8_192;
+const MAX_MANIFEST_BYTES: usize = 8_192;
 
 static KIND: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r#"\bkind["']?:[ \t]*["']?(?:Sealed|Ext)?Secret["']?[ \t]*(?:\n|,|$|\})"#));
@@ -19,7 +19,7 @@ static OBJECT: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r#""(?:data|st
 static MEMBER: LazyLock<Option<Regex>> = LazyLock::new(|| compile(r#""[^"\n]{1,80}"\s*:\s*"([^"\n]+)""#));
 
 /// Finds the values of the manifests in a text.
-pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+pub(super) fn find_secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let Some(kind) = KIND.as_ref() else { return found };
     // Manifests follow each other, and none is looked at twice.
@@ -28,15 +28,15 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         if hit.start() < from {
             continue;
         }
-        let start = text.ceil_char_boundary(hit.start().saturating_sub(MOST_BYTES).max(from));
-        let end = text.floor_char_boundary((hit.end() + MOST_BYTES).min(text.len())).max(start);
+        let start = text.ceil_char_boundary(hit.start().saturating_sub(MAX_MANIFEST_BYTES).max(from));
+        let end = text.floor_char_boundary((hit.end() + MAX_MANIFEST_BYTES).min(text.len())).max(start);
         let start = text[start..hit.start().max(start)].rfind("\n---").map_or(start, |at| start + at);
         let end = text[hit.end().min(end)..end].find("\n---").map_or(end, |at| hit.end() + at);
         if start >= end {
             continue;
         }
-        fields(text, start..end, &mut found);
-        members(text, start..end, &mut found);
+        find_fields(text, start..end, &mut found);
+        find_members(text, start..end, &mut found);
         from = end;
     }
     found.retain(|range: &Range<usize>| is_secret(&text[range.clone()]));
@@ -44,7 +44,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The indented lines below `data:` and `stringData:`.
-fn fields(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
+fn find_fields(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     let Some(field) = FIELD.as_ref() else { return };
     let mut at = part.start;
     // How far the heading is indented, while its lines last.
@@ -64,7 +64,7 @@ fn fields(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     }
 }
 
-fn members(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
+fn find_members(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     let (Some(object), Some(member)) = (OBJECT.as_ref(), MEMBER.as_ref()) else { return };
     let bytes = &text.as_bytes()[part.clone()];
     for object in object.captures_iter(bytes).filter_map(|captures| captures.get(1)) {
@@ -83,21 +83,21 @@ fn is_secret(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|range| &text[range]).collect()
+    fn found_texts(text: &str) -> Vec<&str> {
+        find_secrets(text).into_iter().map(|range| &text[range]).collect()
     }
 
     #[test]
     fn every_value_of_a_secret_is_found() {
         let yaml = "apiVersion: v1\nkind: Secret\ndata:\n  user: YWRtaW4=\n  x.y: aHVudGVyMg==\ntype: Opaque\n---\ndata:\n  a: YWRtaW4=\n";
-        assert_eq!(found(yaml), ["YWRtaW4=", "aHVudGVyMg=="]);
+        assert_eq!(found_texts(yaml), ["YWRtaW4=", "aHVudGVyMg=="]);
         let json = r#"{"data": {"a": "aHVudGVyMg=="}, "kind": "Secret"}"#;
-        assert_eq!(found(json), ["aHVudGVyMg=="]);
+        assert_eq!(found_texts(json), ["aHVudGVyMg=="]);
     }
 
     #[test]
     fn other_manifests_have_none() {
-        assert_eq!(found("kind: ConfigMap\ndata:\n  a: YWRtaW4=\n"), Vec::<&str>::new());
-        assert_eq!(found("kind: SecretStore\nspec:\n  a: YWRtaW4=\n"), Vec::<&str>::new());
+        assert_eq!(found_texts("kind: ConfigMap\ndata:\n  a: YWRtaW4=\n"), Vec::<&str>::new());
+        assert_eq!(found_texts("kind: SecretStore\nspec:\n  a: YWRtaW4=\n"), Vec::<&str>::new());
     }
 }

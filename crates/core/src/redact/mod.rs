@@ -7,15 +7,15 @@
 
 mod check;
 mod code;
-mod insert;
 mod manifest;
-mod map;
+mod mask;
 mod own;
 mod pem;
 mod prefix;
 mod reading;
 mod rules;
 mod seed;
+mod sql_insert;
 mod table;
 mod title;
 mod value;
@@ -26,11 +26,11 @@ use std::ops::Range;
 use rules::{Rule, RuleSet};
 pub use title::redact_title;
 
-/// What a mask begins with.
-const MASK: &str = "[redacted: ";
+/// The beginning of every mask.
+const MASK_START: &str = "[redacted: ";
 
 /// Masks secrets as `[redacted: kind]`; everything else keeps every byte.
-pub fn redact(text: &str) -> Cow<'_, str> {
+pub fn redact_text(text: &str) -> Cow<'_, str> {
     let Some(mut masked) = redact_once(text) else { return Cow::Borrowed(text) };
     // A mask changes what stands around it. Masking goes on until nothing is found, so that masking twice is the same
     // as masking once; every round masks something, and masks stay.
@@ -41,19 +41,19 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 }
 
 /// A secret, and what kind of.
-struct Found<'a> {
+struct Secret<'a> {
     range: Range<usize>,
     kind: &'a str,
 }
 
 /// None where nothing is found.
 fn redact_once(text: &str) -> Option<String> {
-    let found = found_in(text);
+    let found = find_secrets(text);
     let last = found.last()?;
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for Found { range, kind } in &found {
-        push(&mut out, &text[at..range.start], kind);
+    for Secret { range, kind } in &found {
+        push_masked(&mut out, &text[at..range.start], kind);
         at = range.end;
     }
     out.push_str(&text[last.range.end..]);
@@ -61,18 +61,19 @@ fn redact_once(text: &str) -> Option<String> {
 }
 
 /// The secrets of a text, in order and apart from each other.
-fn found_in(text: &str) -> Vec<Found<'static>> {
-    let plainly = reading::plainly(text);
-    if !RuleSet::get().concerns(&plainly.text) {
+fn find_secrets(text: &str) -> Vec<Secret<'static>> {
+    let plainly = reading::read_plain(text);
+    if !RuleSet::get().applies_to(&plainly.text) {
         return Vec::new();
     }
-    let readings = reading::readings(plainly);
-    let mut found: Vec<Found<'static>> = Vec::new();
+    let readings = reading::all_readings(plainly);
+    let mut found: Vec<Secret<'static>> = Vec::new();
     for (index, reading) in readings.iter().enumerate() {
-        let in_text = |found: Found<'static>| Found { range: reading::in_text(&readings, index, found.range), ..found };
-        found.extend(secrets(&reading.text).into_iter().map(in_text));
+        let in_text =
+            |found: Secret<'static>| Secret { range: reading::range_in_text(&readings, index, found.range), ..found };
+        found.extend(secrets_in_reading(&reading.text).into_iter().map(in_text));
     }
-    let masks: Vec<Range<usize>> = masks(text);
+    let masks: Vec<Range<usize>> = find_masks(text);
     found.retain(|found| {
         let next = masks.partition_point(|mask| mask.end <= found.range.start);
         !found.range.is_empty() && masks.get(next).is_none_or(|mask| found.range.end <= mask.start)
@@ -90,33 +91,33 @@ fn found_in(text: &str) -> Vec<Found<'static>> {
 }
 
 /// The secrets of one reading.
-fn secrets(text: &str) -> Vec<Found<'static>> {
-    let mut found: Vec<Found<'static>> = Vec::new();
-    for (rule, windows) in RuleSet::get().windows(text) {
+fn secrets_in_reading(text: &str) -> Vec<Secret<'static>> {
+    let mut found: Vec<Secret<'static>> = Vec::new();
+    for (rule, windows) in RuleSet::get().find_windows(text) {
         for window in windows {
-            search(rule, text, window, &mut found);
+            apply_rule(rule, text, window, &mut found);
         }
     }
     let kinds = [
-        ("private key", pem::find(text)),
-        ("password", table::find(text)),
-        ("password", insert::find(text)),
-        ("secret", manifest::find(text)),
+        ("private key", pem::find_keys(text)),
+        ("password", table::find_secrets(text)),
+        ("password", sql_insert::find_secrets(text)),
+        ("secret", manifest::find_secrets(text)),
     ];
     for (kind, ranges) in kinds {
-        found.extend(ranges.into_iter().map(|range| Found { range, kind }));
+        found.extend(ranges.into_iter().map(|range| Secret { range, kind }));
     }
     found
 }
 
-fn push(out: &mut String, before: &str, kind: &str) {
+fn push_masked(out: &mut String, before: &str, kind: &str) {
     out.push_str(before);
-    out.push_str(MASK);
+    out.push_str(MASK_START);
     out.push_str(kind);
     out.push(']');
 }
 
-fn search<'a>(rule: &'a Rule, text: &str, window: Range<usize>, found: &mut Vec<Found<'a>>) {
+fn apply_rule<'a>(rule: &'a Rule, text: &str, window: Range<usize>, found: &mut Vec<Secret<'a>>) {
     let Some(regex) = rule.regex() else { return };
     let bytes = &text.as_bytes()[..window.end];
     let mut at = window.start;
@@ -124,7 +125,7 @@ fn search<'a>(rule: &'a Rule, text: &str, window: Range<usize>, found: &mut Vec<
         && let Some(captures) = regex.captures_at(bytes, at)
     {
         let Some(whole) = captures.get(0) else { return };
-        let secret = rule.secret(&captures).unwrap_or(whole);
+        let secret = rule.secret_group(&captures).unwrap_or(whole);
         at = whole.end().max(whole.start() + 1);
         let mut end = secret.end();
         if end == window.end {
@@ -137,16 +138,16 @@ fn search<'a>(rule: &'a Rule, text: &str, window: Range<usize>, found: &mut Vec<
         }
         // A pattern may begin or end inside of a character.
         let whole = text.floor_char_boundary(whole.start())..text.ceil_char_boundary(whole.end());
-        if let Some(range) = rule.accepts(text, range, whole) {
-            found.push(Found { range, kind: rule.kind() });
+        if let Some(range) = rule.find_secret(text, range, whole) {
+            found.push(Secret { range, kind: rule.kind() });
         }
     }
 }
 
 /// Where masks already stand.
-fn masks(text: &str) -> Vec<Range<usize>> {
+fn find_masks(text: &str) -> Vec<Range<usize>> {
     let end = |start: usize| text[start..].find(']').map(|length| start..start + length + 1);
-    text.match_indices(MASK).filter_map(|(start, _)| end(start)).collect()
+    text.match_indices(MASK_START).filter_map(|(start, _)| end(start)).collect()
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn after() -> usize {
 }
 
 #[derive(Deserialize)]
-struct File {
+struct RuleFile {
     #[serde(default)]
     parts: BTreeMap<String, String>,
     #[serde(default)]
@@ -46,19 +46,19 @@ struct File {
     rules: Vec<OwnRule>,
 }
 
-const FILES: [&str; 2] = [include_str!("own.toml"), include_str!("vendors.toml")];
+const RULE_FILES: [&str; 2] = [include_str!("own.toml"), include_str!("vendors.toml")];
 
 /// The rules of both files. They are part of the program, and a test reads them.
-pub(super) fn rules() -> Vec<OwnRule> {
-    FILES.into_iter().filter_map(|text| read(text).ok()).flat_map(with_parts).collect()
+pub(super) fn load_rules() -> Vec<OwnRule> {
+    RULE_FILES.into_iter().filter_map(|text| parse_file(text).ok()).flat_map(expand_parts).collect()
 }
 
-fn read(text: &str) -> Result<File, toml_edit::de::Error> {
+fn parse_file(text: &str) -> Result<RuleFile, toml_edit::de::Error> {
     toml_edit::de::from_str(text)
 }
 
-fn with_parts(file: File) -> Vec<OwnRule> {
-    let File { parts, keywords, mut rules } = file;
+fn expand_parts(file: RuleFile) -> Vec<OwnRule> {
+    let RuleFile { parts, keywords, mut rules } = file;
     for rule in &mut rules {
         // A part may be made of others.
         while let Some((name, part)) = parts.iter().find(|(name, _)| rule.pattern.contains(&format!("%{name}%"))) {
@@ -84,12 +84,12 @@ mod tests {
 
     #[test]
     fn both_files_are_read() {
-        for text in FILES {
-            let file = read(text).unwrap();
+        for text in RULE_FILES {
+            let file = parse_file(text).unwrap();
             assert!(file.rules.len() > 40);
         }
         let is_whole = |text: &String| !["%is%", "%pass%", "%abroad%", "%cjk%"].iter().any(|part| text.contains(part));
-        assert!(rules().iter().all(|rule| is_whole(&rule.pattern) && rule.keywords.iter().all(is_whole)));
-        assert!(rules().iter().all(|rule| !rule.keywords.is_empty()));
+        assert!(load_rules().iter().all(|rule| is_whole(&rule.pattern) && rule.keywords.iter().all(is_whole)));
+        assert!(load_rules().iter().all(|rule| !rule.keywords.is_empty()));
     }
 }

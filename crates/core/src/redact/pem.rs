@@ -8,15 +8,15 @@ use regex::bytes::Regex;
 use super::rules::compile;
 
 /// No private key is longer.
-const MOST_BYTES: usize = 16_000;
+const MAX_KEY_BYTES: usize = 16_000;
 /// A run of letters and digits so long is a part of a key and no word.
-const LEAST_RUN: usize = 16;
+const MIN_RUN_BYTES: usize = 16;
 
 static MARK: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"-{4,5} ?(BEGIN|END)[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"));
 
 /// Finds the private keys of a text.
-pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+pub(super) fn find_keys(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if memchr::memmem::find(text.as_bytes(), b"PRIVATE KEY").is_none() {
         return found;
@@ -25,13 +25,13 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let marks: Vec<(Range<usize>, bool)> = marks
         .filter_map(|mark| Some((mark.get(0)?.range(), mark.get(1).is_some_and(|word| word.as_bytes() == b"BEGIN"))))
         .collect();
-    // What was looked at belongs to an earlier mark.
+    // Text up to here was looked at, and belongs to an earlier mark.
     let mut from = 0;
     for (index, (mark, begins)) in marks.iter().enumerate() {
         let next = marks.get(index + 1);
         let limit = next.map_or(text.len(), |(next, _)| next.start);
         if !*begins {
-            let start = text.ceil_char_boundary(mark.start.saturating_sub(MOST_BYTES).max(from));
+            let start = text.ceil_char_boundary(mark.start.saturating_sub(MAX_KEY_BYTES).max(from));
             if let Some(length) = last_lines(&text[start..mark.start]) {
                 found.push(mark.start - length..mark.end);
             }
@@ -40,9 +40,9 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         }
         let body = &text[mark.end..limit];
         match next {
-            Some((end, false)) if body.len() <= MOST_BYTES && is_body(body) => found.push(mark.start..end.end),
+            Some((end, false)) if body.len() <= MAX_KEY_BYTES && is_body(body) => found.push(mark.start..end.end),
             _ => {
-                let body = &body[..body.floor_char_boundary(MOST_BYTES)];
+                let body = &body[..body.floor_char_boundary(MAX_KEY_BYTES)];
                 if let Some(length) = first_lines(body) {
                     found.push(mark.start..mark.end + length);
                 }
@@ -50,11 +50,11 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         }
         from = mark.end;
     }
-    merge(found)
+    merge_ranges(found)
 }
 
 /// A key of which an end was also found alone is one key.
-fn merge(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+fn merge_ranges(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
     for range in found {
         match merged.last_mut() {
@@ -65,9 +65,9 @@ fn merge(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// What a line between the marks is.
+/// The kinds of lines between the marks.
 #[derive(PartialEq, Eq)]
-enum Line {
+enum LineKind {
     /// A part of the key, which ends so many bytes into the line.
     Key(usize),
     /// The rest of a key, or a word.
@@ -77,20 +77,20 @@ enum Line {
     Other,
 }
 
-fn line(text: &str) -> Line {
+fn classify_line(text: &str) -> LineKind {
     let is_key = |next: char| next.is_ascii_alphanumeric() || matches!(next, '+' | '/' | '=');
     let trimmed = text.trim_end_matches(|next: char| !is_key(next) || next == '+' && text.ends_with(" +"));
     let run = trimmed.len() - trimmed.trim_end_matches(is_key).len();
     let headers = ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Charset:", "Hash:"];
     let is_header = headers.iter().any(|header| text.contains(header));
-    let is_long = |word: &str| word.len() >= 2 * LEAST_RUN && word.chars().all(is_key);
+    let is_long = |word: &str| word.len() >= 2 * MIN_RUN_BYTES && word.chars().all(is_key);
     match run {
-        _ if trimmed.split_whitespace().any(is_long) => Line::Key(trimmed.len()),
-        _ if is_header => Line::Between,
-        0 => Line::Between,
-        LEAST_RUN.. => Line::Key(trimmed.len()),
-        _ if trimmed.split_whitespace().count() <= 2 => Line::Short(trimmed.len()),
-        _ => Line::Other,
+        _ if trimmed.split_whitespace().any(is_long) => LineKind::Key(trimmed.len()),
+        _ if is_header => LineKind::Between,
+        0 => LineKind::Between,
+        MIN_RUN_BYTES.. => LineKind::Key(trimmed.len()),
+        _ if trimmed.split_whitespace().count() <= 2 => LineKind::Short(trimmed.len()),
+        _ => LineKind::Other,
     }
 }
 
@@ -98,10 +98,10 @@ fn line(text: &str) -> Line {
 fn is_body(text: &str) -> bool {
     let (mut keys, mut others) = (0, 0);
     for text in text.lines() {
-        match line(text) {
-            Line::Key(_) => keys += 1,
-            Line::Other => others += 1,
-            Line::Short(_) | Line::Between => {}
+        match classify_line(text) {
+            LineKind::Key(_) => keys += 1,
+            LineKind::Other => others += 1,
+            LineKind::Short(_) | LineKind::Between => {}
         }
     }
     keys > 0 && others <= 3 + keys / 4
@@ -111,14 +111,14 @@ fn is_body(text: &str) -> bool {
 fn first_lines(text: &str) -> Option<usize> {
     let (mut at, mut end) = (0, None);
     for full in text.split_inclusive('\n') {
-        match line(full) {
-            Line::Key(length) => end = Some(at + length),
+        match classify_line(full) {
+            LineKind::Key(length) => end = Some(at + length),
             // The last line is shorter, and padded.
-            Line::Short(length) if end.is_some() => {
+            LineKind::Short(length) if end.is_some() => {
                 return if full[..length].ends_with('=') { Some(at + length) } else { end };
             }
-            Line::Short(_) | Line::Other => return end,
-            Line::Between => {}
+            LineKind::Short(_) | LineKind::Other => return end,
+            LineKind::Between => {}
         }
         at += full.len();
     }
@@ -130,11 +130,11 @@ fn last_lines(text: &str) -> Option<usize> {
     let (mut length, mut found) = (0, None);
     for (index, full) in text.split_inclusive('\n').rev().enumerate() {
         length += full.len();
-        match line(full) {
-            Line::Key(_) => found = Some(length - key_start(full)),
-            Line::Short(_) if index <= 2 && found.is_none() => {}
-            Line::Between if index <= 2 => {}
-            Line::Short(_) | Line::Other | Line::Between => break,
+        match classify_line(full) {
+            LineKind::Key(_) => found = Some(length - key_start(full)),
+            LineKind::Short(_) if index <= 2 && found.is_none() => {}
+            LineKind::Between if index <= 2 => {}
+            LineKind::Short(_) | LineKind::Other | LineKind::Between => break,
         }
     }
     found
@@ -145,9 +145,9 @@ fn key_start(line: &str) -> usize {
     line.trim_end().rfind(|next: char| !next.is_ascii_alphanumeric() && !matches!(next, '+' | '/' | '=')).map_or(
         0,
         |at| {
-            // What follows the last mark is the key, unless it stands at the end.
+            // The key follows the last mark, unless that stands at the end.
             let after = at + line[at..].chars().next().map_or(1, char::len_utf8);
-            if line.trim_end().len() - after >= LEAST_RUN { after } else { 0 }
+            if line.trim_end().len() - after >= MIN_RUN_BYTES { after } else { 0 }
         },
     )
 }

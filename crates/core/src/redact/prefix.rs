@@ -1,21 +1,21 @@
-//! What tools put before each line when they show a file: its number, its path, a sign.
+//! Prefixes that tools put before each line when they show a file: its number, its path, a sign.
 
 /// How many bytes at the beginning of a line were put there by a tool.
-pub(super) fn length(line: &str) -> usize {
-    let numbered = numbered(line);
+pub(super) fn count_bytes(line: &str) -> usize {
+    let numbered = number_prefix_bytes(line);
     if numbered > 0 {
-        return numbered + signed(&line[numbered..]);
+        return numbered + sign_bytes(&line[numbered..]);
     }
-    signed(line)
+    sign_bytes(line)
 }
 
 /// `12→`, `  12\t`, `12|`, `12:`, `L12:`, `.env:12:`, `src/a.rs-12-`.
-fn numbered(line: &str) -> usize {
+fn number_prefix_bytes(line: &str) -> usize {
     let indent = line.len() - line.trim_start_matches([' ', '│', '|']).len();
     let rest = &line[indent..];
     let rest = rest.strip_prefix('L').unwrap_or(rest);
     let start = line.len() - rest.len();
-    if let Some(end) = number(rest) {
+    if let Some(end) = number_bytes(rest) {
         return start + end;
     }
     // A path has no blanks, and a number between two marks of the same kind follows it.
@@ -34,7 +34,7 @@ fn numbered(line: &str) -> usize {
 }
 
 /// A number and the mark that ends it.
-fn number(text: &str) -> Option<usize> {
+fn number_bytes(text: &str) -> Option<usize> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if !(1..=7).contains(&digits) {
         return None;
@@ -52,7 +52,7 @@ fn number(text: &str) -> Option<usize> {
 }
 
 /// The sign of a diff, a quotation or a comment.
-fn signed(line: &str) -> usize {
+fn sign_bytes(line: &str) -> usize {
     let Some(sign @ ('+' | '-' | '>' | '#')) = line.chars().next() else { return 0 };
     let rest = &line[1..];
     if rest.starts_with(sign) {
@@ -85,7 +85,7 @@ mod tests {
             ("  A=1", "  A=1"),
             ("2026-11-16 A", "2026-11-16 A"),
         ] {
-            let cut = length(line);
+            let cut = count_bytes(line);
             assert_eq!(&line[cut..], want, "{line}");
         }
     }

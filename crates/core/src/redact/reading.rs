@@ -9,7 +9,7 @@ use super::value;
 use crate::plain::{for_each_kept, is_plain};
 
 /// Strings in strings in strings: what is deeper is not read by anybody.
-const MOST_LEVELS: usize = 3;
+const MAX_LEVELS: usize = 3;
 
 /// One way to read a text, and where its pieces come from.
 pub(super) struct Reading<'t> {
@@ -26,39 +26,39 @@ struct Piece {
 }
 
 /// The text without the escapes of terminals, which is how everybody reads it.
-pub(super) fn plainly(text: &str) -> Reading<'_> {
-    let plain = if is_plain(text) { None } else { without_controls(text) };
+pub(super) fn read_plain(text: &str) -> Reading<'_> {
+    let plain = if is_plain(text) { None } else { strip_controls(text) };
     let (pieces, text) = plain.map_or((Vec::new(), Cow::Borrowed(text)), |(pieces, text)| (pieces, Cow::Owned(text)));
     Reading { text, of: None, pieces }
 }
 
 /// All readings, beginning with the one that is given.
-pub(super) fn readings(plainly: Reading<'_>) -> Vec<Reading<'_>> {
+pub(super) fn all_readings(plainly: Reading<'_>) -> Vec<Reading<'_>> {
     let mut all = vec![plainly];
     let mut newest = 0;
-    for level in 0..=MOST_LEVELS {
-        let bare = add(&mut all, newest, without_prefixes);
-        add(&mut all, bare.unwrap_or(newest), with_clips_closed);
-        if level == MOST_LEVELS {
+    for level in 0..=MAX_LEVELS {
+        let bare = add_reading(&mut all, newest, strip_prefixes);
+        add_reading(&mut all, bare.unwrap_or(newest), close_clips);
+        if level == MAX_LEVELS {
             break;
         }
-        let Some(resolved) = add(&mut all, bare.unwrap_or(newest), with_escapes_resolved) else { break };
-        newest = add(&mut all, resolved, |text| if is_plain(text) { None } else { without_controls(text) })
+        let Some(resolved) = add_reading(&mut all, bare.unwrap_or(newest), resolve_escapes) else { break };
+        newest = add_reading(&mut all, resolved, |text| if is_plain(text) { None } else { strip_controls(text) })
             .unwrap_or(resolved);
     }
     all
 }
 
-type Made = (Vec<Piece>, String);
+type PiecedText = (Vec<Piece>, String);
 
-fn add(all: &mut Vec<Reading<'_>>, of: usize, make: impl Fn(&str) -> Option<Made>) -> Option<usize> {
+fn add_reading(all: &mut Vec<Reading<'_>>, of: usize, make: impl Fn(&str) -> Option<PiecedText>) -> Option<usize> {
     let (pieces, text) = make(&all[of].text)?;
     all.push(Reading { text: Cow::Owned(text), of: Some(of), pieces });
     Some(all.len() - 1)
 }
 
 /// Where a part of a reading stands in the text.
-pub(super) fn in_text(all: &[Reading<'_>], index: usize, mut range: Range<usize>) -> Range<usize> {
+pub(super) fn range_in_text(all: &[Reading<'_>], index: usize, mut range: Range<usize>) -> Range<usize> {
     let mut reading = Some(index);
     while let Some(at) = reading {
         range = all[at].source_of(range);
@@ -90,26 +90,26 @@ impl Piece {
 }
 
 /// Puts a reading together.
-struct Builder<'t> {
+struct ReadingBuilder<'t> {
     source: &'t str,
     at: usize,
     text: String,
     pieces: Vec<Piece>,
 }
 
-impl<'t> Builder<'t> {
-    fn of(source: &'t str) -> Self {
+impl<'t> ReadingBuilder<'t> {
+    fn new(source: &'t str) -> Self {
         Self { source, at: 0, text: String::with_capacity(source.len()), pieces: Vec::new() }
     }
 
     /// Keeps what comes before a part, and puts something else in its place.
     fn replace(&mut self, part: Range<usize>, with: &str) {
-        self.piece(self.at..part.start, None);
-        self.piece(part.clone(), Some(with));
+        self.push_piece(self.at..part.start, None);
+        self.push_piece(part.clone(), Some(with));
         self.at = part.end;
     }
 
-    fn piece(&mut self, from: Range<usize>, with: Option<&str>) {
+    fn push_piece(&mut self, from: Range<usize>, with: Option<&str>) {
         let to = self.text.len();
         self.text.push_str(with.unwrap_or(&self.source[from.clone()]));
         if to < self.text.len() {
@@ -118,17 +118,17 @@ impl<'t> Builder<'t> {
     }
 
     /// None where nothing was replaced.
-    fn finish(mut self) -> Option<Made> {
+    fn finish(mut self) -> Option<PiecedText> {
         if self.at == 0 {
             return None;
         }
-        self.piece(self.at..self.source.len(), None);
+        self.push_piece(self.at..self.source.len(), None);
         Some((self.pieces, self.text))
     }
 }
 
-fn without_controls(text: &str) -> Option<Made> {
-    let mut builder = Builder::of(text);
+fn strip_controls(text: &str) -> Option<PiecedText> {
+    let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
     for_each_kept(text, |kept| {
         if kept.start > at {
@@ -142,11 +142,11 @@ fn without_controls(text: &str) -> Option<Made> {
     builder.finish()
 }
 
-fn without_prefixes(text: &str) -> Option<Made> {
-    let mut builder = Builder::of(text);
+fn strip_prefixes(text: &str) -> Option<PiecedText> {
+    let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let length = prefix::length(line);
+        let length = prefix::count_bytes(line);
         if length > 0 {
             builder.replace(at..at + length, "");
         }
@@ -156,23 +156,23 @@ fn without_prefixes(text: &str) -> Option<Made> {
 }
 
 /// Lines that were clipped right behind what could be a secret, closed: what tells it may be the end of a string or a call.
-fn with_clips_closed(text: &str) -> Option<Made> {
-    let mut builder = Builder::of(text);
+fn close_clips(text: &str) -> Option<PiecedText> {
+    let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let shown = line.trim_end();
         let kept = shown.trim_end_matches(['…', '.']);
         let word = kept.rsplit([' ', '\t', '"', '\'', '`', '=', ':']).next().unwrap_or_default();
         if shown.len() > kept.len() + 1 && value::could_be_whole(word) {
-            builder.replace(at + kept.len()..at + shown.len(), &closing(kept));
+            builder.replace(at + kept.len()..at + shown.len(), &closing_marks(kept));
         }
         at += line.len();
     }
     builder.finish()
 }
 
-/// What closes the quotes, the call and the element that are open at the end of a line.
-fn closing(line: &str) -> String {
+/// The marks that close the quotes, the call and the element that are open at the end of a line.
+fn closing_marks(line: &str) -> String {
     let is_open = |mark: &char| line.matches(*mark).count() % 2 == 1;
     let mut open: Vec<char> = ['"', '\'', '`'].into_iter().filter(is_open).collect();
     open.sort_by_key(|mark| std::cmp::Reverse(line.rfind(*mark)));
@@ -187,16 +187,16 @@ fn closing(line: &str) -> String {
     closing
 }
 
-/// What marks of HTML and XML stand for.
+/// Entities of HTML and XML, and the characters that they stand for.
 const ENTITIES: &[(&str, &str)] =
     &[("&quot;", "\""), ("&amp;", "&"), ("&#39;", "'"), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">")];
 
-fn with_escapes_resolved(text: &str) -> Option<Made> {
-    let mut builder = Builder::of(text);
+fn resolve_escapes(text: &str) -> Option<PiecedText> {
+    let mut builder = ReadingBuilder::new(text);
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'\\', b'&', &text.as_bytes()[at..]) {
         let start = at + found;
-        let (length, with) = resolved(&text[start..]);
+        let (length, with) = resolve_escape(&text[start..]);
         if let Some(with) = with {
             builder.replace(start..start + length, with.encode_utf8(&mut [0; 4]));
         }
@@ -206,7 +206,7 @@ fn with_escapes_resolved(text: &str) -> Option<Made> {
 }
 
 /// How long an escape is, and the character it stands for.
-fn resolved(text: &str) -> (usize, Option<char>) {
+fn resolve_escape(text: &str) -> (usize, Option<char>) {
     if let Some((name, with)) = ENTITIES.iter().find(|(name, _)| text.starts_with(name)) {
         return (name.len(), with.chars().next());
     }
@@ -230,20 +230,20 @@ mod tests {
     use super::*;
 
     /// The last reading of a text, and where a part of it stands in the text.
-    fn read(text: &str, part: &str) -> (String, String) {
-        let all = readings(plainly(text));
+    fn read_part(text: &str, part: &str) -> (String, String) {
+        let all = all_readings(read_plain(text));
         let last = all.last().unwrap();
         let at = last.text.find(part).unwrap();
-        let range = in_text(&all, all.len() - 1, at..at + part.len());
+        let range = range_in_text(&all, all.len() - 1, at..at + part.len());
         (last.text.clone().into_owned(), text[range].to_owned())
     }
 
     #[test]
     fn what_is_read_is_found_in_the_text() {
-        assert_eq!(read("a\u{1b}[31mb\u{1b}[0mc", "bc"), ("abc".to_owned(), "b\u{1b}[0mc".to_owned()));
-        assert_eq!(read("     1→ab\n     2→cd", "b\nc"), ("ab\ncd".to_owned(), "b\n     2→c".to_owned()));
-        assert_eq!(read(r#"{\"a\": \"b\\nc\"}"#, "c"), ("{\"a\": \"b\nc\"}".to_owned(), "c".to_owned()));
-        assert_eq!(read("x=&quot;y&quot;", "\"y"), ("x=\"y\"".to_owned(), "&quot;y".to_owned()));
-        assert_eq!(read("plain", "plain"), ("plain".to_owned(), "plain".to_owned()));
+        assert_eq!(read_part("a\u{1b}[31mb\u{1b}[0mc", "bc"), ("abc".to_owned(), "b\u{1b}[0mc".to_owned()));
+        assert_eq!(read_part("     1→ab\n     2→cd", "b\nc"), ("ab\ncd".to_owned(), "b\n     2→c".to_owned()));
+        assert_eq!(read_part(r#"{\"a\": \"b\\nc\"}"#, "c"), ("{\"a\": \"b\nc\"}".to_owned(), "c".to_owned()));
+        assert_eq!(read_part("x=&quot;y&quot;", "\"y"), ("x=\"y\"".to_owned(), "&quot;y".to_owned()));
+        assert_eq!(read_part("plain", "plain"), ("plain".to_owned(), "plain".to_owned()));
     }
 }

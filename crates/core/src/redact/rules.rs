@@ -13,16 +13,16 @@ use super::own::{self, OwnRule};
 use super::value;
 
 /// So much is looked at before a keyword, and so much after it.
-const BEFORE: usize = 256;
-const AFTER: usize = 2_048;
+const BEFORE_BYTES: usize = 256;
+const AFTER_BYTES: usize = 2_048;
 
 /// Rules of gitleaks that are not taken: `own.toml` has narrower ones, because transcripts are full of words like `key`,
 /// or they are about a file's name.
-const REPLACED: &[&str] =
+const REPLACED_RULES: &[&str] =
     &["generic-api-key", "jwt", "private-key", "twilio-api-key", "pkcs12-file", "kubernetes-secret-yaml"];
 
 #[derive(Deserialize)]
-struct File {
+struct GitleaksFile {
     allowlist: Allowlist,
     rules: Vec<RuleData>,
 }
@@ -50,18 +50,18 @@ struct Allowlist {
     paths: Vec<String>,
 }
 
-/// What makes a match a secret.
-enum Check {
+/// The condition on which a match is a secret.
+enum RuleCheck {
     /// Enough bits per character, and on none of the lists of exceptions.
     Listed {
         entropy: Option<f64>,
-        allowlists: Vec<Arc<Allowed>>,
+        allowlists: Vec<Arc<Exceptions>>,
     },
     Own(check::Check),
 }
 
 /// Exceptions of a rule, or of all; compiled when a rule first finds something.
-struct Allowed {
+struct Exceptions {
     patterns: Vec<String>,
     compiled: OnceLock<Vec<Regex>>,
     whole: bool,
@@ -73,18 +73,18 @@ pub(super) struct Rule {
     kind: String,
     pattern: String,
     compiled: OnceLock<Option<Regex>>,
-    check: Check,
+    check: RuleCheck,
     before: usize,
     after: usize,
 }
 
 impl Rule {
-    pub(super) fn of_own(own: OwnRule) -> Self {
+    pub(super) fn from_own(own: OwnRule) -> Self {
         Self {
             kind: own.kind,
             pattern: own.pattern,
             compiled: OnceLock::new(),
-            check: Check::Own(own.check),
+            check: RuleCheck::Own(own.check),
             before: own.before,
             after: own.after,
         }
@@ -100,18 +100,18 @@ impl Rule {
 
     /// The secret in a match: the first group that took part, else the whole.
     #[expect(clippy::unused_self, reason = "what is secret in a match is a matter of its rule")]
-    pub(super) fn secret<'t>(&self, captures: &Captures<'t>) -> Option<Match<'t>> {
+    pub(super) fn secret_group<'t>(&self, captures: &Captures<'t>) -> Option<Match<'t>> {
         captures.iter().skip(1).flatten().find(|group| !group.is_empty()).or_else(|| captures.get(0))
     }
 
     /// The part of a match that is the secret, if it is one.
-    pub(super) fn accepts(&self, text: &str, secret: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
+    pub(super) fn find_secret(&self, text: &str, secret: Range<usize>, whole: Range<usize>) -> Option<Range<usize>> {
         if is_in_resource_name(text, whole.start) {
             return None;
         }
         let (entropy, allowlists) = match &self.check {
-            Check::Own(check) => return check.secret(text, secret, whole),
-            Check::Listed { entropy, allowlists } => (entropy, allowlists),
+            RuleCheck::Own(check) => return check.find_secret(text, secret, whole),
+            RuleCheck::Listed { entropy, allowlists } => (entropy, allowlists),
         };
         let value = &text[secret.clone()];
         // Without anything around it that names it, a hash is a hash.
@@ -124,8 +124,8 @@ impl Rule {
     }
 }
 
-impl Allowed {
-    fn of(list: &Allowlist) -> Option<Self> {
+impl Exceptions {
+    fn from_list(list: &Allowlist) -> Option<Self> {
         // Exceptions by the file's name do not apply to text.
         if !list.paths.is_empty() && list.regexes.is_empty() && list.stopwords.is_empty() {
             return None;
@@ -164,57 +164,57 @@ pub(super) struct RuleSet {
     rules: Vec<Rule>,
     keywords: Option<AhoCorasick>,
     /// The rules of each keyword.
-    of_keyword: Vec<Vec<usize>>,
+    rules_by_keyword: Vec<Vec<usize>>,
 }
 
 impl RuleSet {
     pub(super) fn get() -> &'static Self {
-        static SET: LazyLock<RuleSet> = LazyLock::new(RuleSet::read);
+        static SET: LazyLock<RuleSet> = LazyLock::new(RuleSet::load_rules);
         &SET
     }
 
-    fn read() -> Self {
+    fn load_rules() -> Self {
         let mut by_keyword: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut rules = Vec::new();
-        for own in own::rules() {
+        for own in own::load_rules() {
             for keyword in &own.keywords {
                 by_keyword.entry(keyword.to_ascii_lowercase()).or_default().push(rules.len());
             }
-            rules.push(Rule::of_own(own));
+            rules.push(Rule::from_own(own));
         }
         // The file is part of the program, and a test reads it: there is nobody to tell here that it is broken.
-        let file: Option<File> = toml_edit::de::from_str(include_str!("gitleaks.toml")).ok();
-        let everywhere = file.as_ref().and_then(|file| Allowed::of(&file.allowlist)).map(Arc::new);
-        for (data, pattern) in file.iter().flat_map(taken) {
+        let file: Option<GitleaksFile> = toml_edit::de::from_str(include_str!("gitleaks.toml")).ok();
+        let everywhere = file.as_ref().and_then(|file| Exceptions::from_list(&file.allowlist)).map(Arc::new);
+        for (data, pattern) in file.iter().flat_map(used_rules) {
             // Two letters stand in every sentence.
             for keyword in data.keywords.iter().filter(|keyword| keyword.len() > 2 || keyword.contains('~')) {
                 by_keyword.entry(keyword.to_ascii_lowercase()).or_default().push(rules.len());
             }
-            let own = data.allowlists.iter().filter_map(Allowed::of).map(Arc::new);
+            let own = data.allowlists.iter().filter_map(Exceptions::from_list).map(Arc::new);
             rules.push(Rule {
                 kind: data.id.clone(),
                 pattern: pattern.to_owned(),
                 compiled: OnceLock::new(),
-                check: Check::Listed { entropy: data.entropy, allowlists: own.chain(everywhere.clone()).collect() },
-                before: BEFORE,
-                after: AFTER,
+                check: RuleCheck::Listed { entropy: data.entropy, allowlists: own.chain(everywhere.clone()).collect() },
+                before: BEFORE_BYTES,
+                after: AFTER_BYTES,
             });
         }
         let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(by_keyword.keys()).ok();
-        Self { rules, keywords, of_keyword: by_keyword.into_values().collect() }
+        Self { rules, keywords, rules_by_keyword: by_keyword.into_values().collect() }
     }
 
     /// Whether any rule has to look at a text.
-    pub(super) fn concerns(&self, text: &str) -> bool {
+    pub(super) fn applies_to(&self, text: &str) -> bool {
         self.keywords.as_ref().is_some_and(|keywords| keywords.is_match(text))
     }
 
     /// Where each rule has to look; windows of one rule do not overlap.
-    pub(super) fn windows(&self, text: &str) -> Vec<(&Rule, Vec<Range<usize>>)> {
+    pub(super) fn find_windows(&self, text: &str) -> Vec<(&Rule, Vec<Range<usize>>)> {
         let mut windows: Vec<Vec<Range<usize>>> = vec![Vec::new(); self.rules.len()];
         let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
         for hit in hits {
-            for index in &self.of_keyword[hit.pattern().as_usize()] {
+            for index in &self.rules_by_keyword[hit.pattern().as_usize()] {
                 let rule = &self.rules[*index];
                 let start = hit.start().saturating_sub(rule.before);
                 let end = (hit.end() + rule.after).min(text.len());
@@ -228,12 +228,12 @@ impl RuleSet {
     }
 
     #[cfg(test)]
-    pub(super) fn all(&self) -> &[Rule] {
+    pub(super) fn all_rules(&self) -> &[Rule] {
         &self.rules
     }
 }
 
-fn taken(file: &File) -> impl Iterator<Item = (&RuleData, &str)> {
-    let wanted = |rule: &&RuleData| !REPLACED.contains(&rule.id.as_str());
+fn used_rules(file: &GitleaksFile) -> impl Iterator<Item = (&RuleData, &str)> {
+    let wanted = |rule: &&RuleData| !REPLACED_RULES.contains(&rule.id.as_str());
     file.rules.iter().filter(wanted).filter_map(|rule| rule.regex.as_deref().map(|pattern| (rule, pattern)))
 }

@@ -15,11 +15,11 @@ static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"mot de passe|secret|token|api[ _-]?key|secret[ _-]?key|access[ _-]?key|credential)s?(?: ?\([^()]*\)|[_ ](?:prod|dev|test))?[*`_]{0,2}$",
     ))
 });
-/// What stands in such headings, to find their lines.
-static NAME: LazyLock<Option<Regex>> =
+/// Words of such headings, to find their lines.
+static HEADING_WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"(?i)pass|pwd|kennwort|contrase|secret|token|api[ _-]?key|access[ _-]?key|credential"));
 
-/// What separates the cells of a line.
+/// The separator between the cells of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     Mark(char),
@@ -33,15 +33,15 @@ pub(super) fn is_heading(name: &str) -> bool {
 }
 
 /// Finds what stands in the columns of secrets.
-pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+pub(super) fn find_secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let (Some(name), Some(heading)) = (NAME.as_ref(), HEADING.as_ref()) else { return found };
+    let (Some(name), Some(heading)) = (HEADING_WORD.as_ref(), HEADING.as_ref()) else { return found };
     let mut at = 0;
     while let Some(hit) = name.find_at(text.as_bytes(), at) {
         let start = text[..hit.start()].rfind('\n').map_or(0, |end| end + 1);
         let end = text[hit.end()..].find('\n').map_or(text.len(), |length| hit.end() + length);
         // Its first line was looked at, and its rows are no headings.
-        at = rows(text, start.max(at)..end, heading, &mut found).max(hit.end());
+        at = scan_rows(text, start.max(at)..end, heading, &mut found).max(hit.end());
         if at >= text.len() {
             break;
         }
@@ -50,14 +50,14 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Looks at the rows below a line, if it is a heading; tells where they end.
-fn rows(text: &str, line: Range<usize>, heading: &Regex, found: &mut Vec<Range<usize>>) -> usize {
+fn scan_rows(text: &str, line: Range<usize>, heading: &Regex, found: &mut Vec<Range<usize>>) -> usize {
     let end = line.end;
     // A line so long is no heading.
     if line.len() > 2_000 || end >= text.len() {
         return end;
     }
-    let Some(separator) = separator(&text[line.clone()]) else { return end };
-    let headings = cells(text, line, separator);
+    let Some(separator) = find_separator(&text[line.clone()]) else { return end };
+    let headings = find_cells(text, line, separator);
     let is_secret = |cell: &Range<usize>| heading.is_match(&text.as_bytes()[cell.clone()]);
     let columns: Vec<usize> = (0..headings.len()).filter(|column| is_secret(&headings[*column])).collect();
     if columns.is_empty() || headings.len() < 2 {
@@ -69,21 +69,21 @@ fn rows(text: &str, line: Range<usize>, heading: &Regex, found: &mut Vec<Range<u
         if line.len() > 4_000 {
             break;
         }
-        if !is_rule(&text[line.clone()]) {
-            let cells = cells(text, line, separator);
+        if !is_separator_line(&text[line.clone()]) {
+            let cells = find_cells(text, line, separator);
             if cells.len() != headings.len() {
                 break;
             }
             let secrets = columns.iter().filter_map(|column| cells.get(*column).cloned());
-            found.extend(secrets.filter_map(|cell| Check::Cell.secret(text, cell.clone(), cell)));
+            found.extend(secrets.filter_map(|cell| Check::Cell.find_secret(text, cell.clone(), cell)));
         }
         at += row.len();
     }
     at.max(end)
 }
 
-/// What a heading's cells are separated by.
-fn separator(line: &str) -> Option<Separator> {
+/// The separator between the cells of a heading.
+fn find_separator(line: &str) -> Option<Separator> {
     let mark = ['|', '│', '┃', '║', '\t'].into_iter().find(|mark| line.contains(*mark));
     if let Some(mark) = mark {
         return Some(Separator::Mark(mark));
@@ -100,7 +100,7 @@ fn separator(line: &str) -> Option<Separator> {
 }
 
 /// Where the cells of a line are, without what stands around their text.
-fn cells(text: &str, line: Range<usize>, separator: Separator) -> Vec<Range<usize>> {
+fn find_cells(text: &str, line: Range<usize>, separator: Separator) -> Vec<Range<usize>> {
     let content = &text[line.clone()];
     let trimmed = content.trim();
     let start = line.start + (content.len() - content.trim_start().len());
@@ -134,7 +134,7 @@ fn cells(text: &str, line: Range<usize>, separator: Separator) -> Vec<Range<usiz
 }
 
 /// A line that only separates.
-fn is_rule(line: &str) -> bool {
+fn is_separator_line(line: &str) -> bool {
     !line.trim().is_empty()
         && line.chars().all(|next| matches!(next, '-' | '+' | '|' | ':' | '=' | ' ') || ('─'..='╿').contains(&next))
 }
@@ -143,18 +143,18 @@ fn is_rule(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<&str> {
-        find(text).into_iter().map(|range| &text[range]).collect()
+    fn found_texts(text: &str) -> Vec<&str> {
+        find_secrets(text).into_iter().map(|range| &text[range]).collect()
     }
 
     #[test]
     fn columns_of_secrets_are_found() {
         let markdown = "| user | Password |\n|---|---|\n| admin | `hunter2!` |\n| root | Xk29fjw |\n\nadmin | other9";
-        assert_eq!(found(markdown), ["hunter2!", "Xk29fjw"]);
+        assert_eq!(found_texts(markdown), ["hunter2!", "Xk29fjw"]);
         let database = " id |  password  | x\n----+------------+--\n  1 | hunter2!   | y\n(1 row)";
-        assert_eq!(found(database), ["hunter2!"]);
-        assert_eq!(found("user,password\nadmin,hunter2!\n"), ["hunter2!"]);
-        assert_eq!(found("NAME    API KEY\nmain    k29fj2Lq8Zx01\n"), ["k29fj2Lq8Zx01"]);
+        assert_eq!(found_texts(database), ["hunter2!"]);
+        assert_eq!(found_texts("user,password\nadmin,hunter2!\n"), ["hunter2!"]);
+        assert_eq!(found_texts("NAME    API KEY\nmain    k29fj2Lq8Zx01\n"), ["k29fj2Lq8Zx01"]);
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
             "user, password, token\nadd, remove, list\n",
             "tokens | cost\n12345 | 0.5",
         ] {
-            assert_eq!(found(text), Vec::<&str>::new(), "{text}");
+            assert_eq!(found_texts(text), Vec::<&str>::new(), "{text}");
         }
     }
 }

@@ -3,24 +3,25 @@ use proptest::prelude::*;
 use super::*;
 
 #[track_caller]
-fn masks(text: &str, want: &str) {
-    assert_eq!(redact(text), want);
+fn assert_masked(text: &str, want: &str) {
+    assert_eq!(redact_text(text), want);
 }
 
 #[track_caller]
-fn stays(text: &str) {
-    assert_eq!(redact(text), text);
+fn assert_unmasked(text: &str) {
+    assert_eq!(redact_text(text), text);
 }
 
 #[test]
 fn every_rule_compiles() {
-    let broken: Vec<&str> = RuleSet::get().all().iter().filter(|rule| rule.regex().is_none()).map(Rule::kind).collect();
+    let broken: Vec<&str> =
+        RuleSet::get().all_rules().iter().filter(|rule| rule.regex().is_none()).map(Rule::kind).collect();
     assert_eq!(broken, Vec::<&str>::new());
-    assert!(RuleSet::get().all().len() > 200);
+    assert!(RuleSet::get().all_rules().len() > 200);
 }
 
 /// An example as it would stand in a session, and the secrets that are marked in it.
-fn example(marked: &str) -> (String, Vec<Range<usize>>) {
+fn parse_example(marked: &str) -> (String, Vec<Range<usize>>) {
     let (mut text, mut secrets) = (String::new(), Vec::new());
     for next in marked.strip_prefix('\n').unwrap_or(marked).chars() {
         match next {
@@ -39,29 +40,29 @@ fn example(marked: &str) -> (String, Vec<Range<usize>>) {
 #[test]
 fn every_rule_of_our_own_finds_its_examples() {
     let mut wrong = Vec::new();
-    for own in own::rules() {
+    for own in own::load_rules() {
         let (masks, keeps) = (own.masks.clone(), own.keeps.clone());
         assert!(!masks.is_empty() && !keeps.is_empty(), "{}", own.pattern);
-        let rule = Box::leak(Box::new(Rule::of_own(own)));
+        let rule = Box::leak(Box::new(Rule::from_own(own)));
         for marked in masks {
-            let (text, secrets) = example(&marked);
+            let (text, secrets) = parse_example(&marked);
             let mut found = Vec::new();
-            search(rule, &text, 0..text.len(), &mut found);
+            apply_rule(rule, &text, 0..text.len(), &mut found);
             let ranges: Vec<Range<usize>> = found.into_iter().map(|found| found.range).collect();
             if ranges != secrets {
                 let found: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
                 wrong.push(format!("{}: {marked}\n    its rule finds {found:?}", rule.kind()));
             }
             // Letters of several bytes around it are no hindrance.
-            redact(&format!("é→{text}→é{text}"));
-            let masked = redact(&text);
+            redact_text(&format!("é→{text}→é{text}"));
+            let masked = redact_text(&text);
             if secrets.iter().any(|range| masked.contains(&text[range.clone()])) {
                 wrong.push(format!("{}: {marked}\n    becomes {masked}", rule.kind()));
             }
         }
         for text in keeps {
             let text = text.replace('·', "").replace('⟪', "«").replace('⟫', "»");
-            let masked = redact(&text);
+            let masked = redact_text(&text);
             if masked != text {
                 wrong.push(format!("{}: {text}\n    has to stay and becomes {masked}", rule.kind()));
             }
@@ -72,14 +73,14 @@ fn every_rule_of_our_own_finds_its_examples() {
 
 #[test]
 fn keys_of_services_are_masked() {
-    masks("use ghp_16C7e42F292c6912E7710c838347Ae178B4a now", "use [redacted: github-pat] now");
-    masks("id AKIAZ52HGXYRN4WBTEST!", "id [redacted: aws-access-token]!");
-    masks(
+    assert_masked("use ghp_16C7e42F292c6912E7710c838347Ae178B4a now", "use [redacted: github-pat] now");
+    assert_masked("id AKIAZ52HGXYRN4WBTEST!", "id [redacted: aws-access-token]!");
+    assert_masked(
         "export OPENAI_API_KEY=sk-proj-Ab3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA",
         "export OPENAI_API_KEY=[redacted: api key]",
     );
     let slack = format!("xoxb-{}", "123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx");
-    assert!(redact(&slack).starts_with("[redacted: slack"), "{}", redact(&slack));
+    assert!(redact_text(&slack).starts_with("[redacted: slack"), "{}", redact_text(&slack));
 }
 
 #[test]
@@ -87,30 +88,33 @@ fn private_keys_are_masked_whole_or_cut() {
     let body = "MIIEpQIBAAKCAQEA7n2K9xR4vQ1mWcZ8hLbF3jD5sT6yU0pN2aG4eH7iO9kB1lM3\n".repeat(4);
     let begin = format!("-----BEGIN RSA {} KEY-----", "PRIVATE");
     let end = format!("-----END RSA {} KEY-----", "PRIVATE");
-    masks(&format!("a\n{begin}\n{body}{end}\nb"), "a\n[redacted: private key]\nb");
-    masks(&format!("a\n{begin}\n{body}[… 90 lines …]"), "a\n[redacted: private key]\n[… 90 lines …]");
-    masks(&format!("[… 90 lines …]\n{body}{end}\nb"), "[… 90 lines …]\n[redacted: private key]\nb");
+    assert_masked(&format!("a\n{begin}\n{body}{end}\nb"), "a\n[redacted: private key]\nb");
+    assert_masked(&format!("a\n{begin}\n{body}[… 90 lines …]"), "a\n[redacted: private key]\n[… 90 lines …]");
+    assert_masked(&format!("[… 90 lines …]\n{body}{end}\nb"), "[… 90 lines …]\n[redacted: private key]\nb");
     let escaped = body.replace('\n', "\\n");
-    masks(&format!("{{\"key\": \"{begin}\\n{escaped}{end}\\n\"}}"), "{\"key\": \"[redacted: private key]\\n\"}");
+    assert_masked(
+        &format!("{{\"key\": \"{begin}\\n{escaped}{end}\\n\"}}"),
+        "{\"key\": \"[redacted: private key]\\n\"}",
+    );
 }
 
 #[test]
 fn passwords_are_masked_where_they_stand() {
-    masks("postgres://app:s3cr3t@db.local:5432/x", "postgres://app:[redacted: password]@db.local:5432/x");
-    masks("redis://:p%40ss@cache/0", "redis://:[redacted: password]@cache/0");
-    masks("DB_PASSWORD=hunter2!\nA=1", "DB_PASSWORD=[redacted: password]\nA=1");
-    masks("{\"password\": \"Tr0ub4dor&3\"}", "{\"password\": \"[redacted: password]\"}");
-    masks("Server=x;Pwd=S3cret99;Db=y", "Server=x;Pwd=[redacted: password];Db=y");
-    masks("mysql --password=Xy12345z db", "mysql --password=[redacted: password] db");
-    masks(
+    assert_masked("postgres://app:s3cr3t@db.local:5432/x", "postgres://app:[redacted: password]@db.local:5432/x");
+    assert_masked("redis://:p%40ss@cache/0", "redis://:[redacted: password]@cache/0");
+    assert_masked("DB_PASSWORD=hunter2!\nA=1", "DB_PASSWORD=[redacted: password]\nA=1");
+    assert_masked("{\"password\": \"Tr0ub4dor&3\"}", "{\"password\": \"[redacted: password]\"}");
+    assert_masked("Server=x;Pwd=S3cret99;Db=y", "Server=x;Pwd=[redacted: password];Db=y");
+    assert_masked("mysql --password=Xy12345z db", "mysql --password=[redacted: password] db");
+    assert_masked(
         "curl -H 'Authorization: Bearer abcDEF123456789012345'",
         "curl -H 'Authorization: Bearer [redacted: bearer token]'",
     );
-    masks("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted: credentials]");
-    masks("client_secret: 'q8Zr71LmPw03XvTy'", "client_secret: '[redacted: secret]'");
+    assert_masked("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted: credentials]");
+    assert_masked("client_secret: 'q8Zr71LmPw03XvTy'", "client_secret: '[redacted: secret]'");
 }
 
-/// What agents' tools, files and other strings put around a line.
+/// Text that agents' tools, files and other strings put around a line.
 #[test]
 fn a_secret_is_masked_whatever_stands_around_it() {
     let json = |text: &str| serde_json::to_string(text).unwrap();
@@ -139,7 +143,7 @@ fn a_secret_is_masked_whatever_stands_around_it() {
             json(&json(text)),
             json(&json(&each(&|at, text| format!("{at:6}→{text}")))),
         ] {
-            assert!(!redact(&shown).contains(secret), "{shown}\nbecomes\n{}", redact(&shown));
+            assert!(!redact_text(&shown).contains(secret), "{shown}\nbecomes\n{}", redact_text(&shown));
         }
     }
 }
@@ -161,7 +165,7 @@ fn names_and_code_stay() {
         "the sk-learn pipeline and pk_constraint_on_the_users_table",
         "",
     ] {
-        stays(text);
+        assert_unmasked(text);
     }
 }
 
@@ -172,11 +176,11 @@ fn masking_again_changes_nothing() {
         "a://u:[redacted: password]@h",
         "Bearer [redacted: bearer token]",
     ] {
-        stays(text);
+        assert_unmasked(text);
     }
 }
 
-/// What is repeated must not be looked at again and again: a test that takes minutes says so.
+/// Repeated text must not be looked at again and again: a test that takes minutes says so.
 #[test]
 fn hostile_text_takes_time_by_its_length_alone() {
     let begin = concat!("-----BEGIN PRIV", "ATE KEY-----");
@@ -186,11 +190,11 @@ fn hostile_text_takes_time_by_its_length_alone() {
         ["password: ", "\\\"", &cut, "a | password\n", "kind: Secret\n", "token=\"", "://a:b", "x=)", "curl -u "];
     for (piece, length) in long.into_iter().chain(short.map(|piece| (piece, 1 << 18))) {
         let text = piece.repeat(length / piece.len());
-        assert!(!redact(&text).is_empty(), "{piece}");
+        assert!(!redact_text(&text).is_empty(), "{piece}");
     }
 }
 
-fn pieces() -> impl Strategy<Value = String> {
+fn any_pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("password".to_owned()),
         Just("token=".to_owned()),
@@ -222,10 +226,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn masking_is_idempotent_and_keeps_the_rest(text in pieces()) {
-        let once = redact(&text).into_owned();
-        prop_assert_eq!(redact(&once), once.as_str());
-        // What stands between masks was in the text, in this order.
+    fn masking_is_idempotent_and_keeps_the_rest(text in any_pieces()) {
+        let once = redact_text(&text).into_owned();
+        prop_assert_eq!(redact_text(&once), once.as_str());
+        // The text between masks was in the input, in this order.
         let mut rest = text.as_str();
         for kept in once.split("[redacted: ").map(|part| part.split_once(']').map_or(part, |(_, after)| after)) {
             let at = rest.find(kept);
@@ -237,9 +241,9 @@ proptest! {
 
 #[test]
 fn what_tells_where_a_secret_is_stays() {
-    stays("arn:aws:secretsmanager:eu-west-1:288553115553:secret:prod/db/password-a1B2c3");
-    stays("db_password = jsondecode(data.aws_secretsmanager_secret_version.db.secret_string)[\"password\"]");
-    stays("{ \"login.password\": \"Wachtwoord\", \"login.title\": \"Aanmelden\" }");
+    assert_unmasked("arn:aws:secretsmanager:eu-west-1:288553115553:secret:prod/db/password-a1B2c3");
+    assert_unmasked("db_password = jsondecode(data.aws_secretsmanager_secret_version.db.secret_string)[\"password\"]");
+    assert_unmasked("{ \"login.password\": \"Wachtwoord\", \"login.title\": \"Aanmelden\" }");
 }
 
 #[test]
@@ -256,9 +260,9 @@ fn a_secret_is_masked_where_its_line_was_clipped_behind_it() {
         "{\"body\": \"{\\\"client_secret\\\": \\\"",
     ] {
         for dots in ["…", "...", "…\nand so on"] {
-            let masked = redact(&format!("{before}{secret}{dots}")).into_owned();
+            let masked = redact_text(&format!("{before}{secret}{dots}")).into_owned();
             assert!(masked.starts_with(before) && masked.ends_with(&format!("]{dots}")), "{masked}");
         }
     }
-    stays("let text = format!(\"{AbstractSingletonProxyFactoryBean2024...");
+    assert_unmasked("let text = format!(\"{AbstractSingletonProxyFactoryBean2024...");
 }

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{MASK, found_in, redact, value};
+use super::{MASK_START, find_secrets, redact_text, value};
 use crate::plain::one_line;
 
 /// A title that is so long may have been cut by whoever made it.
-const CUT_FROM: usize = 60;
+const CUT_FROM_CHARS: usize = 60;
 /// So much of a secret at the end of a title that was cut is a part of it, and no word.
-const LEAST_PART: usize = 3;
+const MIN_PART_BYTES: usize = 3;
 
 /// Masks a title. The texts are those that it may have been made of: what is secret in them is so in their title.
 pub fn redact_title(title: &str, texts: &[&str]) -> String {
@@ -16,37 +16,38 @@ pub fn redact_title(title: &str, texts: &[&str]) -> String {
     let mut secrets: Vec<String> = texts.iter().flat_map(|text| secrets_in(text)).collect();
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     for secret in &secrets {
-        title = without(&title, secret);
+        title = mask_secret(&title, secret);
     }
-    let title = redact(&title).into_owned();
-    let title = without_cut_word(&title).unwrap_or(title);
-    with_random_words_masked(&title)
+    let title = redact_text(&title).into_owned();
+    let title = drop_cut_word(&title).unwrap_or(title);
+    mask_random_words(&title)
 }
 
-/// What is secret in a text, as a line of it would show it.
+/// The secrets of a text, as a line of it would show them.
 fn secrets_in(text: &str) -> Vec<String> {
     let flat = |text: &str| one_line(text, usize::MAX);
-    found_in(text).into_iter().map(|found| flat(&text[found.range])).filter(|secret| !secret.is_empty()).collect()
+    find_secrets(text).into_iter().map(|found| flat(&text[found.range])).filter(|secret| !secret.is_empty()).collect()
 }
 
 /// A title without a secret, or without the part of it with which it ends.
-fn without(title: &str, secret: &str) -> String {
-    let mask = format!("{MASK}secret]");
+fn mask_secret(title: &str, secret: &str) -> String {
+    let mask = format!("{MASK_START}secret]");
     if title.contains(secret) {
         return title.replace(secret, &mask);
     }
     let Some(kept) = title.strip_suffix('…') else { return title.to_owned() };
-    let parts = secret.char_indices().map(|(at, _)| &secret[..at]).rev().take_while(|part| part.len() >= LEAST_PART);
+    let parts =
+        secret.char_indices().map(|(at, _)| &secret[..at]).rev().take_while(|part| part.len() >= MIN_PART_BYTES);
     let part = parts.into_iter().find(|part| kept.ends_with(part));
     part.map_or_else(|| title.to_owned(), |part| format!("{}{mask}…", &kept[..kept.len() - part.len()]))
 }
 
 /// A title without the word that was cut, which may be the beginning of a secret that is not known by it.
-fn without_cut_word(title: &str) -> Option<String> {
-    let kept = title.strip_suffix('…').filter(|kept| kept.chars().count() > CUT_FROM)?;
+fn drop_cut_word(title: &str) -> Option<String> {
+    let kept = title.strip_suffix('…').filter(|kept| kept.chars().count() > CUT_FROM_CHARS)?;
     let rest = kept.trim_end_matches(|next: char| next.is_ascii_graphic());
     let word = &kept[rest.len()..];
-    let is_mask = word.ends_with(']') && title.contains(MASK);
+    let is_mask = word.ends_with(']') && title.contains(MASK_START);
     let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_punctuation() && byte != b'=');
     let told = rest.trim_end().rsplit([' ', '\t']).next().unwrap_or_default();
     let is_told = told.ends_with([':', '=', '|']) || matches!(told, "is" | "password" | "token" | "secret" | "key");
@@ -55,14 +56,14 @@ fn without_cut_word(title: &str) -> Option<String> {
 }
 
 /// Long words without any order are not missed in a title.
-fn with_random_words_masked(title: &str) -> String {
+fn mask_random_words(title: &str) -> String {
     let is_word = |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '-' | '+' | '=' | '~');
     let parts = title.split_inclusive(|next| !is_word(next)).map(|part| {
         let word = part.trim_end_matches(|next| !is_word(next));
         let has = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
         let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
         if word.len() >= 20 && is_mixed && value::is_random(word) {
-            return Cow::Owned(format!("{MASK}secret]{}", &part[word.len()..]));
+            return Cow::Owned(format!("{MASK_START}secret]{}", &part[word.len()..]));
         }
         Cow::Borrowed(part)
     });

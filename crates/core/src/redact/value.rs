@@ -4,7 +4,7 @@ use super::code;
 
 /// How sure it is that something stands there as it is, and not as code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ValuePlace {
     /// In an environment, a command, an address: nothing but a value can stand here.
     Literal,
     /// Between quotes.
@@ -35,8 +35,8 @@ pub(super) fn is_name_like(text: &str) -> bool {
     hex(text) || (uuid && text.split('-').all(hex))
 }
 
-/// What a value is made of.
-struct Kinds {
+/// How many characters of each kind a value has.
+struct CharCounts {
     digits: usize,
     upper: usize,
     lower: usize,
@@ -44,8 +44,8 @@ struct Kinds {
     symbols: usize,
 }
 
-impl Kinds {
-    fn of(value: &str) -> Self {
+impl CharCounts {
+    fn from_value(value: &str) -> Self {
         let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
         Self {
             digits: count(u8::is_ascii_digit),
@@ -58,7 +58,7 @@ impl Kinds {
 
 /// Long and without any order.
 pub(super) fn is_random(value: &str) -> bool {
-    let kinds = Kinds::of(value);
+    let kinds = CharCounts::from_value(value);
     let mixed = kinds.digits >= 2 && kinds.lower + kinds.upper >= 4;
     value.len() >= 16 && mixed && entropy(value) >= 3.2 && !is_slug(value)
 }
@@ -78,8 +78,8 @@ fn is_one_case(word: &str) -> bool {
     rest.bytes().all(|byte| byte.is_ascii_lowercase()) || word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// What stands where a password would, and is none: what it is to be, and what everybody's first one is.
-const WORDS: &str = "\
+/// Words in the place of a password that are none: descriptions of it, and everybody's first password.
+const PLACEHOLDER_WORDS: &str = "\
     true false null none nil undefined string str text password passwd passwort pass secret token required \
     optional hidden admin root test guest user username postgres mysql redis default empty value unset changeme \
     changeit changethis replaceme todo tbd fixme mypassword mysecret mytoken myapikey mysecretkey yourpassword \
@@ -98,7 +98,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     let counts = |word: &str| letters.starts_with(word) && letters.len() <= word.len() + 1;
     is_one
         || letters.is_empty()
-        || letters.len() <= 24 && WORDS.split(' ').any(|word| letters == word)
+        || letters.len() <= 24 && PLACEHOLDER_WORDS.split(' ').any(|word| letters == word)
         || is_wrapped(value)
         || code::is_reference(value)
         || is_hidden(&lower)
@@ -132,7 +132,7 @@ fn is_elided(value: &str) -> bool {
 
 /// Whether so much stands before or behind such dots that they stand for nothing: what clips a line puts them there, too.
 pub(super) fn could_be_whole(part: &str) -> bool {
-    let kinds = Kinds::of(part);
+    let kinds = CharCounts::from_value(part);
     let mixed = part.len() >= 20 && kinds.upper > 3 && kinds.lower > 3 && entropy(part) >= 3.8;
     let marked = part.len() >= 8 && kinds.digits > 0 && kinds.symbols > 0 && kinds.lower + kinds.upper > 2;
     // The head of a web token is the same in all of them.
@@ -167,7 +167,7 @@ fn asks_to_fill_in(lower: &str) -> bool {
 }
 
 /// Words that stand in sentences about passwords and not in passwords.
-const TELLING: &str = "\
+const SENTENCE_WORDS: &str = "\
     a an the is are was be must should can cannot will your of to at for from in on or and with by not no if \
     this that it as please enter required invalid incorrect wrong least most min max minimum maximum characters \
     chars character digits letters length long bytes bits rounds password passwords passwort string optional \
@@ -181,9 +181,9 @@ fn is_phrase(value: &str, is_sure: bool) -> bool {
     let words: Vec<&str> = value.split_whitespace().collect();
     let bare = |word: &&str| word.trim_matches(|next: char| !next.is_alphanumeric()).to_lowercase();
     // Where nothing but a value can stand, only what asks for one is no value.
-    let telling = if is_sure { "password your enter required must please" } else { TELLING };
+    let telling = if is_sure { "password your enter required must please" } else { SENTENCE_WORDS };
     let tells = words.iter().map(bare).any(|word| telling.split(' ').any(|tells| word == tells));
-    let kinds = Kinds::of(value);
+    let kinds = CharCounts::from_value(value);
     let plain = words.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
     let marked = kinds.digits > 0 || kinds.symbols > 0;
     value.len() <= 120
@@ -192,20 +192,20 @@ fn is_phrase(value: &str, is_sure: bool) -> bool {
 }
 
 /// Whether the value of a password is one.
-pub(super) fn is_password(value: &str, place: Place) -> bool {
+pub(super) fn is_password(value: &str, place: ValuePlace) -> bool {
     let length = value.chars().count();
-    if length < if place == Place::Bare { 5 } else { 4 } || is_placeholder(value) || code::is_technical(value) {
+    if length < if place == ValuePlace::Bare { 5 } else { 4 } || is_placeholder(value) || code::is_technical(value) {
         return false;
     }
     if value.chars().any(char::is_whitespace) {
-        return is_phrase(value, place == Place::Literal);
+        return is_phrase(value, place == ValuePlace::Literal);
     }
-    let kinds = Kinds::of(value);
+    let kinds = CharCounts::from_value(value);
     let marked = kinds.digits > 0 || kinds.symbols > 0;
     match place {
-        Place::Literal => !code::is_call(value) && !code::is_path_of_names(value) && !code::is_file(value),
+        ValuePlace::Literal => !code::is_call(value) && !code::is_path_of_names(value) && !code::is_file(value),
         // It may be a field, a type, a variable, a word.
-        Place::Bare => {
+        ValuePlace::Bare => {
             let odd = kinds.upper > 1 && kinds.lower > 1 && !value.bytes().all(|byte| byte.is_ascii_alphabetic());
             let bracketed = value.starts_with(char::is_alphanumeric) && value.contains(['(', '[', '{']);
             (marked || bracketed || odd && length >= 8)
@@ -213,7 +213,7 @@ pub(super) fn is_password(value: &str, place: Place) -> bool {
                 && !code::is_file(value)
                 && !is_constant(value)
         }
-        Place::Quoted => {
+        ValuePlace::Quoted => {
             let lower = value.to_ascii_lowercase();
             let names = ["passw", "secret", "token", "field", "label", "error"].iter().any(|word| lower.contains(word));
             let names = names && length < 20;
@@ -236,13 +236,13 @@ fn is_constant(value: &str) -> bool {
     parts.len() > 1
         && parts.iter().all(upper)
         && parts.iter().any(|part| part.len() > 2)
-        && Kinds::of(value).digits <= 2
+        && CharCounts::from_value(value).digits <= 2
 }
 
 /// Whether the value of a key or a token is one.
-pub(super) fn is_key(value: &str, place: Place) -> bool {
-    let kinds = Kinds::of(value);
-    let least = if place == Place::Bare { 12 } else { 10 };
+pub(super) fn is_key(value: &str, place: ValuePlace) -> bool {
+    let kinds = CharCounts::from_value(value);
+    let least = if place == ValuePlace::Bare { 12 } else { 10 };
     if value.len() < least || value.chars().any(char::is_whitespace) || is_placeholder(value) || is_constant(value) {
         return false;
     }
@@ -254,10 +254,10 @@ pub(super) fn is_key(value: &str, place: Place) -> bool {
     {
         return false;
     }
-    let needed = if place == Place::Bare { 2 } else { 1 };
+    let needed = if place == ValuePlace::Bare { 2 } else { 1 };
     let mixed = value.len() >= 20 && kinds.upper > 3 && kinds.lower > 3 && entropy(value) >= 3.8;
     let marked = kinds.digits >= needed || kinds.symbols > 1 || mixed;
-    let named = is_slug(value) && (place != Place::Literal || value.len() < 14);
+    let named = is_slug(value) && (place != ValuePlace::Literal || value.len() < 14);
     marked && !named && entropy(value) >= 2.7
 }
 
@@ -265,8 +265,8 @@ pub(super) fn is_key(value: &str, place: Place) -> bool {
 pub(super) fn is_key_with_blanks(value: &str) -> bool {
     let words: Vec<&str> = value.split_whitespace().collect();
     let is_odd = |word: &&&str| {
-        let kinds = Kinds::of(word);
-        let inside = Kinds::of(word.trim_end_matches(['!', '?'])).symbols > 0;
+        let kinds = CharCounts::from_value(word);
+        let inside = CharCounts::from_value(word.trim_end_matches(['!', '?'])).symbols > 0;
         let mixed = (kinds.digits > 0 || inside) && kinds.lower + kinds.upper > 0;
         mixed
             && word.len() >= 3
@@ -275,9 +275,9 @@ pub(super) fn is_key_with_blanks(value: &str) -> bool {
             && !code::is_code(word)
     };
     let odd = words.iter().filter(is_odd).count();
-    let long = words.iter().filter(is_odd).any(|word| word.len() >= 8 && Kinds::of(word).digits > 1);
+    let long = words.iter().filter(is_odd).any(|word| word.len() >= 8 && CharCounts::from_value(word).digits > 1);
     let length: usize = words.iter().map(|word| word.len()).sum();
-    words.len() > 1 && length >= 12 && (odd * 2 >= words.len() || long) && is_password(value, Place::Quoted)
+    words.len() > 1 && length >= 12 && (odd * 2 >= words.len() || long) && is_password(value, ValuePlace::Quoted)
 }
 
 /// Whether a parameter of an address is a key; a signature may be written with per cent signs.

@@ -32,18 +32,18 @@ pub enum BlockError {
 
 /// The block in a text, both markers included, without the newline after it.
 pub fn find(text: &str) -> Result<Option<Range<usize>>, BlockError> {
-    scan(text).map(|scan| scan.block)
+    scan_markers(text).map(|scan| scan.block)
 }
 
 /// Puts a block in, in the place of the one that is there.
 pub fn insert(text: &str, body: &str) -> Result<String, BlockError> {
-    let scan = scan(text)?;
+    let scan = scan_markers(text)?;
     if let Some(Range { start, end }) = scan.block {
         let eol = if text[start + START.len()..].starts_with("\r\n") { "\r\n" } else { "\n" };
-        return Ok(format!("{}{}{}", &text[..start], wrap(body, eol), &text[end..]));
+        return Ok(format!("{}{}{}", &text[..start], wrap_body(body, eol), &text[end..]));
     }
     let eol = line_ending(text);
-    let block = wrap(body, eol);
+    let block = wrap_body(body, eol);
     if let Some(line) = scan.open_fence {
         // At the end it would be part of the code. At the beginning it would come before front matter.
         if text.trim_start_matches('\u{feff}').starts_with("---") {
@@ -76,13 +76,13 @@ pub fn remove(text: &str) -> Result<String, BlockError> {
 }
 
 /// A body between markers, with one kind of line ending, its own markers opened up and its fences closed.
-fn wrap(body: &str, eol: &str) -> String {
+fn wrap_body(body: &str, eol: &str) -> String {
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
-    let body = super::words::inert(body.trim_end());
+    let body = super::escape::defuse_comments(body.trim_end());
     let mut fence = None;
     let mut lines = vec![START];
     for line in body.lines() {
-        step(&mut fence, line, 0);
+        update_fence(&mut fence, line, 0);
         lines.push(line);
     }
     let close = fence.map(|fence: Fence| fence.mark.to_string().repeat(fence.length));
@@ -105,19 +105,19 @@ struct Fence {
     line: usize,
 }
 
-struct Scan {
+struct BlockScan {
     block: Option<Range<usize>>,
     open_fence: Option<usize>,
 }
 
-fn scan(text: &str) -> Result<Scan, BlockError> {
+fn scan_markers(text: &str) -> Result<BlockScan, BlockError> {
     let (mut block, mut start, mut fence) = (None, None, None);
     let mut at = 0;
     for (index, whole) in text.split_inclusive('\n').enumerate() {
         let line = index + 1;
         let content = whole.strip_suffix('\n').unwrap_or(whole);
         let content = content.strip_suffix('\r').unwrap_or(content);
-        match marker(content, line)? {
+        match parse_marker(content, line)? {
             Some(_) if fence.is_some() => return Err(BlockError::InFence { line }),
             Some(START) if block.is_some() || start.is_some() => return Err(BlockError::Second { line }),
             Some(START) => start = Some((at, line)),
@@ -125,18 +125,18 @@ fn scan(text: &str) -> Result<Scan, BlockError> {
                 let (from, _) = start.take().ok_or(BlockError::NoStart { line })?;
                 block = Some(from..at + END.len());
             }
-            None => step(&mut fence, content, line),
+            None => update_fence(&mut fence, content, line),
         }
         at += whole.len();
     }
     if let Some((_, line)) = start {
         return Err(BlockError::NoEnd { line });
     }
-    Ok(Scan { block, open_fence: fence.map(|fence| fence.line) })
+    Ok(BlockScan { block, open_fence: fence.map(|fence| fence.line) })
 }
 
 /// The marker that a line is; a line that was one before somebody touched it is an error.
-fn marker(content: &str, line: usize) -> Result<Option<&'static str>, BlockError> {
+fn parse_marker(content: &str, line: usize) -> Result<Option<&'static str>, BlockError> {
     for known in [START, END] {
         if content == known {
             return Ok(Some(known));
@@ -149,7 +149,7 @@ fn marker(content: &str, line: usize) -> Result<Option<&'static str>, BlockError
 }
 
 /// Opens or closes a code fence.
-fn step(fence: &mut Option<Fence>, content: &str, line: usize) {
+fn update_fence(fence: &mut Option<Fence>, content: &str, line: usize) {
     let inner = content.trim_start_matches(' ');
     if content.len() - inner.len() > 3 {
         return;

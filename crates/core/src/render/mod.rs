@@ -9,21 +9,23 @@
 pub mod block;
 mod context;
 mod conversation;
+mod escape;
 mod handoff;
 mod lines;
 mod material;
 mod resume;
 pub mod session;
 pub mod uasf;
-mod words;
 
 pub use context::{CONTEXT_CHARS, ContextOptions, context_block};
 pub use conversation::{ConversationOptions, resumed_conversation};
-pub use handoff::{HandoffOptions, Protocol, handoff};
+pub use handoff::{HandoffOptions, Protocol, render_handoff};
 pub use material::{Material, Message, Role};
-pub use resume::{Dropped, Rendered, ResumeOptions, TakenOver, TooSmall, resume_prompt, taken_over};
+pub use resume::{
+    BudgetTooSmall, DroppedCount, EmbeddedPrompt, ResumeOptions, ResumePrompt, find_embedded_prompt, resume_prompt,
+};
 pub use session::{SessionJson, session_json};
-pub use uasf::{Uasf, UasfCall, UasfEvent, UasfOutcome, UasfPart, UasfSession, uasf};
+pub use uasf::{Uasf, UasfCall, UasfEvent, UasfOutcome, UasfPart, UasfSession, write_uasf};
 
 #[cfg(test)]
 mod tests;

@@ -4,13 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::escape::{quote_inline, safe_line};
 use super::lines;
 use super::material::{
-    ContextPart, DiffSource, FileView, Material, Message, Passage, Role, Words, language, said_before_last,
+    ContextPart, DiffSource, FileView, Material, Message, MessageContent, Passage, Role, fence_language,
+    prompts_before_last,
 };
 use super::resume::diff;
-use super::words::{line, quote};
-use crate::distill::{Brief, Event, FileChange, FileTouched, History, Item, Quoting, Step, Workspace};
+use crate::distill::{Brief, Event, FileChange, History, Item, Quoting, Step, TouchedFile, Workspace};
 use crate::time::Timestamp;
 use crate::tokens::estimate;
 
@@ -126,8 +127,8 @@ pub struct Task {
 /// Captures a session in the portable format.
 pub fn session_json(brief: &Brief, history: &History, workspace: &Workspace, quoting: Quoting) -> SessionJson {
     let texts = |items: &[Item]| items.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
-    let failing = brief.failing.iter().map(|one| lines::failing(one, 600));
-    let failed = brief.failed.iter().map(|one| lines::approach(one, 400));
+    let failing = brief.failing.iter().map(|one| lines::format_failing(one, 600));
+    let failed = brief.failed.iter().map(|one| lines::format_approach(one, 400));
     let failing: Vec<String> = failing.collect();
     SessionJson {
         version: FormatVersion::V1,
@@ -135,10 +136,10 @@ pub fn session_json(brief: &Brief, history: &History, workspace: &Workspace, quo
         captured_at: brief.made_at.to_string(),
         session_id: brief.session.0.clone(),
         session_started_at: brief.started_at.map(|at| at.to_string()),
-        project: project(brief, workspace),
-        conversation: conversation(history, quoting),
+        project: make_project(brief, workspace),
+        conversation: make_conversation(history, quoting),
         files_changed: files_changed(brief, history, workspace, quoting),
-        decisions: brief.decisions.iter().map(|one| lines::decision(one, 1_000)).collect(),
+        decisions: brief.decisions.iter().map(|one| lines::format_decision(one, 1_000)).collect(),
         blockers: failing.iter().cloned().chain(failed).collect(),
         task: Task {
             description: task_text(brief),
@@ -155,11 +156,11 @@ fn task_text(brief: &Brief) -> String {
     request.or_else(|| brief.title.clone()).unwrap_or_default()
 }
 
-fn project(brief: &Brief, workspace: &Workspace) -> Project {
+fn make_project(brief: &Brief, workspace: &Workspace) -> Project {
     let git = workspace.git.as_ref().or(brief.git.as_ref());
     let joined = |lines: &[String]| (!lines.is_empty()).then(|| lines.join("\n"));
     let memory: Vec<String> = workspace.memory.iter().map(|(name, text)| format!("# {name}\n\n{text}")).collect();
-    let log = git.map(|git| git.log.iter().take(10).map(oneline).collect::<Vec<_>>());
+    let log = git.map(|git| git.log.iter().take(10).map(commit_line).collect::<Vec<_>>());
     Project {
         path: brief.project.clone().unwrap_or_else(|| workspace.root.clone()),
         name: workspace.name.clone(),
@@ -171,14 +172,14 @@ fn project(brief: &Brief, workspace: &Workspace) -> Project {
     }
 }
 
-fn oneline(commit: &crate::distill::Commit) -> String {
+fn commit_line(commit: &crate::distill::Commit) -> String {
     let id: String = commit.id.chars().take(10).collect();
     format!("{id} {}", commit.subject)
 }
 
-fn conversation(history: &History, quoting: Quoting) -> Conversation {
+fn make_conversation(history: &History, quoting: Quoting) -> Conversation {
     let messages: Vec<ConversationMessage> =
-        history.steps.iter().filter_map(|step| message(history, step, quoting)).collect();
+        history.steps.iter().filter_map(|step| make_message(history, step, quoting)).collect();
     Conversation {
         message_count: history.n_messages,
         estimated_tokens: messages.iter().map(|message| estimate(&message.content)).sum(),
@@ -187,7 +188,7 @@ fn conversation(history: &History, quoting: Quoting) -> Conversation {
     }
 }
 
-fn message(history: &History, step: &Step, quoting: Quoting) -> Option<ConversationMessage> {
+fn make_message(history: &History, step: &Step, quoting: Quoting) -> Option<ConversationMessage> {
     let timestamp = step.at.map(|at| at.to_string());
     let token_count = history.reply_tokens.get(&step.key).copied();
     let mask = |text: &str| quoting.mask(text).into_owned();
@@ -208,16 +209,17 @@ fn message(history: &History, step: &Step, quoting: Quoting) -> Option<Conversat
 }
 
 fn files_changed(brief: &Brief, history: &History, workspace: &Workspace, quoting: Quoting) -> Vec<ChangedFile> {
-    let mut pieces = diff::pieces(history, &workspace.root);
-    let mut file = |file: &FileTouched| {
+    let mut pieces = diff::collect_pieces(history, &workspace.root);
+    let mut file = |file: &TouchedFile| {
         let change_type = match file.change {
             FileChange::Created => ChangeType::Created,
             FileChange::Written | FileChange::Modified => ChangeType::Modified,
             FileChange::Deleted | FileChange::Moved => ChangeType::Deleted,
             FileChange::Read => return None,
         };
-        let language = language(&file.path);
-        let diff = pieces.remove(&file.path).map(|pieces| diff::text(&pieces, language, DIFF_CHARS, quoting).0);
+        let language = fence_language(&file.path);
+        let diff =
+            pieces.remove(&file.path).map(|pieces| diff::render_changes(&pieces, language, DIFF_CHARS, quoting).0);
         let language = (!language.is_empty()).then(|| language.to_owned());
         Some(ChangedFile { path: file.path.clone(), change_type, diff, language })
     };
@@ -225,17 +227,18 @@ fn files_changed(brief: &Brief, history: &History, workspace: &Workspace, quotin
 }
 
 impl SessionJson {
-    /// What a resume prompt is made of. Who said a line is no longer known of most, so they are quoted as they are.
-    pub fn material(&self, agent_name: &str, quoting: Quoting) -> Material<'_> {
-        let mask = |text: &String| quoting.passage(text, 2_000);
+    /// The material of a resume prompt. Who said a line is no longer known of most, so they are quoted as they are.
+    pub fn to_material(&self, agent_name: &str, quoting: Quoting) -> Material<'_> {
+        let mask = |text: &String| quoting.quote_passage(text, 2_000);
         let listed = |word: &str, texts: &[String]| {
-            texts.iter().map(|text| format!("{word}: {}", quote(&mask(text), 240))).collect::<Vec<_>>()
+            texts.iter().map(|text| format!("{word}: {}", quote_inline(&mask(text), 240))).collect::<Vec<_>>()
         };
-        let lines = |texts: &[String]| texts.iter().map(|text| line(&mask(text), 600)).collect::<Vec<_>>();
+        let lines = |texts: &[String]| texts.iter().map(|text| safe_line(&mask(text), 600)).collect::<Vec<_>>();
         let is_question = |text: &&String| !self.blockers.contains(text);
         let questions: Vec<String> = self.task.blockers.iter().filter(is_question).cloned().collect();
-        let task = Some(quoting.passage(&self.task.description, 6_000)).filter(|task| !task.is_empty());
-        let messages: Vec<Message<'_>> = self.conversation.messages.iter().map(ConversationMessage::message).collect();
+        let task = Some(quoting.quote_passage(&self.task.description, 6_000)).filter(|task| !task.is_empty());
+        let messages: Vec<Message<'_>> =
+            self.conversation.messages.iter().map(ConversationMessage::to_message).collect();
         Material {
             project: Some(self.project.path.clone()),
             project_name: self.project.name.clone(),
@@ -249,20 +252,20 @@ impl SessionJson {
             .concat(),
             decisions: lines(&self.decisions),
             problems: lines(&self.blockers),
-            last_active: self.conversation.messages.iter().rev().find_map(ConversationMessage::at),
-            questions: questions.iter().map(|text| quote(&mask(text), 400)).collect(),
-            files: self.files_changed.iter().map(ChangedFile::view).collect(),
-            context: self.project.context(),
-            overview: self.conversation.overview(quoting),
-            said: said_before_last(&messages, quoting),
+            last_active: self.conversation.messages.iter().rev().find_map(ConversationMessage::parsed_time),
+            questions: questions.iter().map(|text| quote_inline(&mask(text), 400)).collect(),
+            files: self.files_changed.iter().map(ChangedFile::to_view).collect(),
+            context: self.project.context_parts(),
+            overview: self.conversation.overview_lines(quoting),
+            earlier_prompts: prompts_before_last(&messages, quoting),
             messages,
-            ..Material::empty(agent_name, &self.session_id, line(&self.captured_at, 40), quoting)
+            ..Material::empty(agent_name, &self.session_id, safe_line(&self.captured_at, 40), quoting)
         }
     }
 }
 
 impl ChangedFile {
-    fn view(&self) -> FileView<'_> {
+    fn to_view(&self) -> FileView<'_> {
         let change = match self.change_type {
             ChangeType::Created => FileChange::Created,
             ChangeType::Modified => FileChange::Modified,
@@ -271,13 +274,13 @@ impl ChangedFile {
         let text = self.diff.as_deref().map_or(DiffSource::None, DiffSource::Ready);
         // A diff and a whole file look different at the first line.
         let is_diff = self.diff.as_deref().is_some_and(|diff| diff.starts_with(['@', '+', '-']));
-        let language = if is_diff { "diff" } else { language(&self.path) };
+        let language = if is_diff { "diff" } else { fence_language(&self.path) };
         FileView { path: self.path.clone(), change: lines::change_word(change).to_owned(), language, text }
     }
 }
 
 impl Project {
-    fn context(&self) -> Vec<ContextPart<'_>> {
+    fn context_parts(&self) -> Vec<ContextPart<'_>> {
         let part = |heading: &str, text: &str| {
             (!text.trim().is_empty()).then(|| ContextPart { heading: heading.to_owned(), text: text.to_owned().into() })
         };
@@ -296,8 +299,8 @@ impl Project {
 }
 
 impl Conversation {
-    fn overview(&self, quoting: Quoting) -> Vec<String> {
-        let told = |text: &str, width: usize| quote(&quoting.passage(text, width), width);
+    fn overview_lines(&self, quoting: Quoting) -> Vec<String> {
+        let told = |text: &str, width: usize| quote_inline(&quoting.quote_passage(text, width), width);
         let mut lines = vec![format!("{} messages, about {} tokens", self.message_count, self.estimated_tokens)];
         lines.extend(self.summary.iter().map(|summary| format!("summary: {}", told(summary, 600))));
         let users = || self.messages.iter().filter(|message| message.role == ConversationRole::User);
@@ -309,20 +312,20 @@ impl Conversation {
 }
 
 impl ConversationMessage {
-    fn at(&self) -> Option<Timestamp> {
+    fn parsed_time(&self) -> Option<Timestamp> {
         self.timestamp.as_deref().and_then(Timestamp::parse)
     }
 
-    fn message(&self) -> Message<'_> {
+    fn to_message(&self) -> Message<'_> {
         let text = self.content.as_str();
         let (role, words) = match self.role {
-            ConversationRole::User => (Role::User, Words::Text(text)),
-            ConversationRole::Assistant => (Role::Agent, Words::Text(text)),
-            ConversationRole::System => (Role::Summary, Words::Text(text)),
+            ConversationRole::User => (Role::User, MessageContent::Text(text)),
+            ConversationRole::Assistant => (Role::Agent, MessageContent::Text(text)),
+            ConversationRole::System => (Role::Summary, MessageContent::Text(text)),
             ConversationRole::Tool => {
-                (Role::Tool, Words::Result { tool: self.tool_name.as_deref().unwrap_or("tool"), text })
+                (Role::Tool, MessageContent::Result { tool: self.tool_name.as_deref().unwrap_or("tool"), text })
             }
         };
-        Message { role, at: self.at(), words }
+        Message { role, at: self.parsed_time(), content: words }
     }
 }

@@ -4,23 +4,23 @@
 //! cut into pieces at spaces or lines counts about as much as the sum of the pieces.
 
 /// The parts of a token in which rates are given.
-const TOKEN: u64 = 100;
+const RATE_PER_TOKEN: u64 = 100;
 
 /// The tokens of a text, about as many as the vocabulary `o200k` makes of it.
 pub fn estimate(text: &str) -> u64 {
     let mut walk = Walk::default();
-    text.chars().map(|character| walk.charge(character)).sum::<u64>().div_ceil(TOKEN)
+    text.chars().map(|character| walk.charge_char(character)).sum::<u64>().div_ceil(RATE_PER_TOKEN)
 }
 
 /// The same where it is not more than `limit`; looks no further than needed.
 pub fn estimate_within(text: &str, limit: u64) -> Option<u64> {
-    let limit = limit.saturating_mul(TOKEN);
+    let limit = limit.saturating_mul(RATE_PER_TOKEN);
     let mut walk = Walk::default();
     let sum = text.chars().try_fold(0, |sum, character| {
-        let sum = sum + walk.charge(character);
+        let sum = sum + walk.charge_char(character);
         (sum <= limit).then_some(sum)
     })?;
-    Some(sum.div_ceil(TOKEN))
+    Some(sum.div_ceil(RATE_PER_TOKEN))
 }
 
 /// The rates, in hundredths of a token.
@@ -51,7 +51,7 @@ mod rate {
     pub(super) const CYRILLIC_TO_EIGHTH: u64 = 10;
     pub(super) const CYRILLIC_BEYOND: u64 = 80;
     pub(super) const CAPITAL_AFTER_CAPITAL: u64 = 26;
-    /// What an accent adds: those of western Europe are better known to the vocabulary than the others.
+    /// The rate of an accent: those of western Europe are better known to the vocabulary than the others.
     pub(super) const WESTERN_ACCENT: u64 = 50;
     pub(super) const OTHER_ACCENT: u64 = 145;
     /// Digits go in threes and, unlike words, leave the space before them to a token of its own.
@@ -73,9 +73,9 @@ mod rate {
     pub(super) const SAME_DRAWING: u64 = 4;
 }
 
-/// What kind of character it is, as far as that decides what it costs.
+/// The class of a character, as far as it decides the rate.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Small,
     Capital,
     WesternAccent,
@@ -114,28 +114,30 @@ const SCRIPTS: [(char, char, u8, u8); 18] = [
 ];
 
 /// The rate of a character of a script that is not listed.
-const UNKNOWN: u8 = 200;
+const UNKNOWN_SCRIPT_RATE: u8 = 200;
 
-impl Class {
-    fn of(character: char) -> Self {
+impl CharClass {
+    fn from_char(character: char) -> Self {
         match character {
-            '\0'..='\x7f' => ASCII[character as usize],
+            '\0'..='\x7f' => ASCII_CLASSES[character as usize],
             '\u{c0}'..='\u{ff}' => Self::WesternAccent,
             '\u{100}'..='\u{24f}' => Self::OtherAccent,
             '\u{400}'..='\u{52f}' => Self::Cyrillic,
             // The letters of Vietnamese, with accents that the vocabulary takes as they come.
             '\u{1e00}'..='\u{1eff}' => Self::Small,
             '\u{2500}'..='\u{259f}' => Self::Drawing,
-            _ => Self::of_script(character),
+            _ => Self::from_script(character),
         }
     }
 
-    fn of_script(character: char) -> Self {
+    fn from_script(character: char) -> Self {
         let listed = SCRIPTS.iter().find(|(from, to, ..)| (*from..=*to).contains(&character));
-        listed.map_or(Self::Script(UNKNOWN, UNKNOWN), |(.., first, further)| Self::Script(*first, *further))
+        listed.map_or(Self::Script(UNKNOWN_SCRIPT_RATE, UNKNOWN_SCRIPT_RATE), |(.., first, further)| {
+            Self::Script(*first, *further)
+        })
     }
 
-    const fn of_ascii(byte: u8) -> Self {
+    const fn from_ascii(byte: u8) -> Self {
         match byte {
             b'a'..=b'z' => Self::Small,
             b'A'..=b'Z' => Self::Capital,
@@ -152,11 +154,11 @@ impl Class {
 }
 
 /// The classes of ASCII, looked up since nearly all of most texts is ASCII.
-const ASCII: [Class; 128] = {
-    let mut classes = [Class::Sign; 128];
+const ASCII_CLASSES: [CharClass; 128] = {
+    let mut classes = [CharClass::Sign; 128];
     let mut byte = 0;
     while byte < 128 {
-        classes[byte as usize] = Class::of_ascii(byte);
+        classes[byte as usize] = CharClass::from_ascii(byte);
         byte += 1;
     }
     classes
@@ -165,9 +167,9 @@ const ASCII: [Class; 128] = {
 /// Where the walk stands: what came last, and how it came to it.
 struct Walk {
     last: char,
-    class: Class,
+    class: CharClass,
     /// The class before the row of characters of one class that the last one belongs to.
-    before: Class,
+    before: CharClass,
     /// How many characters the row has, or the word for letters.
     row: u32,
 }
@@ -175,15 +177,15 @@ struct Walk {
 impl Default for Walk {
     /// A text begins as a line does.
     fn default() -> Self {
-        Self { last: '\n', class: Class::LineEnd, before: Class::LineEnd, row: 1 }
+        Self { last: '\n', class: CharClass::LineEnd, before: CharClass::LineEnd, row: 1 }
     }
 }
 
 impl Walk {
-    /// What the next character adds.
-    fn charge(&mut self, character: char) -> u64 {
-        let class = Class::of(character);
-        if class == Class::Small && self.class == Class::Small {
+    /// The rate of the next character.
+    fn charge_char(&mut self, character: char) -> u64 {
+        let class = CharClass::from_char(character);
+        if class == CharClass::Small && self.class == CharClass::Small {
             // Most characters are small letters within a word, and they change nothing but its length.
             let rate = self.rate_of_letter(class, false);
             self.row += 1;
@@ -191,20 +193,20 @@ impl Walk {
         }
         let starts = self.starts_row(class);
         let rate = match class {
-            Class::Small => self.rate_of_letter(class, starts),
-            Class::WesternAccent => self.rate_of_letter(class, starts) + rate::WESTERN_ACCENT,
-            Class::OtherAccent => self.rate_of_letter(class, starts) + rate::OTHER_ACCENT,
-            Class::Capital if starts => self.rate_of_word(class),
-            Class::Capital => rate::CAPITAL_AFTER_CAPITAL,
-            Class::Digit => self.rate_of_digit(),
-            Class::Space => self.rate_of_space(),
-            Class::LineEnd => self.rate_of_line_end(),
-            Class::Sign => self.rate_of_sign(character),
-            Class::Drawing if character == self.last => rate::SAME_DRAWING,
-            Class::Drawing => rate::DRAWING,
-            Class::Cyrillic => self.rate_of_cyrillic(starts),
-            Class::Script(first, _) if starts => u64::from(first),
-            Class::Script(_, further) => u64::from(further),
+            CharClass::Small => self.rate_of_letter(class, starts),
+            CharClass::WesternAccent => self.rate_of_letter(class, starts) + rate::WESTERN_ACCENT,
+            CharClass::OtherAccent => self.rate_of_letter(class, starts) + rate::OTHER_ACCENT,
+            CharClass::Capital if starts => self.rate_of_word(class),
+            CharClass::Capital => rate::CAPITAL_AFTER_CAPITAL,
+            CharClass::Digit => self.rate_of_digit(),
+            CharClass::Space => self.rate_of_space(),
+            CharClass::LineEnd => self.rate_of_line_end(),
+            CharClass::Sign => self.rate_of_sign(character),
+            CharClass::Drawing if character == self.last => rate::SAME_DRAWING,
+            CharClass::Drawing => rate::DRAWING,
+            CharClass::Cyrillic => self.rate_of_cyrillic(starts),
+            CharClass::Script(first, _) if starts => u64::from(first),
+            CharClass::Script(_, further) => u64::from(further),
         };
         if starts {
             self.before = self.class;
@@ -217,26 +219,26 @@ impl Walk {
     }
 
     /// A row ends with its class; a word ends at a capital that follows a small letter, too.
-    fn starts_row(&self, class: Class) -> bool {
+    fn starts_row(&self, class: CharClass) -> bool {
         if class.is_letter() && self.class.is_letter() {
-            class == Class::Capital && self.class != Class::Capital
+            class == CharClass::Capital && self.class != CharClass::Capital
         } else {
             class != self.class
         }
     }
 
-    fn rate_of_word(&self, class: Class) -> u64 {
+    fn rate_of_word(&self, class: CharClass) -> u64 {
         match self.class {
-            Class::Space => rate::WORD_AFTER_SPACE,
-            Class::Sign if self.row == 1 && self.before != Class::Space => rate::WORD_AFTER_SIGN,
-            Class::Digit if class == Class::Capital => rate::WORD_INSIDE_WORD,
-            Class::Digit => rate::WORD_AFTER_DIGIT,
+            CharClass::Space => rate::WORD_AFTER_SPACE,
+            CharClass::Sign if self.row == 1 && self.before != CharClass::Space => rate::WORD_AFTER_SIGN,
+            CharClass::Digit if class == CharClass::Capital => rate::WORD_INSIDE_WORD,
+            CharClass::Digit => rate::WORD_AFTER_DIGIT,
             last if last.is_letter() => rate::WORD_INSIDE_WORD,
             _ => rate::WORD_ALONE,
         }
     }
 
-    fn rate_of_letter(&self, class: Class, starts: bool) -> u64 {
+    fn rate_of_letter(&self, class: CharClass, starts: bool) -> u64 {
         match self.row {
             _ if starts => self.rate_of_word(class),
             0..=2 => rate::LETTER_TO_THIRD,
@@ -255,32 +257,32 @@ impl Walk {
 
     fn rate_of_digit(&self) -> u64 {
         match self.class {
-            Class::Space => rate::THREE_DIGITS + rate::SPACE_BEFORE_DIGIT,
-            Class::Digit if !self.row.is_multiple_of(3) => 0,
+            CharClass::Space => rate::THREE_DIGITS + rate::SPACE_BEFORE_DIGIT,
+            CharClass::Digit if !self.row.is_multiple_of(3) => 0,
             _ => rate::THREE_DIGITS,
         }
     }
 
     fn rate_of_space(&self) -> u64 {
         match (self.class, self.row) {
-            (Class::Space, 1) => rate::SECOND_SPACE,
-            (Class::Space, _) => rate::FURTHER_SPACE,
+            (CharClass::Space, 1) => rate::SECOND_SPACE,
+            (CharClass::Space, _) => rate::FURTHER_SPACE,
             _ => 0,
         }
     }
 
     fn rate_of_line_end(&self) -> u64 {
         match self.class {
-            Class::Sign | Class::LineEnd => rate::LINE_END_JOINED,
+            CharClass::Sign | CharClass::LineEnd => rate::LINE_END_JOINED,
             _ => rate::LINE_END,
         }
     }
 
     fn rate_of_sign(&self, sign: char) -> u64 {
         match self.class {
-            Class::Sign if sign != self.last => rate::OTHER_SIGN_IN_ROW,
-            Class::Sign if self.row < 4 => rate::SAME_SIGN_IN_ROW,
-            Class::Sign => rate::SAME_SIGN_IN_LONG_ROW,
+            CharClass::Sign if sign != self.last => rate::OTHER_SIGN_IN_ROW,
+            CharClass::Sign if self.row < 4 => rate::SAME_SIGN_IN_ROW,
+            CharClass::Sign => rate::SAME_SIGN_IN_LONG_ROW,
             _ => rate::SIGN,
         }
     }

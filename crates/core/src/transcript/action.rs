@@ -1,4 +1,4 @@
-//! What a call means, whatever its tool is called.
+//! The meaning of a call, whatever its tool is called.
 
 use std::borrow::Cow;
 
@@ -67,7 +67,7 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     pub text: String,
-    /// What the user could choose from.
+    /// The answers that the user could choose from.
     pub options: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ pub struct Answer {
     pub answer: String,
 }
 
-/// What happens to one file.
+/// A change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -112,7 +112,7 @@ pub struct PlanStep {
     pub state: StepState,
 }
 
-/// What happens to one step of a plan.
+/// A change of one step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepChange {
@@ -134,7 +134,7 @@ pub enum StepChange {
 /// The user turned a call down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refusal {
-    /// What the user said with it, where the client asks for that.
+    /// The user's words with it, where the client asks for them.
     pub words: Option<String>,
 }
 
@@ -157,7 +157,7 @@ impl Action {
         }
     }
 
-    /// What it was about, for one line of a report.
+    /// Its subject (a command, a path, a pattern), for one line of a report.
     pub fn subject(&self) -> Cow<'_, str> {
         match self {
             Self::Run { command, .. } => command.into(),

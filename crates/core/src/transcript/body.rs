@@ -1,4 +1,4 @@
-//! What an entry says.
+//! The content of an entry.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,9 +13,9 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub Box<str>);
 
-/// What a record is called that stands in the user's place and in which no words are found: it is not understood, whatever
+/// The kind of a record that stands in the user's place and in which no words are found: it is not understood, whatever
 /// its own kind says.
-pub const WORDLESS: &str = "prompt without words";
+pub const PROMPT_WITHOUT_WORDS: &str = "prompt without words";
 
 /// One entry is exactly one of these.
 #[derive(Clone, PartialEq)]
@@ -26,8 +26,8 @@ pub enum Body {
     Call(Box<Call>),
     Outcome(Box<Outcome>),
     /// From here on, the context begins anew.
-    Compacted(Box<Compacted>),
-    /// What a compaction left in the place of what it took away; without parts where only its vendor's API can open it.
+    Compacted(Box<Compaction>),
+    /// The summary that a compaction left; without parts where only its vendor's API can open it.
     Summary(Vec<Part>),
     /// The last turns before this entry were taken back; a turn begins with a prompt of the user.
     Rewound {
@@ -39,7 +39,7 @@ pub enum Body {
     Opaque(Cow<'static, str>),
 }
 
-/// What the model thought, as far as it was shown.
+/// The model's thinking, as far as it was shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Reasoning {
     pub text: String,
@@ -75,7 +75,7 @@ pub enum Status {
     Interrupted,
 }
 
-/// What came back from a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     pub call: CallId,
@@ -84,9 +84,9 @@ pub struct Outcome {
     pub parts: Vec<Part>,
 }
 
-/// What a compaction keeps of the past, besides the summary that follows it.
+/// The part of the past that a compaction keeps, besides the summary that follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Compacted {
+pub struct Compaction {
     /// A segment of the old branch that stays, first and last record.
     pub kept: Option<(NodeId, NodeId)>,
     /// The record after which the kept segment is put.
@@ -118,22 +118,22 @@ pub struct Failure {
     pub resets_at: Option<Timestamp>,
 }
 
-/// What a store records beside the conversation.
+/// A record of a store that is not part of the conversation.
 #[derive(Clone, PartialEq)]
 pub enum Note {
     /// The record from which the next turn goes on.
     Leaf(NodeId),
     Title,
     Mode,
-    /// What the client counted.
+    /// The tokens that the client counted.
     Usage(Box<Usage>),
     /// File states kept for rewinding.
     Snapshot,
-    /// What happened to the prompts that the user typed while the agent worked.
+    /// A change of the queue of prompts that the user typed while the agent worked.
     Queue(QueueChange),
 }
 
-/// What happens to the prompts that wait for the agent. One that is taken is most often recorded as a prompt of its own.
+/// A change of the prompts that wait for the agent. One that is taken is most often recorded as a prompt of its own.
 #[derive(Clone, PartialEq, Eq)]
 pub enum QueueChange {
     Added(String),

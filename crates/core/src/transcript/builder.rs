@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::surplus::{Surplus, note_rejected};
-use super::{Body, Entry, EntryKey, Fact, Rejected, Transcript};
+use super::{Body, Entry, EntryKey, Fact, RejectedRecord, Transcript};
 
 /// A transcript in the making.
 ///
@@ -46,7 +46,7 @@ impl TranscriptBuilder {
 
     pub fn put(&mut self, mut entry: Entry) -> ControlFlow<()> {
         if let Some(at) = entry.at {
-            self.transcript.header.saw(at);
+            self.transcript.header.note_time(at);
         }
         if self.surplus.is_surplus(&entry) {
             return ControlFlow::Continue(());
@@ -74,7 +74,7 @@ impl TranscriptBuilder {
     }
 
     /// Notes a record that cannot be read.
-    pub fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+    pub fn reject(&mut self, rejected: RejectedRecord) -> ControlFlow<()> {
         note_rejected(&mut self.transcript.rejected, rejected);
         ControlFlow::Continue(())
     }

@@ -44,7 +44,7 @@ pub struct EntryRef {
 
 impl EntryRef {
     /// Whether it is the place of this entry.
-    pub fn names(self, key: EntryKey) -> bool {
+    pub fn points_to(self, key: EntryKey) -> bool {
         self == key.reference()
     }
 }
@@ -84,7 +84,7 @@ pub struct NodeId(u64);
 
 impl NodeId {
     /// Hashes a name (FNV-1a with a final mix; nothing depends on it being hard to invert).
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in name.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -149,7 +149,7 @@ mod tests {
         {
             let key = EntryKey { file, offset, part, length: 7 };
             assert_eq!(key.reference().to_string(), text);
-            assert!(text.parse::<EntryRef>().is_ok_and(|read| read.names(key)));
+            assert!(text.parse::<EntryRef>().is_ok_and(|read| read.points_to(key)));
         }
         for wrong in ["", "x", "1-", "3f.", "-1", "@3f9a"] {
             assert!(wrong.parse::<EntryRef>().is_err(), "{wrong}");

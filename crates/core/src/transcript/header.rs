@@ -1,11 +1,11 @@
-//! What is known of a session as a whole.
+//! Facts of a session as a whole.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Begin, Begun};
+use super::{StartSetting, StartSettings};
 use crate::time::Timestamp;
 
 /// The id that an agent gave to a session.
@@ -37,7 +37,7 @@ pub enum TitleRank {
     Given,
 }
 
-/// What a session's agent was allowed to do without asking, from strict to loose.
+/// How much a session's agent was allowed to do without asking, from strict to loose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Permission {
@@ -78,7 +78,7 @@ pub struct Header {
     pub updated_at: Option<Timestamp>,
     pub permission: Permission,
     /// How it was begun; told, and never used.
-    pub begun: Begun,
+    pub start_settings: StartSettings,
     pub closing: Option<Closing>,
     /// The session whose sub-agent this is.
     pub parent: Option<SessionId>,
@@ -101,7 +101,7 @@ pub enum Fact {
     ClientVersion(String),
     StartedAt(Timestamp),
     Permission(Permission),
-    Begun(Begin),
+    StartSetting(StartSetting),
     Closing(Closing),
     Parent(SessionId),
     Child(PathBuf),
@@ -115,7 +115,7 @@ impl Header {
             Fact::Session(id) => self.session = id,
             Fact::Title(rank, title) => {
                 if rank == TitleRank::FirstPrompt {
-                    self.begun.prompt(&title);
+                    self.start_settings.note_prompt(&title);
                 }
                 self.learn_title(rank, title);
             }
@@ -129,7 +129,7 @@ impl Header {
             Fact::ClientVersion(version) => self.client_version = Some(version),
             Fact::StartedAt(at) => self.started_at = Some(at),
             Fact::Permission(permission) => self.permission = permission,
-            Fact::Begun(begin) => self.begun.learn(begin),
+            Fact::StartSetting(begin) => self.start_settings.learn(begin),
             Fact::Closing(closing) => self.closing = Some(closing),
             Fact::Parent(id) => self.parent = Some(id),
             Fact::Child(path) => self.children.push(path),
@@ -139,8 +139,8 @@ impl Header {
 
     fn learn_model(&mut self, model: String) {
         // A file that names a new one in every line is no session.
-        const MOST: usize = 100;
-        if self.models.len() < MOST && !self.models.contains(&model) {
+        const MAX_MODELS: usize = 100;
+        if self.models.len() < MAX_MODELS && !self.models.contains(&model) {
             self.models.push(model);
         }
     }
@@ -155,7 +155,7 @@ impl Header {
     }
 
     /// Notes that something happened then.
-    pub fn saw(&mut self, at: Timestamp) {
+    pub fn note_time(&mut self, at: Timestamp) {
         self.started_at.get_or_insert(at);
         if self.updated_at.is_none_or(|last| last < at) {
             self.updated_at = Some(at);

@@ -1,22 +1,22 @@
 //! How many messages a conversation has, as a person counts them.
 //!
-//! What the user typed, and the agent's answers: a message of several blocks is one, and what was thought, called or came
+//! The user's prompts and the agent's answers: a message of several blocks is one; what was thought, called or came
 //! back is none. What was taken back does not count, nor does what a sub-agent or the client itself said.
 
 use super::{Body, Entry, Origin, Transcript};
 use crate::live;
 
 /// Counts the messages on the branch in force, also those that a compaction took out of the context.
-pub(super) fn count(transcript: &Transcript) -> usize {
+pub(super) fn count_on_branch(transcript: &Transcript) -> usize {
     let entries = &transcript.entries;
-    // What a reply cost is told at one of its ends.
+    // The usage of a reply is recorded at one of its ends.
     let ends: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].usage().is_some()).collect();
     let ended =
         |from: usize, to: usize| ends.get(ends.partition_point(|end| *end <= from)).is_some_and(|end| *end < to);
     let mut counter = Counter::default();
     let mut repeating = None;
     let mut last = 0;
-    for index in live::history(transcript) {
+    for index in live::full_history(transcript) {
         let entry = &entries[index];
         if let Body::Compacted(compacted) = &entry.body {
             repeating = compacted.repeats.then(|| entry.key.record());
@@ -25,7 +25,7 @@ pub(super) fn count(transcript: &Transcript) -> usize {
         if repeating == Some(entry.key.record()) {
             continue;
         }
-        if kind(entry) == "reply" {
+        if kind_of(entry) == "reply" {
             counter.is_open &= !ended(last, index);
             last = index;
         }
@@ -52,7 +52,7 @@ struct Counter<'a> {
 
 impl<'a> Counter<'a> {
     fn add(&mut self, entry: &'a Entry) {
-        match kind(entry) {
+        match kind_of(entry) {
             "reply" => {
                 let goes_on = self.is_open || self.last.is_some_and(|last| is_same_message(last, entry));
                 self.count += usize::from(!goes_on);
@@ -68,7 +68,7 @@ impl<'a> Counter<'a> {
 }
 
 /// Entries that were reduced to their position keep their kind.
-fn kind(entry: &Entry) -> &str {
+fn kind_of(entry: &Entry) -> &str {
     match &entry.body {
         Body::Opaque(kind) => kind,
         body => body.kind(),
@@ -83,9 +83,9 @@ fn is_same_message(a: &Entry, b: &Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::{Call, CallForm, CallId, Compacted, EntryKey, Part, Reasoning, Tokens, Usage};
+    use crate::transcript::{Call, CallForm, CallId, Compaction, EntryKey, Part, Reasoning, Tokens, Usage};
 
-    fn transcript(said: &[(u64, Origin, Body)]) -> Transcript {
+    fn make_transcript(said: &[(u64, Origin, Body)]) -> Transcript {
         let entry = |(part, (offset, origin, body)): (usize, &(u64, Origin, Body))| {
             let key = EntryKey { file: 0, offset: *offset, part: u16::try_from(part).unwrap(), length: 1 };
             Entry { key, at: None, origin: *origin, side: false, node: None, body: body.clone() }
@@ -93,12 +93,12 @@ mod tests {
         Transcript { entries: said.iter().enumerate().map(entry).collect(), ..Transcript::default() }
     }
 
-    fn text() -> Vec<Part> {
+    fn text_parts() -> Vec<Part> {
         vec![Part::Text("words".to_owned())]
     }
 
-    fn call() -> Body {
-        let (id, input) = (CallId("c".into()), crate::json::Json::empty());
+    fn make_call() -> Body {
+        let (id, input) = (CallId("c".into()), crate::json::Json::empty_object());
         Body::Call(Box::new(Call { id, tool: "run".to_owned(), input, form: CallForm::Function }))
     }
 
@@ -106,41 +106,41 @@ mod tests {
     fn a_message_of_several_blocks_is_one() {
         let thought = Body::Reasoning(Box::new(Reasoning { text: "hm".to_owned(), sealed: false }));
         let mut said = vec![
-            (0, Origin::User, Body::Prompt(text())),
-            (0, Origin::Hook, Body::Prompt(text())),
-            (1, Origin::Agent, Body::Reply(text())),
+            (0, Origin::User, Body::Prompt(text_parts())),
+            (0, Origin::Hook, Body::Prompt(text_parts())),
+            (1, Origin::Agent, Body::Reply(text_parts())),
             (1, Origin::Agent, thought),
-            (1, Origin::Agent, Body::Reply(text())),
-            (1, Origin::Agent, call()),
-            (1, Origin::Agent, Body::Reply(text())),
+            (1, Origin::Agent, Body::Reply(text_parts())),
+            (1, Origin::Agent, make_call()),
+            (1, Origin::Agent, Body::Reply(text_parts())),
         ];
-        assert_eq!(transcript(&said).n_messages(), 2);
-        said.push((2, Origin::Agent, Body::Reply(text())));
-        assert_eq!(transcript(&said).n_messages(), 2, "nothing stands between the two");
-        let usage = Usage::of(Tokens { output: 1, ..Tokens::default() }, None).unwrap();
+        assert_eq!(make_transcript(&said).n_messages(), 2);
+        said.push((2, Origin::Agent, Body::Reply(text_parts())));
+        assert_eq!(make_transcript(&said).n_messages(), 2, "nothing stands between the two");
+        let usage = Usage::for_reply(Tokens { output: 1, ..Tokens::default() }, None).unwrap();
         said.push((3, Origin::Harness, usage.into_body()));
-        said.push((4, Origin::Agent, Body::Reply(text())));
-        assert_eq!(transcript(&said).n_messages(), 3, "each reply has its cost");
-        said.push((4, Origin::Agent, call()));
-        said.push((5, Origin::Agent, Body::Reply(text())));
-        assert_eq!(transcript(&said).n_messages(), 4);
-        let mut reduced = transcript(&said);
+        said.push((4, Origin::Agent, Body::Reply(text_parts())));
+        assert_eq!(make_transcript(&said).n_messages(), 3, "each reply has its cost");
+        said.push((4, Origin::Agent, make_call()));
+        said.push((5, Origin::Agent, Body::Reply(text_parts())));
+        assert_eq!(make_transcript(&said).n_messages(), 4);
+        let mut reduced = make_transcript(&said);
         reduced.entries.iter_mut().for_each(Entry::reduce);
         assert_eq!(reduced.n_messages(), 4);
     }
 
     #[test]
     fn what_is_taken_back_or_said_again_does_not_count() {
-        let again = Compacted { repeats: true, ..Compacted::default() };
+        let again = Compaction { repeats: true, ..Compaction::default() };
         let said = [
-            (0, Origin::User, Body::Prompt(text())),
-            (1, Origin::User, Body::Prompt(text())),
+            (0, Origin::User, Body::Prompt(text_parts())),
+            (1, Origin::User, Body::Prompt(text_parts())),
             (2, Origin::Harness, Body::Rewound { turns: 1 }),
             (3, Origin::Harness, Body::Compacted(Box::new(again))),
-            (3, Origin::User, Body::Prompt(text())),
-            (4, Origin::Agent, Body::Reply(text())),
-            (5, Origin::Harness, Body::Reply(text())),
+            (3, Origin::User, Body::Prompt(text_parts())),
+            (4, Origin::Agent, Body::Reply(text_parts())),
+            (5, Origin::Harness, Body::Reply(text_parts())),
         ];
-        assert_eq!(transcript(&said).n_messages(), 2);
+        assert_eq!(make_transcript(&said).n_messages(), 2);
     }
 }

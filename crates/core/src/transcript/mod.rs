@@ -1,33 +1,33 @@
 //! A session in our model: a header and a list of entries, one entry one thing.
 
 mod action;
-mod begun;
 mod body;
 mod builder;
 mod entry;
 mod header;
 mod messages;
 mod part;
+mod start_settings;
 pub mod surplus;
 mod usage;
 
 pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, Refusal, StepChange, StepState};
-pub use begun::{Begin, Begun};
 pub use body::{
-    Body, Call, CallForm, CallId, Compacted, Failure, FailureKind, Note, Outcome, QueueChange, Reasoning, Status,
-    WORDLESS,
+    Body, Call, CallForm, CallId, Compaction, Failure, FailureKind, Note, Outcome, PROMPT_WITHOUT_WORDS, QueueChange,
+    Reasoning, Status,
 };
 pub use builder::TranscriptBuilder;
 pub(crate) use entry::as_references;
 pub use entry::{Entry, EntryKey, EntryRef, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
 pub use messages::count_messages;
-pub use part::{Blob, Part, Place, RUN_BY_HAND, into_text, text_in, text_of};
-pub use usage::{Limit, Tokens, Usage, Used};
+pub use part::{Blob, BlobLocation, Part, RUN_BY_HAND_PREFIX, into_text, text_cow, text_of};
+pub use start_settings::{StartSetting, StartSettings};
+pub use usage::{Limit, SessionUsage, Tokens, Usage};
 
 /// Why a record could not be read: a position and a reason, never transcript text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rejected {
+pub struct RejectedRecord {
     pub key: EntryKey,
     pub reason: &'static str,
 }
@@ -38,7 +38,7 @@ pub struct Transcript {
     pub header: Header,
     /// In the order in which they happened; within a file that is only appended to, that is the order of their keys.
     pub entries: Vec<Entry>,
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedRecord>,
     /// From which entry on which model spoke, where the records themselves do not say it.
     pub(crate) model_from: Vec<(usize, NodeId)>,
 }
@@ -46,17 +46,17 @@ pub struct Transcript {
 impl Transcript {
     /// How many messages the conversation has, as a person counts them: what the user typed, and the agent's answers.
     pub fn n_messages(&self) -> usize {
-        messages::count(self)
+        messages::count_on_branch(self)
     }
 
     /// The tokens that the session used, where its client recorded them.
-    pub fn used(&self) -> Option<Used> {
-        Used::of(self)
+    pub fn total_usage(&self) -> Option<SessionUsage> {
+        SessionUsage::from_transcript(self)
     }
 
     /// Takes in that this model speaks from here on.
     fn note_model(&mut self, model: &str) {
-        let (from, model) = (self.entries.len(), NodeId::of(model));
+        let (from, model) = (self.entries.len(), NodeId::from_name(model));
         if self.model_from.last().is_none_or(|(_, last)| *last != model) {
             self.model_from.push((from, model));
         }

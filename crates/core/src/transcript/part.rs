@@ -1,4 +1,4 @@
-//! What prompts, replies and outcomes are made of.
+//! The parts of prompts, replies and outcomes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,12 +18,12 @@ pub struct Blob {
     pub media_type: String,
     /// The name or path it had for the user, where there was one.
     pub name: Option<String>,
-    pub place: Place,
+    pub location: BlobLocation,
 }
 
 /// Where a blob's bytes are.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum BlobLocation {
     /// Base64 text inside one of the session's files.
     Encoded { file: u16, offset: u64, length: u64 },
     /// Base64 text in memory, for sources that cannot be read at an offset.
@@ -50,16 +50,16 @@ impl Part {
     }
 }
 
-/// What a prompt begins with that is a command which the user ran by hand; what came back is attached to it.
-pub const RUN_BY_HAND: &str = "! ";
+/// The beginning of a prompt that is a command which the user ran by hand; its output is attached to it.
+pub const RUN_BY_HAND_PREFIX: &str = "! ";
 
 /// The text of some parts, blank lines between them; blobs are left out.
 pub fn text_of(parts: &[Part]) -> String {
-    text_in(parts).into_owned()
+    text_cow(parts).into_owned()
 }
 
 /// The same, which is not copied where it is in one part.
-pub fn text_in(parts: &[Part]) -> Cow<'_, str> {
+pub fn text_cow(parts: &[Part]) -> Cow<'_, str> {
     if let [Part::Text(text)] = parts {
         return Cow::Borrowed(text);
     }
@@ -91,7 +91,7 @@ impl fmt::Debug for Part {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for BlobLocation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encoded { file, offset, length } => write!(out, "Encoded({file}:{offset}+{length})"),

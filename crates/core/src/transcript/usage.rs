@@ -1,4 +1,4 @@
-//! What the model was given and gave, counted in tokens as the client recorded it.
+//! Usage of the model: its input and output in tokens, as the client recorded them.
 //!
 //! Clients count differently: some leave what came from a cache out of the input, some leave what was thought out of the
 //! output. Here both are in, so that figures of different agents can be told in the same words.
@@ -32,7 +32,7 @@ pub struct Limit {
     pub resets_at: Option<Timestamp>,
 }
 
-/// What a client recorded of one reply. Small, for there is one of them for each reply of a long session.
+/// The usage that a client recorded for one reply. Small, for a long session has one for each reply.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Usage {
     pub tokens: Tokens,
@@ -61,7 +61,7 @@ impl Tokens {
 
 impl Usage {
     /// The note of a reply's tokens; a client that tells nothing but zeros has counted nothing.
-    pub fn of(tokens: Tokens, reply: Option<NodeId>) -> Option<Self> {
+    pub fn for_reply(tokens: Tokens, reply: Option<NodeId>) -> Option<Self> {
         (!tokens.is_empty()).then_some(Self { tokens, reply, ..Self::default() })
     }
 
@@ -70,9 +70,9 @@ impl Usage {
     }
 }
 
-/// What a session used.
+/// The usage of a session.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Used {
+pub struct SessionUsage {
     pub total: Tokens,
     /// By model, in the order in which the session came to them; what no model is known of is in the total only.
     pub models: Vec<(String, Tokens)>,
@@ -80,9 +80,9 @@ pub struct Used {
     pub limits: Vec<Limit>,
 }
 
-impl Used {
+impl SessionUsage {
     /// Adds up what entries tell; nothing where no client told anything.
-    pub(super) fn of(transcript: &Transcript) -> Option<Self> {
+    pub(super) fn from_transcript(transcript: &Transcript) -> Option<Self> {
         let mut used = Self::default();
         let mut by_model: BTreeMap<NodeId, Tokens> = BTreeMap::new();
         let mut counted: BTreeSet<NodeId> = BTreeSet::new();
@@ -100,7 +100,7 @@ impl Used {
                 by_model.entry(model).or_default().add(usage.tokens);
             }
         }
-        let of_model = |name: &String| Some((name.clone(), by_model.get(&NodeId::of(name)).copied()?));
+        let of_model = |name: &String| Some((name.clone(), by_model.get(&NodeId::from_name(name)).copied()?));
         used.models =
             transcript.header.models.iter().filter_map(of_model).filter(|(_, tokens)| !tokens.is_empty()).collect();
         (!used.total.is_empty() || !used.limits.is_empty()).then_some(used)
@@ -108,7 +108,7 @@ impl Used {
 }
 
 impl Entry {
-    /// What the client counted, where the entry is a note of that.
+    /// The tokens that the client counted, where the entry is a note of them.
     pub fn usage(&self) -> Option<&Usage> {
         match &self.body {
             Body::Note(Note::Usage(usage)) => Some(usage),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::transcript::{EntryKey, Fact, Origin, TranscriptBuilder};
 
-    fn put(builder: &mut TranscriptBuilder, offset: u64, usage: Usage) {
+    fn put_usage(builder: &mut TranscriptBuilder, offset: u64, usage: Usage) {
         let key = EntryKey { file: 0, offset, part: 0, length: 1 };
         let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body: usage.into_body() };
         assert!(builder.put(entry).is_continue());
@@ -132,14 +132,14 @@ mod tests {
     fn a_reply_counts_once_and_for_the_model_that_gave_it() {
         let mut builder = TranscriptBuilder::new("a");
         let tokens = |input| Tokens { input, output: 1, ..Tokens::default() };
-        let reply = Some(NodeId::of("m"));
+        let reply = Some(NodeId::from_name("m"));
         assert!(builder.learn(Fact::Model("one".into())).is_continue());
-        put(&mut builder, 0, Usage::of(tokens(5), reply).unwrap());
-        put(&mut builder, 1, Usage::of(tokens(7), reply).unwrap());
+        put_usage(&mut builder, 0, Usage::for_reply(tokens(5), reply).unwrap());
+        put_usage(&mut builder, 1, Usage::for_reply(tokens(7), reply).unwrap());
         assert!(builder.learn(Fact::Model("two".into())).is_continue());
-        put(&mut builder, 2, Usage::of(tokens(10), None).unwrap());
-        put(&mut builder, 3, Usage::of(tokens(10), None).unwrap());
-        let used = builder.finish().used().unwrap();
+        put_usage(&mut builder, 2, Usage::for_reply(tokens(10), None).unwrap());
+        put_usage(&mut builder, 3, Usage::for_reply(tokens(10), None).unwrap());
+        let used = builder.finish().total_usage().unwrap();
         assert_eq!(used.total, Tokens { input: 27, output: 3, ..Tokens::default() });
         let of_two = Tokens { input: 20, output: 2, ..Tokens::default() };
         assert_eq!(used.models, [("one".to_owned(), tokens(7)), ("two".to_owned(), of_two)]);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn nothing_is_told_where_nothing_was_counted() {
         let mut builder = TranscriptBuilder::new("a");
-        put(&mut builder, 0, Usage::default());
-        assert_eq!(builder.finish().used(), None);
+        put_usage(&mut builder, 0, Usage::default());
+        assert_eq!(builder.finish().total_usage(), None);
     }
 }

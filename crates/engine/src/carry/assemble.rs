@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use carryover_agents::{Agent, AgentError, Carried, Loss, Source};
-use carryover_core::live::{self, Alive};
+use carryover_agents::{Agent, AgentError, CarriedEntry, Loss, Source};
+use carryover_core::live::{self, LiveItem};
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Header, Origin, Outcome, Part, Status, Transcript,
 };
@@ -12,12 +12,12 @@ use crate::carry::blob::{self, Losses};
 use crate::context::Context;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::lineage;
-use crate::sessions::list::Listed;
+use crate::sessions::list::ListedSession;
 use crate::sessions::read;
 use crate::sessions::unread::Unread;
 use crate::write::journal;
 
-/// What the client would answer has no record of its own; this far behind its call it meets nothing else.
+/// An answer that the client would give has no record; this far behind its call it meets nothing else.
 const ANSWER_PART: u16 = 1_000;
 /// Sources that are mixed keep their files apart by this much.
 const FILES_PER_SOURCE: u16 = 256;
@@ -31,7 +31,7 @@ pub(crate) struct SourceSession {
 
 /// An entry, and where it was taken from.
 #[derive(Debug, Clone)]
-pub(crate) struct Taken {
+pub(crate) struct SourceEntry {
     pub(crate) entry: Entry,
     /// Index of its source.
     pub(crate) from: usize,
@@ -40,9 +40,9 @@ pub(crate) struct Taken {
 }
 
 /// A session, ready to be fitted; what is left of it is then to be completed.
-pub(crate) struct Assembled {
+pub(crate) struct AssembledSession {
     pub(crate) header: Header,
-    pub(crate) carried: Vec<Carried>,
+    pub(crate) carried: Vec<CarriedEntry>,
     /// Where each of `carried` came from.
     pub(crate) origins: Vec<journal::Origin>,
     pub(crate) sources: Vec<SourceSession>,
@@ -51,14 +51,14 @@ pub(crate) struct Assembled {
 }
 
 /// Reads a session and takes its live context apart, originals instead of translations where there are any.
-pub(crate) fn assemble(
+pub(crate) fn assemble_session(
     agents: &[&'static dyn Agent],
     context: &Context,
-    session: &Listed,
-) -> Result<Assembled, AgentError> {
-    let mut transcript = read::transcript(session, false)?;
+    session: &ListedSession,
+) -> Result<AssembledSession, AgentError> {
+    let mut transcript = read::full_transcript(session, false)?;
     let n_messages = transcript.n_messages();
-    let unread = Unread::of_transcript(session.agent, &transcript);
+    let unread = Unread::from_transcript(session.agent, &transcript);
     let taken = live_entries(session.agent, &mut transcript)?;
     let header = transcript.header.clone();
     let mut sources = vec![SourceSession {
@@ -66,43 +66,45 @@ pub(crate) fn assemble(
         source: session.found.source.clone(),
         header: std::mem::take(&mut transcript.header),
     }];
-    let taken = paired(lineage::lift(agents, context, &mut sources, taken));
-    let origins = taken.iter().map(origin).collect();
-    let carried = carry(taken, &sources);
-    Ok(Assembled { header, carried, origins, sources, n_messages, unread })
+    let taken = drop_unpaired(lineage::restore_originals(agents, context, &mut sources, taken));
+    let origins = taken.iter().map(journal_origin).collect();
+    let carried = carry_entries(taken, &sources);
+    Ok(AssembledSession { header, carried, origins, sources, n_messages, unread })
 }
 
 /// The live context, with what had been reduced loaded again.
-fn live_entries(agent: &dyn Agent, transcript: &mut Transcript) -> Result<Vec<Taken>, AgentError> {
-    let order = live::order(transcript);
-    reload(agent, transcript, &order)?;
-    let alive = live::close(transcript, &order);
-    let mut answers: Vec<Taken> = Vec::new();
+fn live_entries(agent: &dyn Agent, transcript: &mut Transcript) -> Result<Vec<SourceEntry>, AgentError> {
+    let order = live::context_order(transcript);
+    reload_reduced(agent, transcript, &order)?;
+    let alive = live::close_calls(transcript, &order);
+    let mut answers: Vec<SourceEntry> = Vec::new();
     for alive in alive.iter().rev() {
-        if let Alive::Answer { call, text } = alive {
-            answers.extend(answered(&transcript.entries[*call], text, 0));
+        if let LiveItem::Answer { call, text } = alive {
+            answers.extend(client_answer(&transcript.entries[*call], text, 0));
         }
     }
     let taken = alive.iter().filter_map(|alive| match alive {
-        Alive::Entry(index) => Some(Taken { entry: take(&mut transcript.entries[*index]), from: 0, answer: None }),
-        Alive::Answer { .. } => answers.pop(),
+        LiveItem::Entry(index) => {
+            Some(SourceEntry { entry: take_entry(&mut transcript.entries[*index]), from: 0, answer: None })
+        }
+        LiveItem::Answer { .. } => answers.pop(),
     });
     Ok(taken.collect())
 }
 
 /// Moves an entry out: a session may be large, and nobody needs it twice.
-fn take(entry: &mut Entry) -> Entry {
+fn take_entry(entry: &mut Entry) -> Entry {
     let body = std::mem::replace(&mut entry.body, Body::Opaque("taken".into()));
     Entry { body, ..entry.clone() }
 }
 
-fn reload(agent: &dyn Agent, transcript: &mut Transcript, order: &[usize]) -> Result<(), AgentError> {
+fn reload_reduced(agent: &dyn Agent, transcript: &mut Transcript, order: &[usize]) -> Result<(), AgentError> {
     let is_reduced = |index: &usize| matches!(transcript.entries[*index].body, Body::Opaque(_));
     let reduced: BTreeMap<EntryKey, usize> =
         order.iter().copied().filter(is_reduced).map(|index| (transcript.entries[index].key, index)).collect();
     let mut done = BTreeSet::new();
     for key in reduced.keys().filter(|key| done.insert(key.record())) {
-        for entry in agent.reload(&transcript.header, *key)? {
+        for entry in agent.reload_entries(&transcript.header, *key)? {
             if let Some(index) = reduced.get(&entry.key) {
                 transcript.entries[*index] = entry;
             }
@@ -111,8 +113,8 @@ fn reload(agent: &dyn Agent, transcript: &mut Transcript, order: &[usize]) -> Re
     Ok(())
 }
 
-/// What the client would answer to a call that has no outcome.
-pub(crate) fn answered(call: &Entry, text: &str, from: usize) -> Option<Taken> {
+/// The outcome that the client would give to a call that has none.
+pub(crate) fn client_answer(call: &Entry, text: &str, from: usize) -> Option<SourceEntry> {
     let Body::Call(asked) = &call.body else { return None };
     let parts = vec![Part::Text(text.to_owned())];
     let outcome = Outcome { call: asked.id.clone(), status: Status::Interrupted, exit_code: None, parts };
@@ -124,96 +126,97 @@ pub(crate) fn answered(call: &Entry, text: &str, from: usize) -> Option<Taken> {
         node: call.node,
         body: Body::Outcome(Box::new(outcome)),
     };
-    Some(Taken { entry, from, answer: Some(text.to_owned()) })
+    Some(SourceEntry { entry, from, answer: Some(text.to_owned()) })
 }
 
 /// Leaves out calls without an outcome and outcomes without a call: no API takes them.
-fn paired(taken: Vec<Taken>) -> Vec<Taken> {
-    let paired = live::pairs(taken.iter().map(|taken| &taken.entry.body));
+fn drop_unpaired(taken: Vec<SourceEntry>) -> Vec<SourceEntry> {
+    let paired = live::pair_calls(taken.iter().map(|taken| &taken.entry.body));
     let single = |body: &Body| !matches!(body, Body::Call(_) | Body::Outcome(_));
     let kept = taken.into_iter().zip(paired).filter(|(taken, paired)| *paired || single(&taken.entry.body));
     kept.map(|(taken, _)| taken).collect()
 }
 
-fn origin(taken: &Taken) -> journal::Origin {
+fn journal_origin(taken: &SourceEntry) -> journal::Origin {
     journal::Origin {
         from: taken.from,
         key: taken.entry.key,
-        check: check(&taken.entry),
+        check: fingerprint_entry(&taken.entry),
         answer: taken.answer.clone(),
         at: Vec::new(),
     }
 }
 
 /// A digest of what an entry says, by which it is known again.
-pub(crate) fn check(entry: &Entry) -> Fingerprint {
-    let digest = Fingerprint::of(entry.body.kind().as_bytes());
+pub(crate) fn fingerprint_entry(entry: &Entry) -> Fingerprint {
+    let digest = Fingerprint::from_bytes(entry.body.kind().as_bytes());
     match &entry.body {
-        Body::Call(call) => {
-            digest.and(call.id.0.as_bytes()).and(call.tool.as_bytes()).and(call.input.as_str().as_bytes())
-        }
-        Body::Reasoning(reasoning) => digest.and(reasoning.text.as_bytes()),
+        Body::Call(call) => digest
+            .extend_with(call.id.0.as_bytes())
+            .extend_with(call.tool.as_bytes())
+            .extend_with(call.input.as_str().as_bytes()),
+        Body::Reasoning(reasoning) => digest.extend_with(reasoning.text.as_bytes()),
         body => body.parts().iter().fold(digest, |digest, part| match part {
-            Part::Text(text) => digest.and(text.as_bytes()),
-            Part::Blob(blob) => digest.and(blob.media_type.as_bytes()),
+            Part::Text(text) => digest.extend_with(text.as_bytes()),
+            Part::Blob(blob) => digest.extend_with(blob.media_type.as_bytes()),
         }),
     }
 }
 
-fn carry(taken: Vec<Taken>, sources: &[SourceSession]) -> Vec<Carried> {
-    let mut meanings = Meanings::of(&taken);
+fn carry_entries(taken: Vec<SourceEntry>, sources: &[SourceSession]) -> Vec<CarriedEntry> {
+    let mut meanings = CallActions::from_entries(&taken);
     let mut carried = Vec::with_capacity(taken.len());
-    for Taken { mut entry, from, answer } in taken {
+    for SourceEntry { mut entry, from, answer } in taken {
         let source = &sources[from];
         let action = match &entry.body {
-            Body::Call(call) => meanings.action(source, from, call),
+            Body::Call(call) => meanings.find_action(source, from, call),
             _ => Action::Other,
         };
-        entry.key = unique(entry.key, from, answer.is_some());
-        carried.push(Carried { entry, agent: source.agent.facts().id, action, native: None, clipped: false });
+        entry.key = unique_key(entry.key, from, answer.is_some());
+        carried.push(CarriedEntry { entry, agent: source.agent.facts().id, action, native: None, clipped: false });
     }
     carried
 }
 
 /// Adds what is dear: images and files, and the target's own records. What gave way to a window needs neither.
-pub(crate) fn complete(
-    carried: &mut [Carried],
+pub(crate) fn complete_entries(
+    carried: &mut [CarriedEntry],
     origins: &[journal::Origin],
     sources: &[SourceSession],
     target: &dyn Agent,
 ) -> Vec<Loss> {
     let mut losses = Losses::default();
-    let mut natives = Natives { sources, target: target.facts().id, last: None };
+    let mut natives = NativeRecords { sources, target: target.facts().id, last: None };
     for (carried, origin) in carried.iter_mut().zip(origins) {
-        blob::load(&mut carried.entry.body, &sources[origin.from].header, &mut losses);
+        blob::load_all(&mut carried.entry.body, &sources[origin.from].header, &mut losses);
         if origin.answer.is_none() {
-            carried.native = natives.record(origin.from, origin.key);
+            carried.native = natives.read_record(origin.from, origin.key);
         }
         let agent = sources[origin.from].agent;
         if let (Body::Outcome(outcome), None) = (&mut carried.entry.body, &origin.answer)
             && (agent.facts().id != natives.target || agent.as_captured().is_some())
         {
-            agent.strip(outcome);
+            agent.strip_harness_text(outcome);
         }
     }
     losses.into_vec()
 }
 
 /// A key that no entry of another source has.
-fn unique(key: EntryKey, from: usize, answer: bool) -> EntryKey {
+fn unique_key(key: EntryKey, from: usize, answer: bool) -> EntryKey {
     let shift = u16::try_from(from).unwrap_or(u16::MAX).saturating_mul(FILES_PER_SOURCE);
     let part = if answer { key.part.saturating_add(ANSWER_PART) } else { key.part };
     EntryKey { file: key.file.saturating_add(shift), part, ..key }
 }
 
-/// What calls mean; for some agents, the outcome's record tells more than the call.
-struct Meanings {
+/// The actions of calls; for some agents, the outcome's record tells more than the call.
+struct CallActions {
     /// In their order: some models give the same id to call after call.
     outcomes: BTreeMap<(usize, CallId), VecDeque<EntryKey>>,
 }
 
-impl Meanings {
-    fn of(taken: &[Taken]) -> Self {
+impl CallActions {
+    fn from_entries(taken: &[SourceEntry]) -> Self {
         let mut outcomes = BTreeMap::new();
         for taken in taken.iter().filter(|taken| taken.answer.is_none()) {
             if let Body::Outcome(outcome) = &taken.entry.body {
@@ -226,14 +229,14 @@ impl Meanings {
         Self { outcomes }
     }
 
-    fn action(&mut self, source: &SourceSession, from: usize, call: &Call) -> Action {
+    fn find_action(&mut self, source: &SourceSession, from: usize, call: &Call) -> Action {
         let key = self.outcomes.get_mut(&(from, call.id.clone())).and_then(VecDeque::pop_front);
         let action = source.agent.action(call, None);
         // Only edits need more, and reading every record again would be dear.
         if !matches!(action, Action::Edit(_) | Action::Write { .. }) {
             return action;
         }
-        match key.and_then(|key| source.agent.record(&source.header, key).ok()) {
+        match key.and_then(|key| source.agent.read_record(&source.header, key).ok()) {
             Some(record) => source.agent.action(call, Some(&record)),
             None => action,
         }
@@ -241,15 +244,15 @@ impl Meanings {
 }
 
 /// Records of the target's own, as it wrote them.
-struct Natives<'a> {
+struct NativeRecords<'a> {
     sources: &'a [SourceSession],
     target: &'static str,
     /// One record makes several entries that stand together.
     last: Option<((usize, u16, u64), Option<String>)>,
 }
 
-impl Natives<'_> {
-    fn record(&mut self, from: usize, key: EntryKey) -> Option<String> {
+impl NativeRecords<'_> {
+    fn read_record(&mut self, from: usize, key: EntryKey) -> Option<String> {
         let source = &self.sources[from];
         if source.agent.facts().id != self.target || source.agent.as_captured().is_some() {
             return None;
@@ -259,7 +262,7 @@ impl Natives<'_> {
             Some((last, record)) if *last == place => record.clone(),
             _ => {
                 // One that cannot be had is translated like a stranger's.
-                let record = source.agent.record(&source.header, key).ok();
+                let record = source.agent.read_record(&source.header, key).ok();
                 self.last = Some((place, record.clone()));
                 record
             }

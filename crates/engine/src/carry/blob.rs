@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use carryover_agents::Loss;
 use carryover_agents::formats::{file, jsonl};
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Blob, Body, Header, Part, Place};
+use carryover_core::transcript::{Blob, BlobLocation, Body, Header, Part};
 
 /// No agent's API takes a larger one.
 const MAX_BYTES: u64 = 64 << 20;
@@ -30,7 +30,7 @@ impl Losses {
 }
 
 /// Loads every blob of a body; one that cannot be had leaves a line of text in its place.
-pub(crate) fn load(body: &mut Body, header: &Header, losses: &mut Losses) {
+pub(crate) fn load_all(body: &mut Body, header: &Header, losses: &mut Losses) {
     let parts = match body {
         Body::Prompt(parts) | Body::Reply(parts) | Body::Summary(parts) => parts,
         Body::Outcome(outcome) => &mut outcome.parts,
@@ -38,30 +38,30 @@ pub(crate) fn load(body: &mut Body, header: &Header, losses: &mut Losses) {
     };
     for part in parts {
         let Part::Blob(blob) = part else { continue };
-        match loaded(&blob.place, header) {
-            Ok(text) => blob.place = Place::Inline(text),
+        match read_place(&blob.location, header) {
+            Ok(text) => blob.location = BlobLocation::Inline(text),
             Err(reason) => {
                 losses.add(if blob.is_image() { "images" } else { "files" }, reason);
-                *part = Part::Text(stand_in(blob));
+                *part = Part::Text(placeholder_text(blob));
             }
         }
     }
 }
 
-fn loaded(place: &Place, header: &Header) -> Result<Arc<str>, &'static str> {
+fn read_place(place: &BlobLocation, header: &Header) -> Result<Arc<str>, &'static str> {
     match place {
-        Place::Inline(text) => Ok(text.clone()),
-        Place::Encoded { file, offset, length } => {
+        BlobLocation::Inline(text) => Ok(text.clone()),
+        BlobLocation::Encoded { file, offset, length } => {
             let path = header.files.get(usize::from(*file)).ok_or("their file is not known")?;
-            encoded(path, *offset, *length).map_err(|_| "they could not be read")
+            read_encoded(path, *offset, *length).map_err(|_| "they could not be read")
         }
-        Place::File(path) => raw(path).map_err(|_| "their files could not be read"),
-        Place::Remote(_) => Err("only their vendor holds them"),
+        BlobLocation::File(path) => read_raw(path).map_err(|_| "their files could not be read"),
+        BlobLocation::Remote(_) => Err("only their vendor holds them"),
     }
 }
 
 /// Base64 text in a log; JSON may write a slash with a backslash before it.
-fn encoded(path: &Path, offset: u64, length: u64) -> io::Result<Arc<str>> {
+fn read_encoded(path: &Path, offset: u64, length: u64) -> io::Result<Arc<str>> {
     if length > MAX_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
@@ -71,11 +71,11 @@ fn encoded(path: &Path, offset: u64, length: u64) -> io::Result<Arc<str>> {
     if sound { Ok(text.into()) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-fn raw(path: &Path) -> io::Result<Arc<str>> {
-    Ok(STANDARD.encode(file::read(path, MAX_BYTES)?).into())
+fn read_raw(path: &Path) -> io::Result<Arc<str>> {
+    Ok(STANDARD.encode(file::read_bytes(path, MAX_BYTES)?).into())
 }
 
-fn stand_in(blob: &Blob) -> String {
+fn placeholder_text(blob: &Blob) -> String {
     let what = if blob.is_image() { "image" } else { "file" };
     let name = one_line(blob.name.as_deref().unwrap_or(&blob.media_type), 120);
     format!("[{what} not carried over: {name}]")

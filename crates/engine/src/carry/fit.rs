@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use carryover_agents::{Agent, Carried, Loss};
-use carryover_core::fit::{self, CannotFit, Item};
+use carryover_agents::{Agent, CarriedEntry, Loss};
+use carryover_core::fit::{self, CannotFit, ContextItem};
 use carryover_core::transcript::{Body, Header, Part, SessionId, count_messages};
 
 use super::resume::ResumeError;
-use crate::carry::assemble::{Assembled, SourceSession, complete};
+use crate::carry::assemble::{AssembledSession, SourceSession, complete_entries};
 use crate::sessions::unread::Unread;
 use crate::write::journal;
 
-/// What will be written.
-pub(super) struct Fitted {
+/// A session cut to size, as it will be written.
+pub(super) struct FittedSession {
     pub(super) header: Header,
-    pub(super) carried: Vec<Carried>,
+    pub(super) carried: Vec<CarriedEntry>,
     pub(super) brief: Option<String>,
     /// How many entries gave way to the brief.
     pub(super) cut: usize,
@@ -29,21 +29,25 @@ pub(super) struct Fitted {
 }
 
 /// Fits a session into a number of tokens, and completes what is left of it.
-pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Result<Fitted, ResumeError> {
-    let Assembled { header, mut carried, origins, sources, unread, .. } = assembled;
-    let show = format!("carryover show {} --full", shown(&header.session));
-    let mut items: Vec<Item<'_>> =
-        carried.iter_mut().map(|carried| Item { entry: &mut carried.entry, action: &carried.action }).collect();
-    let fit = fit::fit(&mut items, budget, &show)
+pub(super) fn fit_session(
+    assembled: AssembledSession,
+    budget: u64,
+    target: &dyn Agent,
+) -> Result<FittedSession, ResumeError> {
+    let AssembledSession { header, mut carried, origins, sources, unread, .. } = assembled;
+    let show = format!("carryover show {} --full", shorten_id(&header.session));
+    let mut items: Vec<ContextItem<'_>> =
+        carried.iter_mut().map(|carried| ContextItem { entry: &mut carried.entry, action: &carried.action }).collect();
+    let fit = fit::fit_into_window(&mut items, budget, &show)
         .map_err(|CannotFit { needed, window }| ResumeError::CannotFit { needed, window })?;
     for index in &fit.clipped {
         carried[*index].clipped = true;
     }
-    let older: Vec<Carried> = carried.drain(..fit.cut).collect();
-    let mut losses = complete(&mut carried, &origins[fit.cut..], &sources, target);
-    give_up_natives(&mut carried, &older);
-    losses.extend(give_up_sealed_summaries(&mut carried));
-    losses.extend(give_up_blanks(&mut carried));
+    let older: Vec<CarriedEntry> = carried.drain(..fit.cut).collect();
+    let mut losses = complete_entries(&mut carried, &origins[fit.cut..], &sources, target);
+    drop_clipped_natives(&mut carried, &older);
+    losses.extend(drop_sealed_summaries(&mut carried));
+    losses.extend(drop_blank_messages(&mut carried));
     if fit.brief.is_none() && carried.iter().all(|carried| matches!(carried.entry.body, Body::Opaque(_))) {
         return Err(ResumeError::Empty(unread));
     }
@@ -52,7 +56,7 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
         losses.push(count_older(&older, reason));
     }
     losses.extend(unread_losses(&unread));
-    Ok(Fitted {
+    Ok(FittedSession {
         header,
         carried,
         brief: fit.brief,
@@ -66,7 +70,7 @@ pub(super) fn fit(assembled: Assembled, budget: u64, target: &dyn Agent) -> Resu
     })
 }
 
-/// What is damaged in the store cannot be in the copy.
+/// Damaged records of the store cannot be in the copy.
 fn unread_losses(unread: &Unread) -> impl Iterator<Item = Loss> {
     let damaged = "damaged in the session's own store; a warning tells where";
     let unknown = "not understood, and left out; a warning names the kinds";
@@ -75,7 +79,7 @@ fn unread_losses(unread: &Unread) -> impl Iterator<Item = Loss> {
 }
 
 /// A record of which something was cut off cannot be written back as it was.
-fn give_up_natives(carried: &mut [Carried], older: &[Carried]) {
+fn drop_clipped_natives(carried: &mut [CarriedEntry], older: &[CarriedEntry]) {
     let cut = carried.iter().filter(|carried| carried.clipped).chain(older);
     let cut: BTreeSet<(u16, u64)> = cut.map(|carried| carried.entry.key.record()).collect();
     for carried in carried.iter_mut().filter(|carried| cut.contains(&carried.entry.key.record())) {
@@ -84,30 +88,34 @@ fn give_up_natives(carried: &mut [Carried], older: &[Carried]) {
 }
 
 /// A summary without words is one that only its vendor's API can open: to another agent it says nothing.
-fn give_up_sealed_summaries(carried: &mut [Carried]) -> Option<Loss> {
-    let is_sealed = |carried: &&mut Carried| match &carried.entry.body {
+fn drop_sealed_summaries(carried: &mut [CarriedEntry]) -> Option<Loss> {
+    let is_sealed = |carried: &&mut CarriedEntry| match &carried.entry.body {
         Body::Summary(parts) => parts.is_empty() && carried.native.is_none(),
         _ => false,
     };
-    let count = give_up(carried, "sealed summary", is_sealed);
+    let count = make_opaque(carried, "sealed summary", is_sealed);
     let reason = "sealed by its vendor; `carryover show --full` has what it stood for";
     (count > 0).then_some(Loss { what: "summary", count, reason })
 }
 
 /// No API takes a message in which nothing is said, and clients leave it out when they resume: it costs itself and not
 /// the session.
-fn give_up_blanks(carried: &mut [Carried]) -> Option<Loss> {
-    let is_blank = |carried: &&mut Carried| match &carried.entry.body {
+fn drop_blank_messages(carried: &mut [CarriedEntry]) -> Option<Loss> {
+    let is_blank = |carried: &&mut CarriedEntry| match &carried.entry.body {
         Body::Prompt(parts) | Body::Reply(parts) => carried.native.is_none() && parts.iter().all(is_blank_part),
         _ => false,
     };
-    let count = give_up(carried, "blank", is_blank);
+    let count = make_opaque(carried, "blank", is_blank);
     let reason = "nothing is said in them, and no model takes such a message";
     (count > 0).then_some(Loss { what: "blank messages", count, reason })
 }
 
 /// Leaves nothing of some entries but their places, and counts them.
-fn give_up(carried: &mut [Carried], kind: &'static str, is_given_up: impl Fn(&&mut Carried) -> bool) -> usize {
+fn make_opaque(
+    carried: &mut [CarriedEntry],
+    kind: &'static str,
+    is_given_up: impl Fn(&&mut CarriedEntry) -> bool,
+) -> usize {
     let given_up = carried.iter_mut().filter(is_given_up);
     given_up.map(|carried| carried.entry.body = Body::Opaque(Cow::Borrowed(kind))).count()
 }
@@ -117,12 +125,12 @@ fn is_blank_part(part: &Part) -> bool {
 }
 
 /// Enough of an id to be the only one: ids that begin with the time share their first eight characters for a minute.
-fn shown(session: &SessionId) -> &str {
+fn shorten_id(session: &SessionId) -> &str {
     session.0.get(..13).unwrap_or(&session.0)
 }
 
 /// How much did not fit, as a person counts it; a cut within one long turn may take nothing but calls.
-fn count_older(older: &[Carried], reason: &'static str) -> Loss {
+fn count_older(older: &[CarriedEntry], reason: &'static str) -> Loss {
     match count_messages(older.iter().map(|carried| &carried.entry)) {
         0 => Loss { what: "older steps", count: older.len(), reason },
         count => Loss { what: "older messages", count, reason },

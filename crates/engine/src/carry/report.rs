@@ -1,17 +1,17 @@
-//! What a resume did or would do, for people.
+//! The report of a resume, done or planned, for people.
 
-use carryover_agents::{Agent, Op, WritePlan};
+use carryover_agents::{Agent, WriteOp, WritePlan};
 use carryover_core::transcript::{Body, count_messages};
 
-use super::fit::Fitted;
+use super::fit::FittedSession;
 use super::resume::{Report, permission_loss};
-use crate::sessions::list::Listed;
+use crate::sessions::list::ListedSession;
 
-pub(super) fn of(
-    session: &Listed,
+pub(super) fn for_plan(
+    session: &ListedSession,
     target: &dyn Agent,
     plan: &WritePlan,
-    fitted: &Fitted,
+    fitted: &FittedSession,
     window: u64,
     warnings: Vec<String>,
 ) -> Report {
@@ -19,8 +19,8 @@ pub(super) fn of(
     lost.extend(plan.losses.iter().cloned());
     lost.extend(permission_loss(fitted.header.permission, target));
     let created = plan.ops.iter().filter_map(|op| match op {
-        Op::Create { path, .. } | Op::Share { path, .. } => Some(path.clone()),
-        Op::Append { .. } | Op::Run(_) => None,
+        WriteOp::Create { path, .. } | WriteOp::CreateShared { path, .. } => Some(path.clone()),
+        WriteOp::AppendLine { .. } | WriteOp::Run(_) => None,
     });
     Report {
         source: session.agent.facts().id,
@@ -40,25 +40,25 @@ pub(super) fn of(
         files: created.collect(),
         undo_id: None,
         warnings,
-        steps: plan.ops.iter().map(step).collect(),
+        steps: plan.ops.iter().map(describe_op).collect(),
         superseded: None,
     }
 }
 
-fn step(op: &Op) -> String {
+fn describe_op(op: &WriteOp) -> String {
     match op {
-        Op::Create { path, bytes, .. } | Op::Share { path, bytes, .. } => {
-            format!("create {} ({})", path.display(), size(bytes.len()))
+        WriteOp::Create { path, bytes, .. } | WriteOp::CreateShared { path, bytes, .. } => {
+            format!("create {} ({})", path.display(), format_size(bytes.len()))
         }
-        Op::Append { lines, .. } => format!("add a line to {}", lines.file.display()),
-        Op::Run(run) => {
+        WriteOp::AppendLine { lines, .. } => format!("add a line to {}", lines.file.display()),
+        WriteOp::Run(run) => {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();
-            format!("run {program}: {}", run.why)
+            format!("run {program}: {}", run.reason)
         }
     }
 }
 
-fn size(bytes: usize) -> String {
+fn format_size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),

@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{
-    AGENTS, Agent, AgentError, Env, Liveness, Loss, Op, ResumeCommand, Store, TargetView, WritePlan, WriteRequest,
+    AGENTS, Agent, AgentError, Env, Liveness, Loss, ResumeCommand, Store, TargetView, WriteOp, WritePlan, WriteRequest,
 };
 use carryover_core::transcript::{Body, Permission, SessionId};
 
-use super::assemble::{Assembled, assemble};
+use super::assemble::{AssembledSession, assemble_session};
 use crate::client::{self, Client};
 use crate::context::Context;
-use crate::handoff::ignored::{Hiding, MissingIgnoreRule};
+use crate::handoff::gitignore::{IgnoreCheck, MissingIgnoreRule};
 use crate::own::cache;
 use crate::sessions::lineage;
-use crate::sessions::list::Listed;
-use crate::sessions::project::resolve;
+use crate::sessions::list::ListedSession;
+use crate::sessions::project::resolve_path;
 use crate::sessions::unread::Unread;
-use crate::write::apply::apply;
+use crate::write::apply::apply_plan;
 use crate::write::disk::{Disk, RealDisk};
-use crate::write::journal::{self, Journal, Lineage, Lock, Named, State};
+use crate::write::journal::{self, Journal, Lineage, Lock, SessionRef, State};
 use crate::write::readback;
 use crate::write::undo;
 
-use super::fit::{self, Fitted};
+use super::fit::{self, FittedSession};
 use super::report;
 
-/// What is wanted.
+/// How to carry a session over.
 #[derive(Clone)]
 pub struct Options {
     pub target: &'static dyn Agent,
@@ -38,7 +38,7 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-/// What happened, or would happen.
+/// The result of a resume, or of a dry run.
 #[derive(Debug, Clone)]
 pub struct Report {
     pub source: &'static str,
@@ -60,7 +60,7 @@ pub struct Report {
     pub files: Vec<PathBuf>,
     /// By which `undo` knows it; none for a dry run.
     pub undo_id: Option<String>,
-    /// What the user should know besides: the client is not installed, the folder is gone, a registration failed.
+    /// Further notes for the user: the client is not installed, the folder is gone, a registration failed.
     pub warnings: Vec<String>,
     /// Steps that would be taken, for a dry run.
     pub steps: Vec<String>,
@@ -93,7 +93,7 @@ pub enum ResumeError {
 }
 
 /// Carries a session over.
-pub fn resume(context: &Context, session: &Listed, options: &Options) -> Result<Report, ResumeError> {
+pub fn resume_session(context: &Context, session: &ListedSession, options: &Options) -> Result<Report, ResumeError> {
     resume_among(AGENTS, &mut RealDisk, context, session, options)
 }
 
@@ -101,12 +101,12 @@ pub(crate) fn resume_among(
     agents: &[&'static dyn Agent],
     disk: &mut dyn Disk,
     context: &Context,
-    session: &Listed,
+    session: &ListedSession,
     options: &Options,
 ) -> Result<Report, ResumeError> {
     let facts = options.target.facts();
     let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
-    let assembled = assemble(agents, context, session)?;
+    let assembled = assemble_session(agents, context, session)?;
     // Losing the count costs a reading later, and is no reason to fail.
     cache::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
     let is_asked = assembled.carried.iter().any(|carried| matches!(carried.entry.body, Body::Prompt(_)));
@@ -115,52 +115,53 @@ pub(crate) fn resume_among(
         return Err(ResumeError::Empty(assembled.unread));
     }
     let mut warnings = assembled.unread.warnings();
-    let place = Place::choose(context, session, options, &assembled, &mut warnings)?;
-    let fitted = fit::fit(assembled, place.budget, options.target)?;
-    let client = client::installed(context, options.target);
-    warn(session, options.target, client.as_ref(), &mut warnings);
-    let plan = writer.plan(&request(context, session, &place, &fitted), &place.view(context, client.as_ref()))?;
-    warnings.extend(hiding(context, options.target, &place, &plan).told);
-    let mut report = report::of(session, options.target, &plan, &fitted, place.window, warnings);
+    let place = ResumeTarget::choose(context, session, options, &assembled, &mut warnings)?;
+    let fitted = fit::fit_session(assembled, place.budget, options.target)?;
+    let client = client::find_installed(context, options.target);
+    add_warnings(session, options.target, client.as_ref(), &mut warnings);
+    let plan =
+        writer.plan(&write_request(context, session, &place, &fitted), &place.target_view(context, client.as_ref()))?;
+    warnings.extend(check_ignored(context, options.target, &place, &plan).note);
+    let mut report = report::for_plan(session, options.target, &plan, &fitted, place.window, warnings);
     if options.dry_run {
-        let journal = journal_of(context, session, options, &place, &plan);
-        report.superseded = superseded(context, &journal).pop().map(|earlier| earlier.target.session.0);
+        let journal = begin_journal(context, session, options, &place, &plan);
+        report.superseded = find_superseded(context, &journal).pop().map(|earlier| earlier.target.session.0);
     } else {
-        write(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
+        write_session(agents, disk, context, session, options, &place, &plan, &fitted, &mut report)?;
     }
     Ok(report)
 }
 
 /// Where to go on, and with how much.
-struct Place {
+struct ResumeTarget {
     project: PathBuf,
     store: Store,
     window: u64,
     budget: u64,
 }
 
-impl Place {
+impl ResumeTarget {
     fn choose(
         context: &Context,
-        session: &Listed,
+        session: &ListedSession,
         options: &Options,
-        assembled: &Assembled,
+        assembled: &AssembledSession,
         warnings: &mut Vec<String>,
     ) -> Result<Self, ResumeError> {
         let own = assembled.header.project.as_ref().or(session.found.project.as_ref());
         let project = match (&options.project, own) {
-            (Some(given), _) if given.is_dir() => resolve(given),
+            (Some(given), _) if given.is_dir() => resolve_path(given),
             (Some(given), _) => return Err(ResumeError::NoProject(given.clone())),
-            (None, Some(own)) if own.is_dir() => resolve(own),
+            (None, Some(own)) if own.is_dir() => resolve_path(own),
             (None, own) => {
                 if let Some(own) = own {
                     warnings.push(format!("{} is gone: the session goes on in this folder", own.display()));
                 }
-                resolve(&context.cwd)
+                resolve_path(&context.cwd)
             }
         };
         let target = options.target;
-        let store = store(context, target)?;
+        let store = target_store(context, target)?;
         let window = target.facts().window(target.current_model(&store).as_deref());
         // The client's own prompt and the next turn need room, too.
         let given = options.tokens.or(context.config.resume.tokens);
@@ -170,7 +171,7 @@ impl Place {
         Ok(Self { project, store, window, budget })
     }
 
-    fn view<'a>(&'a self, context: &'a Context, client: Option<&'a Client>) -> TargetView<'a> {
+    fn target_view<'a>(&'a self, context: &'a Context, client: Option<&'a Client>) -> TargetView<'a> {
         TargetView {
             env: &context.env,
             store: &self.store,
@@ -181,7 +182,7 @@ impl Place {
 }
 
 /// The target's store: the one in use, else where it would be.
-fn store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeError> {
+fn target_store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeError> {
     // Paths from the configuration are for reading: the client would not look for a session there.
     let own = Env { stores: BTreeMap::new(), ..context.env.clone() };
     let existing = target.stores(&own).into_iter().next();
@@ -192,7 +193,7 @@ fn store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeError> {
     })
 }
 
-fn warn(session: &Listed, target: &dyn Agent, client: Option<&Client>, warnings: &mut Vec<String>) {
+fn add_warnings(session: &ListedSession, target: &dyn Agent, client: Option<&Client>, warnings: &mut Vec<String>) {
     if session.found.live == Liveness::Live {
         let name = session.agent.facts().name;
         warnings.push(format!("{name} is still running in that session: what it does from now on is not carried over"));
@@ -202,7 +203,12 @@ fn warn(session: &Listed, target: &dyn Agent, client: Option<&Client>, warnings:
     }
 }
 
-fn request<'a>(context: &Context, session: &'a Listed, place: &'a Place, fitted: &'a Fitted) -> WriteRequest<'a> {
+fn write_request<'a>(
+    context: &Context,
+    session: &'a ListedSession,
+    place: &'a ResumeTarget,
+    fitted: &'a FittedSession,
+) -> WriteRequest<'a> {
     let header = &fitted.header;
     WriteRequest {
         entries: &fitted.carried,
@@ -221,9 +227,9 @@ fn request<'a>(context: &Context, session: &'a Listed, place: &'a Place, fitted:
 }
 
 /// Where the session was. One that has moved already is moved by the folder that its originals still name.
-fn old_project<'a>(fitted: &'a Fitted, project: &Path) -> Option<&'a Path> {
+fn old_project<'a>(fitted: &'a FittedSession, project: &Path) -> Option<&'a Path> {
     let own = fitted.header.project.as_deref();
-    let moved = |own: &Path| own != project && resolve(own) != project;
+    let moved = |own: &Path| own != project && resolve_path(own) != project;
     if own.is_some_and(moved) {
         return own;
     }
@@ -232,59 +238,67 @@ fn old_project<'a>(fitted: &'a Fitted, project: &Path) -> Option<&'a Path> {
 }
 
 #[expect(clippy::too_many_arguments, reason = "all of them decided before, none of them belongs to another")]
-fn write(
+fn write_session(
     agents: &[&'static dyn Agent],
     disk: &mut dyn Disk,
     context: &Context,
-    session: &Listed,
+    session: &ListedSession,
     options: &Options,
-    place: &Place,
+    place: &ResumeTarget,
     plan: &WritePlan,
-    fitted: &Fitted,
+    fitted: &FittedSession,
     report: &mut Report,
 ) -> Result<(), ResumeError> {
-    let folder = journal::folder(context);
-    let _lock = Lock::take(context).map_err(|source| ResumeError::Write { path: folder, source })?;
+    let folder = journal::folder_path(context);
+    let _lock = Lock::acquire(context).map_err(|source| ResumeError::Write { path: folder, source })?;
     report.warnings.extend(undo::recover(agents, disk, context));
-    let mut journal = journal_of(context, session, options, place, plan);
-    let earlier = superseded(context, &journal);
+    let mut journal = begin_journal(context, session, options, place, plan);
+    let earlier = find_superseded(context, &journal);
     inherit_folders(&mut journal, plan, &earlier);
-    let lineage = fitted.lineage(plan);
-    let verify = || readback::verify(options.target, plan, &fitted.carried);
-    let missing = hiding(context, options.target, place, plan).missing;
-    journal.ignored = missing.as_ref().map(MissingIgnoreRule::note);
-    report.warnings.extend(apply(disk, context, plan, &mut journal, missing.as_ref(), lineage, &verify)?);
+    let lineage = fitted.build_lineage(plan);
+    let verify = || readback::verify_written(options.target, plan, &fitted.carried);
+    let missing = check_ignored(context, options.target, place, plan).missing;
+    journal.ignored = missing.as_ref().map(MissingIgnoreRule::to_journal);
+    report.warnings.extend(apply_plan(disk, context, plan, &mut journal, missing.as_ref(), lineage, &verify)?);
     report.undo_id = Some(journal.id);
     for mut earlier in earlier {
         // It stays if somebody began to use it this very moment.
-        if undo::withdraw(agents, disk, context, &mut earlier, false).is_ok() {
+        if undo::undo_journal(agents, disk, context, &mut earlier, false).is_ok() {
             report.superseded = Some(earlier.target.session.0);
         }
     }
     Ok(())
 }
 
-/// What keeps git from a session that is kept with the work.
-fn hiding(context: &Context, target: &dyn Agent, place: &Place, plan: &WritePlan) -> Hiding {
+/// Checks whether git is kept from a session that is kept with the work.
+fn check_ignored(context: &Context, target: &dyn Agent, place: &ResumeTarget, plan: &WritePlan) -> IgnoreCheck {
     let line = target.ignore_line();
-    line.map_or_else(Hiding::default, |line| Hiding::of(context, &place.project, &plan.file, line))
+    line.map_or_else(IgnoreCheck::default, |line| IgnoreCheck::for_file(context, &place.project, &plan.file, line))
 }
 
-fn journal_of(context: &Context, session: &Listed, options: &Options, place: &Place, plan: &WritePlan) -> Journal {
-    let named =
-        |agent: &dyn Agent, session: &SessionId| Named { agent: agent.facts().id.to_owned(), session: session.clone() };
+fn begin_journal(
+    context: &Context,
+    session: &ListedSession,
+    options: &Options,
+    place: &ResumeTarget,
+    plan: &WritePlan,
+) -> Journal {
+    let named = |agent: &dyn Agent, session: &SessionId| SessionRef {
+        agent: agent.facts().id.to_owned(),
+        session: session.clone(),
+    };
     let mut source = named(session.agent, &session.found.id);
     if session.agent.as_captured().is_some() {
         // A file may claim to be any session: it takes the place of none but its own earlier copies.
         source.session = SessionId(session.found.source.path.display().to_string());
     }
     let target = named(options.target, &plan.session);
-    let begun = Journal::begun(context, source, target, &place.project);
+    let begun = Journal::begin(context, source, target, &place.project);
     Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), ..begun }
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.
-fn superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
+fn find_superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
     let same = |earlier: &Journal| {
         earlier.state == State::Done
             && earlier.source == journal.source
@@ -293,14 +307,14 @@ fn superseded(context: &Context, journal: &Journal) -> Vec<Journal> {
             && earlier.blocks.is_empty()
             && undo::is_unused(earlier)
     };
-    journal::all(context).into_iter().filter(same).collect()
+    journal::read_all(context).into_iter().filter(same).collect()
 }
 
 /// A copy that takes another's place also takes over the folders that were made for it.
 fn inherit_folders(journal: &mut Journal, plan: &WritePlan, earlier: &[Journal]) {
-    let is_in = |op: &Op, folder: &Path| match op {
-        Op::Create { path, .. } | Op::Share { path, .. } => path.starts_with(folder),
-        Op::Append { .. } | Op::Run(_) => false,
+    let is_in = |op: &WriteOp, folder: &Path| match op {
+        WriteOp::Create { path, .. } | WriteOp::CreateShared { path, .. } => path.starts_with(folder),
+        WriteOp::AppendLine { .. } | WriteOp::Run(_) => false,
     };
     let needed = |folder: &Path| plan.ops.iter().any(|op| is_in(op, folder));
     for folder in earlier.iter().flat_map(|earlier| &earlier.folders) {
@@ -310,7 +324,7 @@ fn inherit_folders(journal: &mut Journal, plan: &WritePlan, earlier: &[Journal])
     }
 }
 
-/// What the session's agent was allowed to do stays behind, and what it was not allowed to do.
+/// Permissions of the session's agent stay behind, whether they allow or forbid.
 pub(super) fn permission_loss(permission: Permission, target: &dyn Agent) -> Option<Loss> {
     let reason = match permission {
         Permission::Ask => return None,
@@ -323,9 +337,9 @@ pub(super) fn permission_loss(permission: Permission, target: &dyn Agent) -> Opt
     Some(Loss { what: "permission mode", count: 1, reason })
 }
 
-impl Fitted {
+impl FittedSession {
     /// Where all of it came from, with the places that the plan gives it.
-    fn lineage(&self, plan: &WritePlan) -> Lineage {
+    fn build_lineage(&self, plan: &WritePlan) -> Lineage {
         let mut origins = self.origins.clone();
         for written in &plan.origins {
             if let Some(origin) = origins.get_mut(self.cut + written.entry)
@@ -334,6 +348,6 @@ impl Fitted {
                 origin.at.push(written.offset);
             }
         }
-        Lineage::new(lineage::ancestors(&self.sources), origins)
+        Lineage::new(lineage::collect_ancestors(&self.sources), origins)
     }
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use carryover_agents::Version;
 
-const LIMIT: Duration = Duration::from_secs(5);
-const MAX_OUTPUT: u64 = 64 << 10;
+const TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_OUTPUT_BYTES: u64 = 64 << 10;
 
 /// Runs `program --version` where it can neither see nor write anything of the user's.
-pub(super) fn version(program: &Path, path: Option<&str>) -> Option<Version> {
+pub(super) fn query_version(program: &Path, path: Option<&str>) -> Option<Version> {
     let home = tempfile::tempdir().ok()?;
     let mut command = Command::new(program);
     command.arg("--version").current_dir(home.path()).env_clear();
@@ -26,13 +26,13 @@ pub(super) fn version(program: &Path, path: Option<&str>) -> Option<Version> {
     // The thread is not joined: a grandchild may hold the pipe open long after the program was ended.
     std::thread::spawn(move || {
         let mut text = Vec::new();
-        if output.take(MAX_OUTPUT).read_to_end(&mut text).is_ok() {
+        if output.take(MAX_OUTPUT_BYTES).read_to_end(&mut text).is_ok() {
             sender.send(text).ok();
         }
     });
-    let text = receiver.recv_timeout(LIMIT);
+    let text = receiver.recv_timeout(TIMEOUT);
     // It has said all or has had its time; a program that has ended already cannot be killed, and need not be.
     child.kill().ok();
     child.wait().ok();
-    Version::find(&String::from_utf8_lossy(&text.ok()?))
+    Version::find_in(&String::from_utf8_lossy(&text.ok()?))
 }

@@ -6,7 +6,7 @@ use carryover_agents::Agent;
 
 /// The folders of a store in which sessions are made, and to which nothing can be written.
 pub(super) fn closed_folders(agent: &dyn Agent, root: &Path) -> Vec<PathBuf> {
-    let tracks = agent.facts().tracks.iter().filter(|track| track.len() > 1);
+    let tracks = agent.facts().session_patterns.iter().filter(|track| track.len() > 1);
     let below = tracks.filter_map(|track| track.first()).map(|folder| root.join(folder));
     let mut folders: Vec<PathBuf> = std::iter::once(root.to_owned()).chain(below).collect();
     folders.dedup();

@@ -14,21 +14,21 @@ use crate::write::journal::Block;
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The text of a file; none where there is no such file.
-pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
     let Some(bytes) = files::read_bounded(path, MAX_BYTES)? else { return Ok(None) };
     let text = String::from_utf8(bytes);
     text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text"))
 }
 
 /// Whether the block is what we left there; one that is gone is nobody's.
-pub(crate) fn is_as_left(left: &Block) -> io::Result<bool> {
-    let Some(text) = read(&left.file)? else { return Ok(true) };
-    let found = block::find(&text).map_err(invalid)?;
-    Ok(found.is_none_or(|place| Fingerprint::of(text[place].as_bytes()) == left.left))
+pub(crate) fn is_unchanged(left: &Block) -> io::Result<bool> {
+    let Some(text) = read_text(&left.file)? else { return Ok(true) };
+    let found = block::find(&text).map_err(invalid_data)?;
+    Ok(found.is_none_or(|place| Fingerprint::from_bytes(text[place].as_bytes()) == left.left))
 }
 
-/// What went with a block.
-pub(crate) enum Removed {
+/// How much was removed with a block.
+pub(crate) enum BlockRemoval {
     /// There was none any more.
     Nothing,
     Block,
@@ -37,20 +37,20 @@ pub(crate) enum Removed {
 }
 
 /// Takes the block out; a file that was made for it goes, too, unless somebody else has written there.
-pub(crate) fn take_out(disk: &mut dyn Disk, left: &Block, project: &Path) -> io::Result<Removed> {
-    let Some(text) = read(&left.file)? else { return Ok(Removed::Nothing) };
-    if block::find(&text).map_err(invalid)?.is_none() {
-        return Ok(Removed::Nothing);
+pub(crate) fn remove_from_file(disk: &mut dyn Disk, left: &Block, project: &Path) -> io::Result<BlockRemoval> {
+    let Some(text) = read_text(&left.file)? else { return Ok(BlockRemoval::Nothing) };
+    if block::find(&text).map_err(invalid_data)?.is_none() {
+        return Ok(BlockRemoval::Nothing);
     }
-    let rest = block::remove(&text).map_err(invalid)?;
-    if left.rest == Some(Fingerprint::of(rest.as_bytes())) {
+    let rest = block::remove(&text).map_err(invalid_data)?;
+    if left.rest == Some(Fingerprint::from_bytes(rest.as_bytes())) {
         disk.remove_file(&left.file)?;
-        return Ok(Removed::File);
+        return Ok(BlockRemoval::File);
     }
-    disk.rewrite(&left.file, rest.as_bytes(), project)?;
-    Ok(Removed::Block)
+    disk.replace_shared(&left.file, rest.as_bytes(), project)?;
+    Ok(BlockRemoval::Block)
 }
 
-pub(crate) fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+pub(crate) fn invalid_data(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }

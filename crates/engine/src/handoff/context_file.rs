@@ -1,41 +1,41 @@
 //! A brief, left where the next agent reads instructions.
 //!
-//! What git may see gets a pointer and nothing else; the brief itself stands in our own folder of the project, which is
+//! A file that git sees gets only a pointer; the brief itself stands in our own folder of the project, which is
 //! kept from git.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{AGENTS, Taker, Takes};
+use carryover_agents::{AGENTS, Placement, Target};
 use carryover_core::render::block;
 use carryover_core::transcript::SessionId;
 
 use crate::context::Context;
 use crate::handoff::blocks;
-use crate::handoff::ignored;
-use crate::handoff::ignored::MissingIgnoreRule;
+use crate::handoff::gitignore;
+use crate::handoff::gitignore::MissingIgnoreRule;
 use crate::handoff::project_dir;
 use crate::handoff::workspace;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
-use crate::sessions::project::resolve;
+use crate::sessions::project::resolve_path;
 use crate::write::disk::{Disk, RealDisk};
-use crate::write::journal::{self, Block, Journal, Left, Lock, Named, State};
+use crate::write::journal::{self, Block, Journal, Lock, SessionRef, State, WrittenFile};
 use crate::write::undo;
 
 /// One that is longer is no brief.
-const MAX_EARLIER: u64 = 16 << 20;
+const MAX_BRIEF_BYTES: u64 = 16 << 20;
 
-/// What stands among the instructions in the place of the brief: the same in every project. Some agents' own tools for
+/// The text among the instructions in the place of the brief: the same in every project. Some agents' own tools for
 /// reading refuse what git ignores; their shells do not.
 const POINTER: &str = "\
 An earlier session in this project was handed over. Before you start, read `.carryover/context.md`, if it is there (with a
 shell command if need be: git ignores it): it tells what was asked, what was done, and what comes next. If it is not there,
 nothing was handed over.";
 
-/// What is to be left, for whom.
+/// A brief that is to be left, and for whom.
 pub struct ContextFile<'a> {
-    pub taker: &'a Taker,
+    pub target: &'a Target,
     pub project: &'a Path,
     /// Whose session it is.
     pub agent: &'static str,
@@ -45,13 +45,13 @@ pub struct ContextFile<'a> {
     pub dry_run: bool,
 }
 
-/// What was left, and where.
+/// A brief that was left, and where.
 #[derive(Debug, Clone)]
-pub struct LeftBrief {
+pub struct WrittenBrief {
     /// The file that the agent reads by itself; none where the brief must be named.
     pub file: Option<PathBuf>,
     /// The file that holds the brief.
-    pub payload: PathBuf,
+    pub brief_file: PathBuf,
     pub undo_id: Option<String>,
     pub warnings: Vec<String>,
 }
@@ -71,7 +71,7 @@ pub enum ContextFileError {
 }
 
 /// Leaves a brief; an earlier one in the same place is replaced.
-pub fn write_context_file(context: &Context, leaving: &ContextFile<'_>) -> Result<LeftBrief, ContextFileError> {
+pub fn write_context_file(context: &Context, leaving: &ContextFile<'_>) -> Result<WrittenBrief, ContextFileError> {
     write_context_file_on(&mut RealDisk, context, leaving)
 }
 
@@ -79,29 +79,29 @@ pub(crate) fn write_context_file_on(
     disk: &mut dyn Disk,
     context: &Context,
     leaving: &ContextFile<'_>,
-) -> Result<LeftBrief, ContextFileError> {
-    let plan = Plan::make(context, leaving)?;
-    let payload = project_dir::context_file(leaving.project);
+) -> Result<WrittenBrief, ContextFileError> {
+    let plan = Plan::new(context, leaving)?;
+    let payload = project_dir::context_path(leaving.project);
     // Before anything is noted down: what is taken back after a failure must not be what was there before.
-    project_dir::check(context, leaving.project, project_dir::CONTEXT).map_err(failed(&payload))?;
-    refuse_changed_payload(context, &payload)?;
-    let mut left = LeftBrief {
+    project_dir::check_private(context, leaving.project, project_dir::CONTEXT_FILE).map_err(io_error(&payload))?;
+    refuse_changed_brief(context, &payload)?;
+    let mut left = WrittenBrief {
         file: plan.block.as_ref().map(|block| block.file.clone()),
-        payload,
+        brief_file: payload,
         undo_id: None,
         warnings: plan.warnings.clone(),
     };
     if leaving.dry_run {
         return Ok(left);
     }
-    let folder = journal::folder(context);
-    let _lock = Lock::take(context).map_err(failed(&folder))?;
+    let folder = journal::folder_path(context);
+    let _lock = Lock::acquire(context).map_err(io_error(&folder))?;
     left.warnings.extend(undo::recover(AGENTS, disk, context));
-    left.undo_id = Some(plan.perform(disk, context, leaving)?);
+    left.undo_id = Some(plan.write_journaled(disk, context, leaving)?);
     Ok(left)
 }
 
-/// What will be written besides the brief.
+/// Changes that will be written besides the brief.
 struct Plan {
     block: Option<NewBlock>,
     /// The project's list of what git ignores, where our folder is to be put on it.
@@ -111,57 +111,57 @@ struct Plan {
 
 struct NewBlock {
     file: PathBuf,
-    /// What the file holds already; what a new one begins with.
+    /// The text that the file holds already, or that a new one begins with.
     before: String,
     is_new: bool,
 }
 
 impl Plan {
-    fn make(context: &Context, leaving: &ContextFile<'_>) -> Result<Self, ContextFileError> {
+    fn new(context: &Context, leaving: &ContextFile<'_>) -> Result<Self, ContextFileError> {
         let mut warnings = Vec::new();
         let block = NewBlock::plan(context, leaving, &mut warnings)?;
         // The list names our folder before anything is in it.
-        let missing = ignored::find_missing_rule(context, leaving.project);
-        warnings.extend(missing.is_some().then(|| ignored::TOLD.to_owned()));
+        let missing = gitignore::find_missing_rule(context, leaving.project);
+        warnings.extend(missing.is_some().then(|| gitignore::LINE_ADDED_NOTE.to_owned()));
         Ok(Self { block, missing, warnings })
     }
 
-    fn perform(
+    fn write_journaled(
         &self,
         disk: &mut dyn Disk,
         context: &Context,
         leaving: &ContextFile<'_>,
     ) -> Result<String, ContextFileError> {
-        let mut journal = self.journal(context, leaving);
+        let mut journal = self.begin_journal(context, leaving);
         let text = match &self.block {
-            Some(new) => Some(new.text(context, &mut journal)?),
+            Some(new) => Some(new.insert_pointer(context, &mut journal)?),
             None => None,
         };
         // An earlier brief, or somebody's own file, is there again if this one cannot be left.
-        let payload = project_dir::context_file(leaving.project);
-        let earlier = files::read_bounded(&payload, MAX_EARLIER).map_err(failed(&payload))?;
+        let payload = project_dir::context_path(leaving.project);
+        let earlier = files::read_bounded(&payload, MAX_BRIEF_BYTES).map_err(io_error(&payload))?;
         write_journal(disk, context, &journal)?;
-        let done = self.write(disk, context, leaving, &journal, text.as_deref());
+        let done = self.write_files(disk, context, leaving, &journal, text.as_deref());
         journal.state = State::Done;
         if let Err(error) = done.and_then(|()| write_journal(disk, context, &journal)) {
             undo::take_back(disk, &journal, true).ok();
             if let Some(earlier) = earlier {
                 // It may be the list itself that cannot be written.
-                project_dir::prepare(disk, leaving.project).ok();
-                disk.write_own(&payload, &earlier).map_err(failed(&payload))?;
+                project_dir::prepare_folder(disk, leaving.project).ok();
+                disk.write_own(&payload, &earlier).map_err(io_error(&payload))?;
             }
             if let Some(new) = self.block.as_ref().filter(|new| !new.is_new) {
-                disk.rewrite(&new.file, new.before.as_bytes(), leaving.project).map_err(failed(&new.file))?;
+                disk.replace_shared(&new.file, new.before.as_bytes(), leaving.project).map_err(io_error(&new.file))?;
             }
             journal.state = State::Undone;
             write_journal(disk, context, &journal)?;
             return Err(error);
         }
-        supersede(disk, context, &mut journal)?;
+        supersede_earlier(disk, context, &mut journal)?;
         Ok(journal.id)
     }
 
-    fn write(
+    fn write_files(
         &self,
         disk: &mut dyn Disk,
         context: &Context,
@@ -170,30 +170,32 @@ impl Plan {
         text: Option<&str>,
     ) -> Result<(), ContextFileError> {
         if let Some(missing) = &self.missing {
-            project_dir::prepare(disk, leaving.project).map_err(failed(leaving.project))?;
-            missing.write(disk, leaving.project).map_err(failed(leaving.project))?;
+            project_dir::prepare_folder(disk, leaving.project).map_err(io_error(leaving.project))?;
+            missing.append_line(disk, leaving.project).map_err(io_error(leaving.project))?;
         }
-        let payload = project_dir::context_file(leaving.project);
-        project_dir::write_on(disk, context, leaving.project, project_dir::CONTEXT, leaving.text.as_bytes())
-            .map_err(failed(&payload))?;
+        let payload = project_dir::context_path(leaving.project);
+        project_dir::write_file_on(disk, context, leaving.project, project_dir::CONTEXT_FILE, leaving.text.as_bytes())
+            .map_err(io_error(&payload))?;
         for folder in &journal.folders {
-            disk.create_folder(folder, false).map_err(failed(folder))?;
+            disk.create_folder(folder, false).map_err(io_error(folder))?;
         }
         match (&self.block, text) {
             (Some(new), Some(text)) => {
-                disk.rewrite(&new.file, text.as_bytes(), leaving.project).map_err(failed(&new.file))
+                disk.replace_shared(&new.file, text.as_bytes(), leaving.project).map_err(io_error(&new.file))
             }
             _ => Ok(()),
         }
     }
 
-    fn journal(&self, context: &Context, leaving: &ContextFile<'_>) -> Journal {
-        let source = Named { agent: leaving.agent.to_owned(), session: leaving.session.clone() };
+    fn begin_journal(&self, context: &Context, leaving: &ContextFile<'_>) -> Journal {
+        let source = SessionRef { agent: leaving.agent.to_owned(), session: leaving.session.clone() };
         // No session of the target's: there is nothing to find the way back from.
-        let target = Named { agent: leaving.taker.id.to_owned(), session: SessionId::default() };
-        let mut journal = Journal::begun(context, source, target, leaving.project);
-        journal.files.push(Left::of(&project_dir::context_file(leaving.project), leaving.text.as_bytes()));
-        journal.ignored = self.missing.as_ref().map(MissingIgnoreRule::note);
+        let target = SessionRef { agent: leaving.target.id.to_owned(), session: SessionId::default() };
+        let mut journal = Journal::begin(context, source, target, leaving.project);
+        journal
+            .files
+            .push(WrittenFile::from_bytes(&project_dir::context_path(leaving.project), leaving.text.as_bytes()));
+        journal.ignored = self.missing.as_ref().map(MissingIgnoreRule::to_journal);
         journal
     }
 }
@@ -205,36 +207,40 @@ impl NewBlock {
         leaving: &ContextFile<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, ContextFileError> {
-        let (name, follows, beginning) = match leaving.taker.takes {
-            Takes::Named => return Ok(None),
-            Takes::Block { file, follows } => (file, follows, ""),
-            Takes::Own { file, front_matter } => (file, true, front_matter),
+        let (name, follows, beginning) = match leaving.target.placement {
+            Placement::StartFile => return Ok(None),
+            Placement::Block { file, follows_pointers: follows } => (file, follows, ""),
+            Placement::OwnFile { file, front_matter } => (file, true, front_matter),
         };
-        let file = inside(leaving.project, name)?;
-        let before = blocks::read(&file).map_err(failed(&file))?;
+        let file = resolve_inside(leaving.project, name)?;
+        let before = blocks::read_text(&file).map_err(io_error(&file))?;
         refuse_changed(context, &file, before.as_deref())?;
-        let kept = format!("{}/{}", project_dir::FOLDER, project_dir::CONTEXT);
+        let kept = format!("{}/{}", project_dir::FOLDER, project_dir::CONTEXT_FILE);
         if before.is_some() && workspace::is_tracked(context, leaving.project, &file) {
             warnings.push(format!("{name} is tracked by git: it gets a pointer, and the brief stands in {kept}"));
         }
         if !follows {
-            warnings.push(format!("{} may not open {kept} by itself: ask it to read that file", leaving.taker.name));
+            warnings.push(format!("{} may not open {kept} by itself: ask it to read that file", leaving.target.name));
         }
         let is_new = before.is_none();
         Ok(Some(Self { file, is_new, before: before.unwrap_or_else(|| beginning.to_owned()) }))
     }
 
     /// The file with the block in it; what that adds is noted down.
-    fn text(&self, context: &Context, journal: &mut Journal) -> Result<String, ContextFileError> {
-        let wrong = |error| failed(&self.file)(blocks::invalid(error));
+    fn insert_pointer(&self, context: &Context, journal: &mut Journal) -> Result<String, ContextFileError> {
+        let wrong = |error| io_error(&self.file)(blocks::invalid_data(error));
         let text = block::insert(&self.before, POINTER).map_err(wrong)?;
         let place = block::find(&text).map_err(wrong)?.unwrap_or_default();
         // A file that an earlier brief made is still ours to remove.
-        let earlier = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+        let earlier = journal::read_all(context).into_iter().filter(|earlier| earlier.state == State::Done);
         let mut blocks = earlier.flat_map(|earlier| earlier.blocks);
-        let made = self.is_new.then(|| Fingerprint::of(self.before.as_bytes()));
+        let made = self.is_new.then(|| Fingerprint::from_bytes(self.before.as_bytes()));
         let rest = made.or_else(|| blocks.find(|block| block.file == self.file).and_then(|block| block.rest));
-        journal.blocks.push(Block { file: self.file.clone(), left: Fingerprint::of(text[place].as_bytes()), rest });
+        journal.blocks.push(Block {
+            file: self.file.clone(),
+            left: Fingerprint::from_bytes(text[place].as_bytes()),
+            rest,
+        });
         let missing = self.file.ancestors().skip(1).take_while(|folder| !folder.is_dir());
         journal.folders = missing.map(Path::to_owned).collect();
         journal.folders.reverse();
@@ -242,15 +248,15 @@ impl NewBlock {
     }
 }
 
-/// What an earlier brief left in the same places is now this one's, with what was made for it. A pointer in another
+/// Parts of an earlier brief in the same places are now this one's, with what was made for it. A pointer in another
 /// place is still the earlier one's to take back.
-fn supersede(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ContextFileError> {
+fn supersede_earlier(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ContextFileError> {
     let places = |journal: &Journal| -> Vec<PathBuf> {
         let blocks = journal.blocks.iter().map(|block| &block.file);
         journal.files.iter().map(|left| &left.path).chain(blocks).cloned().collect()
     };
     let now = places(journal);
-    for mut earlier in journal::all(context) {
+    for mut earlier in journal::read_all(context) {
         let is_here = earlier.id != journal.id && earlier.state == State::Done;
         if !is_here || !places(&earlier).iter().any(|place| now.contains(place)) {
             continue;
@@ -258,7 +264,7 @@ fn supersede(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> R
         earlier.blocks.retain(|block| !now.contains(&block.file));
         earlier.files.retain(|left| !now.contains(&left.path));
         let folders = std::mem::take(&mut earlier.folders);
-        let (kept, passed_on): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| earlier.is_in(folder));
+        let (kept, passed_on): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| earlier.has_files_in(folder));
         earlier.folders = kept;
         let line = earlier.ignored.take();
         if !passed_on.is_empty() || line.is_some() {
@@ -277,10 +283,10 @@ fn supersede(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> R
 /// Words that somebody has put into an earlier brief would be gone with it, and no undo would bring them back.
 fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<(), ContextFileError> {
     let text = text.unwrap_or_default();
-    let found = block::find(text).map_err(|error| failed(file)(blocks::invalid(error)))?;
+    let found = block::find(text).map_err(|error| io_error(file)(blocks::invalid_data(error)))?;
     let Some(block) = found.map(|place| &text[place]) else { return Ok(()) };
-    let digest = Fingerprint::of(block.as_bytes());
-    let done = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+    let digest = Fingerprint::from_bytes(block.as_bytes());
+    let done = journal::read_all(context).into_iter().filter(|earlier| earlier.state == State::Done);
     let is_left = done.flat_map(|earlier| earlier.blocks).any(|left| left.file == file && left.left == digest);
     // A pointer is the same in every project: a clone may bring it.
     let inside = block.trim_start_matches(block::START).trim_end_matches(block::END).trim();
@@ -292,22 +298,22 @@ fn refuse_changed(context: &Context, file: &Path, text: Option<&str>) -> Result<
 }
 
 /// The same for a brief in a file of our own.
-fn refuse_changed_payload(context: &Context, payload: &Path) -> Result<(), ContextFileError> {
-    let Some(bytes) = files::read_bounded(payload, MAX_EARLIER).map_err(failed(payload))? else { return Ok(()) };
-    let digest = Fingerprint::of(&bytes);
+fn refuse_changed_brief(context: &Context, payload: &Path) -> Result<(), ContextFileError> {
+    let Some(bytes) = files::read_bounded(payload, MAX_BRIEF_BYTES).map_err(io_error(payload))? else { return Ok(()) };
+    let digest = Fingerprint::from_bytes(&bytes);
     // One that was cut short may have left it, too.
-    let open = journal::all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
+    let open = journal::read_all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
     let mut left = open.flat_map(|earlier| earlier.files).filter(|left| left.path == payload);
     let is_left = left.any(|left| left.digest == digest);
     if is_left || bytes.is_empty() { Ok(()) } else { Err(ContextFileError::Changed(payload.to_owned())) }
 }
 
 /// The real file behind a name; never one outside of the project.
-fn inside(project: &Path, name: &str) -> Result<PathBuf, ContextFileError> {
+fn resolve_inside(project: &Path, name: &str) -> Result<PathBuf, ContextFileError> {
     let file = project.join(name);
     let existing = file.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(project);
-    let real = fs_err::canonicalize(existing).map_err(failed(existing))?;
-    if !real.starts_with(resolve(project)) {
+    let real = fs_err::canonicalize(existing).map_err(io_error(existing))?;
+    if !real.starts_with(resolve_path(project)) {
         return Err(ContextFileError::Outside(file));
     }
     let rest = file.strip_prefix(existing).unwrap_or_else(|_| Path::new(""));
@@ -315,10 +321,10 @@ fn inside(project: &Path, name: &str) -> Result<PathBuf, ContextFileError> {
 }
 
 fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ContextFileError> {
-    journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
+    journal::write(disk, context, journal).map_err(io_error(&journal::file_path(context, &journal.id)))
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> ContextFileError {
+fn io_error(path: &Path) -> impl FnOnce(io::Error) -> ContextFileError {
     let path = path.to_owned();
     move |source| ContextFileError::Io { path, source }
 }

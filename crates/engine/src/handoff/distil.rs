@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_core::distill::{Brief, Event, History, Quoting, Workspace, distill};
+use carryover_core::distill::{Brief, Event, History, Quoting, Workspace, distill_session};
 
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
 use crate::handoff::history;
 use crate::handoff::workspace;
-use crate::sessions::list::Listed;
-use crate::sessions::project::resolve;
+use crate::sessions::list::ListedSession;
+use crate::sessions::project::resolve_path;
 use crate::sessions::unread::Unread;
 
 /// A session, distilled, and what it was distilled from.
-pub struct Distilled {
+pub struct DistilledSession {
     /// Where the work goes on.
     pub project: PathBuf,
     pub history: History,
@@ -21,7 +21,7 @@ pub struct Distilled {
     pub brief: Brief,
     pub quoting: Quoting,
     pub unread: Unread,
-    /// What the user should know besides.
+    /// Further notes for the user.
     pub warnings: Vec<String>,
 }
 
@@ -35,28 +35,32 @@ pub struct Options<'a> {
 }
 
 /// Reads a session and finds out what the next agent has to know.
-pub fn distil_session(context: &Context, session: &Listed, options: Options<'_>) -> Result<Distilled, ResumeError> {
-    let history = history::for_brief(session)?;
-    let unread = Unread::of_history(&history);
+pub fn distil_session(
+    context: &Context,
+    session: &ListedSession,
+    options: Options<'_>,
+) -> Result<DistilledSession, ResumeError> {
+    let history = history::read_session(session)?;
+    let unread = Unread::from_history(&history);
     refuse_unknown(session, &history, &unread)?;
     let mut warnings = unread.warnings();
-    let project = project(context, session, &history, options.project, &mut warnings);
+    let project = choose_project(context, session, &history, options.project, &mut warnings);
     let quoting = if options.redact { Quoting::Masked } else { Quoting::AsIs };
-    let workspace = workspace::look(context, &project, &history, &mut warnings);
+    let workspace = workspace::inspect_project(context, &project, &history, &mut warnings);
     let workspace = if options.redact { workspace.redacted() } else { workspace };
-    let brief = distill(&history, &workspace, quoting, context.env.now);
-    Ok(Distilled { project, history, workspace, brief, quoting, unread, warnings })
+    let brief = distill_session(&history, &workspace, quoting, context.env.now);
+    Ok(DistilledSession { project, history, workspace, brief, quoting, unread, warnings })
 }
 
 /// Nothing to tell is an answer only where nothing was said: of a session that is not understood it would be a lie.
-fn refuse_unknown(session: &Listed, history: &History, unread: &Unread) -> Result<(), ResumeError> {
+fn refuse_unknown(session: &ListedSession, history: &History, unread: &Unread) -> Result<(), ResumeError> {
     let is_asked = history.steps.iter().any(|step| matches!(step.event, Event::Prompt { .. }));
     refuse_unasked(session, is_asked, history.steps.is_empty(), !history.queued.is_empty(), unread)
 }
 
 /// The same for who has not made a history of it.
 pub(crate) fn refuse_unasked(
-    session: &Listed,
+    session: &ListedSession,
     is_asked: bool,
     is_empty: bool,
     is_queued: bool,
@@ -67,22 +71,22 @@ pub(crate) fn refuse_unasked(
     if (is_unknown || is_damaged) && !is_queued { Err(ResumeError::Empty(unread.clone())) } else { Ok(()) }
 }
 
-fn project(
+fn choose_project(
     context: &Context,
-    session: &Listed,
+    session: &ListedSession,
     history: &History,
     given: Option<&Path>,
     warnings: &mut Vec<String>,
 ) -> PathBuf {
     let own = history.header.project.as_deref().or(session.found.project.as_deref());
     match (given, own) {
-        (Some(given), _) => resolve(given),
-        (None, Some(own)) if own.is_dir() => resolve(own),
+        (Some(given), _) => resolve_path(given),
+        (None, Some(own)) if own.is_dir() => resolve_path(own),
         (None, own) => {
             if let Some(own) = own {
                 warnings.push(format!("{} is gone: the work goes on in this folder", own.display()));
             }
-            resolve(&context.cwd)
+            resolve_path(&context.cwd)
         }
     }
 }

@@ -6,105 +6,110 @@ use std::ops::ControlFlow;
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
 use carryover_core::distill::{CallEnd, CallEvent, Event, History, QueuedPrompt, Step, with_replacements};
 use carryover_core::live;
-use carryover_core::render::taken_over;
+use carryover_core::render::find_embedded_prompt;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Action, Answer, Body, Call, CallId, Entry, EntryKey, Fact, Header, Note, Origin, Outcome, Part, QueueChange,
-    RUN_BY_HAND, Rejected, Status, StepChange, Transcript, TranscriptBuilder, into_text, text_in,
+    RUN_BY_HAND_PREFIX, RejectedRecord, Status, StepChange, Transcript, TranscriptBuilder, into_text, text_cow,
 };
 
-use crate::handoff::counted::reply_tokens;
 use crate::handoff::project_dir;
-use crate::sessions::drift::unknown_kinds;
-use crate::sessions::list::Listed;
+use crate::handoff::token_counts::reply_tokens;
+use crate::sessions::drift::count_unknown_kinds;
+use crate::sessions::list::ListedSession;
 use crate::sessions::read::torn_record;
 
 /// How much of an outcome a brief needs, in bytes: errors stand at the end, what it is about at the beginning.
-const OUTCOME_BYTES: usize = 8 * 1024;
+const MAX_OUTCOME_BYTES: usize = 8 * 1024;
 
 /// Reads a session for a brief.
-pub fn for_brief(session: &Listed) -> Result<History, AgentError> {
-    read(session.agent, &session.found.source, session.found.title.clone())
+pub fn read_session(session: &ListedSession) -> Result<History, AgentError> {
+    read_titled(session.agent, &session.found.source, session.found.title.clone())
 }
 
 /// Reads a session that is in no listing, for a brief.
-pub fn of_source(agent: &'static dyn Agent, source: &Source) -> Result<History, AgentError> {
-    read(agent, source, None)
+pub fn read_source(agent: &'static dyn Agent, source: &Source) -> Result<History, AgentError> {
+    read_titled(agent, source, None)
 }
 
-fn read(agent: &'static dyn Agent, source: &Source, title: Option<String>) -> Result<History, AgentError> {
+fn read_titled(agent: &'static dyn Agent, source: &Source, title: Option<String>) -> Result<History, AgentError> {
     let builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
-    let mut sink = Clipping { builder, agent, asked: None, begun: BTreeMap::new() };
-    let end = agent.read(source, &Bookmark::Start, &mut sink)?;
+    let mut sink = ClippingSink { builder, agent, handoff_prompt: None, handed_tasks: BTreeMap::new() };
+    let end = agent.read_session(source, &Bookmark::Start, &mut sink)?;
     let mut transcript = sink.builder.finish();
     transcript.rejected.extend(torn_record(source, &end));
     for entry in &mut transcript.entries {
-        if let (Body::Prompt(parts), Some(task)) = (&mut entry.body, sink.begun.remove(&entry.key)) {
+        if let (Body::Prompt(parts), Some(task)) = (&mut entry.body, sink.handed_tasks.remove(&entry.key)) {
             *parts = vec![Part::Text(task)];
         }
     }
     transcript.header.title = title.or(transcript.header.title);
-    Ok(tell(agent, transcript))
+    Ok(build_history(agent, transcript))
 }
 
 /// Clips what comes back from calls on its way into the transcript.
-struct Clipping {
+struct ClippingSink {
     builder: TranscriptBuilder,
     agent: &'static dyn Agent,
     /// The latest prompt, where it sends the agent to the file of a handoff.
-    asked: Option<Asked>,
+    handoff_prompt: Option<HandoffPrompt>,
     /// Prompts that did, with what they come to.
-    begun: BTreeMap<EntryKey, String>,
+    handed_tasks: BTreeMap<EntryKey, String>,
 }
 
 /// A prompt that sends the agent to the file of a handoff.
-struct Asked {
+struct HandoffPrompt {
     key: EntryKey,
     prompt: String,
     /// The latest call that opens the file: nothing else that comes back is what the user was handed.
     call: Option<CallId>,
 }
 
-impl Clipping {
+impl ClippingSink {
     /// Puts the task of an earlier session in the place of the handoff that this one was begun with. Otherwise the next
     /// agent would be told our own words as the user's, and not what all of it is for.
-    fn unfold(&mut self, entry: &mut Entry) {
+    fn replace_handoff(&mut self, entry: &mut Entry) {
         match &mut entry.body {
             Body::Prompt(parts) if entry.origin == Origin::User => {
-                let text = text_in(parts);
+                let text = text_cow(parts);
                 let is_asked = project_dir::names_resume(&text);
-                self.asked = is_asked.then(|| Asked { key: entry.key, prompt: text.to_string(), call: None });
-                if let Some(taken) = taken_over(&text) {
-                    self.asked = None;
+                self.handoff_prompt =
+                    is_asked.then(|| HandoffPrompt { key: entry.key, prompt: text.to_string(), call: None });
+                if let Some(taken) = find_embedded_prompt(&text) {
+                    self.handoff_prompt = None;
                     parts.retain(|part| !matches!(part, Part::Text(_)));
                     parts.push(Part::Text(taken.whole));
                 }
             }
             Body::Call(call) => {
-                if let Some(asked) = self.asked.as_mut().filter(|_| project_dir::names_resume(call.input.as_str())) {
+                if let Some(asked) =
+                    self.handoff_prompt.as_mut().filter(|_| project_dir::names_resume(call.input.as_str()))
+                {
                     asked.call = Some(call.id.clone());
                 }
             }
-            Body::Outcome(outcome) => self.begin(outcome),
+            Body::Outcome(outcome) => self.note_task(outcome),
             _ => {}
         }
     }
 
-    /// What was read, where it is the handoff that the user sent the agent to.
-    fn begin(&mut self, outcome: &Outcome) {
-        let Some(asked) = self.asked.take_if(|asked| asked.call.as_ref() == Some(&outcome.call)) else { return };
-        let Some(taken) = taken_over(&text_in(&outcome.parts)) else {
-            // The tool refused, or showed a part: another call may follow.
-            self.asked = Some(asked);
+    /// Notes the task in what was read, where that is the handoff that the user sent the agent to.
+    fn note_task(&mut self, outcome: &Outcome) {
+        let Some(asked) = self.handoff_prompt.take_if(|asked| asked.call.as_ref() == Some(&outcome.call)) else {
             return;
         };
-        let Asked { key, prompt, .. } = asked;
+        let Some(taken) = find_embedded_prompt(&text_cow(&outcome.parts)) else {
+            // The tool refused, or showed a part: another call may follow.
+            self.handoff_prompt = Some(asked);
+            return;
+        };
+        let HandoffPrompt { key, prompt, .. } = asked;
         let task = if project_dir::is_pointer(&prompt) { taken.task } else { format!("{}\n\n{prompt}", taken.task) };
-        self.begun.insert(key, task);
+        self.handed_tasks.insert(key, task);
     }
 }
 
-impl Sink for Clipping {
+impl Sink for ClippingSink {
     fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
         self.builder.learn(fact)
     }
@@ -113,17 +118,17 @@ impl Sink for Clipping {
         if entry.side {
             entry.reduce();
         } else {
-            self.unfold(&mut entry);
+            self.replace_handoff(&mut entry);
         }
         match &mut entry.body {
             Body::Outcome(outcome) => {
-                self.agent.strip(outcome);
+                self.agent.strip_harness_text(outcome);
                 let text = into_text(std::mem::take(&mut outcome.parts));
-                outcome.parts = vec![Part::Text(clipped(text, OUTCOME_BYTES))];
+                outcome.parts = vec![Part::Text(clip_middle(text, MAX_OUTCOME_BYTES))];
             }
             Body::Prompt(parts) if entry.origin != Origin::User => {
                 let text = into_text(std::mem::take(parts));
-                *parts = vec![Part::Text(clipped(text, OUTCOME_BYTES))];
+                *parts = vec![Part::Text(clip_middle(text, MAX_OUTCOME_BYTES))];
             }
             // That the model thought is told, what it thought is not.
             Body::Reasoning(reasoning) => reasoning.text = String::new(),
@@ -136,13 +141,13 @@ impl Sink for Clipping {
         self.builder.retract(from)
     }
 
-    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+    fn reject(&mut self, rejected: RejectedRecord) -> ControlFlow<()> {
         self.builder.reject(rejected)
     }
 }
 
 /// The beginning and the end of a text, with a mark between them.
-fn clipped(text: String, limit: usize) -> String {
+fn clip_middle(text: String, limit: usize) -> String {
     if text.len() <= limit {
         return text;
     }
@@ -152,25 +157,25 @@ fn clipped(text: String, limit: usize) -> String {
 }
 
 /// A history in the making.
-struct Telling<'a> {
+struct HistoryBuilder<'a> {
     agent: &'a dyn Agent,
     header: &'a Header,
     history: History,
     /// Calls that have no outcome yet, by their ids, as indices of steps.
     waiting: BTreeMap<CallId, VecDeque<usize>>,
     /// Calls whose outcome's record tells more than the outcome.
-    untold: BTreeMap<usize, Call>,
+    unresolved: BTreeMap<usize, Call>,
 }
 
-fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
-    let order = live::history(&transcript);
+fn build_history(agent: &dyn Agent, mut transcript: Transcript) -> History {
+    let order = live::full_history(&transcript);
     let (n_messages, reply_tokens) = (transcript.n_messages(), reply_tokens(&transcript.entries));
-    let queue = Queue::of(&transcript);
+    let queue = PromptQueue::from_transcript(&transcript);
     let header = std::mem::take(&mut transcript.header);
     let rejected = std::mem::take(&mut transcript.rejected);
-    let unknown_kinds = unknown_kinds(agent, &transcript);
+    let unknown_kinds = count_unknown_kinds(agent, &transcript);
     let (history, waiting, untold) = (History::default(), BTreeMap::new(), BTreeMap::new());
-    let mut telling = Telling { agent, header: &header, history, waiting, untold };
+    let mut telling = HistoryBuilder { agent, header: &header, history, waiting, unresolved: untold };
     let mut compacted = None;
     for index in order {
         let entry = &mut transcript.entries[index];
@@ -178,20 +183,20 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
             compacted = Some(entry.key.record());
         }
         // Some compactions write the messages from before once more, which would be said twice and at another time.
-        if compacted == Some(entry.key.record()) && telling.has_said(&entry.body) {
+        if compacted == Some(entry.key.record()) && telling.has_message(&entry.body) {
             continue;
         }
         let (key, at, origin) = (entry.key, entry.at, entry.origin);
         let body = std::mem::replace(&mut entry.body, Body::Opaque("taken".into()));
-        if let Some(event) = telling.event(body, key, at, origin) {
+        if let Some(event) = telling.convert_body(body, key, at, origin) {
             telling.history.steps.push(Step { key, at, event });
         }
     }
     let mut history = telling.history;
     for taken in queue.taken {
-        say_again(&mut history, taken);
+        insert_taken_prompt(&mut history, taken);
     }
-    history.queued = queue.waiting.into_iter().filter(|queued| !was_said(&history, queued)).collect();
+    history.queued = queue.waiting.into_iter().filter(|queued| !was_prompted(&history, queued)).collect();
     history.header = header;
     history.rejected = rejected;
     history.unknown_kinds = unknown_kinds;
@@ -199,10 +204,10 @@ fn tell(agent: &dyn Agent, mut transcript: Transcript) -> History {
     history
 }
 
-impl Telling<'_> {
-    fn event(&mut self, body: Body, key: EntryKey, at: Option<Timestamp>, origin: Origin) -> Option<Event> {
+impl HistoryBuilder<'_> {
+    fn convert_body(&mut self, body: Body, key: EntryKey, at: Option<Timestamp>, origin: Origin) -> Option<Event> {
         match body {
-            Body::Prompt(parts) => self.prompt(parts, origin, key, at),
+            Body::Prompt(parts) => self.convert_prompt(parts, origin, key, at),
             Body::Reply(parts) => Some(Event::Reply { text: into_text(parts) }),
             Body::Reasoning(reasoning) => Some(Event::Reasoning { text: reasoning.text }),
             Body::Summary(parts) => Some(Event::Summary { text: into_text(parts) }),
@@ -220,27 +225,33 @@ impl Telling<'_> {
         }
     }
 
-    fn prompt(&mut self, parts: Vec<Part>, origin: Origin, key: EntryKey, at: Option<Timestamp>) -> Option<Event> {
+    fn convert_prompt(
+        &mut self,
+        parts: Vec<Part>,
+        origin: Origin,
+        key: EntryKey,
+        at: Option<Timestamp>,
+    ) -> Option<Event> {
         let is_image = |part: &&Part| matches!(part, Part::Blob(blob) if blob.is_image());
         let images = parts.iter().filter(is_image).count();
         let text = into_text(parts);
         if origin == Origin::User {
-            return Some(run_by_hand(&text).unwrap_or(Event::Prompt { text, images }));
+            return Some(parse_manual_run(&text).unwrap_or(Event::Prompt { text, images }));
         }
-        // What is attached to a command that the user ran is what came back from it.
+        // Text attached to a command that the user ran is its output.
         if let Some(Step { event: Event::Call(call), .. }) = self.history.steps.last_mut()
             && call.unasked
             && call.end.is_none()
         {
-            call.end = Some(CallEnd { key, at, status: Status::Done, exit_code: None, text: without_tags(&text) });
+            call.end = Some(CallEnd { key, at, status: Status::Done, exit_code: None, text: strip_tags(&text) });
             return None;
         }
         Some(Event::Attached { text })
     }
 
-    fn has_said(&self, body: &Body) -> bool {
+    fn has_message(&self, body: &Body) -> bool {
         let (Body::Prompt(parts) | Body::Reply(parts)) = body else { return false };
-        let again = text_in(parts);
+        let again = text_cow(parts);
         let said = |event: &Event| match event {
             Event::Prompt { text, .. } | Event::Reply { text } => text.trim() == again.trim(),
             _ => false,
@@ -253,7 +264,7 @@ impl Telling<'_> {
         self.waiting.entry(call.id.clone()).or_default().push_back(step);
         let action = with_replacements(self.agent.action(&call, None), &call.input);
         if matches!(action, Action::Step(StepChange::Add { .. }) | Action::Ask(_) | Action::Propose { .. }) {
-            self.untold.insert(step, call.clone());
+            self.unresolved.insert(step, call.clone());
         }
         Event::Call(Box::new(CallEvent {
             tool: call.tool,
@@ -267,7 +278,7 @@ impl Telling<'_> {
 
     fn end_call(&mut self, outcome: Outcome, key: EntryKey, at: Option<Timestamp>) {
         let Some(step) = self.waiting.get_mut(&outcome.call).and_then(VecDeque::pop_front) else { return };
-        let told = self.untold.remove(&step).filter(|_| outcome.status == Status::Done);
+        let told = self.unresolved.remove(&step).filter(|_| outcome.status == Status::Done);
         let told = told.and_then(|call| self.read_outcome(&call, key));
         let Some(Step { event: Event::Call(call), .. }) = self.history.steps.get_mut(step) else { return };
         if let Some((action, answers)) = told {
@@ -280,24 +291,24 @@ impl Telling<'_> {
         call.end = Some(CallEnd { key, at, status, exit_code, text: into_text(outcome.parts) });
     }
 
-    /// What the record of an outcome tells of a call: how a new step of a plan is named, what was answered. No other call
+    /// Facts in the record of an outcome: how a new step of a plan is named, what was answered. No other call
     /// needs its record, and reading all of them again would be dear.
     fn read_outcome(&self, call: &Call, key: EntryKey) -> Option<(Action, Vec<Answer>)> {
-        let record = self.agent.record(self.header, key).ok()?;
+        let record = self.agent.read_record(self.header, key).ok()?;
         Some((self.agent.action(call, Some(&record)), self.agent.answers(call, &record)))
     }
 }
 
 /// A command that the user ran by hand.
-fn run_by_hand(prompt: &str) -> Option<Event> {
-    let command = prompt.strip_prefix(RUN_BY_HAND)?.trim().to_owned();
+fn parse_manual_run(prompt: &str) -> Option<Event> {
+    let command = prompt.strip_prefix(RUN_BY_HAND_PREFIX)?.trim().to_owned();
     let action = Action::Run { command, workdir: None };
-    let (tool, answers) = (RUN_BY_HAND.trim().to_owned(), Vec::new());
+    let (tool, answers) = (RUN_BY_HAND_PREFIX.trim().to_owned(), Vec::new());
     Some(Event::Call(Box::new(CallEvent { tool, action, end: None, answers, refusal: None, unasked: true })))
 }
 
 /// A text without the tags that a client puts around an output.
-fn without_tags(text: &str) -> String {
+fn strip_tags(text: &str) -> String {
     let is_tag = |part: &str| part.len() < 40 && part.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '/'));
     let mut out = String::with_capacity(text.len());
     for (at, piece) in text.split('<').enumerate() {
@@ -313,14 +324,14 @@ fn without_tags(text: &str) -> String {
 
 /// The prompts that the user typed while the agent worked.
 #[derive(Default)]
-pub(crate) struct Queue {
+pub(crate) struct PromptQueue {
     /// Those that the agent never saw.
     pub(crate) waiting: VecDeque<QueuedPrompt>,
     pub(crate) taken: Vec<QueuedPrompt>,
 }
 
-impl Queue {
-    pub(crate) fn of(transcript: &Transcript) -> Self {
+impl PromptQueue {
+    pub(crate) fn from_transcript(transcript: &Transcript) -> Self {
         let mut queue = Self::default();
         for entry in transcript.entries.iter().filter(|entry| !entry.side) {
             let Body::Note(Note::Queue(change)) = &entry.body else { continue };
@@ -341,8 +352,8 @@ impl Queue {
 }
 
 /// Puts a prompt that was taken from the queue where it was typed: some clients record it nowhere else.
-fn say_again(history: &mut History, taken: QueuedPrompt) {
-    if taken.text.trim().is_empty() || was_said(history, &taken) {
+fn insert_taken_prompt(history: &mut History, taken: QueuedPrompt) {
+    if taken.text.trim().is_empty() || was_prompted(history, &taken) {
         return;
     }
     let place = history.steps.iter().position(|step| step.key > taken.key).unwrap_or(history.steps.len());
@@ -352,7 +363,7 @@ fn say_again(history: &mut History, taken: QueuedPrompt) {
 }
 
 /// Whether a prompt that seems to wait was given to the agent after all.
-fn was_said(history: &History, queued: &QueuedPrompt) -> bool {
+fn was_prompted(history: &History, queued: &QueuedPrompt) -> bool {
     let later = history.steps.iter().rev().take_while(|step| step.key > queued.key);
     let same = |event: &Event| matches!(event, Event::Prompt { text, .. } if text.trim() == queued.text.trim());
     later.into_iter().any(|step| same(&step.event))

@@ -14,56 +14,56 @@ use crate::write::disk::{Disk, RealDisk};
 pub const FOLDER: &str = ".carryover";
 
 /// The prompt in it that the next agent goes on from.
-pub const RESUME: &str = "RESUME.md";
+pub const RESUME_FILE: &str = "RESUME.md";
 
 /// The brief in it, to which a pointer leads.
-pub(crate) const CONTEXT: &str = "context.md";
+pub(crate) const CONTEXT_FILE: &str = "context.md";
 
 /// That brief's place in a project.
-pub(crate) fn context_file(project: &Path) -> PathBuf {
-    project.join(FOLDER).join(CONTEXT)
+pub(crate) fn context_path(project: &Path) -> PathBuf {
+    project.join(FOLDER).join(CONTEXT_FILE)
 }
 
 /// Where that prompt is, from the project's folder.
-pub fn resume_file() -> String {
-    Path::new(FOLDER).join(RESUME).display().to_string()
+pub fn resume_path() -> String {
+    Path::new(FOLDER).join(RESUME_FILE).display().to_string()
 }
 
 /// A short prompt that names the file, for command lines are bounded. Some agents' own tools for reading refuse what git
 /// ignores; their shells do not.
-pub fn pointer() -> String {
-    let file = resume_file();
+pub fn pointer_prompt() -> String {
+    let file = resume_path();
     format!("Read {file} in this folder (with a shell command if need be: git ignores it) and go on from there.")
 }
 
 /// Whether a prompt is that one, and nothing else.
 pub(crate) fn is_pointer(prompt: &str) -> bool {
-    prompt.trim() == pointer()
+    prompt.trim() == pointer_prompt()
 }
 
 /// Whether a prompt sends the agent to the file.
 pub(crate) fn names_resume(prompt: &str) -> bool {
-    prompt.contains(FOLDER) && prompt.contains(RESUME)
+    prompt.contains(FOLDER) && prompt.contains(RESUME_FILE)
 }
 
 /// Keeps git away from everything in the folder, itself included.
-const IGNORE: &str = "*\n";
+const IGNORE_ALL: &str = "*\n";
 
 /// The list that says so.
-const LIST: &str = ".gitignore";
+const IGNORE_FILE: &str = ".gitignore";
 
 /// A prompt that is longer is not one.
-const MAX_KEPT: u64 = 64 << 20;
+const MAX_KEPT_BYTES: u64 = 64 << 20;
 
 /// A list of a folder that is longer is not one.
-const MAX_LIST: u64 = 1 << 20;
+const MAX_IGNORE_BYTES: u64 = 1 << 20;
 
 /// Writes a file into the project's own folder, which is kept from git before its first byte is written.
-pub fn write(context: &Context, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    write_on(&mut RealDisk, context, project, name, bytes)
+pub fn write_file(context: &Context, project: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    write_file_on(&mut RealDisk, context, project, name, bytes)
 }
 
-pub(crate) fn write_on(
+pub(crate) fn write_file_on(
     disk: &mut dyn Disk,
     context: &Context,
     project: &Path,
@@ -71,46 +71,46 @@ pub(crate) fn write_on(
     bytes: &[u8],
 ) -> io::Result<PathBuf> {
     let path = project.join(FOLDER).join(name);
-    check(context, project, name)?;
-    prepare(disk, project)?;
+    check_private(context, project, name)?;
+    prepare_folder(disk, project)?;
     disk.write_own(&path, bytes)?;
     Ok(path)
 }
 
 /// The same for a file that people may write into: what they wrote is kept beside it. Answers what the user should know.
 pub fn write_over(context: &Context, project: &Path, name: &str, bytes: &[u8]) -> io::Result<Option<String>> {
-    check(context, project, name)?;
-    let kept = Kept::of(context, project, name)?;
+    check_private(context, project, name)?;
+    let kept = KeptContent::find_changed(context, project, name)?;
     if let Some(kept) = &kept {
-        write(context, project, &kept.name, &kept.bytes)?;
+        write_file(context, project, &kept.name, &kept.bytes)?;
     }
-    let path = write(context, project, name, bytes)?;
+    let path = write_file(context, project, name, bytes)?;
     // If it is forgotten, the next one is kept without need.
-    cache::remember_written(context, &path, Fingerprint::of(bytes)).ok();
-    Ok(kept.map(|kept| kept.told(name)))
+    cache::remember_written(context, &path, Fingerprint::from_bytes(bytes)).ok();
+    Ok(kept.map(|kept| kept.note_for(name)))
 }
 
-/// What `write_over` would tell; an error where it would refuse.
+/// The note that `write_over` would give; an error where it would refuse.
 pub fn would_write_over(context: &Context, project: &Path, name: &str) -> io::Result<Option<String>> {
-    check(context, project, name)?;
-    Ok(Kept::of(context, project, name)?.map(|kept| kept.told(name)))
+    check_private(context, project, name)?;
+    Ok(KeptContent::find_changed(context, project, name)?.map(|kept| kept.note_for(name)))
 }
 
-/// What somebody else wrote in the place of a file of ours, and where it goes.
-struct Kept {
+/// Content that somebody else wrote in the place of a file of ours, and where it goes.
+struct KeptContent {
     bytes: Vec<u8>,
     name: String,
 }
 
-impl Kept {
-    fn of(context: &Context, project: &Path, name: &str) -> io::Result<Option<Self>> {
+impl KeptContent {
+    fn find_changed(context: &Context, project: &Path, name: &str) -> io::Result<Option<Self>> {
         let path = project.join(FOLDER).join(name);
         // A link is replaced, and what it leads to stays as it is.
         if !fs_err::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
             return Ok(None);
         }
-        let Some(bytes) = files::read_bounded(&path, MAX_KEPT)? else { return Ok(None) };
-        if bytes.is_empty() || cache::is_written(context, &path, Fingerprint::of(&bytes)) {
+        let Some(bytes) = files::read_bounded(&path, MAX_KEPT_BYTES)? else { return Ok(None) };
+        if bytes.is_empty() || cache::is_written(context, &path, Fingerprint::from_bytes(&bytes)) {
             return Ok(None);
         }
         let names = (1..).map(|number| match number {
@@ -121,19 +121,19 @@ impl Kept {
         Ok(free.next().map(|name| Self { bytes, name }))
     }
 
-    fn told(&self, name: &str) -> String {
+    fn note_for(&self, name: &str) -> String {
         format!("{FOLDER}/{name} was changed by hand: what stood there is kept as {FOLDER}/{}", self.name)
     }
 }
 
 /// Makes the folder, which hides itself from git.
-pub(crate) fn prepare(disk: &mut dyn Disk, project: &Path) -> io::Result<()> {
+pub(crate) fn prepare_folder(disk: &mut dyn Disk, project: &Path) -> io::Result<()> {
     refuse_link(project)?;
-    hide(disk, &project.join(FOLDER))
+    ensure_ignored(disk, &project.join(FOLDER))
 }
 
 /// Refuses to write a file where it would not be private, before anything is touched.
-pub fn check(context: &Context, project: &Path, name: &str) -> io::Result<()> {
+pub fn check_private(context: &Context, project: &Path, name: &str) -> io::Result<()> {
     refuse_link(project)?;
     refuse_tracked(context, project, name)
 }
@@ -163,33 +163,33 @@ fn refuse_tracked(context: &Context, project: &Path, name: &str) -> io::Result<(
 
 /// Sees to it that the folder's own list hides all of it. A clone may bring one that does not; its last line wins, so
 /// one is added.
-fn hide(disk: &mut dyn Disk, folder: &Path) -> io::Result<()> {
-    let list = folder.join(LIST);
+fn ensure_ignored(disk: &mut dyn Disk, folder: &Path) -> io::Result<()> {
+    let list = folder.join(IGNORE_FILE);
     // Git does not follow a link here, so one hides nothing.
     let is_file = fs_err::symlink_metadata(&list).is_ok_and(|metadata| metadata.is_file());
-    let mut text = if is_file { files::read_bounded(&list, MAX_LIST)?.unwrap_or_default() } else { Vec::new() };
+    let mut text = if is_file { files::read_bounded(&list, MAX_IGNORE_BYTES)?.unwrap_or_default() } else { Vec::new() };
     if text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next() == Some(b"*") {
         return Ok(());
     }
     if !text.is_empty() && !text.ends_with(b"\n") {
         text.push(b'\n');
     }
-    text.extend_from_slice(IGNORE.as_bytes());
+    text.extend_from_slice(IGNORE_ALL.as_bytes());
     disk.write_own(&list, &text)
 }
 
 /// Removes the folder where nothing is left in it but the list that we put there. Answers what is gone.
-pub(crate) fn tidy(disk: &mut dyn Disk, project: &Path) -> io::Result<Option<PathBuf>> {
+pub(crate) fn remove_if_unused(disk: &mut dyn Disk, project: &Path) -> io::Result<Option<PathBuf>> {
     let folder = project.join(FOLDER);
     if !fs_err::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir()) {
         return Ok(None);
     }
-    let list = folder.join(LIST);
+    let list = folder.join(IGNORE_FILE);
     let names: Vec<_> =
         fs_err::read_dir(&folder)?.map(|file| file.map(|file| file.path())).collect::<Result<_, _>>()?;
     let is_list = |path: &PathBuf| {
-        let text = files::read_bounded(path, MAX_LIST).ok().flatten();
-        *path == list && text.is_some_and(|text| text == IGNORE.as_bytes())
+        let text = files::read_bounded(path, MAX_IGNORE_BYTES).ok().flatten();
+        *path == list && text.is_some_and(|text| text == IGNORE_ALL.as_bytes())
     };
     if !names.iter().all(is_list) {
         return Ok(None);

@@ -15,7 +15,7 @@ const SCHEMA: &str = "carryover.cache/2";
 const MAX_ROWS: usize = 5_000;
 const MAX_BYTES: u64 = 16 << 20;
 
-/// What is remembered, oldest first.
+/// Remembered facts, oldest first.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Cache {
@@ -49,16 +49,16 @@ struct WrittenRow {
 }
 
 /// The answer of a program that was asked for its version; some have none.
-pub(crate) struct Told(pub(crate) Option<Version>);
+pub(crate) struct ProbedVersion(pub(crate) Option<Version>);
 
-fn path(context: &Context) -> PathBuf {
+fn cache_path(context: &Context) -> PathBuf {
     context.home.join("cache.json")
 }
 
 impl Cache {
     /// Reads the cache; one that is missing, broken or of another schema is an empty one.
     pub(crate) fn load(context: &Context) -> Self {
-        let bytes = files::read_bounded(&path(context), MAX_BYTES).ok().flatten();
+        let bytes = files::read_bounded(&cache_path(context), MAX_BYTES).ok().flatten();
         let cache = bytes.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
         cache.filter(|cache| cache.schema == SCHEMA).unwrap_or_default()
     }
@@ -68,7 +68,7 @@ impl Cache {
         drop_oldest(&mut self.messages);
         drop_oldest(&mut self.versions);
         drop_oldest(&mut self.written);
-        files::write_private(&path(context), &serde_json::to_vec(self)?)
+        files::write_private(&cache_path(context), &serde_json::to_vec(self)?)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -81,16 +81,16 @@ impl Cache {
     }
 
     /// The number of messages of a source that has not changed since; the rows must be sorted.
-    pub(crate) fn messages(&self, source: &Source) -> Option<u64> {
+    pub(crate) fn message_count(&self, source: &Source) -> Option<u64> {
         let row = self.messages.binary_search_by(|row| (&row.path, &row.key).cmp(&(&source.path, &source.key))).ok()?;
         let row = &self.messages[row];
-        (stamp(&source.path).ok()? == row.stamp).then_some(row.messages)
+        (stamp_with_log(&source.path).ok()? == row.stamp).then_some(row.messages)
     }
 
-    /// What a program that has not changed since told when it was asked.
-    pub(crate) fn version(&self, program: &Path, stamp: Stamp) -> Option<Told> {
+    /// The answer of a program that has not changed since it was asked.
+    pub(crate) fn probed_version(&self, program: &Path, stamp: Stamp) -> Option<ProbedVersion> {
         let row = self.versions.iter().rev().find(|row| row.program == program && row.stamp == stamp)?;
-        Some(Told(row.version.map(|(major, minor, patch)| Version(major, minor, patch))))
+        Some(ProbedVersion(row.version.map(|(major, minor, patch)| Version(major, minor, patch))))
     }
 
     pub(crate) fn remember_version(&mut self, program: &Path, stamp: Stamp, version: Option<Version>) {
@@ -101,9 +101,9 @@ impl Cache {
 }
 
 /// A database changes in the log beside it first.
-fn stamp(path: &Path) -> io::Result<Stamp> {
-    let mut stamp = Stamp::of(path)?;
-    if let Ok(log) = Stamp::of(&carryover_agents::formats::sqlite::beside(path, "-wal")) {
+fn stamp_with_log(path: &Path) -> io::Result<Stamp> {
+    let mut stamp = Stamp::from_path(path)?;
+    if let Ok(log) = Stamp::from_path(&carryover_agents::formats::sqlite::companion_path(path, "-wal")) {
         stamp.size = stamp.size.wrapping_add(log.size);
         stamp.mtime_ms = stamp.mtime_ms.max(log.mtime_ms);
     }
@@ -117,7 +117,7 @@ fn drop_oldest<T>(rows: &mut Vec<T>) {
 
 /// Keeps the number of messages that a full reading found, for later listings.
 pub fn remember_messages(context: &Context, source: &Source, messages: u64) -> io::Result<()> {
-    let stamp = stamp(&source.path)?;
+    let stamp = stamp_with_log(&source.path)?;
     let mut cache = Cache::load(context);
     cache.messages.retain(|row| row.path != source.path || row.key != source.key);
     cache.messages.push(MessagesRow { path: source.path.clone(), key: source.key.clone(), stamp, messages });

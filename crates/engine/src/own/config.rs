@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::own::files;
 
 pub use edit::{set, unset};
-pub use keys::{Key, Kind, LONGEST_INTERVAL, PROTOCOLS, keys, schema};
+pub use keys::{Key, MAX_INTERVAL_SECONDS, PROTOCOLS, ValueKind, all_keys, json_schema};
 
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -48,7 +48,7 @@ pub struct ResumeConfig {
 pub struct HandoffConfig {
     /// The token budget of a resume prompt, where the command names none.
     pub tokens: Option<u64>,
-    /// What the next agent does with a handoff: `ask`, `brief` or `silent`.
+    /// How the next agent treats a handoff: `ask`, `brief` or `silent`.
     pub protocol: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// What the user may have meant.
+    /// The nearest known name, for "did you mean".
     pub fn suggestion(&self) -> Option<&str> {
         match self {
             Self::UnknownKey { suggestion, .. } | Self::UnknownAgent { suggestion, .. } => suggestion.as_deref(),
@@ -106,14 +106,14 @@ impl ConfigError {
 }
 
 /// The configuration file in our own folder.
-pub fn path(home: &Path) -> PathBuf {
+pub fn file_path(home: &Path) -> PathBuf {
     home.join("config.toml")
 }
 
 /// Reads the configuration in our own folder; where there is none, the defaults hold. `~/` means `user_home`.
 pub fn load(home: &Path, user_home: &Path) -> Result<Config, ConfigError> {
-    let path = path(home);
-    let mut config = check::check(&read(&path)?, &path)?;
+    let path = file_path(home);
+    let mut config = check::check_document(&read_document(&path)?, &path)?;
     for store in config.stores.values_mut().flatten() {
         if let Ok(below) = store.strip_prefix("~") {
             *store = user_home.join(below);
@@ -122,7 +122,7 @@ pub fn load(home: &Path, user_home: &Path) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-fn read(path: &Path) -> Result<toml_edit::DocumentMut, ConfigError> {
+fn read_document(path: &Path) -> Result<toml_edit::DocumentMut, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     let bytes = files::read_bounded(path, MAX_BYTES).map_err(failed)?.unwrap_or_default();
     let text = String::from_utf8(bytes)
@@ -130,8 +130,8 @@ fn read(path: &Path) -> Result<toml_edit::DocumentMut, ConfigError> {
     text.parse().map_err(|source| ConfigError::Syntax { path: path.to_owned(), source })
 }
 
-/// What a dotted key is set to, as `set` would take it; `None` where it is not set or not known.
-pub fn get(config: &Config, key: &str) -> Option<String> {
+/// The value of a dotted key, as `set` would take it; `None` where it is not set or not known.
+pub fn format_value(config: &Config, key: &str) -> Option<String> {
     match key {
         "agents" => Some(config.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.agents" => Some(config.watch.agents.join(",")).filter(|agents| !agents.is_empty()),

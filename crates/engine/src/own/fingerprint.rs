@@ -16,37 +16,37 @@ pub(crate) struct Fingerprint(u64);
 
 impl Fingerprint {
     /// The digest of nothing.
-    pub(crate) const START: Self = Self(0xcbf2_9ce4_8422_2325);
+    pub(crate) const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
 
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        Self::START.and(bytes)
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        Self::EMPTY.extend_with(bytes)
     }
 
     /// The digest of what came before and these bytes.
     #[must_use]
-    pub(crate) fn and(self, bytes: &[u8]) -> Self {
+    pub(crate) fn extend_with(self, bytes: &[u8]) -> Self {
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Self(bytes.iter().fold(self.0, step))
     }
 
     /// The digest of two things whose order does not matter.
     #[must_use]
-    pub(crate) fn beside(self, other: Self) -> Self {
+    pub(crate) fn combine_unordered(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
 
     /// The size and digest of a file, or of its first bytes.
-    pub(crate) fn of_file(path: &Path, limit: Option<u64>) -> io::Result<(u64, Self)> {
-        let mut file = file::open(path)?.take(limit.unwrap_or(u64::MAX));
+    pub(crate) fn from_file(path: &Path, limit: Option<u64>) -> io::Result<(u64, Self)> {
+        let mut file = file::open_regular(path)?.take(limit.unwrap_or(u64::MAX));
         let mut buffer = vec![0; 64 << 10];
-        let mut digest = Self::START;
+        let mut digest = Self::EMPTY;
         let mut size = 0;
         loop {
             let read = file.read(&mut buffer)?;
             if read == 0 {
                 return Ok((size, digest));
             }
-            digest = digest.and(&buffer[..read]);
+            digest = digest.extend_with(&buffer[..read]);
             size += read as u64;
         }
     }

@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use carryover_agents::{Agent, Bookmark, Sink, Source};
-use carryover_core::plain::{one_line, plain};
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Rejected, Transcript, WORDLESS};
+use carryover_core::plain::{one_line, strip_hidden};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, PROMPT_WITHOUT_WORDS, RejectedRecord, Transcript};
 
 use crate::sessions::list::Listing;
 
 /// How many kinds of records are named, and how much of a name is.
-const NAMED: usize = 3;
-const NAME: usize = 40;
+const MAX_KINDS_NAMED: usize = 3;
+const MAX_KIND_CHARS: usize = 40;
 
 /// A store whose format has changed. Shown, it is a sentence about its agent.
 pub struct Drift {
@@ -21,12 +21,12 @@ pub struct Drift {
     pub store: PathBuf,
     /// How many sessions are not understood.
     pub sessions: usize,
-    /// What the newest of them holds.
+    /// The kinds of records in the newest of them.
     seen: String,
 }
 
 /// The stores of a listing that have drifted.
-pub fn drifts(listing: &Listing) -> Vec<Drift> {
+pub fn find_drifts(listing: &Listing) -> Vec<Drift> {
     let mut found: Vec<Drift> = Vec::new();
     for session in &listing.drifted {
         let same = |drift: &&mut Drift| {
@@ -36,14 +36,14 @@ pub fn drifts(listing: &Listing) -> Vec<Drift> {
             drift.sessions += 1;
             continue;
         }
-        let seen = seen(session.agent, &session.found.source);
+        let seen = describe_records(session.agent, &session.found.source);
         found.push(Drift { agent: session.agent, store: session.store.root.clone(), sessions: 1, seen });
     }
     found
 }
 
 impl Drift {
-    /// What can be done about it.
+    /// Advice to the user.
     pub fn advice(&self) -> String {
         let facts = self.agent.facts();
         let (oldest, newest) = facts.versions_seen;
@@ -63,16 +63,16 @@ impl fmt::Display for Drift {
             out,
             "the format has changed: {} {noun} in {} {verb} nothing that carryover knows ({})",
             self.sessions,
-            plain(&store),
+            strip_hidden(&store),
             self.seen
         )
     }
 }
 
-/// What stands in a session that is not understood, in few words and none of its text.
-fn seen(agent: &dyn Agent, source: &Source) -> String {
-    let mut kinds = Kinds::default();
-    if let Err(error) = agent.read(source, &Bookmark::Start, &mut kinds) {
+/// The kinds of records in a session that is not understood, in few words and none of its text.
+fn describe_records(agent: &dyn Agent, source: &Source) -> String {
+    let mut kinds = KindCounter::default();
+    if let Err(error) = agent.read_session(source, &Bookmark::Start, &mut kinds) {
         let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         return format!("it could not be read: {}", one_line(&cause, 120));
     }
@@ -84,8 +84,9 @@ fn seen(agent: &dyn Agent, source: &Source) -> String {
 pub(crate) fn name_kinds(counts: &BTreeMap<String, usize>) -> String {
     let mut counted: Vec<(&String, &usize)> = counts.iter().collect();
     counted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let more = counted.len().saturating_sub(NAMED);
-    let mut named: Vec<String> = counted.iter().take(NAMED).map(|(kind, count)| format!("{count} × {kind}")).collect();
+    let more = counted.len().saturating_sub(MAX_KINDS_NAMED);
+    let mut named: Vec<String> =
+        counted.iter().take(MAX_KINDS_NAMED).map(|(kind, count)| format!("{count} × {kind}")).collect();
     if more > 0 {
         named.push(format!("{more} more kinds"));
     }
@@ -93,53 +94,53 @@ pub(crate) fn name_kinds(counts: &BTreeMap<String, usize>) -> String {
 }
 
 /// Records that are not understood beside others that are, by their kinds.
-pub(crate) fn unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> BTreeMap<String, usize> {
+pub(crate) fn count_unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for entry in &transcript.entries {
         if let Body::Opaque(kind) = &entry.body
             && kind != "rejected"
-            && (kind == WORDLESS || agent.is_unknown(&entry.body))
+            && (kind == PROMPT_WITHOUT_WORDS || agent.is_unknown(&entry.body))
         {
-            *counts.entry(one_line(kind, NAME)).or_default() += 1;
+            *counts.entry(one_line(kind, MAX_KIND_CHARS)).or_default() += 1;
         }
     }
     counts
 }
 
 pub(crate) fn name_kind(kind: &str) -> String {
-    let name = one_line(kind, NAME);
+    let name = one_line(kind, MAX_KIND_CHARS);
     if name.is_empty() { "records that name no kind".to_owned() } else { format!("`{name}`") }
 }
 
 /// Counts the kinds of the first records.
 #[derive(Default)]
-struct Kinds {
+struct KindCounter {
     counts: BTreeMap<String, usize>,
-    looked_at: usize,
+    n_entries: usize,
 }
 
-impl Sink for Kinds {
+impl Sink for KindCounter {
     fn learn(&mut self, _fact: Fact) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
     fn put(&mut self, entry: Entry) -> ControlFlow<()> {
-        const ENOUGH: usize = 200;
-        // What is rejected is counted by its reason.
+        const MAX_ENTRIES: usize = 200;
+        // Rejected records are counted by their reason.
         if let Body::Opaque(kind) = &entry.body
             && kind != "rejected"
         {
             *self.counts.entry(name_kind(kind)).or_default() += 1;
         }
-        self.looked_at += 1;
-        if self.looked_at < ENOUGH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        self.n_entries += 1;
+        if self.n_entries < MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     fn retract(&mut self, _from: EntryKey) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    fn reject(&mut self, rejected: Rejected) -> ControlFlow<()> {
+    fn reject(&mut self, rejected: RejectedRecord) -> ControlFlow<()> {
         *self.counts.entry(rejected.reason.to_owned()).or_default() += 1;
         ControlFlow::Continue(())
     }

@@ -7,23 +7,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use carryover_agents::{Agent, Bookmark, Sink, Source, captured};
-use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Rejected};
+use carryover_core::transcript::{Entry, EntryKey, Fact, Header, RejectedRecord};
 
-use crate::carry::assemble::{SourceSession, Taken, answered, check};
+use crate::carry::assemble::{SourceEntry, SourceSession, client_answer, fingerprint_entry};
 use crate::context::Context;
 use crate::own::fingerprint::Fingerprint;
-use crate::write::journal::{self, Ancestor, Journal, Lineage, Origin, State, TakenFrom};
-use crate::write::readback::{LiveRecords, note};
+use crate::write::journal::{self, Ancestor, Journal, Lineage, Origin, SourceFile, State};
+use crate::write::readback::{LiveRecords, add_digest};
 
 /// Enough of a file's beginning to notice that it is another one.
-const HEAD: u64 = 4_096;
+const HEAD_BYTES: u64 = 4_096;
 
 /// Where entries were taken from, as the journal keeps it; a file that cannot be looked at leaves no trace.
-pub(crate) fn ancestors(sources: &[SourceSession]) -> Vec<Ancestor> {
+pub(crate) fn collect_ancestors(sources: &[SourceSession]) -> Vec<Ancestor> {
     let taken_from = |path: &std::path::PathBuf| {
         let length = fs_err::metadata(path).ok()?.len();
-        let (_, head) = Fingerprint::of_file(path, Some(HEAD.min(length))).ok()?;
-        Some(TakenFrom { path: path.clone(), length, head })
+        let (_, head) = Fingerprint::from_file(path, Some(HEAD_BYTES.min(length))).ok()?;
+        Some(SourceFile { path: path.clone(), length, head })
     };
     let ancestor = |from: &SourceSession| Ancestor {
         agent: from.agent.facts().id.to_owned(),
@@ -35,37 +35,37 @@ pub(crate) fn ancestors(sources: &[SourceSession]) -> Vec<Ancestor> {
 }
 
 /// Replaces what we wrote by what it was written from. `sources[0]` is the session itself; others are added.
-pub(crate) fn lift(
+pub(crate) fn restore_originals(
     agents: &[&'static dyn Agent],
     context: &Context,
     sources: &mut Vec<SourceSession>,
-    taken: Vec<Taken>,
-) -> Vec<Taken> {
-    let Some((ours, lineage)) = written_by_us(context, &sources[0]) else { return taken };
-    let steps = Walk::of(&lineage, ours, &taken).steps(&taken);
-    match fetch(agents, &lineage, &steps) {
+    taken: Vec<SourceEntry>,
+) -> Vec<SourceEntry> {
+    let Some((ours, lineage)) = find_written_part(context, &sources[0]) else { return taken };
+    let steps = LineageWalk::new(&lineage, ours, &taken).into_steps(&taken);
+    match fetch_originals(agents, &lineage, &steps) {
         Some((found, originals)) => {
             let first = sources.len();
             sources.extend(found);
-            build(taken, &lineage, &steps, &originals, first)
+            build_entries(taken, &lineage, &steps, &originals, first)
         }
         None => taken,
     }
 }
 
-/// What of a session we wrote.
+/// The part of a session that we wrote.
 #[derive(Clone, Copy)]
-struct Ours {
+struct WrittenPart {
     file: u16,
     /// How many of its bytes; `None` where records have names, and the lineage tells which.
     size: Option<u64>,
 }
 
-/// What of a session we wrote, and where it came from.
+/// The part of a session that we wrote, and where it came from.
 ///
 /// It is the session's own file, or that of the session which it was forked from by reference; where a file holds
 /// several sessions, it is the session itself.
-fn written_by_us(context: &Context, from: &SourceSession) -> Option<(Ours, Lineage)> {
+fn find_written_part(context: &Context, from: &SourceSession) -> Option<(WrittenPart, Lineage)> {
     let header = &from.header;
     let ours = |journal: &Journal| {
         let is_itself = || (journal.target.session == header.session).then_some(0);
@@ -74,17 +74,18 @@ fn written_by_us(context: &Context, from: &SourceSession) -> Option<(Ours, Linea
         let done = journal.state == State::Done && journal.target.agent == from.agent.facts().id;
         done.then_some(file)
     };
-    let (file, journal) = journal::all(context).into_iter().find_map(|journal| Some((ours(&journal)?, journal)))?;
+    let (file, journal) =
+        journal::read_all(context).into_iter().find_map(|journal| Some((ours(&journal)?, journal)))?;
     if journal.session_key.is_some() {
         let lineage = Lineage::load(context, &journal.id).filter(|lineage| !lineage.written.is_empty())?;
-        return Some((Ours { file: 0, size: None }, lineage));
+        return Some((WrittenPart { file: 0, size: None }, lineage));
     }
     let left = journal.files.iter().find(|left| left.path == journal.session_file)?;
-    let now = Fingerprint::of_file(header.files.get(file)?, Some(left.size)).ok()?;
+    let now = Fingerprint::from_file(header.files.get(file)?, Some(left.size)).ok()?;
     if now != (left.size, left.digest) {
         return None;
     }
-    let ours = Ours { file: u16::try_from(file).ok()?, size: Some(left.size) };
+    let ours = WrittenPart { file: u16::try_from(file).ok()?, size: Some(left.size) };
     Some((ours, Lineage::load(context, &journal.id)?))
 }
 
@@ -98,10 +99,10 @@ enum Step {
 }
 
 /// Goes through the live entries of a session that we wrote.
-struct Walk<'a> {
+struct LineageWalk<'a> {
     lineage: &'a Lineage,
-    ours: Ours,
-    /// What the records say now, where they have names.
+    ours: WrittenPart,
+    /// The digests of the records now, where they have names.
     now: LiveRecords,
     /// Origins by the place of the record that holds them.
     at: BTreeMap<u64, Vec<usize>>,
@@ -113,11 +114,11 @@ struct Walk<'a> {
     next: Option<usize>,
 }
 
-impl<'a> Walk<'a> {
-    fn of(lineage: &'a Lineage, ours: Ours, taken: &[Taken]) -> Self {
+impl<'a> LineageWalk<'a> {
+    fn new(lineage: &'a Lineage, ours: WrittenPart, taken: &[SourceEntry]) -> Self {
         let mut now = LiveRecords::new();
         if ours.size.is_none() {
-            taken.iter().filter(|taken| taken.answer.is_none()).for_each(|taken| note(&mut now, &taken.entry));
+            taken.iter().filter(|taken| taken.answer.is_none()).for_each(|taken| add_digest(&mut now, &taken.entry));
         }
         let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (index, origin) in lineage.origins.iter().enumerate() {
@@ -138,18 +139,18 @@ impl<'a> Walk<'a> {
         file == self.ours.file && is_written
     }
 
-    fn steps(mut self, taken: &[Taken]) -> Vec<Step> {
+    fn into_steps(mut self, taken: &[SourceEntry]) -> Vec<Step> {
         let mut ended = false;
         for (index, taken) in taken.iter().enumerate() {
             let EntryKey { file, offset, .. } = taken.entry.key;
             let ours = self.is_ours(file, offset) && taken.answer.is_none();
             let origins = if ours { self.at.get(&offset).cloned() } else { None };
             match origins {
-                Some(origins) => origins.into_iter().for_each(|origin| self.original(origin)),
+                Some(origins) => origins.into_iter().for_each(|origin| self.push_original(origin)),
                 None if ours => self.pending.push(index),
                 None => {
                     if !ended {
-                        self.end();
+                        self.end_written();
                         ended = true;
                     }
                     self.steps.push(Step::Keep(index));
@@ -157,25 +158,25 @@ impl<'a> Walk<'a> {
             }
         }
         if !ended {
-            self.end();
+            self.end_written();
         }
-        self.flush();
+        self.flush_pending();
         self.steps
     }
 
-    fn original(&mut self, origin: usize) {
+    fn push_original(&mut self, origin: usize) {
         if !self.done.insert(origin) {
             return;
         }
-        self.fill(origin);
-        self.flush();
+        self.fill_gap(origin);
+        self.flush_pending();
         self.steps.push(Step::Original(origin));
         self.next = Some(origin + 1);
     }
 
     /// Puts in what was not written between two neighbours that are both alive: reasoning that only its own agent can
     /// use, or the older part that an outline stood for.
-    fn fill(&mut self, until: usize) {
+    fn fill_gap(&mut self, until: usize) {
         let Some(next) = self.next.take().filter(|next| *next < until) else { return };
         let unwritten = self.lineage.origins[next..until].iter().all(|origin| origin.at.is_empty());
         // At the very beginning, what was left out was left for an outline; if that is gone, so is the older part.
@@ -187,16 +188,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What we wrote ends here.
-    fn end(&mut self) {
+    /// Ends the part that we wrote.
+    fn end_written(&mut self) {
         if !self.steps.is_empty() {
-            self.fill(self.lineage.origins.len());
+            self.fill_gap(self.lineage.origins.len());
         }
-        self.flush();
+        self.flush_pending();
         self.next = None;
     }
 
-    fn flush(&mut self) {
+    fn flush_pending(&mut self) {
         self.steps.extend(self.pending.drain(..).map(Step::Keep));
     }
 }
@@ -205,7 +206,11 @@ impl<'a> Walk<'a> {
 type Originals = BTreeMap<usize, Entry>;
 
 /// Reads the originals, each of their sessions once. `None` where one of them is not what it was.
-fn fetch(agents: &[&'static dyn Agent], lineage: &Lineage, steps: &[Step]) -> Option<(Vec<SourceSession>, Originals)> {
+fn fetch_originals(
+    agents: &[&'static dyn Agent],
+    lineage: &Lineage,
+    steps: &[Step],
+) -> Option<(Vec<SourceSession>, Originals)> {
     let mut wanted: Vec<BTreeMap<EntryKey, Vec<usize>>> = vec![BTreeMap::new(); lineage.ancestors.len()];
     for step in steps {
         if let Step::Original(index) = step {
@@ -216,7 +221,7 @@ fn fetch(agents: &[&'static dyn Agent], lineage: &Lineage, steps: &[Step]) -> Op
     let mut entries = BTreeMap::new();
     let mut found = Vec::new();
     for (ancestor, wanted) in lineage.ancestors.iter().zip(wanted) {
-        let (from, some) = read(agents, ancestor, &wanted)?;
+        let (from, some) = read_ancestor(agents, ancestor, &wanted)?;
         found.push(from);
         for (key, indices) in wanted {
             for index in indices {
@@ -230,10 +235,10 @@ fn fetch(agents: &[&'static dyn Agent], lineage: &Lineage, steps: &[Step]) -> Op
 
 /// An answer is checked by its text, which is not in the source; its call is there or it is not.
 fn is_same(entry: &Entry, origin: &Origin) -> bool {
-    origin.answer.is_some() || check(entry) == origin.check
+    origin.answer.is_some() || fingerprint_entry(entry) == origin.check
 }
 
-fn read(
+fn read_ancestor(
     agents: &[&'static dyn Agent],
     ancestor: &Ancestor,
     wanted: &BTreeMap<EntryKey, Vec<usize>>,
@@ -243,31 +248,31 @@ fn read(
         None => *agents.iter().find(|agent| agent.facts().id == ancestor.agent)?,
     };
     let source = Source { path: ancestor.path.clone(), key: ancestor.key.clone() };
-    let mut picked = Picked { header: Header::default(), wanted, entries: BTreeMap::new() };
+    let mut picked = EntryPicker { header: Header::default(), wanted, entries: BTreeMap::new() };
     // A source that nothing is wanted from any more may be gone.
     if !wanted.is_empty() {
         // A file of many sessions changes with each of them; the entries themselves are compared anyway.
         (ancestor.key.is_some() || ancestor.files.iter().all(is_unchanged)).then_some(())?;
-        agent.read(&source, &Bookmark::Start, &mut picked).ok()?;
+        agent.read_session(&source, &Bookmark::Start, &mut picked).ok()?;
     }
     picked.header.agent = agent.facts().id;
     Some((SourceSession { agent, source, header: picked.header }, picked.entries))
 }
 
-fn is_unchanged(file: &TakenFrom) -> bool {
+fn is_unchanged(file: &SourceFile) -> bool {
     let long = fs_err::metadata(&file.path).is_ok_and(|metadata| metadata.len() >= file.length);
-    let head = Fingerprint::of_file(&file.path, Some(HEAD.min(file.length)));
+    let head = Fingerprint::from_file(&file.path, Some(HEAD_BYTES.min(file.length)));
     long && head.is_ok_and(|(_, head)| head == file.head)
 }
 
 /// Keeps the entries that are wanted, and no others.
-struct Picked<'a> {
+struct EntryPicker<'a> {
     header: Header,
     wanted: &'a BTreeMap<EntryKey, Vec<usize>>,
     entries: BTreeMap<EntryKey, Entry>,
 }
 
-impl Sink for Picked<'_> {
+impl Sink for EntryPicker<'_> {
     fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
         self.header.learn(fact);
         ControlFlow::Continue(())
@@ -285,13 +290,19 @@ impl Sink for Picked<'_> {
         ControlFlow::Continue(())
     }
 
-    fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
+    fn reject(&mut self, _rejected: RejectedRecord) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-fn build(taken: Vec<Taken>, lineage: &Lineage, steps: &[Step], originals: &Originals, first: usize) -> Vec<Taken> {
-    let mut own: Vec<Option<Taken>> = taken.into_iter().map(Some).collect();
+fn build_entries(
+    taken: Vec<SourceEntry>,
+    lineage: &Lineage,
+    steps: &[Step],
+    originals: &Originals,
+    first: usize,
+) -> Vec<SourceEntry> {
+    let mut own: Vec<Option<SourceEntry>> = taken.into_iter().map(Some).collect();
     let mut built = Vec::with_capacity(steps.len());
     for step in steps {
         match step {
@@ -301,8 +312,8 @@ fn build(taken: Vec<Taken>, lineage: &Lineage, steps: &[Step], originals: &Origi
                 let from = first + origin.from;
                 let entry = originals.get(index);
                 built.extend(entry.and_then(|entry| match &origin.answer {
-                    Some(text) => answered(entry, text, from),
-                    None => Some(Taken { entry: entry.clone(), from, answer: None }),
+                    Some(text) => client_answer(entry, text, from),
+                    None => Some(SourceEntry { entry: entry.clone(), from, answer: None }),
                 }));
             }
         }

@@ -4,28 +4,28 @@ use std::ops::{ControlFlow, Range};
 
 use carryover_agents::formats::jsonl;
 use carryover_agents::{Agent, AgentError, Bookmark, Sink, Source};
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Rejected, Transcript, TranscriptBuilder};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, RejectedRecord, Transcript, TranscriptBuilder};
 
-use crate::sessions::list::Listed;
+use crate::sessions::list::ListedSession;
 
 /// Reads a session; entries that are not live are reduced to their positions unless everything is to be kept.
-pub fn transcript(listed: &Listed, keep_everything: bool) -> Result<Transcript, AgentError> {
-    of_source(listed.agent, &listed.found.source, keep_everything)
+pub fn full_transcript(listed: &ListedSession, keep_everything: bool) -> Result<Transcript, AgentError> {
+    transcript_from_source(listed.agent, &listed.found.source, keep_everything)
 }
 
-fn of_source(agent: &dyn Agent, source: &Source, keep_everything: bool) -> Result<Transcript, AgentError> {
+fn transcript_from_source(agent: &dyn Agent, source: &Source, keep_everything: bool) -> Result<Transcript, AgentError> {
     let mut builder = TranscriptBuilder::new(agent.facts().id);
     if keep_everything {
         builder = builder.keeping_everything();
     }
-    let end = agent.read(source, &Bookmark::Start, &mut builder)?;
+    let end = agent.read_session(source, &Bookmark::Start, &mut builder)?;
     let mut transcript = builder.finish();
     transcript.rejected.extend(torn_record(source, &end));
     Ok(transcript)
 }
 
-/// What stands behind the last whole line of a log: its client is still at it, or was stopped in the midst of it.
-pub(crate) fn torn_record(source: &Source, end: &Bookmark) -> Option<Rejected> {
+/// The rest behind the last whole line of a log: its client is still at it, or was stopped in the midst of it.
+pub(crate) fn torn_record(source: &Source, end: &Bookmark) -> Option<RejectedRecord> {
     if source.path.extension().is_none_or(|extension| extension != "jsonl") {
         return None;
     }
@@ -37,46 +37,46 @@ pub(crate) fn torn_record(source: &Source, end: &Bookmark) -> Option<Rejected> {
     let Range { start: offset, end } = rest.ok()??;
     let length = u32::try_from(end - offset).unwrap_or(u32::MAX);
     let key = EntryKey { file: 0, offset, part: 0, length };
-    Some(Rejected { key, reason: "it is not whole: its client is at it, or was stopped" })
+    Some(RejectedRecord { key, reason: "it is not whole: its client is at it, or was stopped" })
 }
 
-/// What the beginning of a session tells.
+/// Facts from the beginning of a session.
 #[derive(Default)]
-pub(crate) struct Beginning {
+pub(crate) struct SessionStart {
     pub(crate) header: Header,
     /// Something in it is understood.
-    pub(crate) known: bool,
+    pub(crate) is_known: bool,
     n_entries: usize,
 }
 
 /// Reads the beginning of a session and no more: a loose file may be large, and is read whole when it is carried.
-pub(crate) fn beginning(agent: &dyn Agent, source: &Source) -> Result<Beginning, AgentError> {
-    let mut beginning = Beginning::default();
-    agent.read(source, &Bookmark::Start, &mut beginning)?;
+pub(crate) fn session_start(agent: &dyn Agent, source: &Source) -> Result<SessionStart, AgentError> {
+    let mut beginning = SessionStart::default();
+    agent.read_session(source, &Bookmark::Start, &mut beginning)?;
     Ok(beginning)
 }
 
-impl Sink for Beginning {
+impl Sink for SessionStart {
     fn learn(&mut self, fact: Fact) -> ControlFlow<()> {
         self.header.learn(fact);
         ControlFlow::Continue(())
     }
 
     fn put(&mut self, entry: Entry) -> ControlFlow<()> {
-        const ENOUGH: usize = 200;
+        const MAX_ENTRIES: usize = 200;
         if let Some(at) = entry.at {
-            self.header.saw(at);
+            self.header.note_time(at);
         }
-        self.known |= !matches!(entry.body, Body::Opaque(_));
+        self.is_known |= !matches!(entry.body, Body::Opaque(_));
         self.n_entries += 1;
-        if self.n_entries < ENOUGH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if self.n_entries < MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     fn retract(&mut self, _from: EntryKey) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    fn reject(&mut self, _rejected: Rejected) -> ControlFlow<()> {
+    fn reject(&mut self, _rejected: RejectedRecord) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

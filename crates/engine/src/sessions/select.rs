@@ -3,23 +3,23 @@
 use std::path::{Path, PathBuf};
 
 use carryover_agents::formats::jsonl;
-use carryover_agents::{AGENTS, Agent, AgentError, Found, Liveness, Source, Store, captured};
+use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Liveness, Source, Store, captured};
 use carryover_core::transcript::SessionId;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
 use crate::context::Context;
-use crate::sessions::list::{Failure, Filter, Listed, Listing, list_among, stores};
+use crate::sessions::list::{Failure, Filter, ListedSession, Listing, agent_stores, list_among};
 use crate::sessions::project;
 use crate::sessions::read;
 
 /// Shorter words are never taken for the beginning of an id.
-const MIN_PREFIX: usize = 4;
+const MIN_PREFIX_BYTES: usize = 4;
 /// Agents are told from each other by so much of a file.
-const HEAD: u64 = 64 << 10;
-const LONGEST_FIRST_LINE: u64 = 16 << 20;
+const HEAD_BYTES: u64 = 64 << 10;
+const MAX_FIRST_LINE_BYTES: u64 = 16 << 20;
 
-/// What was given on the command line.
+/// The session that was asked for on the command line.
 #[derive(Clone, Default)]
 pub struct Query {
     /// An id, a prefix of one, words of a title, a path, `@last`, or nothing.
@@ -30,7 +30,7 @@ pub struct Query {
 
 /// A session, and why it was picked.
 pub struct Selected {
-    pub session: Listed,
+    pub session: ListedSession,
     /// For the user, where the choice was ours: "newest session of this project".
     pub why: Option<&'static str>,
     /// Stores that could not be read; where the choice was ours, it may be wrong.
@@ -38,7 +38,7 @@ pub struct Selected {
 }
 
 impl Selected {
-    fn new(session: Listed, why: Option<&'static str>) -> Self {
+    fn new(session: ListedSession, why: Option<&'static str>) -> Self {
         Self { session, why, failures: Vec::new() }
     }
 }
@@ -53,7 +53,7 @@ pub enum SelectError {
     NoneHere,
     /// The candidates are listed by whoever shows this.
     #[error("`{words}` fits {} sessions", candidates.len())]
-    Ambiguous { words: String, candidates: Vec<Listed> },
+    Ambiguous { words: String, candidates: Vec<ListedSession> },
     #[error("{} is not a session of any agent that carryover knows", .0.display())]
     NotRecognised(PathBuf),
     #[error("{} could be a session of {}", path.display(), agents.join(" or "))]
@@ -62,14 +62,14 @@ pub enum SelectError {
     Agent(#[from] AgentError),
 }
 
-impl std::fmt::Debug for Listed {
+impl std::fmt::Debug for ListedSession {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} {}", self.agent.facts().id, self.found.id)
     }
 }
 
 /// Finds the session that is meant.
-pub fn select(context: &Context, query: &Query) -> Result<Selected, SelectError> {
+pub fn select_session(context: &Context, query: &Query) -> Result<Selected, SelectError> {
     select_among(AGENTS, context, query)
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn select_among(
     context: &Context,
     query: &Query,
 ) -> Result<Selected, SelectError> {
-    let context = &context.looking_in(query.project.as_deref());
+    let context = &context.with_project(query.project.as_deref());
     let words = query.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
     // Words may name any session; without words only this project's count, unless no project is asked about.
     let filter =
@@ -86,18 +86,18 @@ pub(crate) fn select_among(
     let mut listing = list_among(agents, context, &filter);
     let failures = std::mem::take(&mut listing.failures);
     let selected = match words {
-        None => newest_here(agents, context, query, listing),
-        Some("@last") => last(listing, query),
-        Some(words) => by_words(agents, context, query, &listing, words),
+        None => select_newest_here(agents, context, query, listing),
+        Some("@last") => select_last(listing, query),
+        Some(words) => select_by_words(agents, context, query, &listing, words),
     };
     match selected {
         Ok(selected) => Ok(Selected { failures, ..selected }),
-        Err(error) => Err(blame(failures, error)),
+        Err(error) => Err(prefer_store_failure(failures, error)),
     }
 }
 
-/// What is not found may be in a store that could not be read: then that is what is wrong.
-fn blame(failures: Vec<Failure>, error: SelectError) -> SelectError {
+/// A session that is not found may be in a store that could not be read: then that is the error.
+fn prefer_store_failure(failures: Vec<Failure>, error: SelectError) -> SelectError {
     let is_missing = matches!(error, SelectError::NoAgent | SelectError::NotFound(_) | SelectError::NoneHere);
     match failures.into_iter().next() {
         Some((_, failure)) if is_missing => failure.into(),
@@ -105,22 +105,22 @@ fn blame(failures: Vec<Failure>, error: SelectError) -> SelectError {
     }
 }
 
-fn by_words(
+fn select_by_words(
     agents: &[&'static dyn Agent],
     context: &Context,
     query: &Query,
     listing: &Listing,
     words: &str,
 ) -> Result<Selected, SelectError> {
-    if let Some(selected) = by_id(listing, words)? {
+    if let Some(selected) = select_by_id(listing, words)? {
         return Ok(selected);
     }
-    let here = || context.project(query.project.as_deref()).to_owned();
+    let here = || context.project_or_cwd(query.project.as_deref()).to_owned();
     let path = as_path(words, &context.cwd, &context.env.home);
-    let Some(named) = path.map(|path| by_path(agents, query.agent, &path, &here())) else {
-        return by_title(listing, words);
+    let Some(named) = path.map(|path| select_by_path(agents, query.agent, &path, &here())) else {
+        return select_by_title(listing, words);
     };
-    let titled = by_title(listing, words);
+    let titled = select_by_title(listing, words);
     match named {
         Ok(session) => Ok(Selected::new(session, None)),
         // A file that merely has the name of what was worked on is not what is meant.
@@ -133,7 +133,7 @@ fn by_words(
     }
 }
 
-fn newest_here(
+fn select_newest_here(
     agents: &[&'static dyn Agent],
     context: &Context,
     query: &Query,
@@ -144,32 +144,32 @@ fn newest_here(
         return Ok(Selected::new(session, Some("the newest session of this project")));
     }
     let wanted = |agent: &&&dyn Agent| query.agent.is_none_or(|named| named.facts().id == agent.facts().id);
-    let exists = agents.iter().filter(wanted).any(|agent| !stores(*agent, context).is_empty());
+    let exists = agents.iter().filter(wanted).any(|agent| !agent_stores(*agent, context).is_empty());
     Err(if exists { SelectError::NoneHere } else { SelectError::NoAgent })
 }
 
-fn last(listing: Listing, query: &Query) -> Result<Selected, SelectError> {
+fn select_last(listing: Listing, query: &Query) -> Result<Selected, SelectError> {
     let newest = listing.sessions.into_iter().max_by_key(|session| session.found.updated_at);
     let newest = newest.ok_or(SelectError::NoAgent)?;
     let why = if query.agent.is_some() { "the newest session of this agent" } else { "the newest session of all" };
     Ok(Selected::new(newest, Some(why)))
 }
 
-fn by_id(listing: &Listing, words: &str) -> Result<Option<Selected>, SelectError> {
-    let exact: Vec<&Listed> = listing.sessions.iter().filter(|session| session.found.id.0 == words).collect();
+fn select_by_id(listing: &Listing, words: &str) -> Result<Option<Selected>, SelectError> {
+    let exact: Vec<&ListedSession> = listing.sessions.iter().filter(|session| session.found.id.0 == words).collect();
     if !exact.is_empty() {
-        return one_of(&exact, words).map(Some);
+        return expect_one(&exact, words).map(Some);
     }
-    if words.len() < MIN_PREFIX {
+    if words.len() < MIN_PREFIX_BYTES {
         return Ok(None);
     }
     let lower = words.to_lowercase();
-    let begins = |session: &&Listed| session.found.id.0.to_lowercase().starts_with(&lower);
-    let fitting: Vec<&Listed> = listing.sessions.iter().filter(begins).collect();
-    if fitting.is_empty() { Ok(None) } else { one_of(&fitting, words).map(Some) }
+    let begins = |session: &&ListedSession| session.found.id.0.to_lowercase().starts_with(&lower);
+    let fitting: Vec<&ListedSession> = listing.sessions.iter().filter(begins).collect();
+    if fitting.is_empty() { Ok(None) } else { expect_one(&fitting, words).map(Some) }
 }
 
-fn one_of(fitting: &[&Listed], words: &str) -> Result<Selected, SelectError> {
+fn expect_one(fitting: &[&ListedSession], words: &str) -> Result<Selected, SelectError> {
     match fitting {
         [one] => Ok(Selected::new((*one).clone(), None)),
         several => Err(SelectError::Ambiguous {
@@ -195,27 +195,27 @@ fn is_separated(words: &str) -> bool {
 }
 
 /// The session in a file.
-pub fn in_file(context: &Context, path: &Path) -> Result<Listed, SelectError> {
-    by_path(AGENTS, None, path, context.project(None))
+pub fn session_in_file(context: &Context, path: &Path) -> Result<ListedSession, SelectError> {
+    select_by_path(AGENTS, None, path, context.project_or_cwd(None))
 }
 
-fn by_path(
+fn select_by_path(
     agents: &[&'static dyn Agent],
     named: Option<&'static dyn Agent>,
     path: &Path,
     here: &Path,
-) -> Result<Listed, SelectError> {
-    let head = head(path).map_err(AgentError::from)?;
+) -> Result<ListedSession, SelectError> {
+    let head = read_head(path).map_err(AgentError::from)?;
     let wanted = agents.iter().copied().filter(|agent| named.is_none_or(|named| named.facts().id == agent.facts().id));
     let mut fitting: Vec<(&'static dyn Agent, Source)> =
         wanted.filter(|agent| agent.recognises(path, &head)).map(|agent| (agent, Source::file(path))).collect();
     let captured = if fitting.is_empty() { captured::recognise(path, &head)? } else { None };
     if let Some(reader) = captured.filter(|reader| named.is_none_or(|named| named.facts().id == reader.facts().id)) {
-        return loose((reader, Source { path: path.to_owned(), key: None }), path, here);
+        return list_loose_file((reader, Source { path: path.to_owned(), key: None }), path, here);
     }
     match fitting.len() {
         0 => Err(SelectError::NotRecognised(path.to_owned())),
-        1 => loose(fitting.remove(0), path, here),
+        1 => list_loose_file(fitting.remove(0), path, here),
         _ => Err(SelectError::SeveralAgents {
             path: path.to_owned(),
             agents: fitting.iter().map(|(agent, _)| agent.facts().id).collect(),
@@ -225,24 +225,28 @@ fn by_path(
 
 /// The first bytes, as an agent's `recognise` wants them: what is inside of a compressed log, and a first line that is
 /// whole, however much the user pasted into the first prompt.
-fn head(path: &Path) -> std::io::Result<Vec<u8>> {
-    let head = jsonl::read_head(path, HEAD)?;
-    if head.contains(&b'\n') || (head.len() as u64) < HEAD {
+fn read_head(path: &Path) -> std::io::Result<Vec<u8>> {
+    let head = jsonl::read_head(path, HEAD_BYTES)?;
+    if head.contains(&b'\n') || (head.len() as u64) < HEAD_BYTES {
         Ok(head)
     } else {
-        jsonl::read_head(path, LONGEST_FIRST_LINE)
+        jsonl::read_head(path, MAX_FIRST_LINE_BYTES)
     }
 }
 
 /// A loose file has no index beside it: what a listing would show is read from the file itself.
-fn loose((agent, source): (&'static dyn Agent, Source), path: &Path, here: &Path) -> Result<Listed, SelectError> {
-    let beginning = read::beginning(agent, &source)?;
+fn list_loose_file(
+    (agent, source): (&'static dyn Agent, Source),
+    path: &Path,
+    here: &Path,
+) -> Result<ListedSession, SelectError> {
+    let beginning = read::session_start(agent, &source)?;
     let header = &beginning.header;
     let fallback = || SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
     let id = if header.session.0.is_empty() { fallback() } else { header.session.clone() };
     let project = header.project.clone();
-    let here = project.as_deref().is_some_and(|project| project::Here::of(here).holds(project));
-    let found = Found {
+    let here = project.as_deref().is_some_and(|project| project::ProjectMatcher::new(here).matches(project));
+    let found = FoundSession {
         id,
         title: header.title.clone(),
         project,
@@ -253,23 +257,24 @@ fn loose((agent, source): (&'static dyn Agent, Source), path: &Path, here: &Path
         bytes: fs_err::metadata(path).map_err(AgentError::from)?.len(),
         model: header.model.clone(),
         live: Liveness::Unknown,
-        drifted: !beginning.known,
+        drifted: !beginning.is_known,
         source,
     };
     let root = path.parent().unwrap_or(path).to_owned();
-    Ok(Listed { agent, store: Store { root }, found, here })
+    Ok(ListedSession { agent, store: Store { root }, found, here })
 }
 
 /// Titles that hold the words win over titles that only resemble them.
-fn by_title(listing: &Listing, words: &str) -> Result<Selected, SelectError> {
+fn select_by_title(listing: &Listing, words: &str) -> Result<Selected, SelectError> {
     let lower = words.to_lowercase();
-    let title = |session: &Listed| session.found.title.as_deref().unwrap_or_default().to_lowercase();
-    let mut fitting: Vec<&Listed> = listing.sessions.iter().filter(|session| title(session).contains(&lower)).collect();
+    let title = |session: &ListedSession| session.found.title.as_deref().unwrap_or_default().to_lowercase();
+    let mut fitting: Vec<&ListedSession> =
+        listing.sessions.iter().filter(|session| title(session).contains(&lower)).collect();
     if fitting.is_empty() {
-        fitting = resembling(listing, words);
+        fitting = rank_similar_titles(listing, words);
     }
     if !fitting.is_empty() {
-        return one_of(&fitting, words);
+        return expect_one(&fitting, words);
     }
     if listing.sessions.is_empty() {
         return Err(SelectError::NoAgent);
@@ -278,11 +283,11 @@ fn by_title(listing: &Listing, words: &str) -> Result<Selected, SelectError> {
 }
 
 /// Sessions whose titles resemble the words, best first; ones that are far behind the best are left out.
-fn resembling<'a>(listing: &'a Listing, words: &str) -> Vec<&'a Listed> {
+fn rank_similar_titles<'a>(listing: &'a Listing, words: &str) -> Vec<&'a ListedSession> {
     let mut matcher = Matcher::new(Config::DEFAULT);
     let pattern = Pattern::parse(words, CaseMatching::Ignore, Normalization::Smart);
     let mut buffer = Vec::new();
-    let mut scored: Vec<(u32, &Listed)> = Vec::new();
+    let mut scored: Vec<(u32, &ListedSession)> = Vec::new();
     for session in &listing.sessions {
         let title = session.found.title.as_deref().unwrap_or_default();
         let haystack = nucleo_matcher::Utf32Str::new(title, &mut buffer);

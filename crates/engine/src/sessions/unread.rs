@@ -8,15 +8,15 @@ use std::path::Path;
 use carryover_agents::Agent;
 use carryover_agents::formats::sqlite;
 use carryover_core::distill::History;
-use carryover_core::plain::plain;
+use carryover_core::plain::strip_hidden;
 use carryover_core::transcript::surplus::MAX_NOTED;
-use carryover_core::transcript::{Header, Rejected, Transcript};
+use carryover_core::transcript::{Header, RejectedRecord, Transcript};
 use serde::Serialize;
 
-use super::drift::{name_kind, name_kinds, unknown_kinds};
+use super::drift::{count_unknown_kinds, name_kind, name_kinds};
 
 /// How many places are named; a file may be damaged from end to end.
-const NAMED: usize = 100;
+const MAX_RECORDS_NAMED: usize = 100;
 
 /// The records that could not be read. Shown, it is a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -45,24 +45,27 @@ pub struct UnreadRecord {
 }
 
 impl Unread {
-    /// What of a transcript was not read or not understood.
-    pub fn of_transcript(agent: &dyn Agent, transcript: &Transcript) -> Self {
-        Self { unknown_kinds: unknown_kinds(agent, transcript), ..Self::of(&transcript.header, &transcript.rejected) }
+    /// The records of a transcript that were not read or not understood.
+    pub fn from_transcript(agent: &dyn Agent, transcript: &Transcript) -> Self {
+        Self {
+            unknown_kinds: count_unknown_kinds(agent, transcript),
+            ..Self::from_rejected(&transcript.header, &transcript.rejected)
+        }
     }
 
     /// The same of a history.
-    pub fn of_history(history: &History) -> Self {
+    pub fn from_history(history: &History) -> Self {
         let unknown_kinds = history.unknown_kinds.clone();
-        Self { unknown_kinds, ..Self::of(&history.header, &history.rejected) }
+        Self { unknown_kinds, ..Self::from_rejected(&history.header, &history.rejected) }
     }
 
-    fn of(header: &Header, rejected: &[Rejected]) -> Self {
-        let records = rejected.iter().take(NAMED).map(|rejected| {
-            let Rejected { key, reason } = *rejected;
+    fn from_rejected(header: &Header, rejected: &[RejectedRecord]) -> Self {
+        let records = rejected.iter().take(MAX_RECORDS_NAMED).map(|rejected| {
+            let RejectedRecord { key, reason } = *rejected;
             let path = header.files.get(usize::from(key.file)).or(header.files.first());
             UnreadRecord {
                 path: path.map_or_else(String::new, |path| path.display().to_string()),
-                byte: path.filter(|path| is_byte_of(path, key.offset)).map(|_| key.offset),
+                byte: path.filter(|path| is_byte_offset(path, key.offset)).map(|_| key.offset),
                 entry: key.reference().to_string(),
                 reason,
             }
@@ -82,11 +85,11 @@ impl Unread {
     /// For the user, where there is something to tell.
     pub fn warnings(&self) -> Vec<String> {
         let unread = (!self.is_empty()).then(|| self.to_string());
-        unread.into_iter().chain(self.unknown()).collect()
+        unread.into_iter().chain(self.describe_unknown()).collect()
     }
 
     /// Records that are not understood, in a sentence.
-    pub fn unknown(&self) -> Option<String> {
+    pub fn describe_unknown(&self) -> Option<String> {
         let count = self.n_unknown();
         let noun = if count == 1 { "record is of a kind" } else { "records are of kinds" };
         let named = self.unknown_kinds.iter().map(|(kind, count)| (name_kind(kind), *count)).collect();
@@ -109,12 +112,12 @@ impl fmt::Display for Unread {
             Some(byte) => write!(out, ": {first}at byte {byte}")?,
             None => write!(out, ": {first}is entry {entry}")?,
         }
-        write!(out, " of {} ({reason})", plain(path))
+        write!(out, " of {} ({reason})", strip_hidden(path))
     }
 }
 
 /// Whether the place of a record is one in its file: in a database, it is a name or a number.
-fn is_byte_of(path: &Path, offset: u64) -> bool {
+fn is_byte_offset(path: &Path, offset: u64) -> bool {
     let Ok(mut file) = fs_err::File::open(path) else { return false };
     let is_inside = file.metadata().is_ok_and(|metadata| offset < metadata.len());
     let mut head = [0; sqlite::MAGIC.len()];

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent, AgentError};
-use carryover_core::live::{self, Alive};
+use carryover_core::live::{self, LiveItem};
 use carryover_core::transcript::{Body, Entry, Transcript, text_of};
 
-use super::importing::{self, Importing};
+use super::importing::{self, ImportingDisk};
 use super::world::World;
 use crate::carry::resume::{Report, ResumeError, resume_among};
-use crate::sessions::list::Listed;
+use crate::sessions::list::ListedSession;
 use crate::sessions::read;
-use crate::sessions::select::{Query, SelectError, select};
+use crate::sessions::select::{Query, SelectError, select_session};
 use crate::write::journal;
-use crate::write::undo::{UndoError, undo};
+use crate::write::undo::{UndoError, undo_resume};
 
-pub(super) fn fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
+pub(super) fn list_fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
     let folder = agent.facts().id.replace('-', "_");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(folder).join("fixtures");
     let files = fs_err::read_dir(path).unwrap().map(|file| file.unwrap().path());
@@ -27,37 +27,37 @@ pub(super) fn fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
 }
 
 /// A copy of a fixture, as if it had been made in the world's project.
-fn moved_in(world: &World, path: &Path) -> Option<PathBuf> {
+fn copy_fixture(world: &World, path: &Path) -> Option<PathBuf> {
     let name = path.file_name().unwrap().to_string_lossy();
     let text = fs_err::read_to_string(path).unwrap();
-    let copy = world.write(&format!("in/{name}"), &text);
+    let copy = world.write_file(&format!("in/{name}"), &text);
     let query = Query { words: Some(copy.display().to_string()), ..Query::default() };
-    let project = match select(&world.context, &query) {
+    let project = match select_session(&world.context, &query) {
         Ok(selected) => selected.session.found.project,
         Err(SelectError::Agent(AgentError::MissingBase { .. })) => return None,
         Err(error) => panic!("{}: {error}", path.display()),
     };
     let Some(project) = project else { return Some(copy) };
     let here = world.path("project").display().to_string();
-    Some(world.write(&format!("in/{name}"), &text.replace(&project.display().to_string(), &here)))
+    Some(world.write_file(&format!("in/{name}"), &text.replace(&project.display().to_string(), &here)))
 }
 
-fn opened(world: &World, words: &str) -> Listed {
+fn open_session(world: &World, words: &str) -> ListedSession {
     let query = Query { words: Some(words.to_owned()), ..Query::default() };
-    select(&world.context, &query).unwrap().session
+    select_session(&world.context, &query).unwrap().session
 }
 
 /// Carries a session over; one with nothing in it or without its base is no matter of this test.
-fn carried(world: &mut World, words: &str, target: &'static dyn Agent) -> Option<Report> {
+fn carry_over(world: &mut World, words: &str, target: &'static dyn Agent) -> Option<Report> {
     world.context.seed += (1 << 96) + 1;
     let query = Query { words: Some(words.to_owned()), ..Query::default() };
-    let session = match select(&world.context, &query) {
+    let session = match select_session(&world.context, &query) {
         Ok(selected) => selected.session,
         Err(SelectError::Agent(AgentError::MissingBase { .. })) => return None,
         Err(error) => panic!("{words}: {error}"),
     };
-    let disk = &mut Importing { is_broken: false };
-    match resume_among(AGENTS, disk, &world.context, &session, &World::options(target)) {
+    let disk = &mut ImportingDisk { is_broken: false };
+    match resume_among(AGENTS, disk, &world.context, &session, &World::resume_options(target)) {
         Ok(report) => Some(report),
         Err(ResumeError::Empty(_) | ResumeError::Agent(AgentError::MissingBase { .. })) => None,
         Err(error) => panic!("{words} to {}: {error}", target.facts().id),
@@ -69,17 +69,17 @@ fn words_for(report: &Report) -> String {
     report.files.first().map_or_else(|| report.session.0.clone(), |file| file.display().to_string())
 }
 
-fn words_of(path: &Path) -> String {
+fn path_words(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What the model would see, with names of calls replaced by their order.
+/// The live context, with names of calls replaced by their order.
 fn context_of(world: &World, words: &str) -> Vec<String> {
-    let listed = opened(world, words);
-    let transcript: Transcript = read::transcript(&listed, true).unwrap();
+    let listed = open_session(world, words);
+    let transcript: Transcript = read::full_transcript(&listed, true).unwrap();
     let mut names: Vec<String> = Vec::new();
     let mut said = Vec::new();
-    for alive in live::resolve(&transcript) {
+    for alive in live::resolve_context(&transcript) {
         let mut number = |id: &str| {
             let known = names.iter().position(|name| name == id);
             known.unwrap_or_else(|| {
@@ -88,15 +88,15 @@ fn context_of(world: &World, words: &str) -> Vec<String> {
             })
         };
         let index = match alive {
-            Alive::Entry(index) => index,
-            Alive::Answer { text, call } => {
+            LiveItem::Entry(index) => index,
+            LiveItem::Answer { text, call } => {
                 let Body::Call(call) = &transcript.entries[call].body else { continue };
                 said.push(format!("outcome {} {text}", number(&call.id.0)));
                 continue;
             }
         };
         said.push(match &transcript.entries[index].body {
-            Body::Call(call) => format!("call {} {} {}", number(&call.id.0), call.tool, call.input.value()),
+            Body::Call(call) => format!("call {} {} {}", number(&call.id.0), call.tool, call.input.to_value()),
             Body::Outcome(outcome) => format!("outcome {} {}", number(&outcome.call.0), text_of(&outcome.parts)),
             Body::Reasoning(reasoning) => format!("reasoning {}", reasoning.text),
             body => format!("{} {}", body.kind(), text_of(body.parts())),
@@ -108,23 +108,23 @@ fn context_of(world: &World, words: &str) -> Vec<String> {
 #[test]
 fn every_fixture_goes_everywhere_and_undo_leaves_no_trace() {
     for source in AGENTS {
-        for path in fixtures(*source) {
+        for path in list_fixtures(*source) {
             for target in AGENTS {
                 let mut world = World::with_clients(&[*target]);
                 // An agent may write beside the session that it is given.
-                let Some(path) = moved_in(&world, &path) else { continue };
-                let mut before = world.tree();
-                if let Some(report) = carried(&mut world, &words_of(&path), *target) {
-                    assert!(undo(&world.context, None, false).unwrap().warnings.is_empty());
+                let Some(path) = copy_fixture(&world, &path) else { continue };
+                let mut before = world.read_tree();
+                if let Some(report) = carry_over(&mut world, &path_words(&path), *target) {
+                    assert!(undo_resume(&world.context, None, false).unwrap().warnings.is_empty());
                     // A client that takes sessions in itself makes a store of its own when it is first started.
                     if report.files.is_empty() {
-                        before = world.tree();
-                        carried(&mut world, &words_of(&path), *target).unwrap();
-                        assert!(world.tree() != before);
-                        assert!(undo(&world.context, None, false).unwrap().warnings.is_empty());
+                        before = world.read_tree();
+                        carry_over(&mut world, &path_words(&path), *target).unwrap();
+                        assert!(world.read_tree() != before);
+                        assert!(undo_resume(&world.context, None, false).unwrap().warnings.is_empty());
                     }
                 }
-                assert_eq!(world.tree(), before, "{} to {}", path.display(), target.facts().id);
+                assert_eq!(world.read_tree(), before, "{} to {}", path.display(), target.facts().id);
             }
         }
     }
@@ -134,14 +134,14 @@ fn every_fixture_goes_everywhere_and_undo_leaves_no_trace() {
 fn there_and_back_the_model_sees_the_same() {
     let mut tried = 0;
     for source in AGENTS {
-        for path in fixtures(*source) {
+        for path in list_fixtures(*source) {
             for target in AGENTS.iter().filter(|target| target.facts().id != source.facts().id) {
                 let mut world = World::with_clients(&[*source, *target]);
-                let Some(path) = moved_in(&world, &path) else { continue };
-                let Some(over) = carried(&mut world, &words_of(&path), *target) else { continue };
-                let back = carried(&mut world, &words_for(&over), *source).unwrap();
+                let Some(path) = copy_fixture(&world, &path) else { continue };
+                let Some(over) = carry_over(&mut world, &path_words(&path), *target) else { continue };
+                let back = carry_over(&mut world, &words_for(&over), *source).unwrap();
                 let name = format!("{} by {}", path.display(), target.facts().id);
-                assert_eq!(context_of(&world, &words_for(&back)), context_of(&world, &words_of(&path)), "{name}");
+                assert_eq!(context_of(&world, &words_for(&back)), context_of(&world, &path_words(&path)), "{name}");
                 tried += 1;
             }
         }
@@ -152,17 +152,17 @@ fn there_and_back_the_model_sees_the_same() {
 #[test]
 fn the_same_agent_sees_the_same_again() {
     for source in AGENTS {
-        for path in fixtures(*source) {
+        for path in list_fixtures(*source) {
             let mut world = World::with_clients(&[*source]);
-            let Some(path) = moved_in(&world, &path) else { continue };
-            let Some(again) = carried(&mut world, &words_of(&path), *source) else { continue };
+            let Some(path) = copy_fixture(&world, &path) else { continue };
+            let Some(again) = carry_over(&mut world, &path_words(&path), *source) else { continue };
             assert_eq!(
                 context_of(&world, &words_for(&again)),
-                context_of(&world, &words_of(&path)),
+                context_of(&world, &path_words(&path)),
                 "{}",
                 path.display()
             );
-            assert!(journal::names(&world.context).len() == 1);
+            assert!(journal::list_ids(&world.context).len() == 1);
         }
     }
 }
@@ -173,14 +173,19 @@ fn a_sealed_summary_is_named_as_lost() {
     let is_sealed = |entry: &Entry| matches!(&entry.body, Body::Summary(parts) if parts.is_empty());
     let mut tried = 0;
     for source in AGENTS {
-        for path in fixtures(*source) {
+        for path in list_fixtures(*source) {
             let mut world = World::with_clients(AGENTS);
-            let Some(path) = moved_in(&world, &path) else { continue };
-            if !read::transcript(&opened(&world, &words_of(&path)), true).unwrap().entries.iter().any(is_sealed) {
+            let Some(path) = copy_fixture(&world, &path) else { continue };
+            if !read::full_transcript(&open_session(&world, &path_words(&path)), true)
+                .unwrap()
+                .entries
+                .iter()
+                .any(is_sealed)
+            {
                 continue;
             }
             for target in AGENTS {
-                let report = carried(&mut world, &words_of(&path), *target).unwrap();
+                let report = carry_over(&mut world, &path_words(&path), *target).unwrap();
                 let is_lost = report.lost.iter().any(|loss| loss.what == "summary" && loss.count == 1);
                 assert_eq!(is_lost, source.facts().id != target.facts().id, "{}", path.display());
                 tried += 1;
@@ -195,11 +200,11 @@ fn with_commands() -> Vec<(World, PathBuf, &'static dyn Agent)> {
     let mut found = Vec::new();
     for target in AGENTS {
         let other = AGENTS.iter().find(|source| source.facts().id != target.facts().id).unwrap();
-        let path = fixtures(*other).into_iter().next().unwrap();
+        let path = list_fixtures(*other).into_iter().next().unwrap();
         let mut world = World::with_clients(&[*target]);
-        let path = moved_in(&world, &path).unwrap();
-        if carried(&mut world, &words_of(&path), *target).is_some_and(|report| report.files.is_empty()) {
-            undo(&world.context, None, false).unwrap();
+        let path = copy_fixture(&world, &path).unwrap();
+        if carry_over(&mut world, &path_words(&path), *target).is_some_and(|report| report.files.is_empty()) {
+            undo_resume(&world.context, None, false).unwrap();
             found.push((world, path, *target));
         }
     }
@@ -210,48 +215,48 @@ fn with_commands() -> Vec<(World, PathBuf, &'static dyn Agent)> {
 #[test]
 fn a_command_that_fails_half_way_leaves_nothing() {
     for (world, path, target) in with_commands() {
-        let before = world.tree();
-        let session = opened(&world, &words_of(&path));
-        let disk = &mut Importing { is_broken: true };
-        let result = resume_among(AGENTS, disk, &world.context, &session, &World::options(target));
+        let before = world.read_tree();
+        let session = open_session(&world, &path_words(&path));
+        let disk = &mut ImportingDisk { is_broken: true };
+        let result = resume_among(AGENTS, disk, &world.context, &session, &World::resume_options(target));
         assert!(matches!(result, Err(ResumeError::Run { .. })));
-        assert_eq!(world.tree(), before);
-        assert!(journal::all(&world.context).iter().all(|journal| journal.state == journal::State::Undone));
+        assert_eq!(world.read_tree(), before);
+        assert!(journal::read_all(&world.context).iter().all(|journal| journal.state == journal::State::Undone));
     }
 }
 
 #[test]
 fn a_client_that_is_needed_and_missing_is_named() {
     for (world, path, target) in with_commands() {
-        let before = world.tree();
+        let before = world.read_tree();
         world.uninstall(target);
-        let session = opened(&world, &words_of(&path));
-        let disk = &mut Importing { is_broken: false };
-        let error = resume_among(AGENTS, disk, &world.context, &session, &World::options(target)).unwrap_err();
+        let session = open_session(&world, &path_words(&path));
+        let disk = &mut ImportingDisk { is_broken: false };
+        let error = resume_among(AGENTS, disk, &world.context, &session, &World::resume_options(target)).unwrap_err();
         let told = error.to_string();
         assert!(told.contains("not installed") && told.contains(target.facts().name), "{told}");
-        assert_eq!(world.tree(), before);
+        assert_eq!(world.read_tree(), before);
     }
 }
 
 #[test]
 fn rows_that_somebody_went_on_in_are_not_taken_back() {
     for (mut world, path, target) in with_commands() {
-        let before = world.tree();
-        let report = carried(&mut world, &words_of(&path), target).unwrap();
-        let rows = journal::all(&world.context).remove(0).rows;
-        importing::go_on(&rows, &report.session.0);
-        assert!(matches!(undo(&world.context, None, false), Err(UndoError::Used { .. })));
-        undo(&world.context, None, true).unwrap();
-        assert_eq!(world.tree(), before);
+        let before = world.read_tree();
+        let report = carry_over(&mut world, &path_words(&path), target).unwrap();
+        let rows = journal::read_all(&world.context).remove(0).rows;
+        importing::append_message(&rows, &report.session.0);
+        assert!(matches!(undo_resume(&world.context, None, false), Err(UndoError::Used { .. })));
+        undo_resume(&world.context, None, true).unwrap();
+        assert_eq!(world.read_tree(), before);
     }
 }
 
 #[test]
 fn the_same_session_again_takes_the_place_of_unused_rows() {
     for (mut world, path, target) in with_commands() {
-        let first = carried(&mut world, &words_of(&path), target).unwrap();
-        let second = carried(&mut world, &words_of(&path), target).unwrap();
+        let first = carry_over(&mut world, &path_words(&path), target).unwrap();
+        let second = carry_over(&mut world, &path_words(&path), target).unwrap();
         assert_eq!(second.superseded, Some(first.session.0));
     }
 }
@@ -260,12 +265,12 @@ fn the_same_session_again_takes_the_place_of_unused_rows() {
 #[test]
 fn rows_that_were_changed_are_carried_as_they_are() {
     for (mut world, path, target) in with_commands() {
-        let over = carried(&mut world, &words_of(&path), target).unwrap();
-        let rows = journal::all(&world.context).remove(0).rows;
-        importing::change(&rows, &over.session.0);
-        let source = opened(&world, &words_of(&path)).agent;
-        let back = carried(&mut world, &words_for(&over), source).unwrap();
-        let (before, after) = (context_of(&world, &words_of(&path)), context_of(&world, &words_for(&back)));
+        let over = carry_over(&mut world, &path_words(&path), target).unwrap();
+        let rows = journal::read_all(&world.context).remove(0).rows;
+        importing::change_last_text(&rows, &over.session.0);
+        let source = open_session(&world, &path_words(&path)).agent;
+        let back = carry_over(&mut world, &words_for(&over), source).unwrap();
+        let (before, after) = (context_of(&world, &path_words(&path)), context_of(&world, &words_for(&back)));
         let differing: Vec<&String> = after.iter().filter(|said| !before.contains(said)).collect();
         assert!(matches!(differing[..], [said] if said.ends_with("SOMETHING ELSE")), "{differing:?}");
     }

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::Run;
+use carryover_agents::VendorCommand;
 #[cfg(unix)]
-use carryover_agents::{Taker, Takes};
+use carryover_agents::{Placement, Target};
 #[cfg(unix)]
 use carryover_core::transcript::SessionId;
 
 use super::fake::{BETA, BOTH};
-use super::world::{World, undo};
+use super::world::{World, undo_fake};
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
 #[cfg(unix)]
@@ -21,49 +21,49 @@ use crate::write::journal::{self, Lines, Rows};
 use crate::write::lines::LinesError;
 use crate::write::rows::RowsError;
 use crate::write::run::RunError;
-use crate::write::undo::{undoable, unfinished, withdraw};
+use crate::write::undo::{list_undoable, list_unfinished, undo_journal};
 
 /// Stops at a step, counted down.
-struct Failing {
-    left: usize,
+struct FailingDisk {
+    steps_left: usize,
     /// Nothing works any more once it has stopped.
     for_good: bool,
     stopped: bool,
 }
 
-impl Failing {
-    fn step(&mut self) -> io::Result<()> {
+impl FailingDisk {
+    fn count_step(&mut self) -> io::Result<()> {
         if self.stopped && self.for_good {
             return Err(io::Error::other("the power is gone"));
         }
-        if self.left == 0 && !self.stopped {
+        if self.steps_left == 0 && !self.stopped {
             self.stopped = true;
             return Err(io::Error::other("no space"));
         }
-        self.left = self.left.saturating_sub(1);
+        self.steps_left = self.steps_left.saturating_sub(1);
         Ok(())
     }
 }
 
-impl Disk for Failing {
+impl Disk for FailingDisk {
     fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.step()?;
+        self.count_step()?;
         RealDisk.write_own(path, bytes)
     }
 
-    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
-        self.step()?;
-        RealDisk.rewrite(path, bytes, project)
+    fn replace_shared(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
+        self.count_step()?;
+        RealDisk.replace_shared(path, bytes, project)
     }
 
     fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()> {
-        self.step()?;
+        self.count_step()?;
         RealDisk.create_folder(path, private)
     }
 
     fn stage(&mut self, folder: &Path, mark: &str, new: &NewFile<'_>) -> io::Result<PathBuf> {
         // A crash in the middle leaves half a file.
-        self.step().inspect_err(|_| {
+        self.count_step().inspect_err(|_| {
             if self.for_good {
                 let half = NewFile { bytes: &new.bytes[..new.bytes.len() / 2], ..*new };
                 RealDisk.stage(folder, mark, &half).unwrap();
@@ -73,22 +73,22 @@ impl Disk for Failing {
     }
 
     fn publish(&mut self, staged: &Path, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.count_step()?;
         RealDisk.publish(staged, path)
     }
 
     fn remove_file(&mut self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.count_step()?;
         RealDisk.remove_file(path)
     }
 
     fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.count_step()?;
         RealDisk.remove_folder(path)
     }
 
-    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError> {
-        self.step().map_err(RunError::Start)?;
+    fn run(&mut self, run: &VendorCommand, context: &Context) -> Result<(), RunError> {
+        self.count_step().map_err(RunError::Start)?;
         RealDisk.run(run, context)
     }
 
@@ -97,22 +97,22 @@ impl Disk for Failing {
     }
 
     fn append_line(&mut self, lines: &Lines, line: &str) -> io::Result<()> {
-        self.step()?;
+        self.count_step()?;
         RealDisk.append_line(lines, line)
     }
 
-    fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
-        RealDisk.take_out_lines(lines)
+    fn remove_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
+        RealDisk.remove_lines(lines)
     }
 }
 
 /// Resumes on a disk that stops after some steps; `None` when it had enough of them.
-fn stopped_after(left: usize, for_good: bool) -> Option<(World, super::world::Tree)> {
+fn stopped_after(left: usize, for_good: bool) -> Option<(World, super::world::FileTree)> {
     let mut world = World::new();
-    world.story();
-    let before = world.tree();
-    let mut disk = Failing { left, for_good, stopped: false };
-    match world.try_resume(&mut disk, "aaaa1111", &World::options(&BETA)) {
+    world.write_sample();
+    let before = world.read_tree();
+    let mut disk = FailingDisk { steps_left: left, for_good, stopped: false };
+    match world.try_resume(&mut disk, "aaaa1111", &World::resume_options(&BETA)) {
         Ok(_) => None,
         Err(error) => {
             assert!(matches!(error, ResumeError::Write { .. }), "{error}");
@@ -125,8 +125,8 @@ fn stopped_after(left: usize, for_good: bool) -> Option<(World, super::world::Tr
 fn an_error_at_any_step_takes_everything_back() {
     let mut steps = 0;
     while let Some((world, before)) = stopped_after(steps, false) {
-        assert_eq!(world.tree(), before, "after {steps} steps");
-        assert!(undoable(&world.context).is_empty(), "after {steps} steps");
+        assert_eq!(world.read_tree(), before, "after {steps} steps");
+        assert!(list_undoable(&world.context).is_empty(), "after {steps} steps");
         steps += 1;
     }
     assert!(steps > 8, "{steps}");
@@ -136,19 +136,19 @@ fn an_error_at_any_step_takes_everything_back() {
 fn a_crash_at_any_step_leaves_whole_files_and_can_be_put_right() {
     let mut steps = 0;
     while let Some((world, before)) = stopped_after(steps, true) {
-        for (path, bytes) in world.tree() {
+        for (path, bytes) in world.read_tree() {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let known = before.get(&path).is_some_and(|old| *old == bytes);
             let whole = bytes.is_none() || name.starts_with(TEMP_PREFIX) || is_whole(&path);
             assert!(known || whole, "{} after {steps} steps", path.display());
         }
-        if unfinished(&world.context).is_empty() {
-            assert_eq!(world.tree(), before, "nothing was begun after {steps} steps");
+        if list_unfinished(&world.context).is_empty() {
+            assert_eq!(world.read_tree(), before, "nothing was begun after {steps} steps");
         } else {
-            undo(&world.context, None, false).unwrap();
-            assert_eq!(world.tree(), before, "after {steps} steps");
+            undo_fake(&world.context, None, false).unwrap();
+            assert_eq!(world.read_tree(), before, "after {steps} steps");
         }
-        assert!(unfinished(&world.context).is_empty());
+        assert!(list_unfinished(&world.context).is_empty());
         steps += 1;
     }
     assert!(steps > 8, "{steps}");
@@ -163,12 +163,12 @@ fn is_whole(path: &Path) -> bool {
 fn the_next_resume_puts_a_crash_right() {
     let mut steps = 0;
     while let Some((mut world, _)) = stopped_after(steps, true) {
-        let crashed = unfinished(&world.context).len();
+        let crashed = list_unfinished(&world.context).len();
         let report = world.resume("aaaa1111", &BETA);
         assert_eq!(report.warnings.len(), crashed + 1, "{:?}", report.warnings);
         let sessions = fs_err::read_dir(world.path("home/.beta/sessions")).unwrap().count();
         assert_eq!(sessions, 1, "after {steps} steps");
-        undo(&world.context, None, false).unwrap();
+        undo_fake(&world.context, None, false).unwrap();
         steps += 1;
     }
 }
@@ -183,13 +183,13 @@ fn a_crashed_resume_that_somebody_used_is_theirs() {
         steps += 1;
     }
     let mut world = last.unwrap();
-    let crashed = unfinished(&world.context).remove(0);
+    let crashed = list_unfinished(&world.context).remove(0);
     let file = world.path(&format!("home/.beta/sessions/{}.beta.jsonl", crashed.session));
-    World::append(&file, &[r#"{"t":"prompt","s":"used"}"#]);
+    World::append_lines(&file, &[r#"{"t":"prompt","s":"used"}"#]);
     world.resume("aaaa1111", &BETA);
     assert!(file.exists());
-    assert!(unfinished(&world.context).is_empty());
-    assert_eq!(undoable(&world.context).len(), 2);
+    assert!(list_unfinished(&world.context).is_empty());
+    assert_eq!(list_undoable(&world.context).len(), 2);
 }
 
 /// Leaves a brief in a project that git knows, on a disk that stops after some steps.
@@ -197,24 +197,24 @@ fn a_crashed_resume_that_somebody_used_is_theirs() {
 fn brief_stopped_after(left: usize, for_good: bool) -> Option<World> {
     let mut world = World::new();
     world.context.env.vars.insert("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
-    let list = world.write("project/.gitignore", "target");
+    let list = world.write_file("project/.gitignore", "target");
     let project = world.path("project");
     let git = std::process::Command::new("git").args(["init", "-q"]).current_dir(&project).status();
     assert!(git.unwrap().success());
-    let taker = Taker::all().find(|taker| taker.takes == Takes::Named).unwrap();
+    let taker = Target::all().find(|taker| taker.placement == Placement::StartFile).unwrap();
     let session = SessionId("aaaa1111".into());
     let leaving = ContextFile {
-        taker: &taker,
+        target: &taker,
         project: &project,
         agent: "alpha",
         session: &session,
         text: "brief",
         dry_run: false,
     };
-    let mut disk = Failing { left, for_good, stopped: false };
+    let mut disk = FailingDisk { steps_left: left, for_good, stopped: false };
     let is_done = write_context_file_on(&mut disk, &world.context, &leaving).is_ok();
     if is_done {
-        assert_eq!(World::lines(&list), ["target", ".carryover/"]);
+        assert_eq!(World::read_lines(&list), ["target", ".carryover/"]);
     }
     (!is_done).then_some(world)
 }
@@ -231,8 +231,8 @@ fn a_brief_that_stops_anywhere_leaves_the_users_list_as_it_was() {
     assert!(steps > 3, "{steps}");
     for left in 0..steps {
         let world = brief_stopped_after(left, true).unwrap();
-        if !unfinished(&world.context).is_empty() {
-            undo(&world.context, None, false).unwrap();
+        if !list_unfinished(&world.context).is_empty() {
+            undo_fake(&world.context, None, false).unwrap();
         }
         assert_eq!(list(&world), "target", "after {left} steps");
     }
@@ -241,32 +241,32 @@ fn a_brief_that_stops_anywhere_leaves_the_users_list_as_it_was() {
 #[test]
 fn nothing_is_unfinished_while_somebody_is_at_it() {
     let (world, _) = stopped_after(4, true).unwrap();
-    assert_eq!(unfinished(&world.context).len(), 1);
-    let _lock = crate::write::journal::Lock::take(&world.context).unwrap();
-    assert!(unfinished(&world.context).is_empty());
+    assert_eq!(list_unfinished(&world.context).len(), 1);
+    let _lock = crate::write::journal::Lock::acquire(&world.context).unwrap();
+    assert!(list_unfinished(&world.context).is_empty());
 }
 
 #[test]
 fn a_file_in_the_way_is_never_overwritten() {
     let mut world = World::new();
-    world.story();
+    world.write_sample();
     let id = format!("{:032x}", world.context.seed + (1 << 96) + 1);
-    let theirs = world.write(&format!("home/.beta/extra/deep/{id}"), "theirs");
-    let before = world.tree();
-    let result = world.try_resume(&mut RealDisk, "aaaa1111", &World::options(&BETA));
+    let theirs = world.write_file(&format!("home/.beta/extra/deep/{id}"), "theirs");
+    let before = world.read_tree();
+    let result = world.try_resume(&mut RealDisk, "aaaa1111", &World::resume_options(&BETA));
     assert!(matches!(result, Err(ResumeError::Write { path, .. }) if path == theirs));
-    assert_eq!(world.tree(), before);
+    assert_eq!(world.read_tree(), before);
 }
 
 #[test]
 fn whatever_fails_while_a_resume_is_taken_back_is_told() {
     for left in 0.. {
         let mut world = World::new();
-        world.story();
+        world.write_sample();
         world.resume("aaaa1111", &BETA);
-        let mut journal = journal::all(&world.context).remove(0);
-        let mut disk = Failing { left, for_good: false, stopped: false };
-        let result = withdraw(BOTH, &mut disk, &world.context, &mut journal, false);
+        let mut journal = journal::read_all(&world.context).remove(0);
+        let mut disk = FailingDisk { steps_left: left, for_good: false, stopped: false };
+        let result = undo_journal(BOTH, &mut disk, &world.context, &mut journal, false);
         if !disk.stopped {
             assert!(left > 4, "{left}");
             return;

@@ -5,19 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carryover_agents::{
-    Agent, AgentError, Base, Bookmark, Carried, Dialect, Discovery, Facts, Found, Inverse, Limits, LinesOf, Liveness,
-    Loss, ModelWindow, Op, PathRule, Reader, ResumeCommand, Run, Sink, Source, Store, TargetView, WritePlan,
-    WriteRequest, Writer, WrittenAs,
+    Agent, AgentError, Bookmark, CarriedEntry, Dialect, Discovery, Facts, FoundSession, Inverse, LimitForm, Liveness,
+    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeCommand, SessionLines, Sink, Source, Store, TargetView,
+    VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Blob, Body, Call, CallForm, CallId, Closing, Compacted, Entry, EntryKey, Fact, Header, Origin, Outcome,
-    Part, Permission, Place, Reasoning, Rejected, SessionId, Status, TitleRank, text_of,
+    Action, Blob, BlobLocation, Body, Call, CallForm, CallId, Closing, Compaction, Entry, EntryKey, Fact, Header,
+    Origin, Outcome, Part, Permission, Reasoning, RejectedRecord, SessionId, Status, TitleRank, text_of,
 };
 use serde_json::{Value, json};
 
-pub(super) struct Fake {
+pub(super) struct FakeAgent {
     facts: Facts,
     /// It cannot hold reasoning.
     forgets: bool,
@@ -25,7 +25,7 @@ pub(super) struct Fake {
     lies: bool,
 }
 
-const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule]) -> Facts {
+const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathRule]) -> Facts {
     Facts {
         id,
         name,
@@ -34,43 +34,47 @@ const fn facts(id: &'static str, name: &'static str, store: &'static [PathRule])
         start: &["fake-client", "{prompt}"],
         packages: &["fake-package"],
         stores: store,
-        tracks: &[&["sessions", "*.jsonl"], &["extra", "deep", "*"]],
-        limits: Limits::Recorded,
+        session_patterns: &[&["sessions", "*.jsonl"], &["extra", "deep", "*"]],
+        limits: LimitForm::Recorded,
         keeps_plan_mode: false,
         settings: &[],
         instruction_files: &[],
         versions_seen: ("1.0.0", "1.0.0"),
         windows: &[ModelWindow { prefix: "tiny", tokens: 50 }],
-        windows_as_of: "2026-01-01",
+        windows_checked_on: "2026-01-01",
         default_window: 100_000,
         resume_budget: 32_000,
     }
 }
 
-const fn rule(path: &'static [&'static str]) -> PathRule {
-    PathRule { on: &[], base: Base::Home, path }
+const fn home_rule(path: &'static [&'static str]) -> PathRule {
+    PathRule { on: &[], base: PathBase::Home, path }
 }
 
-const ALPHA_STORE: &[PathRule] = &[rule(&[".alpha"]), rule(&["same-as-alpha"])];
-const BETA_STORE: &[PathRule] = &[rule(&[".beta"])];
+const ALPHA_STORE: &[PathRule] = &[home_rule(&[".alpha"]), home_rule(&["same-as-alpha"])];
+const BETA_STORE: &[PathRule] = &[home_rule(&[".beta"])];
 /// Kept with the work.
-const DELTA_STORE: &[PathRule] = &[PathRule { on: &[], base: Base::Project, path: &[".delta"] }];
-const LIAR_STORE: &[PathRule] = &[rule(&[".liar"])];
+const DELTA_STORE: &[PathRule] = &[PathRule { on: &[], base: PathBase::Project, path: &[".delta"] }];
+const LIAR_STORE: &[PathRule] = &[home_rule(&[".liar"])];
 
-pub(super) static ALPHA: Fake = Fake { facts: facts("alpha", "Alpha", ALPHA_STORE), forgets: false, lies: false };
-pub(super) static BETA: Fake = Fake { facts: facts("beta", "Beta", BETA_STORE), forgets: true, lies: false };
-pub(super) static LIAR: Fake = Fake { facts: facts("liar", "Liar", LIAR_STORE), forgets: false, lies: true };
-pub(super) static DELTA: Fake = Fake { facts: facts("delta", "Delta", DELTA_STORE), forgets: false, lies: false };
+pub(super) static ALPHA: FakeAgent =
+    FakeAgent { facts: fake_facts("alpha", "Alpha", ALPHA_STORE), forgets: false, lies: false };
+pub(super) static BETA: FakeAgent =
+    FakeAgent { facts: fake_facts("beta", "Beta", BETA_STORE), forgets: true, lies: false };
+pub(super) static LIAR: FakeAgent =
+    FakeAgent { facts: fake_facts("liar", "Liar", LIAR_STORE), forgets: false, lies: true };
+pub(super) static DELTA: FakeAgent =
+    FakeAgent { facts: fake_facts("delta", "Delta", DELTA_STORE), forgets: false, lies: false };
 pub(super) const BOTH: &[&dyn Agent] = &[&ALPHA, &BETA];
 
-impl Fake {
-    fn file(&self, store: &Path, id: &str) -> std::path::PathBuf {
+impl FakeAgent {
+    fn session_path(&self, store: &Path, id: &str) -> std::path::PathBuf {
         store.join("sessions").join(format!("{id}.{}.jsonl", self.facts.id))
     }
 }
 
 /// The lines of a log with their offsets.
-fn lines(text: &str) -> Vec<(u64, &str)> {
+fn lines_with_offsets(text: &str) -> Vec<(u64, &str)> {
     let mut offset = 0;
     let mut lines = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -80,31 +84,31 @@ fn lines(text: &str) -> Vec<(u64, &str)> {
     lines
 }
 
-fn entries(offset: u64, line: &str) -> Option<Vec<Entry>> {
+fn parse_entries(offset: u64, line: &str) -> Option<Vec<Entry>> {
     let record: Value = serde_json::from_str(line).ok()?;
     let items = record["items"].as_array().cloned().unwrap_or_else(|| vec![record.clone()]);
     let mut entries = Vec::new();
     for (part, item) in items.iter().enumerate() {
         let length = u32::try_from(line.len()).unwrap();
         let key = EntryKey { file: 0, offset, part: u16::try_from(part).unwrap(), length };
-        let Some((origin, body)) = body(item, offset, line) else { continue };
+        let Some((origin, body)) = parse_body(item, offset, line) else { continue };
         entries.push(Entry { key, at: Some(Timestamp::EPOCH), origin, side: false, node: None, body });
     }
     Some(entries)
 }
 
-fn body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
+fn parse_body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
     let text = || item["s"].as_str().unwrap_or_default().to_owned();
     let id = || CallId(item["id"].as_str().unwrap_or_default().into());
     let mut parts = vec![Part::Text(text())];
     if let Some(data) = item["image"].as_str() {
         let place = match line.find(data) {
             Some(at) if !data.starts_with("remote") => {
-                Place::Encoded { file: 0, offset: offset + at as u64, length: data.len() as u64 }
+                BlobLocation::Encoded { file: 0, offset: offset + at as u64, length: data.len() as u64 }
             }
-            _ => Place::Remote(data.to_owned()),
+            _ => BlobLocation::Remote(data.to_owned()),
         };
-        parts.push(Part::Blob(Blob { media_type: "image/png".into(), name: Some("a.png".into()), place }));
+        parts.push(Part::Blob(Blob { media_type: "image/png".into(), name: Some("a.png".into()), location: place }));
     }
     Some(match item["t"].as_str()? {
         "prompt" => (Origin::User, Body::Prompt(parts)),
@@ -113,7 +117,7 @@ fn body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
         "summary" => (Origin::Agent, Body::Summary(parts)),
         "compact" => (Origin::Agent, Body::Compacted(Box::default())),
         "squeeze" => {
-            (Origin::Agent, Body::Compacted(Box::new(Compacted { keeps_prompts: true, ..Compacted::default() })))
+            (Origin::Agent, Body::Compacted(Box::new(Compaction { keeps_prompts: true, ..Compaction::default() })))
         }
         "call" => {
             let input = Json::from_value(&item["input"]);
@@ -128,7 +132,7 @@ fn body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
     })
 }
 
-impl Agent for Fake {
+impl Agent for FakeAgent {
     fn facts(&self) -> &'static Facts {
         let known = [&ALPHA, &BETA, &DELTA, &LIAR].into_iter().find(|fake| fake.facts.id == self.facts.id);
         known.map(|fake| &fake.facts).unwrap()
@@ -143,13 +147,17 @@ impl Agent for Fake {
     }
 }
 
-impl Discovery for Fake {
+impl Discovery for FakeAgent {
     fn recognises(&self, _path: &Path, head: &[u8]) -> bool {
         let head = String::from_utf8_lossy(head);
         head.contains(&format!("\"agent\":\"{}\"", self.facts.id)) || head.contains("\"agent\":\"any\"")
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
+    fn list_sessions(
+        &self,
+        store: &Store,
+        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError> {
         if store.root.join("broken").exists() {
             let reason = "it is broken";
             return Err(AgentError::NotASession { agent: self.facts.id, path: store.root.clone(), reason });
@@ -158,7 +166,7 @@ impl Discovery for Fake {
         for path in files.map(|file| file.unwrap().path()).filter(|path| path.to_string_lossy().ends_with(".jsonl")) {
             let text = fs_err::read_to_string(&path)?;
             let head: Value = serde_json::from_str(text.lines().next().unwrap_or_default()).unwrap_or_default();
-            let entry = Found {
+            let entry = FoundSession {
                 id: SessionId(head["id"].as_str().unwrap_or_default().into()),
                 title: head["title"].as_str().map(Into::into),
                 project: head["project"].as_str().map(Into::into),
@@ -180,15 +188,15 @@ impl Discovery for Fake {
     }
 }
 
-impl Reader for Fake {
-    fn read(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+impl Reader for FakeAgent {
+    fn read_session(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let text = fs_err::read_to_string(&source.path)?;
         let _ = sink.learn(Fact::File(source.path.clone()));
         let _ = sink.learn(Fact::Closing(Closing::Answer("[cut off]")));
-        for (offset, line) in lines(&text) {
-            let Some(entries) = entries(offset, line) else {
+        for (offset, line) in lines_with_offsets(&text) {
+            let Some(entries) = parse_entries(offset, line) else {
                 let key = EntryKey { file: 0, offset, part: 0, length: 0 };
-                let _ = sink.reject(Rejected { key, reason: "not JSON" });
+                let _ = sink.reject(RejectedRecord { key, reason: "not JSON" });
                 continue;
             };
             let head: Value = serde_json::from_str(line).unwrap();
@@ -208,18 +216,18 @@ impl Reader for Fake {
         Ok(Bookmark::Start)
     }
 
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        Ok(entries(key.offset, &self.record(header, key)?).unwrap())
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        Ok(parse_entries(key.offset, &self.read_record(header, key)?).unwrap())
     }
 
-    fn record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
+    fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         let text = fs_err::read_to_string(&header.files[usize::from(key.file)])?;
         let start = usize::try_from(key.offset).unwrap();
         Ok(text[start..start + key.length as usize].to_owned())
     }
 }
 
-impl Dialect for Fake {
+impl Dialect for FakeAgent {
     fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
         let path = || if outcome.is_some() { "known".to_owned() } else { "unknown".to_owned() };
         match call.tool.as_str() {
@@ -230,20 +238,20 @@ impl Dialect for Fake {
     }
 }
 
-impl Writer for Fake {
+impl Writer for FakeAgent {
     fn plan(&self, request: &WriteRequest<'_>, target: &TargetView<'_>) -> Result<WritePlan, AgentError> {
         let id = format!("{:032x}", request.seed);
-        let mut log = Log { text: String::new(), origins: Vec::new(), translated: 0, forgotten: 0 };
+        let mut log = FakeLog { text: String::new(), origins: Vec::new(), translated: 0, forgotten: 0 };
         log.push(&json!({ "t": "head", "agent": self.facts.id, "id": id, "project": request.project,
             "title": request.title, "at": 5_000 }));
         if let Some(brief) = request.brief {
             log.push(&json!({ "t": "summary", "s": brief }));
         }
         for (index, carried) in request.entries.iter().enumerate() {
-            self.write(&mut log, index, carried, request.entries);
+            self.write_entry(&mut log, index, carried, request.entries);
         }
-        let file = self.file(&target.store.root, &id);
-        let create = |path: std::path::PathBuf, bytes: &[u8]| Op::Create {
+        let file = self.session_path(&target.store.root, &id);
+        let create = |path: std::path::PathBuf, bytes: &[u8]| WriteOp::Create {
             path,
             bytes: bytes.to_vec(),
             private: true,
@@ -254,15 +262,15 @@ impl Writer for Fake {
         if let Some(program) = target.program {
             let index = target.store.root.join("index");
             let lock = Some(index.with_extension("lock"));
-            let lines = vec![LinesOf { file: index, containing: format!("{id}."), lock }];
-            ops.push(Op::Run(Run {
+            let lines = vec![SessionLines { file: index, marker: format!("{id}."), lock }];
+            ops.push(WriteOp::Run(VendorCommand {
                 program: program.to_owned(),
                 args: vec!["register".into(), file.display().to_string()],
                 vars: Vec::new(),
                 dialogue: Vec::new(),
-                why: "so that it is listed",
+                reason: "so that it is listed",
                 inverse: Inverse { rows: Vec::new(), lines },
-                ..Run::default()
+                ..VendorCommand::default()
             }));
         }
         let losses = Vec::from_iter((log.forgotten > 0).then_some(Loss {
@@ -287,27 +295,28 @@ impl Writer for Fake {
     }
 }
 
-struct Log {
+struct FakeLog {
     text: String,
-    origins: Vec<WrittenAs>,
+    origins: Vec<WrittenEntry>,
     translated: usize,
     forgotten: usize,
 }
 
-impl Log {
+impl FakeLog {
     fn push(&mut self, record: &Value) {
         self.text.push_str(&record.to_string());
         self.text.push('\n');
     }
 }
 
-impl Fake {
-    fn write(&self, log: &mut Log, index: usize, carried: &Carried, all: &[Carried]) {
+impl FakeAgent {
+    fn write_entry(&self, log: &mut FakeLog, index: usize, carried: &CarriedEntry, all: &[CarriedEntry]) {
         if self.forgets && matches!(carried.entry.body, Body::Reasoning(_)) {
             log.forgotten += 1;
             return;
         }
-        let same = |other: &Carried| other.native.is_some() && other.entry.key.record() == carried.entry.key.record();
+        let same =
+            |other: &CarriedEntry| other.native.is_some() && other.entry.key.record() == carried.entry.key.record();
         let first = all.iter().position(same);
         let offset = match (&carried.native, first) {
             (Some(_), Some(first)) if first < index => {
@@ -328,11 +337,11 @@ impl Fake {
                 offset
             }
         };
-        log.origins.push(WrittenAs { entry: index, offset });
+        log.origins.push(WrittenEntry { entry: index, offset });
     }
 
-    fn translate(&self, carried: &Carried) -> Value {
-        // What is its own keeps its name, even if the record itself could not be kept.
+    fn translate(&self, carried: &CarriedEntry) -> Value {
+        // Its own calls keep their names, even if the record itself could not be kept.
         let own = carried.agent == self.facts.id;
         let id = |id: &CallId| if own { id.0.to_string() } else { format!("{}-{}", self.facts.id, id.0) };
         let text = text_of(carried.entry.body.parts());
@@ -348,7 +357,7 @@ impl Fake {
             other => panic!("{other:?} is not live"),
         };
         for part in carried.entry.body.parts() {
-            if let Part::Blob(Blob { place: Place::Inline(data), .. }) = part {
+            if let Part::Blob(Blob { location: BlobLocation::Inline(data), .. }) = part {
                 record["image"] = json!(Arc::clone(data).to_string());
             }
         }

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::Run;
+use carryover_agents::VendorCommand;
 use rusqlite::{Connection, OpenFlags, params};
 use serde_json::Value;
 
@@ -16,23 +16,23 @@ use crate::write::rows::RowsError;
 use crate::write::run::RunError;
 
 /// The real disk, with commands that put a session there done by ourselves.
-pub(super) struct Importing {
+pub(super) struct ImportingDisk {
     /// Commands fail after they have done half of their work.
     pub(super) is_broken: bool,
 }
 
-pub(super) const TABLES: &str = "
+pub(super) const MESSAGE_TABLES: &str = "
     CREATE TABLE IF NOT EXISTS session (id PRIMARY KEY, parent_id, directory, title, version, time_created, time_updated);
     CREATE TABLE IF NOT EXISTS message (id PRIMARY KEY, session_id, time_created, time_updated, data);
     CREATE TABLE IF NOT EXISTS part (id PRIMARY KEY, message_id, session_id, time_created, time_updated, data);";
 
 /// The tables of a client that keeps a session as a list of events.
-const EVENTS: &str = "
+const EVENT_TABLES: &str = "
     CREATE TABLE IF NOT EXISTS session_nodes (session_key PRIMARY KEY, current_session_id, display_name);
     CREATE TABLE IF NOT EXISTS session_windows (session_id PRIMARY KEY, session_key, created_at, updated_at);
     CREATE TABLE IF NOT EXISTS transcript_events (session_id, seq, event_json, created_at, PRIMARY KEY (session_id, seq));";
 
-pub(super) fn open(database: &Path, tables: &str) -> Connection {
+pub(super) fn open_database(database: &Path, tables: &str) -> Connection {
     fs_err::create_dir_all(database.parent().unwrap()).unwrap();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(database, flags).unwrap();
@@ -47,9 +47,9 @@ fn holds_events(rows: &[Rows]) -> bool {
 }
 
 /// Goes on in a session, as its user would.
-pub(super) fn go_on(rows: &[Rows], session: &str) {
+pub(super) fn append_message(rows: &[Rows], session: &str) {
     let events = holds_events(rows);
-    let owner = open(&rows[0].database, if events { EVENTS } else { TABLES });
+    let owner = open_database(&rows[0].database, if events { EVENT_TABLES } else { MESSAGE_TABLES });
     let sql = if events {
         "INSERT INTO transcript_events VALUES (?1, 9999, '{\"type\":\"custom\",\"id\":\"later\"}', 1)"
     } else {
@@ -59,9 +59,9 @@ pub(super) fn go_on(rows: &[Rows], session: &str) {
 }
 
 /// Changes the last text of a session.
-pub(super) fn change(rows: &[Rows], session: &str) {
+pub(super) fn change_last_text(rows: &[Rows], session: &str) {
     let events = holds_events(rows);
-    let owner = open(&rows[0].database, if events { EVENTS } else { TABLES });
+    let owner = open_database(&rows[0].database, if events { EVENT_TABLES } else { MESSAGE_TABLES });
     let sql = if events {
         "UPDATE transcript_events SET event_json = json_set(event_json, '$.message.content[0].text', 'SOMETHING ELSE')
          WHERE session_id = ?1 AND seq = (SELECT max(seq) FROM transcript_events WHERE session_id = ?1
@@ -74,12 +74,12 @@ pub(super) fn change(rows: &[Rows], session: &str) {
 }
 
 /// Takes in the files of an older client: an index, and one file of lines for each session.
-fn import_events(run: &Run, half: bool) {
+fn import_events(run: &VendorCommand, half: bool) {
     let file = |end: &str| &run.files.iter().find(|(name, _)| name.ends_with(end)).unwrap().1;
     let index: Value = serde_json::from_slice(file("sessions.json")).unwrap();
     let (key, entry) = index.as_object().unwrap().iter().next().unwrap();
     let id = entry["sessionId"].as_str().unwrap();
-    let mut connection = open(&run.inverse.rows[0].database, EVENTS);
+    let mut connection = open_database(&run.inverse.rows[0].database, EVENT_TABLES);
     let transaction = connection.transaction().unwrap();
     let sql = "INSERT INTO session_nodes VALUES (?1, ?2, ?3)";
     transaction.execute(sql, params![key, id, entry["displayName"].as_str()]).unwrap();
@@ -94,12 +94,12 @@ fn import_events(run: &Run, half: bool) {
     transaction.commit().unwrap();
 }
 
-fn import(run: &Run, half: bool) {
+fn import_session(run: &VendorCommand, half: bool) {
     if run.files.iter().any(|(name, _)| name.ends_with("sessions.json")) {
         return import_events(run, half);
     }
     let export: Value = serde_json::from_slice(&run.files[0].1).unwrap();
-    let mut connection = open(&run.inverse.rows[0].database, TABLES);
+    let mut connection = open_database(&run.inverse.rows[0].database, MESSAGE_TABLES);
     let transaction = connection.transaction().unwrap();
     let info = &export["info"];
     let id = info["id"].as_str().unwrap();
@@ -112,17 +112,17 @@ fn import(run: &Run, half: bool) {
     for message in &messages[..count] {
         let at = message["info"]["time"]["created"].as_i64();
         let sql = "INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)";
-        transaction.execute(sql, params![message["info"]["id"].as_str(), id, at, data(&message["info"])]).unwrap();
+        transaction.execute(sql, params![message["info"]["id"].as_str(), id, at, row_data(&message["info"])]).unwrap();
         for part in message["parts"].as_array().unwrap() {
             let sql = "INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
             let of = part["messageID"].as_str();
-            transaction.execute(sql, params![part["id"].as_str(), of, id, at, data(part)]).unwrap();
+            transaction.execute(sql, params![part["id"].as_str(), of, id, at, row_data(part)]).unwrap();
         }
     }
     transaction.commit().unwrap();
 }
 
-fn data(value: &Value) -> String {
+fn row_data(value: &Value) -> String {
     let mut data = value.as_object().unwrap().clone();
     for name in ["id", "sessionID", "messageID"] {
         data.remove(name);
@@ -130,12 +130,12 @@ fn data(value: &Value) -> String {
     Value::Object(data).to_string()
 }
 
-impl Disk for Importing {
-    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError> {
+impl Disk for ImportingDisk {
+    fn run(&mut self, run: &VendorCommand, context: &Context) -> Result<(), RunError> {
         if !run.required {
             return RealDisk.run(run, context);
         }
-        import(run, self.is_broken);
+        import_session(run, self.is_broken);
         if self.is_broken { Err(RunError::Failed) } else { Ok(()) }
     }
 
@@ -143,8 +143,8 @@ impl Disk for Importing {
         RealDisk.write_own(path, bytes)
     }
 
-    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
-        RealDisk.rewrite(path, bytes, project)
+    fn replace_shared(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
+        RealDisk.replace_shared(path, bytes, project)
     }
 
     fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()> {
@@ -175,7 +175,7 @@ impl Disk for Importing {
         RealDisk.append_line(lines, line)
     }
 
-    fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
-        RealDisk.take_out_lines(lines)
+    fn remove_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
+        RealDisk.remove_lines(lines)
     }
 }

@@ -7,33 +7,33 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use carryover_agents::{AGENTS, Agent, by_name};
+use carryover_agents::{AGENTS, Agent, agent_by_name};
 use carryover_core::time::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::importing;
 use super::world::World;
-use crate::watch::{Event, Handle, Limit, Options, Watcher};
+use crate::watch::{Event, Limit, Options, StopHandle, Watcher};
 
-const ID: &str = "d3a03cdd-c689-41e6-9587-86a6223f5251";
-const OTHER: &str = "1392e77c-7d87-44c4-8ad6-61d4a6f4e3a1";
+const SESSION_ID: &str = "d3a03cdd-c689-41e6-9587-86a6223f5251";
+const OTHER_ID: &str = "1392e77c-7d87-44c4-8ad6-61d4a6f4e3a1";
 
 /// Before every fixture, so that everything in them is news.
 const LONG_AGO: &str = "2026-01-01T00:00:00Z";
 
 /// Far above what is needed, and still an end.
-const PATIENCE: Duration = Duration::from_mins(1);
+const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A watcher at work.
-struct Watching {
+struct WatcherThread {
     events: Receiver<Event>,
     seen: Vec<Event>,
-    handle: Handle,
+    handle: StopHandle,
     thread: JoinHandle<()>,
 }
 
-impl Watching {
+impl WatcherThread {
     /// Begins, and waits until all stores are watched.
     fn start(world: &World, now: &str) -> Self {
         Self::start_with(world, now, AGENTS.to_vec(), 3600)
@@ -49,7 +49,7 @@ impl Watching {
             let state_in = Some(context.cwd.clone());
             let options = Options { agents, interval, debounce: Duration::from_millis(100), state_in };
             let mut watcher = Watcher::open(&context, options, &clock);
-            handles.send(watcher.handle()).unwrap();
+            handles.send(watcher.stop_handle()).unwrap();
             let told = watcher.run(&mut |event| {
                 // Whoever does not listen any more has seen enough.
                 if sender.send(event).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -58,12 +58,12 @@ impl Watching {
         });
         let handle = handle.recv().unwrap();
         let mut watching = Self { events, seen: Vec::new(), handle, thread };
-        watching.until(|event| matches!(event, Event::Watching { .. }));
+        watching.wait_for(|event| matches!(event, Event::Watching { .. }));
         watching
     }
 
-    fn until(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
-        let deadline = Instant::now() + PATIENCE;
+    fn wait_for(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
+        let deadline = Instant::now() + EVENT_TIMEOUT;
         loop {
             match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(event) => {
@@ -78,13 +78,13 @@ impl Watching {
         }
     }
 
-    fn limit(&mut self) -> Limit {
-        let Event::Limit(limit) = self.until(|event| matches!(event, Event::Limit(_))) else { unreachable!() };
+    fn wait_for_limit(&mut self) -> Limit {
+        let Event::Limit(limit) = self.wait_for(|event| matches!(event, Event::Limit(_))) else { unreachable!() };
         limit
     }
 
-    fn active(&mut self, id: &str) {
-        self.until(|event| matches!(event, Event::Active(activity) if activity.session.0 == id));
+    fn wait_for_active(&mut self, id: &str) {
+        self.wait_for(|event| matches!(event, Event::Active(activity) if activity.session.0 == id));
     }
 
     /// Ends it, and gives every limit that was told.
@@ -99,18 +99,18 @@ impl Watching {
     }
 }
 
-fn text(lines: &[String]) -> String {
+fn join_lines(lines: &[String]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn append(path: &Path, text: &str) {
+fn append_text(path: &Path, text: &str) {
     let mut file = fs_err::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(text.as_bytes()).unwrap();
 }
 
 /// A session of one agent, and the lines with which it ends in a limit: its `limit.toml`.
 #[derive(Deserialize)]
-struct Case {
+struct LimitCase {
     #[serde(skip)]
     agent: &'static str,
     /// Where the client keeps it; `{id}` stands for the session's.
@@ -147,8 +147,8 @@ struct Again {
     at: String,
 }
 
-impl Case {
-    fn of(agent: &dyn Agent) -> Option<Self> {
+impl LimitCase {
+    fn load(agent: &dyn Agent) -> Option<Self> {
         let id = agent.facts().id;
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src").join(id.replace('-', "_"));
         let text = fs_err::read_to_string(folder.join("limit.toml")).ok()?;
@@ -164,38 +164,38 @@ impl Case {
     }
 
     /// Where a session is kept.
-    fn path(&self, id: &str) -> String {
+    fn path_for(&self, id: &str) -> String {
         self.path.replace("{id}", id)
     }
 }
 
-fn all() -> Vec<Case> {
-    AGENTS.iter().filter_map(|agent| Case::of(*agent)).collect()
+fn all_cases() -> Vec<LimitCase> {
+    AGENTS.iter().filter_map(|agent| LimitCase::load(*agent)).collect()
 }
 
-fn cases() -> Vec<Case> {
-    all().into_iter().filter(|case| !case.is_database).collect()
+fn file_cases() -> Vec<LimitCase> {
+    all_cases().into_iter().filter(|case| !case.is_database).collect()
 }
 
 /// One whose fixture the tests below are made for.
-fn one() -> Case {
-    cases().into_iter().find(|case| case.worded.is_some()).unwrap()
+fn worded_case() -> LimitCase {
+    file_cases().into_iter().find(|case| case.worded.is_some()).unwrap()
 }
 
 /// One whose client tries again by itself.
-fn stubborn() -> Case {
-    cases().into_iter().find(|case| case.again.is_some()).unwrap()
+fn retrying_case() -> LimitCase {
+    file_cases().into_iter().find(|case| case.again.is_some()).unwrap()
 }
 
 #[test]
 fn the_limit_of_every_agent_is_told_once_and_in_time() {
-    assert!(cases().len() >= 7, "a case is missing");
-    for case in cases() {
+    assert!(file_cases().len() >= 7, "a case is missing");
+    for case in file_cases() {
         let world = World::new();
-        let path = world.write(&case.path(ID), &text(&case.before));
-        let mut watching = Watching::start(&world, LONG_AGO);
-        append(&path, &text(&case.limit));
-        let limit = watching.limit();
+        let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+        let mut watching = WatcherThread::start(&world, LONG_AGO);
+        append_text(&path, &join_lines(&case.limit));
+        let limit = watching.wait_for_limit();
         assert_eq!(limit.agent, case.agent);
         assert_eq!(limit.resets_at.is_some(), case.resets, "{limit:?}");
         assert!(!limit.message.is_empty());
@@ -206,13 +206,13 @@ fn the_limit_of_every_agent_is_told_once_and_in_time() {
 /// A watcher looks at one file, a listing at all of them; they must not tell different things.
 #[test]
 fn one_file_is_listed_as_the_whole_store_is() {
-    for case in cases() {
+    for case in file_cases() {
         let world = World::new();
-        let path = world.write(&case.path(ID), &text(&case.before));
-        let agent = by_name(case.agent).unwrap();
+        let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+        let agent = agent_by_name(case.agent).unwrap();
         let store = agent.stores(&world.context.env).remove(0);
         let mut listed = Vec::new();
-        let told = agent.discover(&store, &mut |found| {
+        let told = agent.list_sessions(&store, &mut |found| {
             listed.push(found);
             ControlFlow::Continue(())
         });
@@ -225,12 +225,12 @@ fn one_file_is_listed_as_the_whole_store_is() {
 #[test]
 fn a_limit_in_a_database_is_told_once() {
     let world = World::new();
-    let case = all().into_iter().find(|case| case.is_database).unwrap();
-    let agent = by_name(case.agent).unwrap();
+    let case = all_cases().into_iter().find(|case| case.is_database).unwrap();
+    let agent = agent_by_name(case.agent).unwrap();
     let database = world.path(&case.path);
-    let owner = importing::open(&database, importing::TABLES);
+    let owner = importing::open_database(&database, importing::MESSAGE_TABLES);
     owner.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)).unwrap();
-    let export: Value = serde_json::from_str(&text(&case.before)).unwrap();
+    let export: Value = serde_json::from_str(&join_lines(&case.before)).unwrap();
     let insert = |message: &Value| {
         let at = message["info"]["time"]["created"].as_i64();
         let data = message["info"].to_string();
@@ -241,15 +241,15 @@ fn a_limit_in_a_database_is_told_once() {
         .execute("INSERT INTO session VALUES ('ses_1', NULL, '/p', 'Title', '1', 1794705370000, 1794705370000)", [])
         .unwrap();
     insert(&export["messages"][0]);
-    let mut watching = Watching::start_with(&world, LONG_AGO, vec![agent], 3600);
-    watching.active("ses_1");
+    let mut watching = WatcherThread::start_with(&world, LONG_AGO, vec![agent], 3600);
+    watching.wait_for_active("ses_1");
     // The client bothers to say that a session changed at the beginning of a turn only.
     insert(&export["messages"][1]);
-    let limit = watching.limit();
+    let limit = watching.wait_for_limit();
     assert_eq!((limit.agent, &*limit.session.0), (case.agent, "ses_1"));
     assert_eq!(limit.resets_at.is_some(), case.resets);
     owner.execute("UPDATE message SET time_updated = time_updated + 1", []).unwrap();
-    watching.active("ses_1");
+    watching.wait_for_active("ses_1");
     assert_eq!(watching.finish().len(), 1);
     let files = fs_err::read_dir(database.parent().unwrap()).unwrap();
     let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -261,48 +261,48 @@ fn a_limit_in_a_database_is_told_once() {
 #[test]
 fn words_about_limits_in_prompts_replies_and_outputs_do_not_alarm() {
     let world = World::new();
-    let case = one();
-    let path = world.write(&case.path(ID), &text(&case.before));
-    let mut watching = Watching::start(&world, LONG_AGO);
+    let case = worded_case();
+    let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+    let mut watching = WatcherThread::start(&world, LONG_AGO);
     assert_eq!(case.harmless.len(), 4);
     for line in &case.harmless {
-        append(&path, &text(std::slice::from_ref(line)));
+        append_text(&path, &join_lines(std::slice::from_ref(line)));
     }
-    watching.active(ID);
-    world.write(&case.path(OTHER), &text(&case.before).replace(ID, OTHER));
-    watching.active(OTHER);
+    watching.wait_for_active(SESSION_ID);
+    world.write_file(&case.path_for(OTHER_ID), &join_lines(&case.before).replace(SESSION_ID, OTHER_ID));
+    watching.wait_for_active(OTHER_ID);
     assert_eq!(watching.finish(), []);
 }
 
 #[test]
 fn an_error_that_only_words_tell_of_is_told() {
     let world = World::new();
-    let case = one();
-    let path = world.write(&case.path(ID), &text(&case.before));
-    let mut watching = Watching::start(&world, LONG_AGO);
+    let case = worded_case();
+    let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+    let mut watching = WatcherThread::start(&world, LONG_AGO);
     let worded = case.worded.unwrap();
-    append(&path, &text(&[worded.record]));
-    assert_eq!(watching.limit().message, worded.message);
+    append_text(&path, &join_lines(&[worded.record]));
+    assert_eq!(watching.wait_for_limit().message, worded.message);
     watching.finish();
 }
 
 #[test]
 fn a_burst_of_retries_gives_one_alert_and_the_next_turn_another() {
     let world = World::new();
-    let case = stubborn();
-    let path = world.write(&case.path(ID), &text(&case.before));
-    let mut watching = Watching::start(&world, LONG_AGO);
-    append(&path, &text(&case.limit[..1]));
-    let first = watching.limit();
+    let case = retrying_case();
+    let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+    let mut watching = WatcherThread::start(&world, LONG_AGO);
+    append_text(&path, &join_lines(&case.limit[..1]));
+    let first = watching.wait_for_limit();
     for line in &case.limit[1..] {
-        append(&path, &text(std::slice::from_ref(line)));
-        watching.active(&first.session.0);
+        append_text(&path, &join_lines(std::slice::from_ref(line)));
+        watching.wait_for_active(&first.session.0);
     }
     // The user tries again, which comes to nothing, too.
     let again = case.again.unwrap();
     let turn = [case.before[again.prompt].clone(), case.limit[0].clone()];
-    append(&path, &text(&turn).replace(&again.at, "01:40:00"));
-    let second = watching.limit();
+    append_text(&path, &join_lines(&turn).replace(&again.at, "01:40:00"));
+    let second = watching.wait_for_limit();
     assert_eq!(second.session, first.session);
     assert_eq!(watching.finish().len(), 2);
 }
@@ -310,49 +310,49 @@ fn a_burst_of_retries_gives_one_alert_and_the_next_turn_another() {
 #[test]
 fn a_line_that_is_cut_off_counts_when_it_is_whole() {
     let world = World::new();
-    let case = one();
-    let path = world.write(&case.path(ID), &text(&case.before));
-    let mut watching = Watching::start(&world, LONG_AGO);
-    watching.active(ID);
+    let case = worded_case();
+    let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+    let mut watching = WatcherThread::start(&world, LONG_AGO);
+    watching.wait_for_active(SESSION_ID);
     let (head, tail) = case.limit[0].split_at(900);
-    append(&path, head);
-    watching.active(ID);
+    append_text(&path, head);
+    watching.wait_for_active(SESSION_ID);
     assert!(!watching.seen.iter().any(|event| matches!(event, Event::Limit(_))));
-    append(&path, &format!("{tail}\n"));
-    watching.limit();
+    append_text(&path, &format!("{tail}\n"));
+    watching.wait_for_limit();
     assert_eq!(watching.finish().len(), 1);
 }
 
 #[test]
 fn a_file_that_is_replaced_is_read_anew() {
     let world = World::new();
-    let case = one();
+    let case = worded_case();
     let whole = [case.before.clone(), case.limit.clone()].concat();
-    world.write(&case.path(ID), &text(&case.before[11..]));
-    let mut watching = Watching::start(&world, LONG_AGO);
-    watching.active(ID);
-    world.write(&case.path(ID), &text(&whole));
-    watching.limit();
+    world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before[11..]));
+    let mut watching = WatcherThread::start(&world, LONG_AGO);
+    watching.wait_for_active(SESSION_ID);
+    world.write_file(&case.path_for(SESSION_ID), &join_lines(&whole));
+    watching.wait_for_limit();
     // The same end once more is no news.
-    world.write(&case.path(ID), &text(&whole[1..]));
-    watching.active(ID);
+    world.write_file(&case.path_for(SESSION_ID), &join_lines(&whole[1..]));
+    watching.wait_for_active(SESSION_ID);
     assert_eq!(watching.finish().len(), 1);
 }
 
 #[test]
 fn two_sessions_at_once_are_told_apart() {
     let world = World::new();
-    let case = one();
-    for id in [ID, OTHER] {
-        world.write(&case.path(id), &text(&case.before).replace(ID, id));
+    let case = worded_case();
+    for id in [SESSION_ID, OTHER_ID] {
+        world.write_file(&case.path_for(id), &join_lines(&case.before).replace(SESSION_ID, id));
     }
-    let mut watching = Watching::start(&world, LONG_AGO);
-    for id in [ID, OTHER] {
-        append(&world.path(&case.path(id)), &text(&case.limit).replace(ID, id));
+    let mut watching = WatcherThread::start(&world, LONG_AGO);
+    for id in [SESSION_ID, OTHER_ID] {
+        append_text(&world.path(&case.path_for(id)), &join_lines(&case.limit).replace(SESSION_ID, id));
     }
-    let mut told = [watching.limit().session.0, watching.limit().session.0];
+    let mut told = [watching.wait_for_limit().session.0, watching.wait_for_limit().session.0];
     told.sort();
-    assert_eq!(told, [OTHER, ID]);
+    assert_eq!(told, [OTHER_ID, SESSION_ID]);
     assert_eq!(watching.finish().len(), 2);
 }
 
@@ -360,15 +360,15 @@ fn two_sessions_at_once_are_told_apart() {
 fn only_a_limit_of_the_last_moments_is_told_at_the_beginning() {
     for (now, expected) in [("2026-11-15T01:16:00Z", 1), ("2026-11-15T09:00:00Z", 0)] {
         let world = World::new();
-        let case = one();
-        let path = world.write(&case.path(ID), &text(&[case.before, case.limit].concat()));
-        let mut watching = Watching::start(&world, now);
+        let case = worded_case();
+        let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&[case.before, case.limit].concat()));
+        let mut watching = WatcherThread::start(&world, now);
         if expected == 1 {
-            watching.limit();
+            watching.wait_for_limit();
         }
-        // What is appended later brings no old limit back.
-        append(&path, "{\"type\":\"mode\",\"mode\":\"normal\"}\n");
-        watching.active(ID);
+        // Records that are appended later bring no old limit back.
+        append_text(&path, "{\"type\":\"mode\",\"mode\":\"normal\"}\n");
+        watching.wait_for_active(SESSION_ID);
         assert_eq!(watching.finish().len(), expected, "{now}");
     }
 }
@@ -376,55 +376,58 @@ fn only_a_limit_of_the_last_moments_is_told_at_the_beginning() {
 #[test]
 fn new_folders_and_new_stores_are_noticed() {
     let world = World::new();
-    let case = one();
-    let store = by_name(case.agent).unwrap().facts().store_candidates(&world.context.env).remove(0);
+    let case = worded_case();
+    let store = agent_by_name(case.agent).unwrap().facts().store_candidates(&world.context.env).remove(0);
     fs_err::create_dir_all(store).unwrap();
-    let mut watching = Watching::start_with(&world, LONG_AGO, AGENTS.to_vec(), 1);
-    world.write(&case.path(ID), &text(&case.before));
-    watching.active(ID);
-    append(&world.path(&case.path(ID)), &text(&case.limit));
-    watching.limit();
+    let mut watching = WatcherThread::start_with(&world, LONG_AGO, AGENTS.to_vec(), 1);
+    world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+    watching.wait_for_active(SESSION_ID);
+    append_text(&world.path(&case.path_for(SESSION_ID)), &join_lines(&case.limit));
+    watching.wait_for_limit();
     // Another agent is started for the first time.
-    let later = stubborn();
-    let path = world.write(&later.path(ID), &text(&later.before));
-    watching.until(|event| matches!(event, Event::Watching { agents } if agents.contains(&later.agent)));
-    append(&path, &text(&later.limit));
-    assert_eq!(watching.limit().agent, later.agent);
+    let later = retrying_case();
+    let path = world.write_file(&later.path_for(SESSION_ID), &join_lines(&later.before));
+    watching.wait_for(|event| matches!(event, Event::Watching { agents } if agents.contains(&later.agent)));
+    append_text(&path, &join_lines(&later.limit));
+    assert_eq!(watching.wait_for_limit().agent, later.agent);
     // A folder that comes again is another folder.
-    let folders = world.path(&case.path(ID)).ancestors().nth(2).unwrap().to_owned();
+    let folders = world.path(&case.path_for(SESSION_ID)).ancestors().nth(2).unwrap().to_owned();
     fs_err::remove_dir_all(folders).unwrap();
-    watching.until(|event| matches!(event, Event::Ended { session, .. } if session.0 == ID));
-    world.write(&case.path(OTHER), &text(&case.before).replace(ID, OTHER));
-    watching.active(OTHER);
-    append(&world.path(&case.path(OTHER)), &text(&case.limit).replace(ID, OTHER));
-    assert_eq!(watching.limit().session.0, OTHER);
+    watching.wait_for(|event| matches!(event, Event::Ended { session, .. } if session.0 == SESSION_ID));
+    world.write_file(&case.path_for(OTHER_ID), &join_lines(&case.before).replace(SESSION_ID, OTHER_ID));
+    watching.wait_for_active(OTHER_ID);
+    append_text(&world.path(&case.path_for(OTHER_ID)), &join_lines(&case.limit).replace(SESSION_ID, OTHER_ID));
+    assert_eq!(watching.wait_for_limit().session.0, OTHER_ID);
     watching.finish();
 }
 
 #[test]
 fn the_state_names_what_is_in_use_and_nothing_is_left_behind() {
     let world = World::new();
-    let case = one();
-    let path = world.write(&case.path(ID), &text(&case.before));
-    let quiet = world.write(&case.path(OTHER).replace("/-p/", "/-q/"), &text(&case.before[..7]).replace(ID, OTHER));
-    let before = threads();
-    let mut watching = Watching::start(&world, "2026-11-15T01:15:00Z");
-    watching.active(ID);
+    let case = worded_case();
+    let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
+    let quiet = world.write_file(
+        &case.path_for(OTHER_ID).replace("/-p/", "/-q/"),
+        &join_lines(&case.before[..7]).replace(SESSION_ID, OTHER_ID),
+    );
+    let before = count_threads();
+    let mut watching = WatcherThread::start(&world, "2026-11-15T01:15:00Z");
+    watching.wait_for_active(SESSION_ID);
     watching.finish();
     let state = fs_err::read_to_string(world.path("project/.carryover/watcher-state.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     assert_eq!(state["agents"], json!([case.agent]));
     assert!(state["activeSessions"][path.display().to_string()].as_i64().unwrap() > 1_600_000_000_000);
     assert_eq!(state["activeSessions"][quiet.display().to_string()], Value::Null);
-    let deadline = Instant::now() + PATIENCE;
-    while threads() > before {
+    let deadline = Instant::now() + EVENT_TIMEOUT;
+    while count_threads() > before {
         assert!(Instant::now() < deadline, "a thread is left behind");
         std::thread::yield_now();
     }
 }
 
 /// How many threads watch; other tests have theirs.
-fn threads() -> usize {
+fn count_threads() -> usize {
     if std::env::args().any(|argument| argument == "--exact") {
         fs_err::read_dir("/proc/self/task").map_or(0, Iterator::count)
     } else {

@@ -12,10 +12,10 @@ use crate::carry::resume::{Options, Report, ResumeError, resume_among};
 use crate::context::Context;
 use crate::own::config::Config;
 use crate::own::files;
-use crate::sessions::list::Listed;
+use crate::sessions::list::ListedSession;
 use crate::sessions::select::{Query, select_among};
 use crate::write::disk::{Disk, RealDisk};
-use crate::write::undo::{UndoError, Undone, undo_among};
+use crate::write::undo::{UndoError, UndoReport, undo_among};
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -23,12 +23,12 @@ pub(crate) struct World {
 }
 
 /// Takes back a resume between the made-up agents, or a brief that was left for a real one.
-pub(super) fn undo(context: &Context, id: Option<&str>, force: bool) -> Result<Undone, UndoError> {
+pub(super) fn undo_fake(context: &Context, id: Option<&str>, force: bool) -> Result<UndoReport, UndoError> {
     undo_among(BOTH, context, id, force)
 }
 
 /// Every path below a folder, with the bytes of files.
-pub(super) type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
+pub(super) type FileTree = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 impl World {
     pub(crate) fn new() -> Self {
@@ -45,7 +45,7 @@ impl World {
         };
         let cwd = root.join("project");
         fs_err::create_dir_all(&cwd).unwrap();
-        let context = Context::with(env, Config::default(), root.join("ours"), cwd, 1 << 96);
+        let context = Context::with_config(env, Config::default(), root.join("ours"), cwd, 1 << 96);
         Self { folder, context }
     }
 
@@ -58,8 +58,8 @@ impl World {
             let facts = agent.facts();
             let folder = format!("bin/{}", facts.id);
             let manifest = serde_json::json!({ "name": facts.packages[0], "version": facts.versions_seen.1 });
-            world.write(&format!("{folder}/package.json"), &manifest.to_string());
-            let program = world.write(&format!("{folder}/{}", facts.binaries[0]), "#!/bin/sh\nexit 1\n");
+            world.write_file(&format!("{folder}/package.json"), &manifest.to_string());
+            let program = world.write_file(&format!("{folder}/{}", facts.binaries[0]), "#!/bin/sh\nexit 1\n");
             #[cfg(unix)]
             fs_err::set_permissions(program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
             folders.push(world.path(&folder));
@@ -78,14 +78,14 @@ impl World {
         fs_err::canonicalize(self.folder.path()).unwrap().join(name)
     }
 
-    pub(super) fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(super) fn write_file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         files::write_private(&path, text.as_bytes()).unwrap();
         path
     }
 
     /// A session of an agent; a head is put before the records.
-    pub(super) fn session(&self, agent: &dyn Agent, id: &str, head: &str, records: &[&str]) -> PathBuf {
+    pub(super) fn write_session(&self, agent: &dyn Agent, id: &str, head: &str, records: &[&str]) -> PathBuf {
         let name = agent.facts().id;
         let project = self.path("project");
         let head = format!(r#"{{"t":"head","agent":"{name}","id":"{id}","project":"{}"{head}}}"#, project.display());
@@ -95,21 +95,21 @@ impl World {
             text.push_str(record);
         }
         text.push('\n');
-        self.write(&format!("home/.{name}/sessions/{id}.{name}.jsonl"), &text)
+        self.write_file(&format!("home/.{name}/sessions/{id}.{name}.jsonl"), &text)
     }
 
-    pub(super) fn select(&self, words: &str) -> Listed {
+    pub(super) fn select_session(&self, words: &str) -> ListedSession {
         let query = Query { words: Some(words.to_owned()), ..Query::default() };
         select_among(BOTH, &self.context, &query).unwrap().session
     }
 
-    pub(super) fn options(target: &'static dyn Agent) -> Options {
+    pub(super) fn resume_options(target: &'static dyn Agent) -> Options {
         Options { target, project: None, tokens: None, dry_run: false }
     }
 
     /// Resumes a session; every resume has a seed of its own.
     pub(super) fn resume(&mut self, words: &str, target: &'static dyn Agent) -> Report {
-        self.try_resume(&mut RealDisk, words, &Self::options(target)).unwrap()
+        self.try_resume(&mut RealDisk, words, &Self::resume_options(target)).unwrap()
     }
 
     pub(super) fn try_resume(
@@ -118,37 +118,37 @@ impl World {
         words: &str,
         options: &Options,
     ) -> Result<Report, ResumeError> {
-        let session = self.select(words);
+        let session = self.select_session(words);
         self.context.seed += (1 << 96) + 1;
         resume_among(BOTH, disk, &self.context, &session, options)
     }
 
-    pub(super) fn lines(path: &Path) -> Vec<String> {
+    pub(super) fn read_lines(path: &Path) -> Vec<String> {
         fs_err::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
     }
 
-    pub(super) fn append(path: &Path, lines: &[&str]) {
+    pub(super) fn append_lines(path: &Path, lines: &[&str]) {
         let mut text = fs_err::read_to_string(path).unwrap();
         text.extend(lines.iter().map(|line| format!("{line}\n")));
         files::write_private(path, text.as_bytes()).unwrap();
     }
 
     /// All that is outside of our own folder.
-    pub(super) fn tree(&self) -> Tree {
-        let mut tree = Tree::new();
-        walk(&self.path("home"), &mut tree);
-        walk(&self.path("project"), &mut tree);
-        walk(&self.path("in"), &mut tree);
+    pub(super) fn read_tree(&self) -> FileTree {
+        let mut tree = FileTree::new();
+        collect_tree(&self.path("home"), &mut tree);
+        collect_tree(&self.path("project"), &mut tree);
+        collect_tree(&self.path("in"), &mut tree);
         tree
     }
 
-    pub(super) fn story(&self) -> PathBuf {
-        self.session(&ALPHA, "aaaa1111", r#","title":"Fix the parser""#, STORY)
+    pub(super) fn write_sample(&self) -> PathBuf {
+        self.write_session(&ALPHA, "aaaa1111", r#","title":"Fix the parser""#, SAMPLE_RECORDS)
     }
 }
 
 /// A session with everything in it.
-pub(super) const STORY: &[&str] = &[
+pub(super) const SAMPLE_RECORDS: &[&str] = &[
     r#"{"t":"prompt","s":"look","image":"aW1hZ2U="}"#,
     r#"{"t":"think","s":"hm"}"#,
     r#"{"items":[{"t":"reply","s":"I will"},{"t":"call","id":"c1","tool":"sh","input":{"command":"ls"}}]}"#,
@@ -158,23 +158,23 @@ pub(super) const STORY: &[&str] = &[
     r#"{"t":"reply","s":"done"}"#,
 ];
 
-fn walk(folder: &Path, tree: &mut Tree) {
+fn collect_tree(folder: &Path, tree: &mut FileTree) {
     let Ok(files) = fs_err::read_dir(folder) else { return };
     for path in files.map(|file| file.unwrap().path()) {
         if path.is_dir() {
             tree.insert(path.clone(), None);
-            walk(&path, tree);
+            collect_tree(&path, tree);
         } else {
             let bytes = fs_err::read(&path).unwrap();
-            let rows = sqlite::is_database(&bytes).then(|| rows(&path));
+            let rows = sqlite::is_database(&bytes).then(|| dump_rows(&path));
             tree.insert(path.clone(), Some(rows.unwrap_or(bytes)));
         }
     }
 }
 
-/// What a database says; how it lies on the disk is its own affair.
-fn rows(path: &Path) -> Vec<u8> {
-    let told = sqlite::look(path, &mut |connection| {
+/// The rows of a database; how it lies on the disk is its own affair.
+fn dump_rows(path: &Path) -> Vec<u8> {
+    let told = sqlite::read_database(path, &mut |connection| {
         let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")?;
         let tables: Vec<String> = tables.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let mut told = Vec::new();
@@ -195,7 +195,7 @@ fn rows(path: &Path) -> Vec<u8> {
 /// Writes a shell script that can be run at once: while another thread starts a process, that process holds our
 /// handle for a moment, and a file that is open for writing cannot be run.
 #[cfg(unix)]
-pub(crate) fn program(path: &Path, script: &str) {
+pub(crate) fn write_program(path: &Path, script: &str) {
     use std::os::unix::fs::PermissionsExt;
     let text = format!("#!/bin/sh\n[ \"$1\" = --ready ] && exit 0\n{script}\n");
     files::write_private(path, text.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! What a watcher tells.
+//! Events that a watcher reports.
 
 use std::path::PathBuf;
 

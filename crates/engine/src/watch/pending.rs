@@ -5,26 +5,26 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A file, and which of the watched stores it is in.
-pub(super) type Changed = (usize, PathBuf);
+pub(super) type ChangedFile = (usize, PathBuf);
 
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    due: BTreeMap<Changed, Instant>,
+    due: BTreeMap<ChangedFile, Instant>,
 }
 
 impl Pending {
     /// The moment counts from the first change: a file that is written to all the time is read all the same.
-    pub(super) fn add(&mut self, changed: Changed, now: Instant, debounce: Duration) {
+    pub(super) fn add(&mut self, changed: ChangedFile, now: Instant, debounce: Duration) {
         self.due.entry(changed).or_insert(now + debounce);
     }
 
     /// When the next file is due.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub(super) fn next_due(&self) -> Option<Instant> {
         self.due.values().min().copied()
     }
 
     /// Takes the files that are due.
-    pub(super) fn take(&mut self, now: Instant) -> Vec<Changed> {
+    pub(super) fn take_due(&mut self, now: Instant) -> Vec<ChangedFile> {
         self.due.extract_if(.., |_, due| *due <= now).map(|(changed, _)| changed).collect()
     }
 }
@@ -42,10 +42,10 @@ mod tests {
             pending.add((0, "a".into()), start + second / 4 * step, second * 2);
         }
         pending.add((0, "b".into()), start + second, second * 2);
-        assert_eq!(pending.next(), Some(start + second * 2));
-        assert_eq!(pending.take(start + second), []);
-        assert_eq!(pending.take(start + second * 2), [(0, PathBuf::from("a"))]);
-        assert_eq!(pending.take(start + second * 9), [(0, PathBuf::from("b"))]);
-        assert_eq!(pending.next(), None);
+        assert_eq!(pending.next_due(), Some(start + second * 2));
+        assert_eq!(pending.take_due(start + second), []);
+        assert_eq!(pending.take_due(start + second * 2), [(0, PathBuf::from("a"))]);
+        assert_eq!(pending.take_due(start + second * 9), [(0, PathBuf::from("b"))]);
+        assert_eq!(pending.next_due(), None);
     }
 }

@@ -3,15 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{LinesOf, Op, OwnerOf, RowsOf, WritePlan};
+use carryover_agents::{OwnerRow, SessionLines, SessionRows, WriteOp, WritePlan};
 
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
-use crate::handoff::ignored::MissingIgnoreRule;
+use crate::handoff::gitignore::MissingIgnoreRule;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::write::disk::{Disk, NewFile};
-use crate::write::journal::{self, Journal, Left, Lineage, Lines, Owner, Rows, State};
+use crate::write::journal::{self, Journal, Lineage, Lines, Owner, Rows, State, WrittenFile};
 use crate::write::readback::LiveRecords;
 use crate::write::rows;
 use crate::write::scratch;
@@ -21,7 +21,7 @@ use crate::write::undo::take_back;
 ///
 /// `verify` reads the session back, once it is in its place, and tells where its live records begin. The answer are
 /// warnings.
-pub(crate) fn apply(
+pub(crate) fn apply_plan(
     disk: &mut dyn Disk,
     context: &Context,
     plan: &WritePlan,
@@ -31,67 +31,67 @@ pub(crate) fn apply(
     verify: &dyn Fn() -> Result<LiveRecords, &'static str>,
 ) -> Result<Vec<String>, ResumeError> {
     refuse_existing(plan)?;
-    foresee(context, plan, journal);
+    record_expected(context, plan, journal);
     write_lineage(disk, context, journal, &lineage)?;
-    begin(disk, context, journal)?;
-    let result = perform(disk, context, plan, journal, hide).and_then(|warnings| {
+    begin_journal(disk, context, journal)?;
+    let result = perform_ops(disk, context, plan, journal, hide).and_then(|warnings| {
         let live = verify().map_err(ResumeError::ReadBack)?;
         lineage.keep_live(&live);
         if plan.key.is_some() {
             lineage.written = live;
         }
         write_lineage(disk, context, journal, &lineage)?;
-        finish(disk, context, journal)?;
+        finish_journal(disk, context, journal)?;
         Ok(warnings)
     });
     // A command that could not be ended may still add something: the next resume takes that back, too.
     if result.is_err() && take_back(disk, journal, false).is_ok() && !scratch::is_any_held(&context.home) {
-        forget(disk, context, &journal.id);
+        remove_journal(disk, context, &journal.id);
     }
     result
 }
 
 fn refuse_existing(plan: &WritePlan) -> Result<(), ResumeError> {
-    let taken = created(plan).find(|file| file.path.symlink_metadata().is_ok());
+    let taken = planned_files(plan).find(|file| file.path.symlink_metadata().is_ok());
     match taken {
-        Some(file) => Err(failed(file.path)(io::ErrorKind::AlreadyExists.into())),
+        Some(file) => Err(write_error(file.path)(io::ErrorKind::AlreadyExists.into())),
         None => Ok(()),
     }
 }
 
 /// A file that the plan makes.
-struct Created<'a> {
+struct PlannedFile<'a> {
     path: &'a Path,
     new: NewFile<'a>,
     shared: bool,
 }
 
 /// The files that are still to be made. One that is shared may be there by now: another resume was faster.
-fn created(plan: &WritePlan) -> impl Iterator<Item = Created<'_>> {
+fn planned_files(plan: &WritePlan) -> impl Iterator<Item = PlannedFile<'_>> {
     let files = plan.ops.iter().filter_map(|op| match op {
-        Op::Create { path, bytes, private, modified } => {
-            Some(Created { path, new: NewFile { bytes, private: *private, modified: *modified }, shared: false })
+        WriteOp::Create { path, bytes, private, modified } => {
+            Some(PlannedFile { path, new: NewFile { bytes, private: *private, modified: *modified }, shared: false })
         }
-        Op::Share { path, bytes, modified } => {
-            Some(Created { path, new: NewFile { bytes, private: true, modified: *modified }, shared: true })
+        WriteOp::CreateShared { path, bytes, modified } => {
+            Some(PlannedFile { path, new: NewFile { bytes, private: true, modified: *modified }, shared: true })
         }
-        Op::Append { .. } | Op::Run(_) => None,
+        WriteOp::AppendLine { .. } | WriteOp::Run(_) => None,
     });
-    files.filter(|file| !file.is_there())
+    files.filter(|file| !file.exists_already())
 }
 
-impl Created<'_> {
+impl PlannedFile<'_> {
     /// Whether somebody else has made the same.
-    fn is_there(&self) -> bool {
+    fn exists_already(&self) -> bool {
         let limit = self.new.bytes.len() as u64;
         self.shared && files::read_bounded(self.path, limit).is_ok_and(|now| now.as_deref() == Some(self.new.bytes))
     }
 }
 
 /// Notes all that will be there afterwards, so that one journal entry at the beginning is enough to take it back.
-fn foresee(context: &Context, plan: &WritePlan, journal: &mut Journal) {
-    for Created { path, new, shared } in created(plan) {
-        journal.files.push(Left { shared, ..Left::of(path, new.bytes) });
+fn record_expected(context: &Context, plan: &WritePlan, journal: &mut Journal) {
+    for PlannedFile { path, new, shared } in planned_files(plan) {
+        journal.files.push(WrittenFile { shared, ..WrittenFile::from_bytes(path, new.bytes) });
         let mut missing: Vec<PathBuf> =
             path.ancestors().skip(1).take_while(|folder| !folder.is_dir()).map(Path::to_owned).collect();
         missing.reverse();
@@ -99,17 +99,17 @@ fn foresee(context: &Context, plan: &WritePlan, journal: &mut Journal) {
         journal.folders.append(&mut missing);
     }
     for op in &plan.ops {
-        if let Op::Append { lines: of, .. } = op {
-            journal.lines.push(appended(of));
+        if let WriteOp::AppendLine { lines: of, .. } = op {
+            journal.lines.push(appended_lines(of));
         }
-        if let Op::Run(run) = op {
-            journal.rows.extend(run.inverse.rows.iter().map(|of| rows_of(context, of)));
-            journal.lines.extend(run.inverse.lines.iter().map(lines));
+        if let WriteOp::Run(run) = op {
+            journal.rows.extend(run.inverse.rows.iter().map(|of| journal_rows(context, of)));
+            journal.lines.extend(run.inverse.lines.iter().map(journal_lines));
         }
     }
 }
 
-fn rows_of(context: &Context, of: &RowsOf) -> Rows {
+fn journal_rows(context: &Context, of: &SessionRows) -> Rows {
     Rows {
         database: of.database.clone(),
         table: of.table.to_owned(),
@@ -117,30 +117,30 @@ fn rows_of(context: &Context, of: &RowsOf) -> Rows {
         value: of.value.clone(),
         left: None,
         is_session: of.is_session,
-        owner: of.owner.and_then(|owner| owner_of(context, &of.database, owner)),
+        owner: of.owner.and_then(|owner| journal_owner(context, &of.database, owner)),
     }
 }
 
 /// None where it cannot be told which were there before. One that an earlier resume brought is still ours.
-fn owner_of(context: &Context, database: &Path, of: OwnerOf) -> Option<Owner> {
-    let mut before = rows::values(database, of.table, of.column).ok()?;
-    let open = journal::all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
+fn journal_owner(context: &Context, database: &Path, of: OwnerRow) -> Option<Owner> {
+    let mut before = rows::column_values(database, of.table, of.column).ok()?;
+    let open = journal::read_all(context).into_iter().filter(|earlier| earlier.state != State::Undone);
     let earlier = open.flat_map(|earlier| earlier.rows).filter(|rows| rows.owner.is_some());
     for rows in earlier.filter(|rows| rows.database == database) {
-        let ours = rows::brought(&rows).ok()?;
+        let ours = rows::new_owner_values(&rows).ok()?;
         before.retain(|value| !ours.contains(value));
     }
-    Some(Owner { table: of.table.to_owned(), column: of.column.to_owned(), by: of.by.to_owned(), before })
+    Some(Owner { table: of.table.to_owned(), column: of.column.to_owned(), by: of.referring_column.to_owned(), before })
 }
 
 /// A line of our own making; the lock is its client's, whenever it is made.
-fn appended(of: &LinesOf) -> Lines {
-    Lines { is_lock_new: false, ..lines(of) }
+fn appended_lines(of: &SessionLines) -> Lines {
+    Lines { is_lock_new: false, ..journal_lines(of) }
 }
 
-fn lines(of: &LinesOf) -> Lines {
+fn journal_lines(of: &SessionLines) -> Lines {
     let is_lock_new = of.lock.as_ref().is_some_and(|lock| lock.symlink_metadata().is_err());
-    Lines { file: of.file.clone(), containing: of.containing.clone(), lock: of.lock.clone(), is_lock_new }
+    Lines { file: of.file.clone(), containing: of.marker.clone(), lock: of.lock.clone(), is_lock_new }
 }
 
 /// ORDER IS LOAD-BEARING: the lineage first, because a journal without one is whole and a lineage without a journal is
@@ -152,25 +152,25 @@ fn write_lineage(
     lineage: &Lineage,
 ) -> Result<(), ResumeError> {
     let path = journal::lineage_path(context, &journal.id);
-    let bytes = serde_json::to_vec(lineage).map_err(|error| failed(&path)(error.into()))?;
-    disk.write_own(&path, &bytes).map_err(failed(&path))
+    let bytes = serde_json::to_vec(lineage).map_err(|error| write_error(&path)(error.into()))?;
+    disk.write_own(&path, &bytes).map_err(write_error(&path))
 }
 
-fn begin(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ResumeError> {
+fn begin_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ResumeError> {
     let written = write_journal(disk, context, journal);
     if written.is_err() {
-        forget(disk, context, &journal.id);
+        remove_journal(disk, context, &journal.id);
     }
     written
 }
 
 fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), ResumeError> {
-    let path = journal::path(context, &journal.id);
+    let path = journal::file_path(context, &journal.id);
     let written = journal.to_bytes().and_then(|bytes| disk.write_own(&path, &bytes));
-    written.map_err(failed(&path))
+    written.map_err(write_error(&path))
 }
 
-fn perform(
+fn perform_ops(
     disk: &mut dyn Disk,
     context: &Context,
     plan: &WritePlan,
@@ -179,71 +179,72 @@ fn perform(
 ) -> Result<Vec<String>, ResumeError> {
     let mut warnings = Vec::new();
     // Before git could see the session.
-    if let Some(Err(error)) = hide.map(|missing| missing.write(disk, &journal.project)) {
+    if let Some(Err(error)) = hide.map(|missing| missing.append_line(disk, &journal.project)) {
         warnings.push(format!("git sees the session: {error}"));
     }
     for folder in &journal.folders {
         match disk.create_folder(folder, true) {
             // A client that starts at this moment makes the same folder.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            result => result.map_err(failed(folder))?,
+            result => result.map_err(write_error(folder))?,
         }
     }
-    for file in created(plan) {
-        let folder = files::parent(file.path).map_err(failed(file.path))?;
-        let staged = disk.stage(folder, &journal.id, &file.new).map_err(failed(file.path))?;
+    for file in planned_files(plan) {
+        let folder = files::parent_folder(file.path).map_err(write_error(file.path))?;
+        let staged = disk.stage(folder, &journal.id, &file.new).map_err(write_error(file.path))?;
         match disk.publish(&staged, file.path) {
-            Err(_) if file.is_there() => {}
-            result => result.map_err(failed(file.path))?,
+            Err(_) if file.exists_already() => {}
+            result => result.map_err(write_error(file.path))?,
         }
     }
     for op in &plan.ops {
-        if let Op::Append { lines: of, line } = op {
-            disk.append_line(&appended(of), line).map_err(failed(&of.file))?;
+        if let WriteOp::AppendLine { lines: of, line } = op {
+            disk.append_line(&appended_lines(of), line).map_err(write_error(&of.file))?;
         }
-        if let Op::Run(run) = op
+        if let WriteOp::Run(run) = op
             && let Err(error) = disk.run(run, context)
         {
             let program = run.program.file_name().unwrap_or_default().to_string_lossy();
             if run.required {
                 let (program, reason) = (program.into_owned(), error.to_string());
-                return Err(ResumeError::Run { program, why: run.why, reason });
+                return Err(ResumeError::Run { program, why: run.reason, reason });
             }
-            warnings.push(format!("`{program}` was run ({}), but {error}; the session is there all the same", run.why));
+            warnings
+                .push(format!("`{program}` was run ({}), but {error}; the session is there all the same", run.reason));
         }
     }
     Ok(warnings)
 }
 
 /// Marks it as done, with the files as they now are: a client that registered the session may have added to it.
-fn finish(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ResumeError> {
+fn finish_journal(disk: &mut dyn Disk, context: &Context, journal: &mut Journal) -> Result<(), ResumeError> {
     let mut rewritten = false;
     for left in &mut journal.files {
-        let ours = Fingerprint::of_file(&left.path, Some(left.size)).map_err(failed(&left.path))?;
+        let ours = Fingerprint::from_file(&left.path, Some(left.size)).map_err(write_error(&left.path))?;
         rewritten |= ours != (left.size, left.digest);
-        (left.size, left.digest) = Fingerprint::of_file(&left.path, None).map_err(failed(&left.path))?;
+        (left.size, left.digest) = Fingerprint::from_file(&left.path, None).map_err(write_error(&left.path))?;
     }
     if rewritten {
         // Positions in it mean nothing any more; without them, the way back is a translation.
         let path = journal::lineage_path(context, &journal.id);
-        disk.remove_file(&path).map_err(failed(&path))?;
+        disk.remove_file(&path).map_err(write_error(&path))?;
     }
     for rows in journal.rows.iter_mut().filter(|rows| rows.is_session) {
         let database = rows.database.clone();
-        rows.left = rows::digest(rows).map_err(|error| failed(&database)(io::Error::other(error)))?;
+        rows.left = rows::compute_digest(rows).map_err(|error| write_error(&database)(io::Error::other(error)))?;
     }
     journal.state = State::Done;
     write_journal(disk, context, journal)
 }
 
 /// Removes what we noted about a resume that left nothing behind. If it stays, it is taken back once more, in vain.
-fn forget(disk: &mut dyn Disk, context: &Context, id: &str) {
-    for path in [journal::path(context, id), journal::lineage_path(context, id)] {
+fn remove_journal(disk: &mut dyn Disk, context: &Context, id: &str) {
+    for path in [journal::file_path(context, id), journal::lineage_path(context, id)] {
         disk.remove_file(&path).ok();
     }
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> ResumeError {
+fn write_error(path: &Path) -> impl FnOnce(io::Error) -> ResumeError {
     let path = path.to_owned();
     move |source| ResumeError::Write { path, source }
 }

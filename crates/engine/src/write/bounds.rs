@@ -8,23 +8,27 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use carryover_agents::{Agent, Env, Facts, Store, Taker, fits};
+use carryover_agents::{Agent, Env, Facts, Store, Target, matches_pattern};
 
 use crate::context::Context;
-use crate::handoff::ignored;
+use crate::handoff::gitignore;
 use crate::handoff::project_dir;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
-use crate::sessions::project::resolve;
-use crate::write::journal::{Journal, Left, Lines, Rows};
+use crate::sessions::project::resolve_path;
+use crate::write::journal::{Journal, Lines, Rows, WrittenFile};
 
 /// Ids of sessions are at least as long where a file is named by them.
-const LEAST_ID: usize = 32;
+const MIN_ID_BYTES: usize = 32;
 
 /// The first path that a journal could not have from us.
-pub(crate) fn beyond(agents: &[&'static dyn Agent], context: &Context, journal: &Journal) -> Option<PathBuf> {
-    let reach = Reach::of(agents, context, journal);
-    let mut named = reach.files_beyond(journal);
+pub(crate) fn find_path_outside(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    journal: &Journal,
+) -> Option<PathBuf> {
+    let reach = WriteScope::for_journal(agents, context, journal);
+    let mut named = reach.find_file_outside(journal);
     named = named.or_else(|| {
         journal.rows.iter().find(|rows| !reach.holds_rows(rows, journal)).map(|rows| rows.database.clone())
     });
@@ -34,29 +38,35 @@ pub(crate) fn beyond(agents: &[&'static dyn Agent], context: &Context, journal: 
     named = named
         .or_else(|| journal.blocks.iter().map(|block| &block.file).find(|file| !reach.is_in_project(file)).cloned());
     let line = reach.agent.and_then(<dyn Agent>::ignore_line);
-    let ignored = journal.ignored.as_ref().filter(|left| !ignored::is_ours(left, &journal.project, line));
+    let ignored = journal.ignored.as_ref().filter(|left| !gitignore::is_ours(left, &journal.project, line));
     named = named.or_else(|| ignored.map(|left| left.file.clone()));
     // Folders were made for what is in them.
-    named.or_else(|| journal.folders.iter().find(|folder| !journal.is_in(folder)).cloned())
+    named.or_else(|| journal.folders.iter().find(|folder| !journal.has_files_in(folder)).cloned())
 }
 
 /// The first file that is where sessions are, and is not the one that the journal speaks of.
-pub(crate) fn foreign(agents: &[&'static dyn Agent], context: &Context, journal: &Journal) -> Option<PathBuf> {
-    let reach = Reach::of(agents, context, journal);
-    let is_session = |left: &&Left| real(&left.path).is_some_and(|file| reach.is_session(&file));
+pub(crate) fn find_foreign_file(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    journal: &Journal,
+) -> Option<PathBuf> {
+    let reach = WriteScope::for_journal(agents, context, journal);
+    let is_session = |left: &&WrittenFile| real_path(&left.path).is_some_and(|file| reach.is_session(&file));
     // One that is gone is nobody's.
     let there = journal.files.iter().filter(|left| left.path.symlink_metadata().is_ok());
     let mut sessions = there.filter(is_session);
-    sessions.find(|left| !reach.holds_session(&left.path, journal) || !has_grown(left)).map(|left| left.path.clone())
+    sessions
+        .find(|left| !reach.holds_session(&left.path, journal) || !keeps_written_start(left))
+        .map(|left| left.path.clone())
 }
 
 /// Whether a file still begins with what was written: clients go on at its end.
-fn has_grown(left: &Left) -> bool {
-    Fingerprint::of_file(&left.path, Some(left.size)).is_ok_and(|now| now == (left.size, left.digest))
+fn keeps_written_start(left: &WrittenFile) -> bool {
+    Fingerprint::from_file(&left.path, Some(left.size)).is_ok_and(|now| now == (left.size, left.digest))
 }
 
 /// Where the agent of a journal writes.
-struct Reach {
+struct WriteScope {
     agent: Option<&'static dyn Agent>,
     /// Its stores.
     stores: Vec<PathBuf>,
@@ -64,11 +74,11 @@ struct Reach {
     sessions: Vec<(PathBuf, &'static str)>,
     project: PathBuf,
     /// The brief in our own folder of the project, where one may have been left.
-    payload: Option<PathBuf>,
+    brief_file: Option<PathBuf>,
 }
 
-impl Reach {
-    fn of(agents: &[&'static dyn Agent], context: &Context, journal: &Journal) -> Self {
+impl WriteScope {
+    fn for_journal(agents: &[&'static dyn Agent], context: &Context, journal: &Journal) -> Self {
         let id = journal.target.agent.as_str();
         let agent = agents.iter().find(|agent| agent.facts().id == id).copied();
         let (mut stores, mut sessions) = (Vec::new(), Vec::new());
@@ -77,29 +87,29 @@ impl Reach {
             let projects = vec![journal.project.clone()];
             let env = Env { stores: BTreeMap::new(), projects, ..context.env.clone() };
             let usual = agent.facts().store_candidates(&env);
-            sessions.extend(usual.iter().flat_map(|root| places(agent.facts(), root)));
-            stores.extend(usual.iter().map(|root| real_folder(root)));
+            sessions.extend(usual.iter().flat_map(|root| session_folders(agent.facts(), root)));
+            stores.extend(usual.iter().map(|root| real_folder_path(root)));
             for store in agent.stores(&env).into_iter().filter(|store| !usual.contains(&store.root)) {
-                let root = real_folder(&store.root);
+                let root = real_folder_path(&store.root);
                 // One that the user has put elsewhere holds sessions and nothing else.
                 sessions.extend(last_names(agent.facts()).map(|name| (root.clone(), name)));
                 stores.push(root);
             }
         }
-        let project = real_folder(&journal.project);
-        let payload = Taker::by_name(id).map(|_| project_dir::context_file(&project));
-        Self { agent, stores, sessions, project, payload }
+        let project = real_folder_path(&journal.project);
+        let payload = Target::by_name(id).map(|_| project_dir::context_path(&project));
+        Self { agent, stores, sessions, project, brief_file: payload }
     }
 
-    fn files_beyond(&self, journal: &Journal) -> Option<PathBuf> {
+    fn find_file_outside(&self, journal: &Journal) -> Option<PathBuf> {
         let files = || journal.files.iter().map(|left| &left.path);
         let sessions: Vec<PathBuf> =
-            files().filter_map(|file| real(file).filter(|file| self.is_session(file))).collect();
+            files().filter_map(|file| real_path(file).filter(|file| self.is_session(file))).collect();
         let is_ours = |file: &PathBuf| {
-            real(file).is_some_and(|file| {
-                self.payload.as_ref() == Some(&file)
+            real_path(file).is_some_and(|file| {
+                self.brief_file.as_ref() == Some(&file)
                     || self.is_session(&file)
-                    || self.is_beside(&file, &sessions, journal)
+                    || self.is_companion(&file, &sessions, journal)
             })
         };
         files().find(|file| !is_ours(file)).cloned()
@@ -107,16 +117,16 @@ impl Reach {
 
     fn is_session(&self, file: &Path) -> bool {
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        self.sessions.iter().any(|(folder, pattern)| file.starts_with(folder) && fits(pattern, name))
+        self.sessions.iter().any(|(folder, pattern)| file.starts_with(folder) && matches_pattern(pattern, name))
     }
 
     /// Some sessions have files of their own around them, in a folder that is named by their id, and some share a file
     /// that names their project.
-    fn is_beside(&self, file: &Path, sessions: &[PathBuf], journal: &Journal) -> bool {
+    fn is_companion(&self, file: &Path, sessions: &[PathBuf], journal: &Journal) -> bool {
         let Some(folder) = file.parent() else { return false };
         let below = |(root, _): &(PathBuf, &str)| folder.starts_with(root) && folder != root;
         let is_around = self.sessions.iter().any(below) && sessions.iter().any(|session| session.starts_with(folder));
-        let is_own = || is_id(folder.file_name(), journal);
+        let is_own = || is_session_id(folder.file_name(), journal);
         let project = journal.project.as_os_str().as_encoded_bytes();
         let names_project = || {
             let text = files::read_bounded(file, project.len() as u64);
@@ -129,8 +139,8 @@ impl Reach {
     fn holds_session(&self, file: &Path, journal: &Journal) -> bool {
         let session = &journal.target.session;
         let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        let is_named = session.0.len() >= LEAST_ID && name.contains(&session.0);
-        if is_named || is_id(file.parent().and_then(Path::file_name), journal) {
+        let is_named = session.0.len() >= MIN_ID_BYTES && name.contains(&session.0);
+        if is_named || is_session_id(file.parent().and_then(Path::file_name), journal) {
             return true;
         }
         let Some(agent) = self.agent else { return false };
@@ -140,7 +150,7 @@ impl Reach {
 
     fn is_in_store(&self, file: &Path) -> bool {
         let roots = || self.stores.iter().chain(self.sessions.iter().map(|(folder, _)| folder));
-        real(file).is_some_and(|file| roots().any(|root| file.starts_with(root)))
+        real_path(file).is_some_and(|file| roots().any(|root| file.starts_with(root)))
     }
 
     /// Rows go where they name the session.
@@ -159,33 +169,34 @@ impl Reach {
 
     /// A file of the project's, and no link to one that is not.
     fn is_in_project(&self, file: &Path) -> bool {
-        real(file).is_some_and(|file| file.starts_with(&self.project) && resolve(&file).starts_with(&self.project))
+        real_path(file)
+            .is_some_and(|file| file.starts_with(&self.project) && resolve_path(&file).starts_with(&self.project))
     }
 }
 
 /// Whether a name is the id of a journal's session.
-fn is_id(name: Option<&OsStr>, journal: &Journal) -> bool {
+fn is_session_id(name: Option<&OsStr>, journal: &Journal) -> bool {
     let session = &journal.target.session.0;
-    session.len() >= LEAST_ID && name.is_some_and(|name| name == session.as_str())
+    session.len() >= MIN_ID_BYTES && name.is_some_and(|name| name == session.as_str())
 }
 
 /// Where sessions are in a store: below the first folder of a track, or beside each other in the store itself. That
 /// folder may be a link of the user's to a larger disk.
-fn places(facts: &'static Facts, root: &Path) -> Vec<(PathBuf, &'static str)> {
+fn session_folders(facts: &'static Facts, root: &Path) -> Vec<(PathBuf, &'static str)> {
     let place = |track: &&'static [&'static str]| match **track {
         [] => None,
-        [name] => Some((real_folder(root), name)),
-        [first, .., last] => Some((real_folder(&root.join(first)), last)),
+        [name] => Some((real_folder_path(root), name)),
+        [first, .., last] => Some((real_folder_path(&root.join(first)), last)),
     };
-    facts.tracks.iter().filter_map(place).collect()
+    facts.session_patterns.iter().filter_map(place).collect()
 }
 
 fn last_names(facts: &'static Facts) -> impl Iterator<Item = &'static str> {
-    facts.tracks.iter().filter_map(|track| track.last().copied())
+    facts.session_patterns.iter().filter_map(|track| track.last().copied())
 }
 
 /// Where a file really is: links above it are followed, as far as they exist; none where the path leads back up.
-fn real(file: &Path) -> Option<PathBuf> {
+fn real_path(file: &Path) -> Option<PathBuf> {
     if !file.is_absolute() || file.components().any(|part| part == Component::ParentDir) {
         return None;
     }
@@ -195,6 +206,6 @@ fn real(file: &Path) -> Option<PathBuf> {
 }
 
 /// The same of a folder, which may be a link itself.
-fn real_folder(folder: &Path) -> PathBuf {
-    fs_err::canonicalize(folder).ok().or_else(|| real(folder)).unwrap_or_else(|| folder.to_owned())
+fn real_folder_path(folder: &Path) -> PathBuf {
+    fs_err::canonicalize(folder).ok().or_else(|| real_path(folder)).unwrap_or_else(|| folder.to_owned())
 }

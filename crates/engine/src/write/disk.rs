@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use carryover_agents::Run;
+use carryover_agents::VendorCommand;
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
@@ -27,7 +27,7 @@ pub(crate) trait Disk {
     /// Replaces one of our own files.
     fn write_own(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Replaces a file of a project that is not ours alone; who may read it stays as it is.
-    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()>;
+    fn replace_shared(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()>;
     /// Makes one folder; the one above it exists. A private one is its owner's alone, whatever the process is set to.
     fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()>;
     /// Writes a file beside its place and brings it to disk; `mark` is part of its name.
@@ -37,10 +37,10 @@ pub(crate) trait Disk {
     fn remove_file(&mut self, path: &Path) -> io::Result<()>;
     /// Removes a folder if it is empty.
     fn remove_folder(&mut self, path: &Path) -> io::Result<()>;
-    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError>;
+    fn run(&mut self, run: &VendorCommand, context: &Context) -> Result<(), RunError>;
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError>;
     fn append_line(&mut self, lines: &Lines, line: &str) -> io::Result<()>;
-    fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError>;
+    fn remove_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError>;
 }
 
 /// The real one.
@@ -51,13 +51,13 @@ impl Disk for RealDisk {
         files::write_private(path, bytes)
     }
 
-    fn rewrite(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
-        files::rewrite(path, bytes, &project.join(project_dir::FOLDER))
+    fn replace_shared(&mut self, path: &Path, bytes: &[u8], project: &Path) -> io::Result<()> {
+        files::replace_shared(path, bytes, &project.join(project_dir::FOLDER))
     }
 
     fn create_folder(&mut self, path: &Path, private: bool) -> io::Result<()> {
         files::create_folder(path, private)?;
-        files::sync_folder(files::parent(path)?)
+        files::sync_folder(files::parent_folder(path)?)
     }
 
     fn stage(&mut self, folder: &Path, mark: &str, new: &NewFile<'_>) -> io::Result<PathBuf> {
@@ -76,20 +76,20 @@ impl Disk for RealDisk {
     fn publish(&mut self, staged: &Path, path: &Path) -> io::Result<()> {
         let staged = tempfile::TempPath::try_from_path(staged)?;
         staged.persist_noclobber(path).map_err(|failed| failed.error)?;
-        files::sync_folder(files::parent(path)?)
+        files::sync_folder(files::parent_folder(path)?)
     }
 
     fn remove_file(&mut self, path: &Path) -> io::Result<()> {
         fs_err::remove_file(path)?;
-        files::sync_folder(files::parent(path)?)
+        files::sync_folder(files::parent_folder(path)?)
     }
 
     fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
         fs_err::remove_dir(path)
     }
 
-    fn run(&mut self, run: &Run, context: &Context) -> Result<(), RunError> {
-        run::run(run, &context.env, &context.home)
+    fn run(&mut self, run: &VendorCommand, context: &Context) -> Result<(), RunError> {
+        run::run_program(run, &context.env, &context.home)
     }
 
     fn delete_rows(&mut self, rows: &[Rows]) -> Result<(), RowsError> {
@@ -100,8 +100,8 @@ impl Disk for RealDisk {
         lines::append(lines, line)
     }
 
-    fn take_out_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
-        lines::take_out(lines)
+    fn remove_lines(&mut self, lines: &[Lines]) -> Result<(), LinesError> {
+        lines::remove_all(lines)
     }
 }
 

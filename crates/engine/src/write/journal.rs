@@ -1,4 +1,4 @@
-//! What every resume wrote, so that it can be read back, superseded, taken back, and found again on the way home.
+//! The record of each resume, so that it can be read back, superseded, taken back, and found again on the way home.
 //!
 //! `resumes/<id>.json` is small and read often; `resumes/<id>.lineage.json` is as long as the session and read only when
 //! that session is resumed.
@@ -21,7 +21,7 @@ const SCHEMA: &str = "carryover.journal/1";
 /// The same shape, as it was called before what `resume --json` prints had that name for itself.
 const EARLIER_SCHEMA: &str = "carryover.resume/1";
 const LINEAGE_SCHEMA: &str = "carryover.lineage/1";
-const LINEAGE_END: &str = ".lineage";
+const LINEAGE_SUFFIX: &str = ".lineage";
 const MAX_BYTES: u64 = 256 << 20;
 
 /// How far a resume came.
@@ -36,14 +36,14 @@ pub(crate) enum State {
 
 /// A session of an agent, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct SessionRef {
     pub(crate) agent: String,
     pub(crate) session: SessionId,
 }
 
 /// A file as we left it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Left {
+pub(crate) struct WrittenFile {
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
     pub(crate) digest: Fingerprint,
@@ -52,9 +52,9 @@ pub(crate) struct Left {
     pub(crate) shared: bool,
 }
 
-impl Left {
-    pub(crate) fn of(path: &Path, bytes: &[u8]) -> Self {
-        Self { path: path.to_owned(), size: bytes.len() as u64, digest: Fingerprint::of(bytes), shared: false }
+impl WrittenFile {
+    pub(crate) fn from_bytes(path: &Path, bytes: &[u8]) -> Self {
+        Self { path: path.to_owned(), size: bytes.len() as u64, digest: Fingerprint::from_bytes(bytes), shared: false }
     }
 }
 
@@ -104,16 +104,16 @@ pub(crate) struct Block {
     pub(crate) file: PathBuf,
     /// The block as we left it.
     pub(crate) left: Fingerprint,
-    /// What else we wrote there, where the file was not there before.
+    /// The rest that we wrote there, where the file was not there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rest: Option<Fingerprint>,
 }
 
 /// A line of ours in the project's own list of what git ignores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ignored {
+pub(crate) struct IgnoreLine {
     pub(crate) file: PathBuf,
-    /// What was put at its end: the line, and what the one before it lacked.
+    /// The text put at its end: the line, and the line break that the one before it lacked.
     pub(crate) added: String,
 }
 
@@ -126,15 +126,15 @@ pub(crate) struct Journal {
     pub(crate) number: u64,
     pub(crate) state: State,
     pub(crate) at: Timestamp,
-    pub(crate) source: Named,
-    pub(crate) target: Named,
+    pub(crate) source: SessionRef,
+    pub(crate) target: SessionRef,
     pub(crate) project: PathBuf,
     /// The file that holds the session.
     pub(crate) session_file: PathBuf,
     /// The session inside that file, where it holds several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session_key: Option<String>,
-    pub(crate) files: Vec<Left>,
+    pub(crate) files: Vec<WrittenFile>,
     /// Folders that did not exist before, outermost first.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) rows: Vec<Rows>,
@@ -144,12 +144,12 @@ pub(crate) struct Journal {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) blocks: Vec<Block>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) ignored: Option<Ignored>,
+    pub(crate) ignored: Option<IgnoreLine>,
 }
 
 /// A file that entries were taken from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TakenFrom {
+pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     pub(crate) length: u64,
     pub(crate) head: Fingerprint,
@@ -161,7 +161,7 @@ pub(crate) struct Ancestor {
     pub(crate) agent: String,
     pub(crate) path: PathBuf,
     pub(crate) key: Option<String>,
-    pub(crate) files: Vec<TakenFrom>,
+    pub(crate) files: Vec<SourceFile>,
 }
 
 /// An entry that was carried, where it came from, and where it went.
@@ -171,7 +171,7 @@ pub(crate) struct Origin {
     pub(crate) from: usize,
     pub(crate) key: EntryKey,
     pub(crate) check: Fingerprint,
-    /// What the client would have answered, where the entry is such an answer; the key is then that of the call.
+    /// The answer that the client would have given, where the entry is one; the key is then that of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
     /// Where the records that hold it begin in the written session; none where it was not carried.
@@ -206,22 +206,22 @@ impl Lineage {
 
     /// The lineage of a resume, where it is still there and whole.
     pub(crate) fn load(context: &Context, id: &str) -> Option<Self> {
-        let lineage: Self = load(&lineage_path(context, id))?;
+        let lineage: Self = load_json(&lineage_path(context, id))?;
         let whole = lineage.origins.iter().all(|origin| origin.from < lineage.ancestors.len());
         (lineage.schema == LINEAGE_SCHEMA && whole).then_some(lineage)
     }
 }
 
 impl Journal {
-    pub(crate) fn schema() -> String {
+    pub(crate) fn schema_name() -> String {
         SCHEMA.to_owned()
     }
 
     /// One that has just begun and left nothing yet.
-    pub(crate) fn begun(context: &Context, source: Named, target: Named, project: &Path) -> Self {
-        let (id, number) = next(context);
+    pub(crate) fn begin(context: &Context, source: SessionRef, target: SessionRef, project: &Path) -> Self {
+        let (id, number) = next_id(context);
         Self {
-            schema: Self::schema(),
+            schema: Self::schema_name(),
             id,
             number,
             state: State::Writing,
@@ -241,7 +241,7 @@ impl Journal {
     }
 
     /// Whether something that it left is in a folder.
-    pub(crate) fn is_in(&self, folder: &Path) -> bool {
+    pub(crate) fn has_files_in(&self, folder: &Path) -> bool {
         let blocks = self.blocks.iter().map(|block| &block.file);
         self.files.iter().map(|left| &left.path).chain(blocks).any(|file| file.starts_with(folder))
     }
@@ -251,7 +251,7 @@ impl Journal {
     }
 }
 
-pub(crate) fn folder(context: &Context) -> PathBuf {
+pub(crate) fn folder_path(context: &Context) -> PathBuf {
     folder_in(&context.home)
 }
 
@@ -260,45 +260,45 @@ pub(crate) fn folder_in(home: &Path) -> PathBuf {
     home.join("resumes")
 }
 
-pub(crate) fn path(context: &Context, id: &str) -> PathBuf {
-    folder(context).join(format!("{id}.json"))
+pub(crate) fn file_path(context: &Context, id: &str) -> PathBuf {
+    folder_path(context).join(format!("{id}.json"))
 }
 
 pub(crate) fn write(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> io::Result<()> {
-    disk.write_own(&path(context, &journal.id), &journal.to_bytes()?)
+    disk.write_own(&file_path(context, &journal.id), &journal.to_bytes()?)
 }
 
 pub(crate) fn lineage_path(context: &Context, id: &str) -> PathBuf {
-    folder(context).join(format!("{id}{LINEAGE_END}.json"))
+    folder_path(context).join(format!("{id}{LINEAGE_SUFFIX}.json"))
 }
 
-fn load<T: DeserializeOwned>(path: &Path) -> Option<T> {
+fn load_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let bytes = files::read_bounded(path, MAX_BYTES).ok()??;
     serde_json::from_slice(&bytes).ok()
 }
 
 /// Every resume that is known, newest first. Files that are not ours or broken are passed over; `doctor` and `undo` name
 /// them.
-pub(crate) fn all(context: &Context) -> Vec<Journal> {
-    let mut journals: Vec<Journal> = names(context).iter().filter_map(|id| read(context, id)).collect();
+pub(crate) fn read_all(context: &Context) -> Vec<Journal> {
+    let mut journals: Vec<Journal> = list_ids(context).iter().filter_map(|id| read_by_id(context, id)).collect();
     journals.sort_by_key(|journal| std::cmp::Reverse(journal.number));
     journals
 }
 
 /// The id and the number of the next resume. The id is easy to type: the first eight digits of the seed.
-pub(crate) fn next(context: &Context) -> (String, u64) {
-    let number = all(context).first().map_or(1, |newest| newest.number + 1);
+pub(crate) fn next_id(context: &Context) -> (String, u64) {
+    let number = read_all(context).first().map_or(1, |newest| newest.number + 1);
     let short = |seed: u128| format!("{:08x}", seed >> 96);
     let mut seed = context.seed;
-    while path(context, &short(seed)).exists() {
+    while file_path(context, &short(seed)).exists() {
         seed = seed.wrapping_add(1 << 96);
     }
     (short(seed), number)
 }
 
 /// One resume; `None` where its file is missing or broken.
-pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
-    let journal: Journal = load(&path(context, id))?;
+pub(crate) fn read_by_id(context: &Context, id: &str) -> Option<Journal> {
+    let journal: Journal = load_json(&file_path(context, id))?;
     let lines = journal.lines.iter().flat_map(|lines| std::iter::once(&lines.file).chain(&lines.lock));
     let databases = journal.rows.iter().map(|rows| &rows.database);
     let blocks = journal.blocks.iter().map(|block| &block.file);
@@ -311,18 +311,18 @@ pub(crate) fn read(context: &Context, id: &str) -> Option<Journal> {
 }
 
 /// The ids of journals that are there and cannot be read.
-pub(crate) fn unreadable(context: &Context) -> Vec<String> {
-    let mut ids: Vec<String> = names(context).into_iter().filter(|id| read(context, id).is_none()).collect();
+pub(crate) fn unreadable_ids(context: &Context) -> Vec<String> {
+    let mut ids: Vec<String> = list_ids(context).into_iter().filter(|id| read_by_id(context, id).is_none()).collect();
     ids.sort();
     ids
 }
 
 /// The ids for which there is a file.
-pub(crate) fn names(context: &Context) -> Vec<String> {
-    let Ok(files) = fs_err::read_dir(folder(context)) else { return Vec::new() };
+pub(crate) fn list_ids(context: &Context) -> Vec<String> {
+    let Ok(files) = fs_err::read_dir(folder_path(context)) else { return Vec::new() };
     let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
     let ids = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned));
-    ids.filter(|id| !id.ends_with(LINEAGE_END) && !id.starts_with('.')).collect()
+    ids.filter(|id| !id.ends_with(LINEAGE_SUFFIX) && !id.starts_with('.')).collect()
 }
 
 /// Held while anything is written or taken back: two at once could each undo what the other does.
@@ -332,27 +332,27 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Waits for others to finish; they are bounded in time.
-    pub(crate) fn take(context: &Context) -> io::Result<Self> {
-        let file = Self::open(context)?;
+    pub(crate) fn acquire(context: &Context) -> io::Result<Self> {
+        let file = Self::open_file(context)?;
         file.lock()?;
         Ok(Self { _file: file })
     }
 
     /// Takes it only if nobody else has it.
-    pub(crate) fn try_take(context: &Context) -> Option<Self> {
-        let file = Self::open(context).ok()?;
+    pub(crate) fn try_acquire(context: &Context) -> Option<Self> {
+        let file = Self::open_file(context).ok()?;
         file.try_lock().ok()?;
         Some(Self { _file: file })
     }
 
-    fn open(context: &Context) -> io::Result<std::fs::File> {
-        let folder = folder(context);
+    fn open_file(context: &Context) -> io::Result<std::fs::File> {
+        let folder = folder_path(context);
         files::create_private_folder(&folder)?;
         let mut options = std::fs::OpenOptions::new();
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let path = folder.join(".lock");
-        options.open(&path).map_err(|source| files::named(&path, source))
+        options.open(&path).map_err(|source| files::error_with_path(&path, source))
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use carryover_agents::{Agent, Bookmark, Carried, Source, WritePlan};
-use carryover_core::live::{self, Alive};
+use carryover_agents::{Agent, Bookmark, CarriedEntry, Source, WritePlan};
+use carryover_core::live::{self, LiveItem};
 use carryover_core::transcript::{Body, Entry, Part, TranscriptBuilder};
 
-use crate::carry::assemble::check;
+use crate::carry::assemble::fingerprint_entry;
 use crate::own::fingerprint::Fingerprint;
 
 const KINDS: usize = 5;
-const MISSING: [&str; KINDS] =
+const MISSING_MESSAGES: [&str; KINDS] =
     ["prompts are missing", "replies are missing", "calls are missing", "outcomes are missing", "images are missing"];
 
 /// How many of each kind a context holds.
@@ -37,16 +37,20 @@ pub(crate) type LiveRecords = BTreeMap<u64, Fingerprint>;
 
 /// Reads the session and compares it with what the plan says that it holds. Answers its live records: what stands there
 /// for display only is not part of the context.
-pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -> Result<LiveRecords, &'static str> {
-    let meant = meant(plan, carried);
-    let (found, live) = found(agent, plan)?;
+pub(crate) fn verify_written(
+    agent: &dyn Agent,
+    plan: &WritePlan,
+    carried: &[CarriedEntry],
+) -> Result<LiveRecords, &'static str> {
+    let meant = count_planned(plan, carried);
+    let (found, live) = count_written(agent, plan)?;
     // A call that the target cannot hold may have become text: then it is missing here, one too many there, and named
     // among the losses.
     let allowed: usize = plan.losses.iter().map(|loss| loss.count).sum();
     let lacking = |kind: usize| meant.0[kind].saturating_sub(found.0[kind]);
     if (0..KINDS).map(lacking).sum::<usize>() > allowed {
         let kind = (0..KINDS).find(|kind| lacking(*kind) > 0).unwrap_or(0);
-        return Err(MISSING[kind]);
+        return Err(MISSING_MESSAGES[kind]);
     }
     let more: usize = (0..KINDS).map(|kind| found.0[kind].saturating_sub(meant.0[kind])).sum();
     // An outline may be read as a prompt.
@@ -54,14 +58,14 @@ pub(crate) fn verify(agent: &dyn Agent, plan: &WritePlan, carried: &[Carried]) -
 }
 
 /// Adds what an entry says to its record.
-pub(crate) fn note(records: &mut LiveRecords, entry: &Entry) {
-    let said = check(entry);
-    let digest = records.get(&entry.key.offset).map_or(said, |others| others.beside(said));
+pub(crate) fn add_digest(records: &mut LiveRecords, entry: &Entry) {
+    let said = fingerprint_entry(entry);
+    let digest = records.get(&entry.key.offset).map_or(said, |others| others.combine_unordered(said));
     records.insert(entry.key.offset, digest);
 }
 
-/// What the plan's origins say that it holds; a plan without origins holds everything.
-fn meant(plan: &WritePlan, carried: &[Carried]) -> Counts {
+/// Counts the entries that the plan's origins name; a plan without origins holds everything.
+fn count_planned(plan: &WritePlan, carried: &[CarriedEntry]) -> Counts {
     let mut written = vec![plan.origins.is_empty(); carried.len()];
     for origin in &plan.origins {
         if let Some(written) = written.get_mut(origin.entry) {
@@ -75,10 +79,10 @@ fn meant(plan: &WritePlan, carried: &[Carried]) -> Counts {
     counts
 }
 
-fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, LiveRecords), &'static str> {
+fn count_written(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, LiveRecords), &'static str> {
     let source = Source { path: plan.file.clone(), key: plan.key.clone() };
     let mut builder = TranscriptBuilder::new(agent.facts().id);
-    agent.read(&source, &Bookmark::Start, &mut builder).map_err(|_| "it cannot be read")?;
+    agent.read_session(&source, &Bookmark::Start, &mut builder).map_err(|_| "it cannot be read")?;
     let transcript = builder.finish();
     if !transcript.rejected.is_empty() {
         return Err("it holds records that cannot be read");
@@ -88,10 +92,10 @@ fn found(agent: &dyn Agent, plan: &WritePlan) -> Result<(Counts, LiveRecords), &
     }
     let mut counts = Counts::default();
     let mut live = LiveRecords::new();
-    for alive in live::resolve(&transcript) {
-        if let Alive::Entry(index) = alive {
+    for alive in live::resolve_context(&transcript) {
+        if let LiveItem::Entry(index) = alive {
             counts.add(&transcript.entries[index]);
-            note(&mut live, &transcript.entries[index]);
+            add_digest(&mut live, &transcript.entries[index]);
         }
     }
     Ok((counts, live))

@@ -16,7 +16,7 @@ use crate::own::fingerprint::Fingerprint;
 use crate::write::journal::{Owner, Rows};
 
 /// Its owner may be in a transaction of its own.
-const PATIENCE: Duration = Duration::from_secs(2);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, thiserror::Error)]
 #[error("could not take our rows out of {}", database.display())]
@@ -41,56 +41,56 @@ pub(crate) fn delete(rows: &[Rows]) -> Result<(), RowsError> {
 }
 
 /// A digest of what the rows hold; `None` where there are none.
-pub(crate) fn digest(rows: &Rows) -> Result<Option<Fingerprint>, AgentError> {
+pub(crate) fn compute_digest(rows: &Rows) -> Result<Option<Fingerprint>, AgentError> {
     if !rows.database.is_file() {
         return Ok(None);
     }
-    sqlite::look(&rows.database, &mut |connection| {
+    sqlite::read_database(&rows.database, &mut |connection| {
         if !has_column(connection, &rows.table, &rows.column)? {
             return Ok(None);
         }
-        let query = format!("SELECT * FROM {} WHERE {} = ?1", quoted(&rows.table), quoted(&rows.column));
+        let query = format!("SELECT * FROM {} WHERE {} = ?1", quote_name(&rows.table), quote_name(&rows.column));
         let mut query = connection.prepare(&query)?;
         let columns = query.column_count();
         let mut found = query.query([&rows.value])?;
         let mut all = None;
         while let Some(row) = found.next()? {
-            let mut one = Fingerprint::START;
+            let mut one = Fingerprint::EMPTY;
             for column in 0..columns {
                 one = match row.get_ref(column)? {
-                    ValueRef::Null => one.and(b"\0n"),
-                    ValueRef::Integer(number) => one.and(b"\0i").and(&number.to_le_bytes()),
-                    ValueRef::Real(number) => one.and(b"\0r").and(&number.to_le_bytes()),
-                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => one.and(b"\0t").and(bytes),
+                    ValueRef::Null => one.extend_with(b"\0n"),
+                    ValueRef::Integer(number) => one.extend_with(b"\0i").extend_with(&number.to_le_bytes()),
+                    ValueRef::Real(number) => one.extend_with(b"\0r").extend_with(&number.to_le_bytes()),
+                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => one.extend_with(b"\0t").extend_with(bytes),
                 };
             }
             // Rows have no order of their own.
-            all = Some(all.map_or(one, |all: Fingerprint| all.beside(one)));
+            all = Some(all.map_or(one, |all: Fingerprint| all.combine_unordered(one)));
         }
         Ok(all)
     })
 }
 
-/// What stands in a column; nothing where there is no such database or table.
-pub(crate) fn values(database: &Path, table: &str, column: &str) -> Result<Vec<String>, AgentError> {
+/// All values of a column; none where there is no such database or table.
+pub(crate) fn column_values(database: &Path, table: &str, column: &str) -> Result<Vec<String>, AgentError> {
     if !database.is_file() {
         return Ok(Vec::new());
     }
-    sqlite::look(database, &mut |connection| {
+    sqlite::read_database(database, &mut |connection| {
         if !has_column(connection, table, column)? {
             return Ok(Vec::new());
         }
-        let mut query = connection.prepare(&format!("SELECT {} FROM {}", quoted(column), quoted(table)))?;
+        let mut query = connection.prepare(&format!("SELECT {} FROM {}", quote_name(column), quote_name(table)))?;
         query.query_map([], |row| row.get(0))?.collect()
     })
 }
 
-/// What rows of ours belong to, where it came with them.
-pub(crate) fn brought(rows: &Rows) -> Result<Vec<String>, AgentError> {
+/// The owners of our rows that came with them.
+pub(crate) fn new_owner_values(rows: &Rows) -> Result<Vec<String>, AgentError> {
     if !rows.database.is_file() {
         return Ok(Vec::new());
     }
-    sqlite::look(&rows.database, &mut |connection| {
+    sqlite::read_database(&rows.database, &mut |connection| {
         Ok(new_owners(connection, rows)?.into_iter().map(|(_, value)| value).collect())
     })
 }
@@ -99,25 +99,25 @@ fn delete_from(database: &Path, rows: &[&Rows]) -> rusqlite::Result<()> {
     // Without the flag to create, a database that vanishes meanwhile stays away.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(database, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut owners = Vec::new();
     for row in rows {
         if has_column(&transaction, &row.table, &row.column)? {
             owners.extend(new_owners(&transaction, row)?);
-            let statement = format!("DELETE FROM {} WHERE {} = ?1", quoted(&row.table), quoted(&row.column));
+            let statement = format!("DELETE FROM {} WHERE {} = ?1", quote_name(&row.table), quote_name(&row.column));
             transaction.execute(&statement, [&row.value])?;
         }
     }
     for (owner, value) in owners {
-        delete_unowning(&transaction, owner, &value)?;
+        delete_unused_owner(&transaction, owner, &value)?;
     }
     transaction.commit()?;
     // Closing is what takes the log away again, where nobody else has the database open.
     connection.close().map_err(|(_, error)| error)
 }
 
-/// What the rows belong to, where it was not there before them.
+/// The owners of the rows that were not there before them.
 fn new_owners<'a>(connection: &Connection, row: &'a Rows) -> rusqlite::Result<Vec<(&'a Owner, String)>> {
     let Some(owner) = &row.owner else { return Ok(Vec::new()) };
     let is_there = has_column(connection, &row.table, &row.column)?;
@@ -127,11 +127,11 @@ fn new_owners<'a>(connection: &Connection, row: &'a Rows) -> rusqlite::Result<Ve
     {
         return Ok(Vec::new());
     }
-    let by = quoted(&owner.by);
+    let by = quote_name(&owner.by);
     let query = format!(
         "SELECT DISTINCT {by} FROM {} WHERE {} = ?1 AND {by} IS NOT NULL",
-        quoted(&row.table),
-        quoted(&row.column)
+        quote_name(&row.table),
+        quote_name(&row.column)
     );
     let mut query = connection.prepare(&query)?;
     let found: Vec<String> = query.query_map([&row.value], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -139,18 +139,19 @@ fn new_owners<'a>(connection: &Connection, row: &'a Rows) -> rusqlite::Result<Ve
 }
 
 /// Deletes a row that nothing belongs to any more.
-fn delete_unowning(connection: &Connection, owner: &Owner, value: &str) -> rusqlite::Result<()> {
+fn delete_unused_owner(connection: &Connection, owner: &Owner, value: &str) -> rusqlite::Result<()> {
     let query = "SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c
                  WHERE s.type = 'table' AND c.name = ?1";
     let mut query = connection.prepare(query)?;
     let tables: Vec<String> = query.query_map([&owner.by], |row| row.get(0))?.collect::<Result<_, _>>()?;
     for table in tables {
-        let query = format!("SELECT EXISTS (SELECT 1 FROM {} WHERE {} = ?1)", quoted(&table), quoted(&owner.by));
+        let query =
+            format!("SELECT EXISTS (SELECT 1 FROM {} WHERE {} = ?1)", quote_name(&table), quote_name(&owner.by));
         if connection.query_row(&query, [value], |row| row.get(0))? {
             return Ok(());
         }
     }
-    let statement = format!("DELETE FROM {} WHERE {} = ?1", quoted(&owner.table), quoted(&owner.column));
+    let statement = format!("DELETE FROM {} WHERE {} = ?1", quote_name(&owner.table), quote_name(&owner.column));
     connection.execute(&statement, [value])?;
     Ok(())
 }
@@ -162,7 +163,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
     connection.query_row(query, [table, column], |row| row.get(0))
 }
 
-fn quoted(name: &str) -> String {
+fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -170,14 +171,14 @@ fn quoted(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn names(folder: &Path) -> Vec<String> {
+    fn file_names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> =
             fs_err::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
 
-    fn rows(database: &Path, table: &str, column: &str) -> Rows {
+    fn sample_rows(database: &Path, table: &str, column: &str) -> Rows {
         Rows {
             database: database.into(),
             table: table.into(),
@@ -189,7 +190,7 @@ mod tests {
         }
     }
 
-    fn make(database: &Path) -> Connection {
+    fn create_database(database: &Path) -> Connection {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = Connection::open_with_flags(database, flags).unwrap();
         let sql = "PRAGMA journal_mode = WAL; CREATE TABLE t (\"i\"\"d\" TEXT);
@@ -198,7 +199,7 @@ mod tests {
         connection
     }
 
-    fn left(connection: &Connection) -> i64 {
+    fn count_rows(connection: &Connection) -> i64 {
         connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
     }
 
@@ -206,41 +207,46 @@ mod tests {
     fn what_the_rows_hold_is_told_from_what_they_held() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("index.sqlite");
-        let owner = make(&database);
-        let ours = rows(&database, "t", "i\"d");
-        let before = digest(&ours).unwrap();
+        let owner = create_database(&database);
+        let ours = sample_rows(&database, "t", "i\"d");
+        let before = compute_digest(&ours).unwrap();
         owner.execute_batch("INSERT INTO t VALUES ('theirs')").unwrap();
-        assert_eq!(digest(&ours).unwrap(), before);
+        assert_eq!(compute_digest(&ours).unwrap(), before);
         owner.execute_batch("INSERT INTO t VALUES ('ours')").unwrap();
-        assert!(before.is_some() && digest(&ours).unwrap() != before);
-        assert_eq!(digest(&rows(&database, "gone", "x")).unwrap(), None);
+        assert!(before.is_some() && compute_digest(&ours).unwrap() != before);
+        assert_eq!(compute_digest(&sample_rows(&database, "gone", "x")).unwrap(), None);
     }
 
     #[test]
     fn only_our_rows_go_and_nothing_is_left_beside() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("index.sqlite");
-        make(&database).close().unwrap();
-        assert_eq!(names(folder.path()), ["index.sqlite"]);
-        delete(&[rows(&database, "t", "i\"d"), rows(&database, "gone", "x"), rows(&database, "t", "gone")]).unwrap();
-        assert_eq!(names(folder.path()), ["index.sqlite"]);
+        create_database(&database).close().unwrap();
+        assert_eq!(file_names(folder.path()), ["index.sqlite"]);
+        delete(&[
+            sample_rows(&database, "t", "i\"d"),
+            sample_rows(&database, "gone", "x"),
+            sample_rows(&database, "t", "gone"),
+        ])
+        .unwrap();
+        assert_eq!(file_names(folder.path()), ["index.sqlite"]);
         let connection = Connection::open_with_flags(&database, OpenFlags::default()).unwrap();
-        assert_eq!(left(&connection), 1);
+        assert_eq!(count_rows(&connection), 1);
     }
 
     #[test]
     fn what_was_made_for_our_rows_goes_with_the_last_of_them() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("index.sqlite");
-        let owner = make(&database);
+        let owner = create_database(&database);
         let sql = "CREATE TABLE project (id TEXT); INSERT INTO project VALUES ('old'), ('new');
                    CREATE TABLE session (id TEXT, project_id TEXT);
                    INSERT INTO session VALUES ('ours', 'new'), ('ours', 'old'), ('theirs', 'new');";
         owner.execute_batch(sql).unwrap();
-        let names = || values(&database, "project", "id").unwrap();
+        let names = || column_values(&database, "project", "id").unwrap();
         let kept =
             Owner { table: "project".into(), column: "id".into(), by: "project_id".into(), before: vec!["old".into()] };
-        let ours = Rows { owner: Some(kept), ..rows(&database, "session", "id") };
+        let ours = Rows { owner: Some(kept), ..sample_rows(&database, "session", "id") };
         delete(std::slice::from_ref(&ours)).unwrap();
         assert_eq!(names(), ["old", "new"], "somebody else's session is in it");
         owner
@@ -254,21 +260,21 @@ mod tests {
     fn an_index_in_use_is_changed_and_one_that_is_locked_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("index.sqlite");
-        let owner = make(&database);
-        delete(&[rows(&database, "t", "i\"d")]).unwrap();
-        assert_eq!(left(&owner), 1);
+        let owner = create_database(&database);
+        delete(&[sample_rows(&database, "t", "i\"d")]).unwrap();
+        assert_eq!(count_rows(&owner), 1);
         owner.execute_batch("BEGIN IMMEDIATE").unwrap();
-        assert!(delete(&[rows(&database, "t", "i\"d")]).is_err());
+        assert!(delete(&[sample_rows(&database, "t", "i\"d")]).is_err());
     }
 
     #[test]
     fn no_database_is_made_and_a_broken_one_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("index.sqlite");
-        delete(&[rows(&database, "t", "id")]).unwrap();
-        assert!(names(folder.path()).is_empty());
+        delete(&[sample_rows(&database, "t", "id")]).unwrap();
+        assert!(file_names(folder.path()).is_empty());
         crate::own::files::write_private(&database, b"not a database, but long enough to be looked at").unwrap();
-        assert!(delete(&[rows(&database, "t", "id")]).is_err());
+        assert!(delete(&[sample_rows(&database, "t", "id")]).is_err());
         assert!(fs_err::read(&database).unwrap().starts_with(b"not a database"));
     }
 }

@@ -6,21 +6,21 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use carryover_agents::{Env, Run, TEMPORARY};
+use carryover_agents::{Env, TEMPORARY_FOLDER, VendorCommand};
 
 use crate::own::files;
-use crate::write::scratch::Scratch;
+use crate::write::scratch::ScratchFolder;
 
-const STEP_LIMIT: Duration = Duration::from_secs(10);
-const LIMIT: Duration = Duration::from_secs(20);
+const STEP_TIMEOUT: Duration = Duration::from_secs(10);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(20);
 /// A command that writes the session itself has all of it to write.
-const WRITE_LIMIT: Duration = Duration::from_mins(3);
+const WRITE_TIMEOUT: Duration = Duration::from_mins(3);
 /// How long a program may take to end once it was told all.
-const END_LIMIT: Duration = Duration::from_secs(3);
-const MAX_LINE: u64 = 16 << 20;
+const END_TIMEOUT: Duration = Duration::from_secs(3);
+const MAX_LINE_BYTES: u64 = 16 << 20;
 
-/// What a program needs on any system; everything else of the user's environment stays out.
-const PASSED_ON: &[&str] =
+/// Variables that a program needs on any system; everything else of the user's environment stays out.
+const PASSED_VARS: &[&str] =
     &["PATH", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG"];
 
 #[derive(Debug, thiserror::Error)]
@@ -34,42 +34,42 @@ pub(crate) enum RunError {
     #[error("it ended before it had answered")]
     Ended,
     #[error("it did not answer in time")]
-    Late,
+    TimedOut,
     #[error("it failed")]
     Failed,
 }
 
 /// Runs it and sends its lines, each after the answer to the one before has come.
-pub(crate) fn run(run: &Run, env: &Env, home: &Path) -> Result<(), RunError> {
-    let scratch = scratch(run, home).map_err(RunError::Prepare)?;
-    let mut child = start(run, env, &scratch).map_err(RunError::Start)?;
-    let result = talk(run, &mut child);
+pub(crate) fn run_program(run: &VendorCommand, env: &Env, home: &Path) -> Result<(), RunError> {
+    let scratch = prepare_scratch(run, home).map_err(RunError::Prepare)?;
+    let mut child = spawn_child(run, env, &scratch).map_err(RunError::Start)?;
+    let result = exchange_lines(run, &mut child);
     // It has done its work or failed at it; one that has ended already cannot be killed, and need not be.
     child.kill().ok();
     child.wait().ok();
-    scratch.leave();
+    scratch.remove_when_free();
     result
 }
 
 /// A folder that only we can open, with the files that are handed over.
-fn scratch(run: &Run, home: &Path) -> io::Result<Scratch> {
-    let scratch = Scratch::make(home)?;
+fn prepare_scratch(run: &VendorCommand, home: &Path) -> io::Result<ScratchFolder> {
+    let scratch = ScratchFolder::create(home)?;
     for (name, bytes) in &run.files {
         files::write_private(&scratch.path().join(name), bytes)?;
     }
     Ok(scratch)
 }
 
-fn start(run: &Run, env: &Env, scratch: &Scratch) -> io::Result<Child> {
+fn spawn_child(run: &VendorCommand, env: &Env, scratch: &ScratchFolder) -> io::Result<Child> {
     let mut command = Command::new(&run.program);
     let folder = scratch.path().to_string_lossy();
-    let filled = |text: &String| text.replace(TEMPORARY, &folder);
+    let filled = |text: &String| text.replace(TEMPORARY_FOLDER, &folder);
     command.args(run.args.iter().map(filled)).env_clear().env("HOME", &env.home);
     // Not where we happen to be: a client takes settings from the project that it is started in.
     if let Some(cwd) = run.cwd.as_ref().or(Some(&env.home).filter(|home| home.is_dir())) {
         command.current_dir(cwd);
     }
-    for name in PASSED_ON {
+    for name in PASSED_VARS {
         if let Some(value) = env.var(name) {
             command.env(name, value);
         }
@@ -78,36 +78,36 @@ fn start(run: &Run, env: &Env, scratch: &Scratch) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(scratch.stderr()?).spawn()
 }
 
-fn talk(run: &Run, child: &mut Child) -> Result<(), RunError> {
+fn exchange_lines(run: &VendorCommand, child: &mut Child) -> Result<(), RunError> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(RunError::Ended);
     };
-    let end = Instant::now() + if run.required { WRITE_LIMIT } else { LIMIT };
-    let lines = listen(output);
+    let end = Instant::now() + if run.required { WRITE_TIMEOUT } else { TOTAL_TIMEOUT };
+    let lines = read_lines(output);
     for (line, awaited) in &run.dialogue {
-        send(&mut input, line).map_err(RunError::Send)?;
+        send_line(&mut input, line).map_err(RunError::Send)?;
         if let Some(awaited) = awaited {
-            wait_for(&lines, awaited, end.min(Instant::now() + STEP_LIMIT))?;
+            wait_for(&lines, awaited, end.min(Instant::now() + STEP_TIMEOUT))?;
         }
     }
     drop(input);
-    if run.dialogue.is_empty() { wait_for_end(child, end) } else { let_end(child) }
+    if run.dialogue.is_empty() { wait_for_end(child, end) } else { wait_briefly(child) }
 }
 
-fn send(input: &mut ChildStdin, line: &str) -> io::Result<()> {
+fn send_line(input: &mut ChildStdin, line: &str) -> io::Result<()> {
     input.write_all(line.as_bytes())?;
     input.write_all(b"\n")?;
     input.flush()
 }
 
 /// Hands over what the program says, line by line. The thread is not joined: a grandchild may keep the pipe open.
-fn listen(output: ChildStdout) -> Receiver<Vec<u8>> {
+fn read_lines(output: ChildStdout) -> Receiver<Vec<u8>> {
     let (sender, receiver) = sync_channel(64);
     std::thread::spawn(move || {
         let mut output = BufReader::new(output);
         loop {
             let mut line = Vec::new();
-            match (&mut output).take(MAX_LINE).read_until(b'\n', &mut line) {
+            match (&mut output).take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
                 Ok(1..) if sender.send(line).is_ok() => {}
                 _ => return,
             }
@@ -119,7 +119,7 @@ fn listen(output: ChildStdout) -> Receiver<Vec<u8>> {
 fn wait_for(lines: &Receiver<Vec<u8>>, awaited: &str, end: Instant) -> Result<(), RunError> {
     loop {
         let line = lines.recv_timeout(end.saturating_duration_since(Instant::now())).map_err(|error| match error {
-            RecvTimeoutError::Timeout => RunError::Late,
+            RecvTimeoutError::Timeout => RunError::TimedOut,
             RecvTimeoutError::Disconnected => RunError::Ended,
         })?;
         if String::from_utf8_lossy(&line).contains(awaited) {
@@ -133,16 +133,16 @@ fn wait_for_end(child: &mut Child, end: Instant) -> Result<(), RunError> {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(_)) | Err(_) => return Err(RunError::Failed),
-            Ok(None) if Instant::now() >= end => return Err(RunError::Late),
+            Ok(None) if Instant::now() >= end => return Err(RunError::TimedOut),
             Ok(None) => std::thread::sleep(Duration::from_millis(10)),
         }
     }
 }
 
 /// A program that has answered everything may end in its own time, so that it can put its files in order.
-fn let_end(child: &mut Child) -> Result<(), RunError> {
-    match wait_for_end(child, Instant::now() + END_LIMIT) {
-        Ok(()) | Err(RunError::Late | RunError::Failed) => Ok(()),
+fn wait_briefly(child: &mut Child) -> Result<(), RunError> {
+    match wait_for_end(child, Instant::now() + END_TIMEOUT) {
+        Ok(()) | Err(RunError::TimedOut | RunError::Failed) => Ok(()),
         Err(error) => Err(error),
     }
 }
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    fn shell(script: &str, dialogue: &[(&str, Option<&str>)]) -> Result<(), RunError> {
+    fn run_shell(script: &str, dialogue: &[(&str, Option<&str>)]) -> Result<(), RunError> {
         let vars = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("KEY".into(), "k".into())]);
         let zone = jiff::tz::TimeZone::UTC;
         let home = std::env::temp_dir();
@@ -170,19 +170,19 @@ mod tests {
             projects: Vec::new(),
         };
         let step = |(line, awaited): &(&str, Option<&str>)| ((*line).to_owned(), awaited.map(str::to_owned));
-        let planned = Run {
+        let planned = VendorCommand {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), script.into()],
             vars: vec![("GIVEN".into(), "g".into())],
             dialogue: dialogue.iter().map(step).collect(),
-            why: "test",
+            reason: "test",
             files: vec![("in.txt".into(), b"handed".to_vec())],
             cwd: Some("/".into()),
             inverse: Inverse::default(),
             required: false,
         };
         let ours = tempfile::tempdir().map_err(RunError::Prepare)?;
-        run(&planned, &env, ours.path())
+        run_program(&planned, &env, ours.path())
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         let script = format!(
             r#"[ "$PWD" = / ] && [ "$(cat "{{temporary}}/in.txt")" = handed ] && echo "{{temporary}}" > '{note}'"#
         );
-        shell(&script, &[]).unwrap();
+        run_shell(&script, &[]).unwrap();
         let folder = fs_err::read_to_string(note).unwrap();
         assert!(!folder.trim().is_empty() && !std::path::Path::new(folder.trim()).exists());
     }
@@ -200,25 +200,25 @@ mod tests {
     #[test]
     fn answers_are_awaited_in_order() {
         let script = r#"read a; echo noise; echo "got $a"; read b; echo "then $b"; cat > /dev/null"#;
-        shell(script, &[("one", Some("got one")), ("two", Some("then two")), ("bye", None)]).unwrap();
+        run_shell(script, &[("one", Some("got one")), ("two", Some("then two")), ("bye", None)]).unwrap();
     }
 
     #[test]
     fn the_environment_is_what_was_given() {
         let script = r#"[ "$GIVEN$KEY" = g ] && [ -n "$HOME" ]"#;
-        shell(script, &[]).unwrap();
+        run_shell(script, &[]).unwrap();
     }
 
     #[test]
     fn a_program_that_fails_says_so() {
-        assert!(matches!(shell("exit 3", &[]), Err(RunError::Failed)));
-        assert!(matches!(shell("read a; exit 0", &[("x", Some("y"))]), Err(RunError::Ended)));
+        assert!(matches!(run_shell("exit 3", &[]), Err(RunError::Failed)));
+        assert!(matches!(run_shell("read a; exit 0", &[("x", Some("y"))]), Err(RunError::Ended)));
     }
 
     #[test]
     fn a_program_that_will_not_end_is_ended() {
         let start = Instant::now();
-        shell("read a; echo yes; exec sleep 60", &[("x", Some("yes"))]).unwrap();
+        run_shell("read a; echo yes; exec sleep 60", &[("x", Some("yes"))]).unwrap();
         assert!(start.elapsed() < Duration::from_secs(15));
     }
 }

@@ -20,39 +20,39 @@ use crate::write::journal::{self, Journal, Lock, State};
 /// In our own folder.
 const FOLDER: &str = "tmp";
 /// The file by whose lock a folder is held.
-const HELD: &str = ".held";
+const LOCK_NAME: &str = ".held";
 /// How long a vendor's command may go on without us: it has a whole session to write.
-const PATIENCE: Duration = Duration::from_mins(3);
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(3);
 /// How long one that was ended may take to be gone, with all that it started.
-const END_PATIENCE: Duration = Duration::from_secs(3);
+const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A private folder for one run of a vendor's command; it goes with the last who holds it.
-pub(crate) struct Scratch {
-    held: File,
+pub(crate) struct ScratchFolder {
+    lock: File,
     folder: TempDir,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Makes one; the lock on all that is written is held.
-    pub(crate) fn make(home: &Path) -> io::Result<Self> {
+    pub(crate) fn create(home: &Path) -> io::Result<Self> {
         let above = home.join(FOLDER);
         files::create_private_folder(&above)?;
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let folder = builder.prefix(TEMP_PREFIX).tempdir_in(above)?;
-        let held = hold(&folder.path().join(HELD))?;
-        Ok(Self { held, folder })
+        let held = create_locked(&folder.path().join(LOCK_NAME))?;
+        Ok(Self { lock: held, folder })
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What a command says besides goes here, so that it holds the folder, and so do those that it starts.
+    /// Standard error of a command: by it the command holds the folder, and so do those that it starts.
     #[cfg(unix)]
     pub(crate) fn stderr(&self) -> io::Result<Stdio> {
-        Ok(self.held.try_clone()?.into())
+        Ok(self.lock.try_clone()?.into())
     }
 
     /// Elsewhere nobody but the owner of a lock can write to what it is on.
@@ -62,9 +62,9 @@ impl Scratch {
     }
 
     /// Removes it once nobody else holds it; one that is still held is left to the next command.
-    pub(crate) fn leave(self) {
-        drop(self.held);
-        let end = Instant::now() + END_PATIENCE;
+    pub(crate) fn remove_when_free(self) {
+        drop(self.lock);
+        let end = Instant::now() + END_TIMEOUT;
         while is_held(self.folder.path()) {
             if Instant::now() >= end {
                 // Whoever holds it reads from it.
@@ -76,7 +76,7 @@ impl Scratch {
     }
 }
 
-fn hold(path: &Path) -> io::Result<File> {
+fn create_locked(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create_new(true).write(true);
     #[cfg(unix)]
@@ -87,23 +87,23 @@ fn hold(path: &Path) -> io::Result<File> {
 }
 
 fn is_held(folder: &Path) -> bool {
-    OpenOptions::new().write(true).open(folder.join(HELD)).is_ok_and(|file| file.try_lock().is_err())
+    OpenOptions::new().write(true).open(folder.join(LOCK_NAME)).is_ok_and(|file| file.try_lock().is_err())
 }
 
-fn folders(home: &Path) -> Vec<PathBuf> {
+fn list_folders(home: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs_err::read_dir(home.join(FOLDER)) else { return Vec::new() };
     entries.flatten().map(|entry| entry.path()).filter(|path| is_temporary(path)).collect()
 }
 
 /// Whether a vendor's command of an earlier resume is at work without us.
 pub(crate) fn is_any_held(home: &Path) -> bool {
-    folders(home).iter().any(|folder| is_held(folder))
+    list_folders(home).iter().any(|folder| is_held(folder))
 }
 
 /// Waits for the vendor's commands of resumes that were killed, and removes what they were given; the lock is held.
 /// Whether all of them have ended.
-pub(crate) fn wait(home: &Path) -> bool {
-    let end = Instant::now() + PATIENCE;
+pub(crate) fn wait_for_commands(home: &Path) -> bool {
+    let end = Instant::now() + COMMAND_TIMEOUT;
     while is_any_held(home) {
         if Instant::now() >= end {
             return false;
@@ -115,7 +115,7 @@ pub(crate) fn wait(home: &Path) -> bool {
 }
 
 fn sweep_folders(home: &Path) {
-    for folder in folders(home).iter().filter(|folder| !is_held(folder)) {
+    for folder in list_folders(home).iter().filter(|folder| !is_held(folder)) {
         // If it stays, the next command tries again.
         fs_err::remove_dir_all(folder).ok();
     }
@@ -123,19 +123,19 @@ fn sweep_folders(home: &Path) {
 }
 
 /// Removes the temporary files of commands that were killed. What is not ours, or still held, stays.
-pub fn sweep(context: &Context) {
-    if !folders(&context.home).is_empty()
-        && let Some(_lock) = Lock::try_take(context)
+pub fn sweep_abandoned(context: &Context) {
+    if !list_folders(&context.home).is_empty()
+        && let Some(_lock) = Lock::try_acquire(context)
     {
         sweep_folders(&context.home);
     }
-    let mut places = vec![context.home.clone(), journal::folder(context)];
-    for project in project::with_root(&context.cwd) {
+    let mut places = vec![context.home.clone(), journal::folder_path(context)];
+    for project in project::with_repository_root(&context.cwd) {
         places.push(project.join(project_dir::FOLDER));
         places.push(project);
     }
-    let unfinished = journal::all(context).into_iter().filter(|journal| journal.state == State::Writing);
-    places.extend(unfinished.flat_map(|journal| beside(&journal)));
+    let unfinished = journal::read_all(context).into_iter().filter(|journal| journal.state == State::Writing);
+    places.extend(unfinished.flat_map(|journal| staging_folders(&journal)));
     for folder in &places {
         sweep_files(context, folder);
     }
@@ -143,7 +143,7 @@ pub fn sweep(context: &Context) {
 
 /// The folders in which a resume makes files before it puts them in their place; those of sessions are looked after
 /// when it is taken back.
-fn beside(journal: &Journal) -> Vec<PathBuf> {
+fn staging_folders(journal: &Journal) -> Vec<PathBuf> {
     let ignored = journal.ignored.iter().map(|ignored| &ignored.file);
     let files = journal.blocks.iter().map(|block| &block.file).chain(ignored);
     let folders = files.filter_map(|file| file.parent()).map(Path::to_owned);
@@ -166,7 +166,7 @@ fn sweep_files(context: &Context, folder: &Path) {
         // Nobody holds one between its being written and its being put in its place; whoever does that has the lock.
         if !is_staged(&path) {
             remove_abandoned(&path);
-        } else if let Some(_lock) = Lock::try_take(context) {
+        } else if let Some(_lock) = Lock::try_acquire(context) {
             remove_abandoned(&path);
         }
     }
@@ -200,11 +200,11 @@ mod tests {
         let world = World::new();
         let staged = world.context.cwd.join(".carryover-0000abcd-xyz.tmp");
         files::write_private(&staged, b"a session").unwrap();
-        let lock = Lock::take(&world.context).unwrap();
-        sweep(&world.context);
+        let lock = Lock::acquire(&world.context).unwrap();
+        sweep_abandoned(&world.context);
         assert!(staged.exists(), "somebody is at it");
         drop(lock);
-        sweep(&world.context);
+        sweep_abandoned(&world.context);
         assert!(!staged.exists(), "a kill left it behind");
     }
 
@@ -216,7 +216,7 @@ mod tests {
         let theirs = elsewhere.path().join(".carryover-theirs.tmp");
         files::write_private(&theirs, b"theirs").unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), world.context.cwd.join(project_dir::FOLDER)).unwrap();
-        sweep(&world.context);
+        sweep_abandoned(&world.context);
         assert!(theirs.exists());
     }
 }

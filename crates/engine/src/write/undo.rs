@@ -8,36 +8,36 @@ use carryover_agents::{AGENTS, Agent};
 
 use crate::context::Context;
 use crate::handoff::blocks;
-use crate::handoff::ignored;
+use crate::handoff::gitignore;
 use crate::handoff::project_dir;
 use crate::own::files::{self, TEMP_SUFFIX};
 use crate::own::fingerprint::Fingerprint;
-use crate::sessions::project::Here;
+use crate::sessions::project::ProjectMatcher;
 use crate::write::bounds;
 use crate::write::disk::{Disk, RealDisk, temp_prefix};
-use crate::write::inherit;
-use crate::write::journal::{self, Journal, Left, Lock, State};
+use crate::write::journal::{self, Journal, Lock, State, WrittenFile};
+use crate::write::ownership;
 use crate::write::rows;
 use crate::write::scratch;
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Debug, Clone)]
-pub struct Undone {
+pub struct UndoReport {
     pub id: String,
     pub target: String,
     pub session: String,
     /// Files and folders that are gone.
     pub removed: Vec<PathBuf>,
-    /// What was taken out of files that stay.
-    pub taken_out: Vec<TakenOut>,
+    /// Blocks and lines that were removed from files that stay.
+    pub removed_parts: Vec<RemovedPart>,
     pub warnings: Vec<String>,
 }
 
 /// Something of ours that stood in a file of somebody else's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenOut {
-    /// What it was: a block, a line.
-    pub what: &'static str,
+pub struct RemovedPart {
+    /// A block or a line.
+    pub kind: &'static str,
     pub file: PathBuf,
 }
 
@@ -56,7 +56,7 @@ pub enum UndoError {
     #[error("{} has been changed since it was written: somebody has gone on there", path.display())]
     Used { id: String, path: PathBuf },
     #[error("{} names {}, where no resume of ours writes: nothing was taken back", journal.display(), path.display())]
-    Beyond { journal: PathBuf, path: PathBuf },
+    OutOfReach { journal: PathBuf, path: PathBuf },
     #[error("{} names {}, which is not, or no longer, what was written: nothing was taken back", journal.display(), path.display())]
     Foreign { journal: PathBuf, path: PathBuf },
     #[error("a command of {agent} is still at work for it: nothing was taken back")]
@@ -89,7 +89,7 @@ pub struct Unfinished {
 }
 
 /// Takes back a resume, the last one where none is named.
-pub fn undo(context: &Context, id: Option<&str>, force: bool) -> Result<Undone, UndoError> {
+pub fn undo_resume(context: &Context, id: Option<&str>, force: bool) -> Result<UndoReport, UndoError> {
     undo_among(AGENTS, context, id, force)
 }
 
@@ -98,31 +98,31 @@ pub(crate) fn undo_among(
     context: &Context,
     id: Option<&str>,
     force: bool,
-) -> Result<Undone, UndoError> {
-    let folder = journal::folder(context);
+) -> Result<UndoReport, UndoError> {
+    let folder = journal::folder_path(context);
     if !folder.is_dir() {
         return Err(id.map_or(UndoError::Nothing, |id| UndoError::NotFound(id.to_owned())));
     }
-    let _lock = Lock::take(context).map_err(failed(&folder))?;
-    let mut journal = choose(context, id)?;
-    if journal.state == State::Writing && !scratch::wait(&context.home) {
+    let _lock = Lock::acquire(context).map_err(undo_error(&folder))?;
+    let mut journal = choose_journal(context, id)?;
+    if journal.state == State::Writing && !scratch::wait_for_commands(&context.home) {
         return Err(UndoError::Running { id: journal.id, agent: journal.target.agent });
     }
-    withdraw(agents, &mut RealDisk, context, &mut journal, force)
+    undo_journal(agents, &mut RealDisk, context, &mut journal, force)
 }
 
 /// The last resume of the project that the command was given in.
 pub fn last_here(context: &Context) -> Result<Undoable, UndoError> {
-    let mut here = Here::of(&context.cwd);
-    let open = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+    let mut here = ProjectMatcher::new(&context.cwd);
+    let open = journal::read_all(context).into_iter().filter(|journal| journal.state != State::Undone);
     refuse_unreadable(context, |_| true)?;
-    let last = open.into_iter().find(|journal| here.holds(&journal.project));
+    let last = open.into_iter().find(|journal| here.matches(&journal.project));
     last.map(Undoable::from).ok_or(UndoError::NothingHere)
 }
 
 /// The resumes that can still be taken back, newest first.
-pub fn undoable(context: &Context) -> Vec<Undoable> {
-    let journals = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+pub fn list_undoable(context: &Context) -> Vec<Undoable> {
+    let journals = journal::read_all(context).into_iter().filter(|journal| journal.state != State::Undone);
     journals.map(Undoable::from).collect()
 }
 
@@ -138,9 +138,10 @@ impl From<Journal> for Undoable {
 }
 
 /// The resumes that were cut short; none while one is under way.
-pub fn unfinished(context: &Context) -> Vec<Unfinished> {
-    let writing: Vec<Journal> = journal::all(context).into_iter().filter(|one| one.state == State::Writing).collect();
-    if writing.is_empty() || Lock::try_take(context).is_none() {
+pub fn list_unfinished(context: &Context) -> Vec<Unfinished> {
+    let writing: Vec<Journal> =
+        journal::read_all(context).into_iter().filter(|one| one.state == State::Writing).collect();
+    if writing.is_empty() || Lock::try_acquire(context).is_none() {
         return Vec::new();
     }
     let named = |journal: Journal| Unfinished {
@@ -155,14 +156,14 @@ pub fn unfinished(context: &Context) -> Vec<Unfinished> {
 pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, context: &Context) -> Vec<String> {
     let mut warnings = Vec::new();
     let unfinished: Vec<Journal> =
-        journal::all(context).into_iter().filter(|journal| journal.state == State::Writing).collect();
-    // What a command adds after this would be found by nobody.
-    if !unfinished.is_empty() && !scratch::wait(&context.home) {
+        journal::read_all(context).into_iter().filter(|journal| journal.state == State::Writing).collect();
+    // Rows or files that a command adds after this would be found by nobody.
+    if !unfinished.is_empty() && !scratch::wait_for_commands(&context.home) {
         let told = |journal: &Journal| format!("an earlier resume ({}) was cut short and is still at work", journal.id);
         return unfinished.iter().map(told).collect();
     }
     for mut journal in unfinished {
-        match withdraw(agents, disk, context, &mut journal, false) {
+        match undo_journal(agents, disk, context, &mut journal, false) {
             Ok(undone) => warnings.push(format!("an earlier resume ({}) was cut short and was taken back", undone.id)),
             // It was complete, and somebody has gone on in it: it is theirs now.
             Err(UndoError::Used { .. }) => {
@@ -179,8 +180,8 @@ pub(crate) fn recover(agents: &[&'static dyn Agent], disk: &mut dyn Disk, contex
     warnings
 }
 
-fn choose(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
-    let mut open = journal::all(context).into_iter().filter(|journal| journal.state != State::Undone);
+fn choose_journal(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
+    let mut open = journal::read_all(context).into_iter().filter(|journal| journal.state != State::Undone);
     let Some(id) = id else {
         refuse_unreadable(context, |_| true)?;
         return open.next().ok_or(UndoError::Nothing);
@@ -201,41 +202,41 @@ fn choose(context: &Context, id: Option<&str>) -> Result<Journal, UndoError> {
 
 /// A journal that cannot be read may be the newest: to take back the one before it would be to take back another's.
 fn refuse_unreadable(context: &Context, is_meant: impl Fn(&str) -> bool) -> Result<(), UndoError> {
-    match journal::unreadable(context).into_iter().find(|id| is_meant(id)) {
-        Some(id) => Err(UndoError::Unreadable { journal: journal::path(context, &id) }),
+    match journal::unreadable_ids(context).into_iter().find(|id| is_meant(id)) {
+        Some(id) => Err(UndoError::Unreadable { journal: journal::file_path(context, &id) }),
         None => Ok(()),
     }
 }
 
 /// The journals that cannot be read, for who looks for one.
-pub fn unreadable(context: &Context) -> Vec<PathBuf> {
-    journal::unreadable(context).iter().map(|id| journal::path(context, id)).collect()
+pub fn unreadable_journals(context: &Context) -> Vec<PathBuf> {
+    journal::unreadable_ids(context).iter().map(|id| journal::file_path(context, id)).collect()
 }
 
 /// Takes a resume back and says so in its journal.
-pub(crate) fn withdraw(
+pub(crate) fn undo_journal(
     agents: &[&'static dyn Agent],
     disk: &mut dyn Disk,
     context: &Context,
     journal: &mut Journal,
     force: bool,
-) -> Result<Undone, UndoError> {
-    if let Some(path) = bounds::beyond(agents, context, journal) {
-        return Err(UndoError::Beyond { journal: journal::path(context, &journal.id), path });
+) -> Result<UndoReport, UndoError> {
+    if let Some(path) = bounds::find_path_outside(agents, context, journal) {
+        return Err(UndoError::OutOfReach { journal: journal::file_path(context, &journal.id), path });
     }
-    if let Some(path) = bounds::foreign(agents, context, journal) {
-        let own = journal::path(context, &journal.id);
+    if let Some(path) = bounds::find_foreign_file(agents, context, journal) {
+        let own = journal::file_path(context, &journal.id);
         // One that was cut short, and that somebody has written anew since, is theirs.
         let is_theirs = journal.state == State::Writing && !force;
-        return Err(if is_theirs { used(journal, &path) } else { UndoError::Foreign { journal: own, path } });
+        return Err(if is_theirs { used_error(journal, &path) } else { UndoError::Foreign { journal: own, path } });
     }
     if journal.state == State::Writing {
-        disclaim(context, journal);
+        exclude_earlier(context, journal);
     }
-    let heir = inherit::heir_of_line(context, journal);
+    let heir = ownership::next_line_owner(context, journal);
     let line = heir.is_some().then(|| journal.ignored.take()).flatten();
     let taken = take_back(disk, journal, force);
-    let Taken { removed, out_of: taken_out, mut warnings } = match taken {
+    let Removal { removed, removed_parts: taken_out, mut warnings } = match taken {
         Ok(taken) => taken,
         Err(error) => {
             journal.ignored = line;
@@ -245,41 +246,41 @@ pub(crate) fn withdraw(
     if let Some(heir) = heir {
         write_journal(disk, context, &Journal { ignored: line, ..heir })?;
     }
-    inherit::pass_on(disk, context, journal)?;
-    warnings.extend(dangling(context, journal));
+    ownership::transfer_shared(disk, context, journal)?;
+    warnings.extend(warn_dangling(context, journal));
     journal.state = State::Undone;
     write_journal(disk, context, journal)?;
     let lineage = journal::lineage_path(context, &journal.id);
-    remove(disk, &lineage)?;
-    Ok(Undone {
+    remove_if_exists(disk, &lineage)?;
+    Ok(UndoReport {
         id: journal.id.clone(),
         target: journal.target.agent.clone(),
         session: journal.target.session.0.clone(),
         removed,
-        taken_out,
+        removed_parts: taken_out,
         warnings,
     })
 }
 
-/// What an earlier brief left, and this one was about to replace when it was cut short, is still the earlier one's.
-fn disclaim(context: &Context, journal: &mut Journal) {
-    let earlier = journal::all(context).into_iter().filter(|earlier| earlier.state == State::Done);
+/// Parts of an earlier brief, which this one was about to replace when it was cut short, are still the earlier one's.
+fn exclude_earlier(context: &Context, journal: &mut Journal) {
+    let earlier = journal::read_all(context).into_iter().filter(|earlier| earlier.state == State::Done);
     for earlier in earlier.filter(|earlier| earlier.id != journal.id) {
         journal.files.retain(|left| {
             let same = earlier.files.iter().find(|same| same.path == left.path);
             !same.is_some_and(|same| {
-                Fingerprint::of_file(&same.path, None).is_ok_and(|now| now == (same.size, same.digest))
+                Fingerprint::from_file(&same.path, None).is_ok_and(|now| now == (same.size, same.digest))
             })
         });
         journal.blocks.retain(|block| {
             let same = earlier.blocks.iter().find(|same| same.file == block.file);
-            !same.is_some_and(|same| blocks::is_as_left(same).unwrap_or_default())
+            !same.is_some_and(|same| blocks::is_unchanged(same).unwrap_or_default())
         });
     }
 }
 
 pub(crate) fn write_journal(disk: &mut dyn Disk, context: &Context, journal: &Journal) -> Result<(), UndoError> {
-    journal::write(disk, context, journal).map_err(failed(&journal::path(context, &journal.id)))
+    journal::write(disk, context, journal).map_err(undo_error(&journal::file_path(context, &journal.id)))
 }
 
 /// Whether the files of a resume are as it left them.
@@ -287,20 +288,20 @@ pub(crate) fn is_unused(journal: &Journal) -> bool {
     journal.files.iter().all(|left| left.path.exists()) && refuse_used(journal).is_ok()
 }
 
-/// What taking back came to.
+/// The result of taking back.
 #[derive(Default)]
-pub(crate) struct Taken {
+pub(crate) struct Removal {
     removed: Vec<PathBuf>,
-    out_of: Vec<TakenOut>,
+    removed_parts: Vec<RemovedPart>,
     warnings: Vec<String>,
 }
 
 /// Removes exactly what a resume added. Nothing is removed unless all of it may be.
-pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> Result<Taken, UndoError> {
+pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> Result<Removal, UndoError> {
     if !force {
         refuse_used(journal)?;
     }
-    let mut taken = Taken::default();
+    let mut taken = Removal::default();
     // Before the files: an index that lists a session without its file is an error in its client.
     if let Err(error) = disk.delete_rows(&journal.rows) {
         // An index can be behind; rows that are the session itself cannot.
@@ -309,44 +310,46 @@ pub(crate) fn take_back(disk: &mut dyn Disk, journal: &Journal, force: bool) -> 
         }
         taken.warnings.push(error.to_string());
     }
-    if let Err(error) = disk.take_out_lines(&journal.lines) {
+    if let Err(error) = disk.remove_lines(&journal.lines) {
         taken.warnings.push(error.to_string());
     }
     for block in &journal.blocks {
         let file = block.file.clone();
-        match blocks::take_out(disk, block, &journal.project).map_err(failed(&file))? {
-            blocks::Removed::File => taken.removed.push(file),
-            blocks::Removed::Block => taken.out_of.push(TakenOut { what: "block", file }),
-            blocks::Removed::Nothing => {}
+        match blocks::remove_from_file(disk, block, &journal.project).map_err(undo_error(&file))? {
+            blocks::BlockRemoval::File => taken.removed.push(file),
+            blocks::BlockRemoval::Block => taken.removed_parts.push(RemovedPart { kind: "block", file }),
+            blocks::BlockRemoval::Nothing => {}
         }
     }
     if let Some(left) = &journal.ignored
-        && ignored::take_out(disk, left, &journal.project).map_err(failed(&left.file))?
+        && gitignore::remove_line(disk, left, &journal.project).map_err(undo_error(&left.file))?
     {
-        taken.out_of.push(TakenOut { what: "line", file: left.file.clone() });
+        taken.removed_parts.push(RemovedPart { kind: "line", file: left.file.clone() });
     }
     for left in &journal.files {
         if left.shared {
             // It goes with its folder.
-        } else if remove(disk, &left.path)? {
+        } else if remove_if_exists(disk, &left.path)? {
             taken.removed.push(left.path.clone());
         } else if journal.state == State::Done {
             taken.warnings.push(format!("{} was gone already", left.path.display()));
         }
         remove_staged(disk, &left.path, &journal.id)?;
     }
-    if journal.ignored.is_some() || journal.is_in(&journal.project.join(project_dir::FOLDER)) {
-        taken.removed.extend(project_dir::tidy(disk, &journal.project).map_err(failed(&journal.project))?);
+    if journal.ignored.is_some() || journal.has_files_in(&journal.project.join(project_dir::FOLDER)) {
+        taken
+            .removed
+            .extend(project_dir::remove_if_unused(disk, &journal.project).map_err(undo_error(&journal.project))?);
     }
     remove_folders(disk, journal, &mut taken)?;
     Ok(taken)
 }
 
 /// Removes the folders that were made, and before each the files of ours in it that others share, if nobody does.
-fn remove_folders(disk: &mut dyn Disk, journal: &Journal, taken: &mut Taken) -> Result<(), UndoError> {
+fn remove_folders(disk: &mut dyn Disk, journal: &Journal, taken: &mut Removal) -> Result<(), UndoError> {
     // One that says something else by now is not ours.
-    let is_ours = |left: &&Left| {
-        left.shared && Fingerprint::of_file(&left.path, None).is_ok_and(|now| now == (left.size, left.digest))
+    let is_ours = |left: &&WrittenFile| {
+        left.shared && Fingerprint::from_file(&left.path, None).is_ok_and(|now| now == (left.size, left.digest))
     };
     let shared: Vec<&PathBuf> = journal.files.iter().filter(is_ours).map(|left| &left.path).collect();
     let mut folders: BTreeSet<&Path> = journal.folders.iter().map(PathBuf::as_path).collect();
@@ -358,7 +361,7 @@ fn remove_folders(disk: &mut dyn Disk, journal: &Journal, taken: &mut Taken) -> 
         let ours: Vec<&PathBuf> = shared.iter().filter(|file| file.parent() == Some(folder)).copied().collect();
         if !ours.is_empty() && !holds_others(folder, &ours) {
             for file in ours {
-                taken.removed.extend(remove(disk, file)?.then(|| file.clone()));
+                taken.removed.extend(remove_if_exists(disk, file)?.then(|| file.clone()));
             }
         }
         if !journal.folders.iter().any(|made| made == folder) {
@@ -395,14 +398,14 @@ fn holds_others(folder: &Path, ours: &[&PathBuf]) -> bool {
     })
 }
 
-/// What still points to a brief that has gone with this one.
-fn dangling(context: &Context, journal: &Journal) -> Vec<String> {
-    if !journal.files.iter().any(|left| left.path == project_dir::context_file(&journal.project)) {
+/// Warnings about blocks that still point to a brief that has gone with this one.
+fn warn_dangling(context: &Context, journal: &Journal) -> Vec<String> {
+    if !journal.files.iter().any(|left| left.path == project_dir::context_path(&journal.project)) {
         return Vec::new();
     }
     let other =
         |other: &Journal| other.id != journal.id && other.state == State::Done && other.project == journal.project;
-    let others = journal::all(context).into_iter().filter(other);
+    let others = journal::read_all(context).into_iter().filter(other);
     let told = |other: Journal| {
         let file = other.blocks.first()?.file.display().to_string();
         Some(format!("{file} still points to the brief: `carryover undo {}` takes that out, too", other.id))
@@ -412,59 +415,59 @@ fn dangling(context: &Context, journal: &Journal) -> Vec<String> {
 
 fn refuse_used(journal: &Journal) -> Result<(), UndoError> {
     for left in journal.files.iter().filter(|left| !left.shared) {
-        match Fingerprint::of_file(&left.path, None) {
+        match Fingerprint::from_file(&left.path, None) {
             Ok(now) if now == (left.size, left.digest) => {}
-            Ok(_) => return Err(used(journal, &left.path)),
+            Ok(_) => return Err(used_error(journal, &left.path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(&left.path)(error)),
+            Err(error) => return Err(undo_error(&left.path)(error)),
         }
     }
     for block in &journal.blocks {
-        match blocks::is_as_left(block) {
+        match blocks::is_unchanged(block) {
             Ok(true) => {}
-            Ok(false) => return Err(used(journal, &block.file)),
-            Err(error) => return Err(failed(&block.file)(error)),
+            Ok(false) => return Err(used_error(journal, &block.file)),
+            Err(error) => return Err(undo_error(&block.file)(error)),
         }
     }
     for rows in journal.rows.iter().filter(|rows| rows.left.is_some()) {
-        match rows::digest(rows) {
+        match rows::compute_digest(rows) {
             Ok(None) => {}
             Ok(now) if now == rows.left => {}
-            Ok(_) => return Err(used(journal, &rows.database)),
+            Ok(_) => return Err(used_error(journal, &rows.database)),
             Err(error) => return Err(UndoError::Rows(error.to_string())),
         }
     }
     Ok(())
 }
 
-fn used(journal: &Journal, path: &Path) -> UndoError {
+fn used_error(journal: &Journal, path: &Path) -> UndoError {
     UndoError::Used { id: journal.id.clone(), path: path.to_owned() }
 }
 
 /// Removes files that a crash left beside the place that they were meant for.
 fn remove_staged(disk: &mut dyn Disk, path: &Path, id: &str) -> Result<(), UndoError> {
-    let folder = files::parent(path).map_err(failed(path))?;
+    let folder = files::parent_folder(path).map_err(undo_error(path))?;
     let Ok(files) = fs_err::read_dir(folder) else { return Ok(()) };
     for file in files.flatten() {
         let name = file.file_name();
         let name = name.to_string_lossy();
         if name.starts_with(&temp_prefix(id)) && name.ends_with(TEMP_SUFFIX) {
-            remove(disk, &file.path())?;
+            remove_if_exists(disk, &file.path())?;
         }
     }
     Ok(())
 }
 
 /// Removes a file; whether it was there.
-fn remove(disk: &mut dyn Disk, path: &Path) -> Result<bool, UndoError> {
+fn remove_if_exists(disk: &mut dyn Disk, path: &Path) -> Result<bool, UndoError> {
     match disk.remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(failed(path)(error)),
+        Err(error) => Err(undo_error(path)(error)),
     }
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> UndoError {
+fn undo_error(path: &Path) -> impl FnOnce(io::Error) -> UndoError {
     let path = path.to_owned();
     move |source| UndoError::Io { path, source }
 }

@@ -14,21 +14,21 @@ use serde::de::IgnoredAny;
 
 use super::{Result, readers};
 
-/// What a run took.
+/// The costs of a run.
 #[derive(Default)]
-pub(super) struct Measured {
+pub(super) struct Measurement {
     pub elapsed: Duration,
-    /// What all its threads took of the processors together.
+    /// The processor time of all its threads together.
     pub cpu: Duration,
-    pub peak: u64,
+    pub peak_bytes: u64,
     /// The bytes of text in what was read into memory.
-    pub text: u64,
+    pub text_bytes: u64,
     /// The bytes that the process read from files.
-    pub read: u64,
+    pub read_bytes: u64,
 }
 
 /// Runs a child of this program and takes what it prints.
-pub(super) fn run(program: &Path, args: &[&str], path: &Path) -> Result<Measured> {
+pub(super) fn run_child(program: &Path, args: &[&str], path: &Path) -> Result<Measurement> {
     let output = Command::new(program).args(args).arg(path).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
         return Err(format!("{args:?} failed").into());
@@ -36,21 +36,27 @@ pub(super) fn run(program: &Path, args: &[&str], path: &Path) -> Result<Measured
     let text = String::from_utf8(output.stdout)?;
     let numbers: Vec<u64> = text.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>()?;
     let [micros, cpu, peak, text, read] = numbers[..] else { return Err("a child printed something else".into()) };
-    Ok(Measured { elapsed: Duration::from_micros(micros), cpu: Duration::from_micros(cpu), peak, text, read })
+    Ok(Measurement {
+        elapsed: Duration::from_micros(micros),
+        cpu: Duration::from_micros(cpu),
+        peak_bytes: peak,
+        text_bytes: text,
+        read_bytes: read,
+    })
 }
 
 /// Resumes with the real binary.
-pub(super) fn resume(program: &Path, folder: &Path, session: &Path) -> Result<Measured> {
-    carry(program, folder, session, &["resume", "--target", "codex"])
+pub(super) fn measure_resume(program: &Path, folder: &Path, session: &Path) -> Result<Measurement> {
+    run_carryover(program, folder, session, &["resume", "--target", "codex"])
 }
 
 /// Hands over with the real binary.
-pub(super) fn handoff(program: &Path, folder: &Path, session: &Path) -> Result<Measured> {
-    carry(program, folder, session, &["handoff", "--no-copy"])
+pub(super) fn measure_handoff(program: &Path, folder: &Path, session: &Path) -> Result<Measurement> {
+    run_carryover(program, folder, session, &["handoff", "--no-copy"])
 }
 
 /// Runs a command of the real binary in a home of its own, without any client installed.
-fn carry(program: &Path, folder: &Path, session: &Path, command: &[&str]) -> Result<Measured> {
+fn run_carryover(program: &Path, folder: &Path, session: &Path, command: &[&str]) -> Result<Measurement> {
     let home = folder.join("home");
     if home.exists() {
         fs_err::remove_dir_all(&home)?;
@@ -70,7 +76,7 @@ fn carry(program: &Path, folder: &Path, session: &Path, command: &[&str]) -> Res
     let mut peak = 0;
     let status = loop {
         // The high-water mark only rises, so looking now and then finds it; looking all the time would slow what is measured.
-        peak = peak.max(high_water(child.id()));
+        peak = peak.max(peak_memory(child.id()));
         if let Some(status) = child.try_wait()? {
             break status;
         }
@@ -82,33 +88,33 @@ fn carry(program: &Path, folder: &Path, session: &Path, command: &[&str]) -> Res
         std::io::Read::read_to_string(&mut child.stderr.take().ok_or("no stderr")?, &mut said)?;
         return Err(format!("{command:?} failed: {said}").into());
     }
-    Ok(Measured { elapsed, peak, ..Measured::default() })
+    Ok(Measurement { elapsed, peak_bytes: peak, ..Measurement::default() })
 }
 
 /// How often a child reads an agent's session: processor time is counted in hundredths of a second.
-const TIMES: u32 = 5;
+const READS_PER_RUN: u32 = 5;
 
 /// The child's side: does the work and prints times, peak, text and bytes read.
-pub(super) fn main(what: &str, path: &Path) -> Result<()> {
+pub(super) fn do_work(what: &str, path: &Path) -> Result<()> {
     let start = Instant::now();
     let mut times = 1;
     let text = match what {
         "nothing" => return Ok(()),
-        "skip" => skip(path)?,
-        "read" => read(path)?,
-        "history" => history(path)?,
-        "list" => list(path)?,
+        "skip" => skip_lines(path)?,
+        "read" => read_session(path)?,
+        "history" => read_history(path)?,
+        "list" => list_sessions(path)?,
         _ => match what.split_once(':') {
             Some((what @ ("read" | "floor"), agent)) => {
-                times = TIMES;
-                let work = if what == "read" { readers::read } else { readers::floor };
-                (0..TIMES).try_fold(0, |_, _| work(agent, path))?
+                times = READS_PER_RUN;
+                let work = if what == "read" { readers::read_session } else { readers::read_floor };
+                (0..READS_PER_RUN).try_fold(0, |_, _| work(agent, path))?
             }
             _ => return Err(format!("no such work: {what}").into()),
         },
     };
     let (elapsed, cpu) = (start.elapsed() / times, processor_time() / times);
-    let peak = high_water(std::process::id());
+    let peak = peak_memory(std::process::id());
     let read = proc_number(&format!("/proc/{}/io", std::process::id()), "rchar:");
     #[expect(clippy::print_stdout, reason = "the parent reads it")]
     {
@@ -118,7 +124,7 @@ pub(super) fn main(what: &str, path: &Path) -> Result<()> {
 }
 
 /// The floor: every line checked to be JSON, nothing kept.
-pub(super) fn skip(path: &Path) -> Result<u64> {
+pub(super) fn skip_lines(path: &Path) -> Result<u64> {
     let mut reader = BufReader::with_capacity(1 << 20, fs_err::File::open(path)?);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
@@ -128,26 +134,26 @@ pub(super) fn skip(path: &Path) -> Result<u64> {
     Ok(0)
 }
 
-fn read(path: &Path) -> Result<u64> {
-    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
+fn read_session(path: &Path) -> Result<u64> {
+    let agent = carryover_agents::agent_by_name("claude-code").ok_or("no such agent")?;
     let mut builder = TranscriptBuilder::new(agent.facts().id);
     let source = Source { path: path.to_path_buf(), key: None };
-    agent.read(&source, &Bookmark::Start, &mut builder)?;
+    agent.read_session(&source, &Bookmark::Start, &mut builder)?;
     let transcript = black_box(builder.finish());
     Ok(transcript.entries.iter().map(|entry| entry.body.text_len() as u64).sum())
 }
 
 /// Reads a session whole, as a brief needs it: also what its compactions took away.
-fn history(path: &Path) -> Result<u64> {
-    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
+fn read_history(path: &Path) -> Result<u64> {
+    let agent = carryover_agents::agent_by_name("claude-code").ok_or("no such agent")?;
     let source = Source { path: path.to_path_buf(), key: None };
-    Ok(black_box(carryover_engine::handoff::history::of_source(agent, &source)?).steps.len() as u64)
+    Ok(black_box(carryover_engine::handoff::history::read_source(agent, &source)?).steps.len() as u64)
 }
 
-fn list(home: &Path) -> Result<u64> {
-    let agent = carryover_agents::by_name("claude-code").ok_or("no such agent")?;
+fn list_sessions(home: &Path) -> Result<u64> {
+    let agent = carryover_agents::agent_by_name("claude-code").ok_or("no such agent")?;
     let mut found = BTreeMap::new();
-    agent.discover(&Store { root: home.join(".claude") }, &mut |session| {
+    agent.list_sessions(&Store { root: home.join(".claude") }, &mut |session| {
         found.insert(session.id.clone(), session);
         ControlFlow::Continue(())
     })?;
@@ -155,11 +161,11 @@ fn list(home: &Path) -> Result<u64> {
 }
 
 /// The most memory that a process has held, in bytes.
-fn high_water(process: u32) -> u64 {
+fn peak_memory(process: u32) -> u64 {
     proc_number(&format!("/proc/{process}/status"), "VmHWM:") * 1024
 }
 
-/// What this process took of the processors, by the kernel's ticks of a hundredth of a second.
+/// The processor time of this process, by the kernel's ticks of a hundredth of a second.
 fn processor_time() -> Duration {
     let stat = fs_err::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program stands in brackets and may hold anything.

@@ -8,12 +8,12 @@ use carryover_agents::{AGENTS, Facts, Version};
 use carryover_testkit::client::cache_folder;
 
 use super::figure::Figure;
-use super::{Binaries, Result, quickest};
+use super::{Binaries, Result, quickest_run};
 
-const LIMIT: Duration = Duration::from_millis(100);
+const MAX_TIME: Duration = Duration::from_millis(100);
 
 /// Measures it in a home with sessions of all agents.
-pub(super) fn figure(binaries: &Binaries, folder: &Path, home: &Path) -> Result<Figure> {
+pub(super) fn measure_detect(binaries: &Binaries, folder: &Path, home: &Path) -> Result<Figure> {
     let programs = folder.join("programs");
     if programs.exists() {
         fs_err::remove_dir_all(&programs)?;
@@ -22,11 +22,11 @@ pub(super) fn figure(binaries: &Binaries, folder: &Path, home: &Path) -> Result<
     fs_err::create_dir_all(&bin)?;
     let mut stand_ins = Vec::new();
     for facts in AGENTS.iter().map(|agent| agent.facts()) {
-        let program = if let Some(program) = real(facts) {
+        let program = if let Some(program) = find_real_client(facts) {
             program
         } else {
             stand_ins.push(facts.id);
-            stand_in(&programs, facts)?
+            make_stand_in(&programs, facts)?
         };
         std::os::unix::fs::symlink(program, bin.join(facts.binaries[0]))?;
     }
@@ -48,23 +48,23 @@ pub(super) fn figure(binaries: &Binaries, folder: &Path, home: &Path) -> Result<
     }
     let made_up = if stand_ins.is_empty() { String::new() } else { format!(" (made up: {})", stand_ins.join(", ")) };
     let name = format!("detect {} installed clients{made_up}", AGENTS.len());
-    Ok(Figure::time(name, quickest(detect)?, LIMIT))
+    Ok(Figure::from_time(name, quickest_run(detect)?, MAX_TIME))
 }
 
 /// The newest real client in the cache of the conformance runs, if a manifest tells its version: a client that must be
 /// started to tell it could reach for the network.
-fn real(facts: &Facts) -> Option<PathBuf> {
+fn find_real_client(facts: &Facts) -> Option<PathBuf> {
     let folders = fs_err::read_dir(cache_folder()).ok()?.filter_map(std::result::Result::ok).map(|entry| entry.path());
     let version = |folder: &PathBuf| {
         let name = folder.file_name()?.to_str()?.strip_prefix(facts.id)?.strip_prefix('-')?;
-        Version::find(name)
+        Version::find_in(name)
     };
     let newest = folders.filter_map(|folder| Some((version(&folder)?, folder))).max()?.1;
     Some(newest.join("node_modules/.bin").join(facts.binaries[0])).filter(|program| program.exists())
 }
 
 /// A program that does nothing, with the manifest of the package that it would come in.
-fn stand_in(programs: &Path, facts: &Facts) -> Result<PathBuf> {
+fn make_stand_in(programs: &Path, facts: &Facts) -> Result<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let package = programs.join(facts.id);
     fs_err::create_dir_all(&package)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::Result;
-use super::grown::Grower;
+use super::fixture_corpus::SessionGrower;
 
 const TABLES: &str = "
     CREATE TABLE session_nodes (session_key TEXT PRIMARY KEY, current_session_id TEXT, label TEXT, display_name TEXT,
@@ -17,10 +17,10 @@ const TABLES: &str = "
         event_zstd BLOB, PRIMARY KEY (session_id, seq));";
 
 /// From this length on, the client packs an event.
-const PACKED: usize = 1 << 10;
+const PACK_FROM_BYTES: usize = 1 << 10;
 
 /// Puts a session into the database; the first one makes it.
-pub(super) fn write(path: &Path, session: &str, is_first: bool, grower: Grower<'_>) -> Result<()> {
+pub(super) fn write_session(path: &Path, session: &str, is_first: bool, grower: SessionGrower<'_>) -> Result<()> {
     if is_first && path.exists() {
         fs_err::remove_file(path)?;
     }
@@ -30,9 +30,9 @@ pub(super) fn write(path: &Path, session: &str, is_first: bool, grower: Grower<'
     }
     let transaction = connection.transaction()?;
     let mut seq = 0;
-    grower.each_event(&mut |event| {
+    grower.for_each_event(&mut |event| {
         let text = event.to_string();
-        let packed = if text.len() < PACKED { None } else { Some(zstd::encode_all(text.as_bytes(), 3)?) };
+        let packed = if text.len() < PACK_FROM_BYTES { None } else { Some(zstd::encode_all(text.as_bytes(), 3)?) };
         let text = Some(text).filter(|_| packed.is_none());
         let insert = "INSERT INTO transcript_events VALUES (?1, ?2, ?3, ?2, ?4)";
         transaction.execute(insert, params![session, seq, text, packed])?;
@@ -45,7 +45,7 @@ pub(super) fn write(path: &Path, session: &str, is_first: bool, grower: Grower<'
 }
 
 /// The floor: every event selected and unpacked, nothing kept.
-pub(super) fn select(path: &Path, session: &str) -> Result<u64> {
+pub(super) fn select_events(path: &Path, session: &str) -> Result<u64> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let query = "SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ?1 ORDER BY seq";
     let mut query = connection.prepare(query)?;

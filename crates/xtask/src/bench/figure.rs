@@ -12,7 +12,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    pub(super) fn ratio(
+    pub(super) fn from_ratio(
         name: impl Into<String>,
         measured: Duration,
         against: Duration,
@@ -29,28 +29,28 @@ impl Figure {
     }
 
     /// Adds what another way of measuring says, where a busy machine may have decided the first.
-    pub(super) fn beside(mut self, measured: Duration, against: Duration) -> Self {
+    pub(super) fn with_cpu_time(mut self, measured: Duration, against: Duration) -> Self {
         let ratio = measured.as_secs_f64() / against.as_secs_f64();
         self.measured = format!("{}, processor time {ratio:.2} ×", self.measured);
         self
     }
 
-    pub(super) fn bytes(name: impl Into<String>, measured: u64, limit: u64, said: &str) -> Self {
+    pub(super) fn from_bytes(name: impl Into<String>, measured: u64, limit: u64, said: &str) -> Self {
         Self {
             name: name.into(),
-            measured: megabytes(measured),
-            limit: format!("{} ({said})", megabytes(limit)),
+            measured: format_megabytes(measured),
+            limit: format!("{} ({said})", format_megabytes(limit)),
             holds: measured <= limit,
         }
     }
 
-    pub(super) fn time(name: impl Into<String>, measured: Duration, limit: Duration) -> Self {
+    pub(super) fn from_time(name: impl Into<String>, measured: Duration, limit: Duration) -> Self {
         let shown = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
         Self { name: name.into(), measured: shown(measured), limit: shown(limit), holds: measured <= limit }
     }
 }
 
-fn megabytes(bytes: u64) -> String {
+fn format_megabytes(bytes: u64) -> String {
     let tenths = bytes * 10 / (1 << 20);
     format!("{}.{} MB", tenths / 10, tenths % 10)
 }

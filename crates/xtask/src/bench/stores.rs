@@ -10,58 +10,61 @@ use serde_json::Value;
 
 use super::Result;
 use super::events;
-use super::grown::{Fixtures, Grower};
+use super::fixture_corpus::{Fixtures, SessionGrower};
 
 /// The size of each agent's big session, in bytes.
-const BIG: usize = 32 << 20;
+const BIG_SESSION_BYTES: usize = 32 << 20;
 
 /// The size of a small one, and how many there are beside the big one.
-const SMALL: usize = 64 << 10;
-const SMALL_ONES: u64 = 20;
+const SMALL_SESSION_BYTES: usize = 64 << 10;
+const SMALL_SESSIONS: u64 = 20;
 
 /// Counts up when the corpus is grown in another way.
-const GENERATION: u64 = 4;
+const CORPUS_VERSION: u64 = 4;
 
-fn uuid(n: u64) -> String {
+fn session_uuid(n: u64) -> String {
     format!("00000000-0000-4000-8000-{n:012x}")
 }
 
 /// The big session of an agent.
-pub(super) fn big(home: &Path, agent: &str) -> Result<(BenchPlace, Source)> {
+pub(super) fn big_session(home: &Path, agent: &str) -> Result<(BenchPlace, Source)> {
     let place = find_lab(agent).ok_or_else(|| format!("{agent} has no lab"))?.bench;
-    let path = home.join(place.path(0, &uuid(0)));
+    let path = home.join(place.path(0, &session_uuid(0)));
     let key = match place {
         BenchPlace::Lines(_) | BenchPlace::Markdown(_) => None,
-        BenchPlace::Rows(_) => Some(session_id(0)),
-        BenchPlace::Events(_) => Some(uuid(0)),
+        BenchPlace::Rows(_) => Some(row_session_id(0)),
+        BenchPlace::Events(_) => Some(session_uuid(0)),
     };
     Ok((place, Source { path, key }))
 }
 
-fn session_id(n: u64) -> String {
+fn row_session_id(n: u64) -> String {
     format!("ses_{n}")
 }
 
 /// Makes the home, or takes the one of an earlier run that was made from the same.
-pub(super) fn home(root: &Path, folder: &Path) -> Result<PathBuf> {
+pub(super) fn make_home(root: &Path, folder: &Path) -> Result<PathBuf> {
     let home = folder.join("agents");
     for lab in LABS {
         let id = lab.id;
-        let fixtures = Fixtures::of(root, id)?;
+        let fixtures = Fixtures::load(root, id)?;
         let mark = home.join(format!("{id}.made"));
-        let made_of = format!("{GENERATION} {BIG} {SMALL} {SMALL_ONES} {}", fixtures.digest());
+        let made_of = format!(
+            "{CORPUS_VERSION} {BIG_SESSION_BYTES} {SMALL_SESSION_BYTES} {SMALL_SESSIONS} {}",
+            fixtures.compute_digest()
+        );
         if fs_err::read_to_string(&mark).is_ok_and(|text| text == made_of) {
             continue;
         }
-        for n in 0..=SMALL_ONES {
-            let size = if n == 0 { BIG } else { SMALL };
-            let grower = Grower::new(&fixtures, uuid(n), n + 1, size);
-            let path = made(&home, &lab.bench.path(n, &uuid(n)))?;
+        for n in 0..=SMALL_SESSIONS {
+            let size = if n == 0 { BIG_SESSION_BYTES } else { SMALL_SESSION_BYTES };
+            let grower = SessionGrower::new(&fixtures, session_uuid(n), n + 1, size);
+            let path = create_parent(&home, &lab.bench.path(n, &session_uuid(n)))?;
             match lab.bench {
                 BenchPlace::Lines(_) => grower.write_lines(&path)?,
                 BenchPlace::Markdown(_) => grower.write_markdown(&path)?,
                 BenchPlace::Rows(_) => write_rows(&path, n, grower)?,
-                BenchPlace::Events(_) => events::write(&path, &uuid(n), n == 0, grower)?,
+                BenchPlace::Events(_) => events::write_session(&path, &session_uuid(n), n == 0, grower)?,
             }
         }
         fs_err::write(&mark, made_of)?;
@@ -70,7 +73,7 @@ pub(super) fn home(root: &Path, folder: &Path) -> Result<PathBuf> {
 }
 
 /// A path below the home whose folder is there.
-fn made(home: &Path, path: &str) -> Result<PathBuf> {
+fn create_parent(home: &Path, path: &str) -> Result<PathBuf> {
     let path = home.join(path);
     fs_err::create_dir_all(path.parent().unwrap_or(home))?;
     Ok(path)
@@ -89,7 +92,7 @@ const TABLES: &str = "
     CREATE INDEX part_session_idx ON part (session_id);";
 
 /// Puts a session into the database; the first one makes it.
-fn write_rows(path: &Path, n: u64, grower: Grower<'_>) -> Result<()> {
+fn write_rows(path: &Path, n: u64, grower: SessionGrower<'_>) -> Result<()> {
     if n == 0 && path.exists() {
         fs_err::remove_file(path)?;
     }
@@ -98,13 +101,13 @@ fn write_rows(path: &Path, n: u64, grower: Grower<'_>) -> Result<()> {
         connection.execute_batch(TABLES)?;
     }
     let transaction = connection.transaction()?;
-    let session = session_id(n);
+    let session = row_session_id(n);
     let mut count = 0;
-    grower.each_message(&mut |mut message| {
+    grower.for_each_message(&mut |mut message| {
         count += 1;
         let id = row_id(&message["info"], n);
         let parts = message["parts"].take();
-        let info = without(message["info"].take());
+        let info = strip_columns(message["info"].take());
         transaction.execute(
             "INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)",
             params![id, session, count, info.to_string()],
@@ -112,7 +115,7 @@ fn write_rows(path: &Path, n: u64, grower: Grower<'_>) -> Result<()> {
         for part in parts.as_array().into_iter().flatten() {
             transaction.execute(
                 "INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
-                params![row_id(part, n), id, session, count, without(part.clone()).to_string()],
+                params![row_id(part, n), id, session, count, strip_columns(part.clone()).to_string()],
             )?;
         }
         Ok(())
@@ -130,8 +133,8 @@ fn row_id(record: &Value, n: u64) -> String {
     if n == 0 { id.to_owned() } else { format!("{id}+{n}") }
 }
 
-/// What stands in columns does not stand in the data.
-fn without(mut value: Value) -> Value {
+/// Values that stand in columns do not stand in the data.
+fn strip_columns(mut value: Value) -> Value {
     if let Some(fields) = value.as_object_mut() {
         for name in ["id", "sessionID", "messageID"] {
             fields.remove(name);

@@ -8,24 +8,30 @@ use std::time::{Duration, Instant};
 use super::figure::Figure;
 use super::{Binaries, Result, corpus};
 
-const FEW: u64 = 2_000;
-const TIMES: u32 = 4;
-const SMALL: usize = 4 << 10;
+const FEW_SESSIONS: u64 = 2_000;
+const MANY_FACTOR: u32 = 4;
+const SESSION_BYTES: usize = 4 << 10;
 
 /// Four times the sessions may cost four times as much, and a quarter more for noise.
-pub(super) fn figure(binaries: &Binaries, folder: &Path) -> Result<Figure> {
-    let few = corpus::many_sessions(folder, FEW, SMALL)?;
-    let many = corpus::many_sessions(folder, FEW * u64::from(TIMES), SMALL)?;
+pub(super) fn measure_start(binaries: &Binaries, folder: &Path) -> Result<Figure> {
+    let few = corpus::make_many_sessions(folder, FEW_SESSIONS, SESSION_BYTES)?;
+    let many = corpus::make_many_sessions(folder, FEW_SESSIONS * u64::from(MANY_FACTOR), SESSION_BYTES)?;
     let mut best = (Duration::MAX, Duration::MAX);
     for _ in 0..3 {
-        best = (best.0.min(start(binaries, &few)?), best.1.min(start(binaries, &many)?));
+        best = (best.0.min(time_start(binaries, &few)?), best.1.min(time_start(binaries, &many)?));
     }
-    let name = format!("watch {} sessions: start", FEW * u64::from(TIMES));
-    Ok(Figure::ratio(name, best.1, best.0, 1.25 * f64::from(TIMES), &format!("the start with {FEW}")))
+    let name = format!("watch {} sessions: start", FEW_SESSIONS * u64::from(MANY_FACTOR));
+    Ok(Figure::from_ratio(
+        name,
+        best.1,
+        best.0,
+        1.25 * f64::from(MANY_FACTOR),
+        &format!("the start with {FEW_SESSIONS}"),
+    ))
 }
 
 /// Until the first line, which says what is watched.
-fn start(binaries: &Binaries, home: &Path) -> Result<Duration> {
+fn time_start(binaries: &Binaries, home: &Path) -> Result<Duration> {
     let start = Instant::now();
     let mut child = Command::new(&binaries.carryover)
         .args(["watch", "--json"])

@@ -3,23 +3,23 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::report::Row;
-use super::{ConformanceError, Options, alone, plan, run, verdict};
+use super::report::PairRow;
+use super::{ConformanceError, Options, check_report, isolated_network, plan, run_matrix};
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
-pub(crate) fn command(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
+pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
     let args: Vec<String> = args.into_iter().collect();
-    let options = parse(args.clone(), workspace)?;
-    if !alone::is_last_resort() {
+    let options = parse_options(args.clone(), workspace)?;
+    if !isolated_network::must_run_here() {
         plan::install_all(&options)?;
-        return alone::run(&args);
+        return isolated_network::run_isolated(&args);
     }
-    let report = run(&options)?;
-    verdict(&report)
+    let report = run_matrix(&options)?;
+    check_report(&report)
 }
 
-fn parse(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<Options, ConformanceError> {
-    let mut options = Options { progress: say, ..Options::new(workspace) };
+fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<Options, ConformanceError> {
+    let mut options = Options { progress: show_row, ..Options::new(workspace) };
     let mut args = args.into_iter();
     while let Some(argument) = args.next() {
         let mut value = || args.next().ok_or_else(|| ConformanceError::Usage { argument: argument.clone() });
@@ -44,7 +44,7 @@ fn parse(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<Opt
 }
 
 /// One line per pair, and what is wrong with it.
-fn say(row: &Row) {
+fn show_row(row: &PairRow) {
     let mark = if row.is_whole() { "ok  " } else { "FAIL" };
     let mut text = format!("{mark} {} · {} → {}\n", row.from, row.session, row.to);
     if !row.is_whole() {

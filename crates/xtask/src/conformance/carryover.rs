@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// The part of `carryover resume --json` that the matrix needs.
 #[derive(Debug, Deserialize)]
-pub(super) struct Resumed {
+pub(super) struct ResumeOutput {
     pub(super) session_id: String,
     #[serde(default)]
     pub(super) command: Vec<String>,
@@ -16,9 +16,9 @@ pub(super) struct Resumed {
     pub(super) undo_id: serde_json::Value,
 }
 
-impl Resumed {
+impl ResumeOutput {
     /// By what the target's client is told to resume: the file where it is told one, else the session's id.
-    pub(super) fn handle(&self) -> &str {
+    pub(super) fn resume_handle(&self) -> &str {
         let option = "--chat-history-file";
         let mut words = self.command.iter();
         while let Some(word) = words.next() {
@@ -36,11 +36,11 @@ impl Resumed {
 /// The part of `carryover list --json` that the matrix needs.
 #[derive(Debug, Deserialize)]
 struct Listing {
-    sessions: Vec<Listed>,
+    sessions: Vec<ListOutput>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct ListOutput {
     id: String,
 }
 
@@ -59,7 +59,12 @@ pub(super) struct Carryover<'a> {
 
 impl Carryover<'_> {
     /// Carries a session from one client to another.
-    pub(super) fn resume(&self, session_id: &str, source: &Client, target: &Client) -> Result<Resumed, ClientError> {
+    pub(super) fn resume(
+        &self,
+        session_id: &str,
+        source: &Client,
+        target: &Client,
+    ) -> Result<ResumeOutput, ClientError> {
         let project = self.sandbox.project.display().to_string();
         let args = [
             "resume",
@@ -73,10 +78,10 @@ impl Carryover<'_> {
             "--json",
             "--yes",
         ];
-        let finished = self.launch(source, target).args(args).run_well(RUN_LIMIT)?;
-        let resumed: Resumed = serde_json::from_str(&finished.stdout)?;
-        if !resumed.command.iter().any(|word| word.contains(resumed.handle())) {
-            return Err(self.unexpected("the command to go on does not name the new session"));
+        let finished = self.launch_with(source, target).args(args).run_well(RUN_LIMIT)?;
+        let resumed: ResumeOutput = serde_json::from_str(&finished.stdout)?;
+        if !resumed.command.iter().any(|word| word.contains(resumed.resume_handle())) {
+            return Err(self.unexpected_error("the command to go on does not name the new session"));
         }
         Ok(resumed)
     }
@@ -85,25 +90,25 @@ impl Carryover<'_> {
     pub(super) fn only_session(&self, source: &Client, target: &Client) -> Result<String, ClientError> {
         let project = self.sandbox.project.display().to_string();
         let args = ["list", "--source", source.lab.id, "--project", &project, "--json"];
-        let finished = self.launch(source, target).args(args).run_well(RUN_LIMIT)?;
+        let finished = self.launch_with(source, target).args(args).run_well(RUN_LIMIT)?;
         let listing: Listing = serde_json::from_str(&finished.stdout)?;
         let newest = listing.sessions.into_iter().next().map(|session| session.id);
-        newest.ok_or_else(|| self.unexpected("the session is not listed"))
+        newest.ok_or_else(|| self.unexpected_error("the session is not listed"))
     }
 
     /// Takes back what a resume added.
-    pub(super) fn undo(&self, resumed: &Resumed, source: &Client, target: &Client) -> Result<(), ClientError> {
+    pub(super) fn undo(&self, resumed: &ResumeOutput, source: &Client, target: &Client) -> Result<(), ClientError> {
         let id = resumed.undo_id.as_str().map_or_else(|| resumed.undo_id.to_string(), str::to_owned);
-        self.launch(source, target).args(["undo", &id, "--yes"]).run_well(RUN_LIMIT)?;
+        self.launch_with(source, target).args(["undo", &id, "--yes"]).run_well(RUN_LIMIT)?;
         Ok(())
     }
 
     /// The target comes first on the PATH: where both are versions of one agent, it is the installed one.
-    fn launch(&self, source: &Client, target: &Client) -> Launch {
+    fn launch_with(&self, source: &Client, target: &Client) -> Launch {
         Launch::new(self.program, &self.sandbox.project).env(self.sandbox.bare_env(&[target, source]))
     }
 
-    fn unexpected(&self, message: &str) -> ClientError {
+    fn unexpected_error(&self, message: &str) -> ClientError {
         ClientError::Unexpected { path: self.program.to_owned(), message: message.to_owned() }
     }
 }

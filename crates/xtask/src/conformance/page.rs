@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use carryover_testkit::agents::LABS;
 use carryover_testkit::scenario::Abilities;
 
-use super::report::{Report, Row, WHOLE};
+use super::report::{PairRow, Report, WHOLE_END};
 use super::tier::Tier;
 
 const INTRODUCTION: &str = "# Conformance
@@ -31,9 +31,9 @@ made it and is not counted; with its own provider Codex seals its compactions, t
 ";
 
 /// The page with these lines.
-pub(super) fn render(lines: &[String]) -> String {
+pub(super) fn render_lines(lines: &[String]) -> String {
     let mut page = INTRODUCTION.to_owned();
-    page.push_str(&limits());
+    page.push_str(&render_limits());
     page.push_str(
         "\n| from | session | to | live | ghosts | images | structure | listed | back | untouched | undo | whole |\n",
     );
@@ -41,7 +41,7 @@ pub(super) fn render(lines: &[String]) -> String {
     for line in lines {
         page.extend([line.as_str(), "\n"]);
     }
-    let whole = lines.iter().filter(|line| line.ends_with(WHOLE)).count();
+    let whole = lines.iter().filter(|line| line.ends_with(WHOLE_END)).count();
     // Writing to a string cannot fail.
     let _ = writeln!(page, "\n{whole} of {} pairs are whole.", lines.len());
     page
@@ -49,18 +49,18 @@ pub(super) fn render(lines: &[String]) -> String {
 
 /// A page with what was found now in the place of what it said of the same pairs. Pairs that the tier no longer has go,
 /// and the order is that of a run of everything.
-pub(super) fn updated(page: &str, report: &Report, tier: &Tier) -> String {
+pub(super) fn update_lines(page: &str, report: &Report, tier: &Tier) -> String {
     let mut lines = Vec::new();
-    for (from, session, to) in tier.pairs() {
+    for (from, session, to) in tier.list_pairs() {
         let pair = format!("| {from} | {session} | {to} | ");
-        let now = report.rows.iter().find(|row| row.pair() == pair).map(Row::line);
+        let now = report.rows.iter().find(|row| row.pair_cells() == pair).map(PairRow::table_line);
         lines.extend(now.or_else(|| page.lines().find(|line| line.starts_with(&pair)).map(str::to_owned)));
     }
-    render(&lines)
+    render_lines(&lines)
 }
 
-/// What targets cannot hold, and what is left out of sources' sessions; nothing where no agent has such limits.
-fn limits() -> String {
+/// The limits of targets, and what is left out of sources' sessions; nothing where no agent has such limits.
+fn render_limits() -> String {
     let (mut held, mut driven) = (String::new(), String::new());
     for lab in LABS {
         // Writing to a string cannot fail.

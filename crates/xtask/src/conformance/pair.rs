@@ -9,13 +9,13 @@ use carryover_testkit::scenario::{Further, PROBE};
 use fs_err as fs;
 use serde_json::Value;
 
-use super::carryover::{Carryover, Resumed};
+use super::carryover::{Carryover, ResumeOutput};
 use super::plan::{Case, Options};
-use super::report::{Check, Found, RoundTrip};
+use super::report::{Check, PairFindings, RoundTrip};
 use super::store::{SessionFiles, project_files};
 
 /// The folders and settings of one pair's run.
-struct Run<'a> {
+struct PairRun<'a> {
     case: &'a Case,
     options: &'a Options,
     sandbox: Sandbox,
@@ -23,7 +23,7 @@ struct Run<'a> {
     target_setup: Setup,
 }
 
-pub(super) fn run(case: &Case, options: &Options) -> Result<Found, ClientError> {
+pub(super) fn run_once(case: &Case, options: &Options) -> Result<PairFindings, ClientError> {
     let runs = options.cache.join("runs");
     fs::create_dir_all(&runs)?;
     let mut scratch = tempfile::Builder::new().prefix("pair-").tempdir_in(fs::canonicalize(runs)?)?;
@@ -32,19 +32,19 @@ pub(super) fn run(case: &Case, options: &Options) -> Result<Found, ClientError> 
     let truth = Truth::new(&case.made.truth, &case.made.facts);
     let own_sessions = case.made.source.lab == case.target.lab;
     let target_setup = Setup { own_sessions, ..case.target_kind.setup() };
-    let run = Run { case, options, sandbox, truth, target_setup };
+    let run = PairRun { case, options, sandbox, truth, target_setup };
     run.use_target_before()?;
-    let (untouched, undone) = run.undoes()?;
+    let (untouched, undone) = run.check_undo()?;
     let resumed = run.carry_there()?;
     let listed = run.is_listed(&resumed, scratch.path()).unwrap_or_else(|error| Some(Err(error.to_string())));
     let further = Further::new(&case.target_kind, &run.sandbox.project);
-    let there = run.go_on(&resumed, &further)?;
-    let back = run.come_back(&resumed, &further);
+    let there = run.continue_in_target(&resumed, &further)?;
+    let back = run.carry_back(&resumed, &further);
     let lost = resumed.lost.iter().map(|loss| format!("{} × {}", loss.count, loss.what)).collect();
-    Ok(Found { there, listed, back: back.map_err(|error| error.to_string()), untouched, undone, lost })
+    Ok(PairFindings { there, listed, back: back.map_err(|error| error.to_string()), untouched, undone, lost })
 }
 
-impl Run<'_> {
+impl PairRun<'_> {
     fn carryover(&self) -> Carryover<'_> {
         Carryover { program: &self.options.carryover, sandbox: &self.sandbox }
     }
@@ -54,7 +54,7 @@ impl Run<'_> {
         let Case { made, target, .. } = self.case;
         if made.source.lab != target.lab {
             if let SessionPlace::Project { prefix } = target.lab.conformance.sessions {
-                // What an earlier run left in the project, which is the same in every run.
+                // Files that an earlier run left in the project, which is the same in every run.
                 for path in project_files(&self.sandbox.project, prefix)? {
                     fs::remove_file(path)?;
                 }
@@ -69,7 +69,7 @@ impl Run<'_> {
         self.sandbox.configure(client.lab, setup, 9)
     }
 
-    fn carry_there(&self) -> Result<Resumed, ClientError> {
+    fn carry_there(&self) -> Result<ResumeOutput, ClientError> {
         let Case { made, source, target, .. } = self.case;
         if made.session_id.is_empty() {
             // The client has no ids, so the session is called as `carryover` calls it.
@@ -84,11 +84,11 @@ impl Run<'_> {
     }
 
     /// Carries once and takes it back: nothing else may have been touched, and nothing may stay.
-    fn undoes(&self) -> Result<(Check, Check), ClientError> {
+    fn check_undo(&self) -> Result<(Check, Check), ClientError> {
         let before = self.session_files()?;
         let resumed = self.carry_there()?;
         let between = self.session_files()?;
-        let untouched = check(between.keep(&before), "a session file that was there before has changed");
+        let untouched = to_check(between.contains_all(&before), "a session file that was there before has changed");
         if between == before {
             return Ok((untouched, Err("there was nothing to undo: no session file was added".to_owned())));
         }
@@ -96,37 +96,38 @@ impl Run<'_> {
             return Ok((untouched, Err(error.to_string())));
         }
         let after = self.session_files()?;
-        Ok((untouched, check(after == before, "the session files are not what they were")))
+        Ok((untouched, to_check(after == before, "the session files are not what they were")))
     }
 
     /// Whether the target's own listing shows the session, asked in a copy: asking may register it.
-    fn is_listed(&self, resumed: &Resumed, scratch: &Path) -> Result<Option<Check>, ClientError> {
+    fn is_listed(&self, resumed: &ResumeOutput, scratch: &Path) -> Result<Option<Check>, ClientError> {
         let copied = self.sandbox.copy_home(&scratch.join("listing"))?;
         let witness = self.truth.portable().last().map_or("", |fact| fact.word.as_str());
-        let listed = self.case.target.lists(&copied, &self.target_setup, resumed.handle(), witness)?;
-        Ok(listed.map(|listed| check(listed, "its own listing does not show the session")))
+        let listed = self.case.target.lists(&copied, &self.target_setup, resumed.resume_handle(), witness)?;
+        Ok(listed.map(|listed| to_check(listed, "its own listing does not show the session")))
     }
 
     /// Goes on in the target for a turn; the first request shows what it loaded.
-    fn go_on(&self, resumed: &Resumed, further: &Further) -> Result<Comparison, ClientError> {
+    fn continue_in_target(&self, resumed: &ResumeOutput, further: &Further) -> Result<Comparison, ClientError> {
         let Case { target, .. } = self.case;
         let turns = further.turns.clone();
-        let captured = target.resume(&self.sandbox, &self.target_setup, resumed.handle(), &further.prompt, turns)?;
-        Ok(self.compared(captured.first()))
+        let captured =
+            target.resume(&self.sandbox, &self.target_setup, resumed.resume_handle(), &further.prompt, turns)?;
+        Ok(self.compare_request(captured.first()))
     }
 
-    fn compared(&self, request: &Value) -> Comparison {
+    fn compare_request(&self, request: &Value) -> Comparison {
         let lost_by_source = self.case.made.source.lab.conformance.losses;
         Comparison { lost_by_source, ..compare(request, &self.truth) }
     }
 
     /// Carries the continued session back and resumes it in the client that it came from.
-    fn come_back(&self, resumed: &Resumed, further: &Further) -> Result<RoundTrip, ClientError> {
+    fn carry_back(&self, resumed: &ResumeOutput, further: &Further) -> Result<RoundTrip, ClientError> {
         let Case { made, source, target, .. } = self.case;
         self.configure_for(source, &made.setup)?;
         let back = self.carryover().resume(&resumed.session_id, target, source)?;
-        let captured = resume_probe(source, &self.sandbox, &made.setup, back.handle())?;
-        let comparison = self.compared(&captured);
+        let captured = resume_probe(source, &self.sandbox, &made.setup, back.resume_handle())?;
+        let comparison = self.compare_request(&captured);
         let text = flat_text(&captured);
         let new = further.facts.iter().filter(|fact| text.contains(&fact.word)).count();
         // Not necessarily one after the other: a session may come back with calls that its client had lost.
@@ -136,7 +137,7 @@ impl Run<'_> {
     }
 }
 
-fn check(good: bool, otherwise: &str) -> Check {
+fn to_check(good: bool, otherwise: &str) -> Check {
     if good { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 

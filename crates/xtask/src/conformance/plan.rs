@@ -1,4 +1,4 @@
-//! What is run: which sessions, into which clients.
+//! The pairs that are run: which sessions, into which clients.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use carryover_testkit::client::{Client, ClientError, Provider, cache_folder};
 use carryover_testkit::scenario::{Abilities, CATALOG, Made, Scenario, Source, make};
 
-use super::report::Row;
+use super::report::PairRow;
 use super::tier::Tier;
-use super::{ConformanceError, crew};
+use super::{ConformanceError, ordered_pool};
 
 /// How often a session is tried to be made.
-const TRIES: u32 = 3;
+const MAX_TRIES: u32 = 3;
 
 /// How the matrix is run.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ pub(crate) struct Options {
     /// Keep the homes of the runs, to look into them.
     pub(crate) keep: bool,
     /// Called after each pair.
-    pub(crate) progress: fn(&Row),
+    pub(crate) progress: fn(&PairRow),
 }
 
 impl Options {
@@ -66,9 +66,9 @@ impl Options {
     }
 
     /// Who asks for certain pairs may ask for those of any agent.
-    fn tier(&self) -> Tier {
+    fn chosen_tier(&self) -> Tier {
         let mut tier =
-            if self.from.is_some() || self.to.is_some() { Tier::any(self.full) } else { Tier::new(self.full) };
+            if self.from.is_some() || self.to.is_some() { Tier::all_agents(self.full) } else { Tier::new(self.full) };
         if let Some(without) = &self.without {
             tier.clients.retain(|client| !client.label().contains(without.as_str()));
         }
@@ -76,16 +76,16 @@ impl Options {
     }
 
     /// Which sessions are needed, and where they go.
-    fn sessions(&self) -> Vec<(Source, Scenario, Vec<Source>)> {
-        let tier = self.tier();
+    fn needed_sessions(&self) -> Vec<(Source, Scenario, Vec<Source>)> {
+        let tier = self.chosen_tier();
         let mut sessions = Vec::new();
-        for source in tier.clients.iter().filter(|source| wanted(self.from.as_ref(), &source.label())) {
+        for source in tier.clients.iter().filter(|source| matches_filter(self.from.as_ref(), &source.label())) {
             for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.lab))) {
                 let goes = |target: &&Source| {
-                    tier.has(source, scenario.name, target) && wanted(self.to.as_ref(), &target.label())
+                    tier.has_pair(source, scenario.name, target) && matches_filter(self.to.as_ref(), &target.label())
                 };
                 let targets: Vec<Source> = tier.clients.iter().filter(goes).copied().collect();
-                if !targets.is_empty() && wanted(self.session.as_ref(), scenario.name) {
+                if !targets.is_empty() && matches_filter(self.session.as_ref(), scenario.name) {
                     sessions.push((*source, scenario, targets));
                 }
             }
@@ -109,28 +109,28 @@ pub(super) struct Case {
 }
 
 impl Case {
-    pub(super) fn from(&self) -> String {
-        name(&self.made.source)
+    pub(super) fn source_name(&self) -> String {
+        client_name(&self.made.source)
     }
 
-    pub(super) fn to(&self) -> String {
-        name(&self.target_kind)
+    pub(super) fn target_name(&self) -> String {
+        client_name(&self.target_kind)
     }
 }
 
 /// Makes a session; a client that lost something on the way gets another chance.
-fn made(client: &Client, source: &Source, scenario: &Scenario, cache: &Path) -> Result<Made, ClientError> {
+fn make_session(client: &Client, source: &Source, scenario: &Scenario, cache: &Path) -> Result<Made, ClientError> {
     let mut tries = 1;
     loop {
         match make(client, source, scenario, cache) {
-            Err(_) if tries < TRIES => tries += 1,
+            Err(_) if tries < MAX_TRIES => tries += 1,
             made => return made,
         }
     }
 }
 
 /// How a page names a client: `Codex CLI 0.166.0 (gpt-6-sol)`.
-pub(super) fn name(source: &Source) -> String {
+pub(super) fn client_name(source: &Source) -> String {
     let model = source.model.map(|model| format!(" ({model})")).unwrap_or_default();
     let provider = if source.provider == Provider::BuiltIn { " (own provider)" } else { "" };
     format!("{} {}{model}{provider}", source.lab.name, source.version)
@@ -143,17 +143,17 @@ pub(super) struct Plan {
 impl Plan {
     /// Installs the clients and makes the sessions that are needed.
     pub(super) fn new(options: &Options) -> Result<Self, ConformanceError> {
-        let wanted = options.sessions();
-        let made = crew::each(options.jobs, &wanted, |(source, scenario, _)| {
-            let client = install(source, options)?;
-            Ok::<_, ConformanceError>((made(&client, source, scenario, &options.cache)?, client))
+        let wanted = options.needed_sessions();
+        let made = ordered_pool::map_ordered(options.jobs, &wanted, |(source, scenario, _)| {
+            let client = install_client(source, options)?;
+            Ok::<_, ConformanceError>((make_session(&client, source, scenario, &options.cache)?, client))
         });
         let mut cases = Vec::new();
         for ((.., targets), made) in wanted.into_iter().zip(made) {
             let (made, source) = made?;
             for target in targets {
                 let (made, source) = (made.clone(), source.clone());
-                cases.push(Case { made, source, target: install(&target, options)?, target_kind: target });
+                cases.push(Case { made, source, target: install_client(&target, options)?, target_kind: target });
             }
         }
         if cases.is_empty() { Err(ConformanceError::NothingToRun) } else { Ok(Self { cases }) }
@@ -162,18 +162,20 @@ impl Plan {
 
 /// Installs the clients that these options may need.
 pub(super) fn install_all(options: &Options) -> Result<(), ConformanceError> {
-    for client in &options.tier().clients {
-        if wanted(options.from.as_ref(), &client.label()) || wanted(options.to.as_ref(), &client.label()) {
-            install(client, options)?;
+    for client in &options.chosen_tier().clients {
+        if matches_filter(options.from.as_ref(), &client.label())
+            || matches_filter(options.to.as_ref(), &client.label())
+        {
+            install_client(client, options)?;
         }
     }
     Ok(())
 }
 
-fn wanted(filter: Option<&String>, name: &str) -> bool {
+fn matches_filter(filter: Option<&String>, name: &str) -> bool {
     filter.is_none_or(|part| name.contains(part.as_str()))
 }
 
-fn install(source: &Source, options: &Options) -> Result<Client, ConformanceError> {
+fn install_client(source: &Source, options: &Options) -> Result<Client, ConformanceError> {
     Ok(Client::install(source.lab, source.version, &options.clients)?)
 }

@@ -24,19 +24,19 @@ impl SessionFiles {
             match lab.conformance.sessions {
                 SessionPlace::Folders(folders) => {
                     for folder in folders {
-                        collect(&sandbox.home.join(folder), &sandbox.home, &mut files)?;
+                        collect_files(&sandbox.home.join(folder), &sandbox.home, &mut files)?;
                     }
                 }
                 SessionPlace::Database { path, tables } => {
                     let path = sandbox.home.join(path);
                     if path.is_file() {
-                        rows(&path, tables, &mut files)?;
+                        collect_rows(&path, tables, &mut files)?;
                     }
                 }
                 // The project is shared with runs between other agents, which leave these files alone.
                 SessionPlace::Project { prefix } if agents.contains(lab) => {
                     for path in project_files(&sandbox.project, prefix)? {
-                        files.insert(path.clone(), digest(&fs::read(&path)?));
+                        files.insert(path.clone(), hash_bytes(&fs::read(&path)?));
                     }
                 }
                 SessionPlace::Project { .. } => {}
@@ -46,7 +46,7 @@ impl SessionFiles {
     }
 
     /// Whether everything that was there before is still there, byte for byte.
-    pub(super) fn keep(&self, before: &Self) -> bool {
+    pub(super) fn contains_all(&self, before: &Self) -> bool {
         before.0.iter().all(|(path, digest)| self.0.get(path) == Some(digest))
     }
 }
@@ -63,22 +63,22 @@ pub(super) fn project_files(project: &Path, prefix: &str) -> io::Result<Vec<Path
     Ok(found)
 }
 
-fn collect(folder: &Path, home: &Path, files: &mut BTreeMap<PathBuf, u64>) -> io::Result<()> {
+fn collect_files(folder: &Path, home: &Path, files: &mut BTreeMap<PathBuf, u64>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());
     }
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            collect(&path, home, files)?;
+            collect_files(&path, home, files)?;
         } else if path.extension().is_none_or(|extension| extension != "lock") {
-            files.insert(path.strip_prefix(home).unwrap_or(&path).to_owned(), digest(&fs::read(&path)?));
+            files.insert(path.strip_prefix(home).unwrap_or(&path).to_owned(), hash_bytes(&fs::read(&path)?));
         }
     }
     Ok(())
 }
 
-fn rows(path: &Path, tables: &[(&str, &str)], files: &mut BTreeMap<PathBuf, u64>) -> Result<(), ClientError> {
+fn collect_rows(path: &Path, tables: &[(&str, &str)], files: &mut BTreeMap<PathBuf, u64>) -> Result<(), ClientError> {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     for (table, name) in tables {
         let mut statement = database.prepare(&format!("SELECT {name}, * FROM \"{table}\""))?;
@@ -87,13 +87,13 @@ fn rows(path: &Path, tables: &[(&str, &str)], files: &mut BTreeMap<PathBuf, u64>
         while let Some(row) = found.next()? {
             let name: String = row.get(0)?;
             let values: Result<Vec<Value>, _> = (1..n_columns).map(|column| row.get(column)).collect();
-            files.insert(Path::new(table).join(name), digest(format!("{:?}", values?).as_bytes()));
+            files.insert(Path::new(table).join(name), hash_bytes(format!("{:?}", values?).as_bytes()));
         }
     }
     Ok(())
 }
 
-fn digest(bytes: &[u8]) -> u64 {
+fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     hasher.finish()

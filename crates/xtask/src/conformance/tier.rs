@@ -5,7 +5,7 @@ use carryover_testkit::scenario::{Abilities, CATALOG, Source, sources};
 use super::plan;
 
 /// The session that has everything.
-const WHOLE: &str = "whole";
+const WHOLE_SESSION: &str = "whole";
 
 /// The clients of agents that are proven, and which pairs of them are run.
 pub(super) struct Tier {
@@ -20,49 +20,53 @@ impl Tier {
     }
 
     /// The clients of all agents.
-    pub(super) fn any(full: bool) -> Self {
+    pub(super) fn all_agents(full: bool) -> Self {
         Self { clients: sources(), full }
     }
 
     /// Every pair, by names, in the order in which they are run.
-    pub(super) fn pairs(&self) -> Vec<(String, &'static str, String)> {
+    pub(super) fn list_pairs(&self) -> Vec<(String, &'static str, String)> {
         let sessions: Vec<&'static str> = CATALOG.iter().map(|scenario| scenario(Abilities::none()).name).collect();
         let mut pairs = Vec::new();
         for source in &self.clients {
             for session in &sessions {
-                let targets = self.clients.iter().filter(|target| self.has(source, session, target));
-                pairs.extend(targets.map(|target| (plan::name(source), *session, plan::name(target))));
+                let targets = self.clients.iter().filter(|target| self.has_pair(source, session, target));
+                pairs.extend(targets.map(|target| (plan::client_name(source), *session, plan::client_name(target))));
             }
         }
         pairs
     }
 
     /// Whether a session of this source goes into this target.
-    pub(super) fn has(&self, source: &Source, session: &str, target: &Source) -> bool {
-        if self.full { self.all(source, session, target) } else { self.daily(source, session, target) }
+    pub(super) fn has_pair(&self, source: &Source, session: &str, target: &Source) -> bool {
+        if self.full {
+            self.has_full_pair(source, session, target)
+        } else {
+            self.has_daily_pair(source, session, target)
+        }
     }
 
     /// Every ordered pair of agents. Between those with several clients, every client; what is special about a target
     /// shows in the session that has everything.
-    fn all(&self, source: &Source, session: &str, target: &Source) -> bool {
-        if is_deep(source) && is_deep(target) {
-            return session == WHOLE || target.is_plain();
+    fn has_full_pair(&self, source: &Source, session: &str, target: &Source) -> bool {
+        if is_multi_version(source) && is_multi_version(target) {
+            return session == WHOLE_SESSION || target.is_plain();
         }
         let through_newest = self.is_newest(source) && self.is_newest(target);
         // How a session ends is the source's matter, how it is told the target's: two counterparts show both.
-        through_newest && (session == WHOLE || is_deep(source) || is_deep(target))
+        through_newest && (session == WHOLE_SESSION || is_multi_version(source) || is_multi_version(target))
     }
 
     /// Every agent is twice a source and twice a target; the older clients and the sessions that end badly once each.
-    fn daily(&self, source: &Source, session: &str, target: &Source) -> bool {
+    fn has_daily_pair(&self, source: &Source, session: &str, target: &Source) -> bool {
         if session != daily_session(source) {
-            return is_deep(source) && is_deep(target) && self.are_newest_of_two(source, target);
+            return is_multi_version(source) && is_multi_version(target) && self.are_newest_of_two(source, target);
         }
-        if let (Some(from), Some(to)) = (self.place(source), self.place(target)) {
-            let n_agents = self.newest().count();
+        if let (Some(from), Some(to)) = (self.newest_index(source), self.newest_index(target)) {
+            let n_agents = self.newest_clients().count();
             return (from + 1) % n_agents == to || (from + 2) % n_agents == to;
         }
-        let older = |client: &Source| is_deep(client) && client.is_plain() && !self.is_newest(client);
+        let older = |client: &Source| is_multi_version(client) && client.is_plain() && !self.is_newest(client);
         older(source) && older(target) && source.lab != target.lab
     }
 
@@ -71,7 +75,7 @@ impl Tier {
     }
 
     /// The first client of each agent.
-    fn newest(&self) -> impl Iterator<Item = &Source> {
+    fn newest_clients(&self) -> impl Iterator<Item = &Source> {
         self.clients.iter().filter(|client| self.is_newest(client))
     }
 
@@ -79,34 +83,34 @@ impl Tier {
         self.clients.iter().find(|other| other.lab == client.lab) == Some(client)
     }
 
-    fn place(&self, client: &Source) -> Option<usize> {
-        self.newest().position(|other| other == client)
+    fn newest_index(&self, client: &Source) -> Option<usize> {
+        self.newest_clients().position(|other| other == client)
     }
 }
 
 /// Whether several versions of the client are run; of the other agents there is one client.
-fn is_deep(client: &Source) -> bool {
+fn is_multi_version(client: &Source) -> bool {
     client.lab.pins().len() > 1
 }
 
 /// Who takes most of a minute for a turn has the shortest session every day.
 fn daily_session(source: &Source) -> &'static str {
-    if source.lab.conformance.is_slow { "crashed" } else { WHOLE }
+    if source.lab.conformance.is_slow { "crashed" } else { WHOLE_SESSION }
 }
 
 #[cfg(test)]
 mod tests {
     use carryover_testkit::scenario::sources;
 
-    use super::{Tier, WHOLE};
+    use super::{Tier, WHOLE_SESSION};
 
-    const SESSIONS: [&str; 3] = [WHOLE, "broken-off", "crashed"];
+    const SESSIONS: [&str; 3] = [WHOLE_SESSION, "broken-off", "crashed"];
 
-    fn pairs(tier: &Tier) -> Vec<(String, &'static str, String)> {
+    fn label_pairs(tier: &Tier) -> Vec<(String, &'static str, String)> {
         let mut pairs = Vec::new();
         for source in &tier.clients {
             for session in SESSIONS {
-                let targets = tier.clients.iter().filter(|target| tier.has(source, session, target));
+                let targets = tier.clients.iter().filter(|target| tier.has_pair(source, session, target));
                 pairs.extend(targets.map(|target| (source.label(), session, target.label())));
             }
         }
@@ -116,8 +120,8 @@ mod tests {
     #[test]
     fn every_agent_is_twice_a_source_and_twice_a_target_every_day() {
         let tier = Tier { clients: sources(), full: false };
-        let pairs = pairs(&tier);
-        for client in tier.newest() {
+        let pairs = label_pairs(&tier);
+        for client in tier.newest_clients() {
             let label = client.label();
             assert!(pairs.iter().filter(|(from, ..)| *from == label).count() >= 2, "{label}");
             assert!(pairs.iter().filter(|(.., to)| *to == label).count() >= 2, "{label}");
@@ -127,19 +131,19 @@ mod tests {
 
     #[test]
     fn full_tier_has_all_ordered_pairs_and_all_of_every_day() {
-        let all = pairs(&Tier { clients: sources(), full: true });
+        let all = label_pairs(&Tier { clients: sources(), full: true });
         let daily = Tier { clients: sources(), full: false };
-        assert!(pairs(&daily).iter().all(|pair| all.contains(pair)));
-        for source in daily.newest() {
-            for target in daily.newest() {
-                assert!(all.contains(&(source.label(), WHOLE, target.label())));
+        assert!(label_pairs(&daily).iter().all(|pair| all.contains(pair)));
+        for source in daily.newest_clients() {
+            for target in daily.newest_clients() {
+                assert!(all.contains(&(source.label(), WHOLE_SESSION, target.label())));
             }
         }
     }
 
     #[test]
     fn two_agents_alone_keep_their_eighty_four_rows() {
-        let clients = sources().into_iter().filter(super::is_deep).collect();
-        assert_eq!(pairs(&Tier { clients, full: true }).len(), 84);
+        let clients = sources().into_iter().filter(super::is_multi_version).collect();
+        assert_eq!(label_pairs(&Tier { clients, full: true }).len(), 84);
     }
 }

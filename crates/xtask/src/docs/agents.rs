@@ -1,11 +1,11 @@
-//! What carryover knows of each agent, from the same facts that it works with.
+//! The facts of each agent, the same that carryover works with.
 
 use std::fmt::{self, Write};
 
-use carryover_agents::{AGENTS, Agent, Base, Facts, Os, PathRule};
+use carryover_agents::{AGENTS, Agent, Facts, Os, PathBase, PathRule};
 
 /// The table for the README.
-pub(super) fn table() -> Result<String, fmt::Error> {
+pub(super) fn render_table() -> Result<String, fmt::Error> {
     let mut table = "| agent | `--source`, `--target` | versions read | sessions read | native resume |\n\
                      |---|---|---|---|---|\n"
         .to_owned();
@@ -13,7 +13,7 @@ pub(super) fn table() -> Result<String, fmt::Error> {
         let facts = agent.facts();
         let (oldest, newest) = facts.versions_seen;
         let native = yes_no(agent.writer().is_some());
-        writeln!(table, "| {} | {} | {oldest} to {newest} | yes | {native} |", facts.name, names(facts))?;
+        writeln!(table, "| {} | {} | {oldest} to {newest} | yes | {native} |", facts.name, name_list(facts))?;
     }
     Ok(table)
 }
@@ -34,51 +34,51 @@ is not taken for a session.
 "#;
 
 /// `docs/agents.md`.
-pub(super) fn page() -> Result<String, fmt::Error> {
-    let mut page = format!("# Agents\n\nWritten by `cargo xtask docs` from `crates/agents`.\n\n{}", table()?);
+pub(super) fn render_page() -> Result<String, fmt::Error> {
+    let mut page = format!("# Agents\n\nWritten by `cargo xtask docs` from `crates/agents`.\n\n{}", render_table()?);
     for agent in AGENTS {
-        section(&mut page, *agent)?;
+        write_section(&mut page, *agent)?;
     }
     page.push_str(NOT_READ);
     Ok(page)
 }
 
-fn section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
+fn write_section(page: &mut String, agent: &dyn Agent) -> fmt::Result {
     let facts = agent.facts();
     writeln!(page, "\n## {}\n", facts.name)?;
-    writeln!(page, "- Names: {}", names(facts))?;
-    writeln!(page, "- Programs: {}", code(facts.binaries))?;
+    writeln!(page, "- Names: {}", name_list(facts))?;
+    writeln!(page, "- Programs: {}", code_list(facts.binaries))?;
     writeln!(page, "- Client versions that were read: {} to {}", facts.versions_seen.0, facts.versions_seen.1)?;
     writeln!(page, "- Stores, the first that exists:")?;
     for rule in facts.stores {
-        writeln!(page, "  - {}", place(rule))?;
+        writeln!(page, "  - {}", describe_store(rule))?;
     }
-    writeln!(page, "- Instruction files: {}", code(facts.instruction_files))?;
+    writeln!(page, "- Instruction files: {}", code_list(facts.instruction_files))?;
     writeln!(page, "- Native resume: {}", yes_no(agent.writer().is_some()))?;
-    writeln!(page, "- Token windows, as of {}:", facts.windows_as_of)?;
+    writeln!(page, "- Token windows, as of {}:", facts.windows_checked_on)?;
     for window in facts.windows {
         writeln!(page, "  - `{}*`: {}", window.prefix, window.tokens)?;
     }
     writeln!(page, "  - other models: {}", facts.default_window)
 }
 
-fn place(rule: &PathRule) -> String {
+fn describe_store(rule: &PathRule) -> String {
     let path = rule.path.join("/");
     let place = match rule.base {
-        Base::Home => format!("`~/{path}`"),
-        Base::Project if path.is_empty() => "the project's own folder".to_owned(),
-        Base::Project => format!("`{path}` in the project's folder"),
-        Base::Variable(name) if path.is_empty() => format!("`${name}`, where it is set"),
-        Base::Variable(name) => format!("`${name}/{path}`, where the variable is set"),
+        PathBase::Home => format!("`~/{path}`"),
+        PathBase::Project if path.is_empty() => "the project's own folder".to_owned(),
+        PathBase::Project => format!("`{path}` in the project's folder"),
+        PathBase::Variable(name) if path.is_empty() => format!("`${name}`, where it is set"),
+        PathBase::Variable(name) => format!("`${name}/{path}`, where the variable is set"),
     };
     if rule.on.is_empty() {
         return place;
     }
-    let systems: Vec<&str> = rule.on.iter().map(|os| system(*os)).collect();
+    let systems: Vec<&str> = rule.on.iter().map(|os| os_name(*os)).collect();
     format!("{place} (on {})", systems.join(" and "))
 }
 
-fn system(os: Os) -> &'static str {
+fn os_name(os: Os) -> &'static str {
     match os {
         Os::Linux => "Linux",
         Os::MacOs => "macOS",
@@ -86,12 +86,12 @@ fn system(os: Os) -> &'static str {
     }
 }
 
-fn names(facts: &Facts) -> String {
+fn name_list(facts: &Facts) -> String {
     let names: Vec<&str> = std::iter::once(facts.id).chain(facts.aliases.iter().copied()).collect();
-    code(&names)
+    code_list(&names)
 }
 
-fn code(words: &[&str]) -> String {
+fn code_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 

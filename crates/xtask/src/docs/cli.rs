@@ -3,20 +3,20 @@
 use std::fmt::{self, Write};
 
 /// `docs/cli.md`.
-pub(super) fn page() -> Result<String, fmt::Error> {
-    let mut command = carryover::command().term_width(100);
+pub(super) fn render_page() -> Result<String, fmt::Error> {
+    let mut command = carryover::cli_command().term_width(100);
     command.build();
     let mut page = "# Command line\n\nWritten by `cargo xtask docs` from the program's own help.\n".to_owned();
-    section(&mut page, "carryover", &mut command)?;
+    write_section(&mut page, "carryover", &mut command)?;
     Ok(page)
 }
 
-fn section(page: &mut String, name: &str, command: &mut clap::Command) -> fmt::Result {
+fn write_section(page: &mut String, name: &str, command: &mut clap::Command) -> fmt::Result {
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end())?;
     for sub in command.get_subcommands_mut() {
-        section(page, &format!("{name} {}", sub.get_name()), sub)?;
+        write_section(page, &format!("{name} {}", sub.get_name()), sub)?;
     }
     Ok(())
 }

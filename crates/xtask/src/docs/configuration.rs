@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use carryover_agents::{AGENTS, Base};
+use carryover_agents::{AGENTS, PathBase};
 use carryover_engine::own::config;
 
-const HEAD: &str = "\
+const PAGE_HEAD: &str = "\
 # Configuration
 
 Written by `cargo xtask docs` from the code.
@@ -45,10 +45,10 @@ const VARIABLES: &[(&str, &str)] = &[
 ];
 
 /// `docs/configuration.md`.
-pub(super) fn page() -> Result<String, fmt::Error> {
-    let mut page = HEAD.to_owned();
-    for key in config::keys() {
-        writeln!(page, "| `{}` | {}: {} | {} |", key.name, key.kind.expected(), lowered(key.doc), key.default)?;
+pub(super) fn render_page() -> Result<String, fmt::Error> {
+    let mut page = PAGE_HEAD.to_owned();
+    for key in config::all_keys() {
+        writeln!(page, "| `{}` | {}: {} | {} |", key.name, key.kind.expected(), lower_first(key.doc), key.default)?;
     }
     page.push_str("\n## Variables\n\n| variable | means |\n|---|---|\n");
     for (name, meaning) in VARIABLES {
@@ -56,7 +56,7 @@ pub(super) fn page() -> Result<String, fmt::Error> {
     }
     for agent in AGENTS {
         for rule in agent.facts().stores {
-            if let Base::Variable(name) = rule.base {
+            if let PathBase::Variable(name) = rule.base {
                 writeln!(
                     page,
                     "| `{name}` | where {} keeps its sessions, as the client itself reads it |",
@@ -69,7 +69,7 @@ pub(super) fn page() -> Result<String, fmt::Error> {
 }
 
 /// A sentence inside a sentence.
-fn lowered(sentence: &str) -> String {
+fn lower_first(sentence: &str) -> String {
     let sentence = sentence.trim_end_matches('.');
     let mut chars = sentence.chars();
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()

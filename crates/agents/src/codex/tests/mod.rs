@@ -9,7 +9,7 @@ mod writing;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
+use carryover_core::live::{self, LiveItem};
 use carryover_core::transcript::{Body, Entry, Origin, Part, Transcript, TranscriptBuilder};
 
 use super::Codex;
@@ -43,7 +43,7 @@ fn source(path: &Path) -> Source {
     Source::file(path)
 }
 
-fn read(path: &Path) -> Transcript {
+fn read_session(path: &Path) -> Transcript {
     fixtures::read(&Codex, path)
 }
 
@@ -56,7 +56,7 @@ fn read_from(path: &Path, builder: TranscriptBuilder, from: &Bookmark) -> (Trans
 }
 
 /// One line for each entry.
-fn render(transcript: &Transcript) -> String {
+fn render_entries(transcript: &Transcript) -> String {
     let mut out = String::new();
     for entry in &transcript.entries {
         writeln!(out, "{}:{}.{} {}", entry.key.file, entry.key.offset, entry.key.part, line_of(entry)).unwrap();
@@ -67,9 +67,9 @@ fn render(transcript: &Transcript) -> String {
     out
 }
 
-/// What the model would see, one line each.
+/// The context that the model would see, one line each.
 fn render_live(transcript: &Transcript) -> String {
-    fixtures::render_live(transcript, &live::order(transcript), line_of, |text| format!("answered: {text}"))
+    fixtures::render_live(transcript, &live::context_order(transcript), line_of, |text| format!("answered: {text}"))
 }
 
 fn line_of(entry: &Entry) -> String {

@@ -1,9 +1,9 @@
 //! Reading: all formats, in one step and in several, forks, compressed files, listings.
 
-use carryover_core::transcript::Place;
+use carryover_core::transcript::BlobLocation;
 
 use super::*;
-use crate::{AgentError, Env, Found, Liveness, Os};
+use crate::{AgentError, Env, FoundSession, Liveness, Os};
 
 #[test]
 fn every_fixture_is_read_whole() {
@@ -13,14 +13,14 @@ fn every_fixture_is_read_whole() {
         let lines = std::fs::read_to_string(fixture(name)).unwrap().lines().count();
         let records = transcript.entries.chunk_by(|a, b| a.key.record() == b.key.record()).count();
         assert_eq!(records, lines, "{name}: every line is an entry");
-        insta::assert_snapshot!(format!("entries-{name}"), render(&transcript));
+        insta::assert_snapshot!(format!("entries-{name}"), render_entries(&transcript));
     }
 }
 
 #[test]
 fn live_contexts_hold_what_the_client_would_send() {
     for name in FIXTURES {
-        insta::assert_snapshot!(format!("live-{name}"), render_live(&read(&fixture(name))));
+        insta::assert_snapshot!(format!("live-{name}"), render_live(&read_session(&fixture(name))));
     }
 }
 
@@ -28,7 +28,7 @@ fn live_contexts_hold_what_the_client_would_send() {
 fn headers_tell_the_session() {
     let mut out = String::new();
     for name in FIXTURES {
-        let header = read(&fixture(name)).header;
+        let header = read_session(&fixture(name)).header;
         let started = header.started_at.map(|at| at.to_string());
         let updated = header.updated_at.map(|at| at.to_string());
         writeln!(
@@ -59,7 +59,7 @@ fn two_steps_at_any_line_give_the_same() {
         for end in memchr::memchr_iter(b'\n', &bytes).map(|end| end + 1) {
             std::fs::write(&path, &bytes[..end]).unwrap();
             let mut builder = TranscriptBuilder::new("codex").keeping_everything();
-            let bookmark = Codex.read(&source(&path), &Bookmark::Start, &mut builder).unwrap();
+            let bookmark = Codex.read_session(&source(&path), &Bookmark::Start, &mut builder).unwrap();
             std::fs::write(&path, &bytes).unwrap();
             let (steps, _) = read_from(&path, builder, &bookmark);
             assert_eq!(steps, whole, "{name} cut at {end}");
@@ -92,7 +92,7 @@ fn a_replaced_file_is_read_anew() {
     let path = folder.path().join("log.jsonl");
     std::fs::copy(fixture("0.36.0-exec"), &path).unwrap();
     let mut builder = TranscriptBuilder::new("codex").keeping_everything();
-    let bookmark = Codex.read(&source(&path), &Bookmark::Start, &mut builder).unwrap();
+    let bookmark = Codex.read_session(&source(&path), &Bookmark::Start, &mut builder).unwrap();
     std::fs::copy(fixture("0.44.0-exec"), &path).unwrap();
     let (transcript, _) = read_from(&path, builder, &bookmark);
     assert_eq!(transcript.entries, read_whole(&path).entries);
@@ -119,7 +119,7 @@ fn bad_lines_are_rejected_and_unknown_ones_kept() {
         "null",
     ];
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
-    insta::assert_snapshot!(render(&read_whole(&path)));
+    insta::assert_snapshot!(render_entries(&read_whole(&path)));
 }
 
 /// A store in which a session was forked by reference.
@@ -140,7 +140,7 @@ fn a_fork_begins_with_what_it_continues() {
     let (folder, path) = forked_store();
     let names = "{\"id\":\"01a1dcc1-b9ef-7161-981d-4a2d611c622c\",\"thread_name\":\"first\"}\n{\"id\":\"01a1dcc1-b9ef-7161-981d-4a2d611c622c\",\"thread_name\":\"API name\"}\n";
     std::fs::write(folder.path().join("session_index.jsonl"), names).unwrap();
-    let transcript = read(&path);
+    let transcript = read_session(&path);
     assert_eq!(transcript.header.files.len(), 2);
     assert_eq!(transcript.header.files[0], path);
     assert_eq!(transcript.header.session.0, "01a1dcc1-b9ef-7161-981d-4a2d611c622c");
@@ -152,10 +152,10 @@ fn a_fork_begins_with_what_it_continues() {
     grown.push_str(r#"{"timestamp":"2026-11-15T09:00:00.000Z","ordinal":40,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"later"}]}}"#);
     grown.push('\n');
     std::fs::write(base, grown).unwrap();
-    assert_eq!(read(&path), transcript);
+    assert_eq!(read_session(&path), transcript);
     std::fs::remove_file(base).unwrap();
     let mut builder = TranscriptBuilder::new("codex");
-    let missing = Codex.read(&source(&path), &Bookmark::Start, &mut builder);
+    let missing = Codex.read_session(&source(&path), &Bookmark::Start, &mut builder);
     assert!(matches!(missing, Err(AgentError::MissingBase { .. })));
 }
 
@@ -168,7 +168,7 @@ fn a_sub_agents_file_is_found_beside_its_parents() {
     let child = day.join("rollout-2026-11-15T01-13-24-01a1dcc4-24b0-72c3-adb0-b21b751f286e.jsonl");
     std::fs::copy(fixture("0.166.0-parent"), &parent).unwrap();
     std::fs::copy(fixture("0.166.0-subagent"), &child).unwrap();
-    assert_eq!(read(&parent).header.children, [child]);
+    assert_eq!(read_session(&parent).header.children, [child]);
 }
 
 #[test]
@@ -179,17 +179,17 @@ fn a_compressed_file_reads_the_same() {
     let bytes = zstd::encode_all(&std::fs::read(&plain).unwrap()[..], 3).unwrap();
     std::fs::write(&path, bytes).unwrap();
     let places = |text: String| -> String { text.lines().filter(|line| !line.contains("image/png")).collect() };
-    assert_eq!(places(render(&read(&path))), places(render(&read(&plain))));
-    let blobs = blobs(&read(&path));
-    assert!(blobs.iter().all(|place| matches!(place, Place::Inline(text) if text.starts_with("iVBOR"))));
+    assert_eq!(places(render_entries(&read_session(&path))), places(render_entries(&read_session(&plain))));
+    let blobs = blob_locations(&read_session(&path));
+    assert!(blobs.iter().all(|place| matches!(place, BlobLocation::Inline(text) if text.starts_with("iVBOR"))));
     assert_eq!(blobs.len(), 2);
 }
 
-fn blobs(transcript: &Transcript) -> Vec<Place> {
+fn blob_locations(transcript: &Transcript) -> Vec<BlobLocation> {
     let parts = transcript.entries.iter().flat_map(|entry| entry.body.parts());
     parts
         .filter_map(|part| match part {
-            Part::Blob(blob) => Some(blob.place.clone()),
+            Part::Blob(blob) => Some(blob.location.clone()),
             Part::Text(_) => None,
         })
         .collect()
@@ -199,10 +199,10 @@ fn blobs(transcript: &Transcript) -> Vec<Place> {
 fn images_are_left_where_they_stand() {
     let path = fixture("0.166.0-rich");
     let bytes = std::fs::read(&path).unwrap();
-    let found = blobs(&read(&path));
+    let found = blob_locations(&read_session(&path));
     assert_eq!(found.len(), 2);
     for place in found {
-        let Place::Encoded { file: 0, offset, length } = place else { panic!("{place:?}") };
+        let BlobLocation::Encoded { file: 0, offset, length } = place else { panic!("{place:?}") };
         let begin = usize::try_from(offset).unwrap();
         let text = &bytes[begin..begin + usize::try_from(length).unwrap()];
         assert!(text.starts_with(b"iVBOR") && text.ends_with(b"kSuQmCC"), "{:?}", std::str::from_utf8(text));
@@ -215,15 +215,15 @@ fn a_record_is_read_again_by_its_key() {
     for name in FIXTURES {
         let transcript = read_whole(&fixture(name));
         for entries in transcript.entries.chunk_by(|a, b| a.key.record() == b.key.record()) {
-            let again = Codex.reload(&transcript.header, entries[0].key).unwrap();
+            let again = Codex.reload_entries(&transcript.header, entries[0].key).unwrap();
             assert_eq!(again, entries, "{name}");
-            let text = Codex.record(&transcript.header, entries[0].key).unwrap();
+            let text = Codex.read_record(&transcript.header, entries[0].key).unwrap();
             assert!(text.starts_with('{') && text.ends_with('}'), "{name}");
         }
     }
 }
 
-pub(super) fn list(root: &Path) -> Vec<Found> {
+pub(super) fn list_sessions(root: &Path) -> Vec<FoundSession> {
     let mut all = fixtures::discover(&Codex, root);
     all.sort_by(|a, b| a.id.cmp(&b.id));
     all
@@ -246,7 +246,7 @@ fn a_listing_needs_only_heads_and_tails() {
     std::fs::create_dir_all(folder.path().join("thread-writer-locks")).unwrap();
     std::fs::write(folder.path().join("thread-writer-locks/01a1dcc4-23e5-7c43-9eda-a6709220c050.lock"), "").unwrap();
     let mut out = String::new();
-    for found in list(folder.path()) {
+    for found in list_sessions(folder.path()) {
         let (started, updated) = (found.started_at.map(|at| at.to_string()), found.updated_at.map(|at| at.to_string()));
         let updated = if found.drifted || found.id.0.starts_with("3965") { None } else { updated };
         writeln!(
@@ -269,7 +269,7 @@ fn a_long_first_line_is_listed_by_its_beginning() {
         "{{\"timestamp\":\"2026-11-15T00:00:00.000Z\",\"ordinal\":0,\"type\":\"session_meta\",\"payload\":{{\"id\":\"long\",\"timestamp\":\"2026-11-15T00:00:00.000Z\",\"cwd\":\"/r\",\"base_instructions\":{{\"text\":\"{long}\"}}}}}}\n"
     );
     std::fs::write(day.join("rollout-2026-11-15T00-00-00-long.jsonl"), text).unwrap();
-    let found = list(folder.path());
+    let found = list_sessions(folder.path());
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].id.0.as_str(), found[0].live, found[0].drifted), ("long", Liveness::NotLive, false));
     assert_eq!(found[0].project.as_deref(), Some(Path::new("/r")));

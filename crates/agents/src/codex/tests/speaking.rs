@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn line(kind: &str, payload: &Value) -> String {
+fn record_line(kind: &str, payload: &Value) -> String {
     json!({ "timestamp": "2025-10-01T10:00:00.000Z", "type": kind, "payload": payload }).to_string()
 }
 
-fn said(text: &str) -> String {
+fn user_line(text: &str) -> String {
     let content = json!([{ "type": "input_text", "text": text }]);
-    line("response_item", &json!({ "type": "message", "role": "user", "content": content }))
+    record_line("response_item", &json!({ "type": "message", "role": "user", "content": content }))
 }
 
 fn read_lines(lines: &[String]) -> Transcript {
@@ -32,11 +32,11 @@ fn only_what_was_typed_is_the_users() {
         "internal_chat_message_metadata_passthrough": { "content_item_kinds": ["skills.skill", "user.text"] },
     });
     let lines = [
-        said("<environment_context>\n  <cwd>/r</cwd>\n</environment_context>"),
-        said("# Context from my IDE setup:\n\n## Active file: a.rs\n\n## My request for Codex:\nfix it"),
-        said("<turn_aborted>\ninterrupted\n</turn_aborted>"),
-        said("what does <turn_aborted>x</turn_aborted> mean?"),
-        line("response_item", &labelled),
+        user_line("<environment_context>\n  <cwd>/r</cwd>\n</environment_context>"),
+        user_line("# Context from my IDE setup:\n\n## Active file: a.rs\n\n## My request for Codex:\nfix it"),
+        user_line("<turn_aborted>\ninterrupted\n</turn_aborted>"),
+        user_line("what does <turn_aborted>x</turn_aborted> mean?"),
+        record_line("response_item", &labelled),
     ];
     let transcript = read_lines(&lines);
     assert_eq!(transcript.header.title.as_deref(), Some("fix it"));
@@ -55,9 +55,9 @@ fn only_what_was_typed_is_the_users() {
 #[test]
 fn a_turn_that_is_taken_back_takes_its_context_along() {
     let lines = [
-        said("first"),
-        said("# Context from my IDE setup:\n\n## Active file: a.rs\n\n## My request for Codex:\nsecond"),
-        line("event_msg", &json!({ "type": "thread_rolled_back", "num_turns": 1 })),
+        user_line("first"),
+        user_line("# Context from my IDE setup:\n\n## Active file: a.rs\n\n## My request for Codex:\nsecond"),
+        record_line("event_msg", &json!({ "type": "thread_rolled_back", "num_turns": 1 })),
     ];
     assert_eq!(render_live(&read_lines(&lines)), "user prompt \"first\"\n");
 }
@@ -69,10 +69,10 @@ fn a_patch_that_did_not_fit_is_no_change() {
         let arguments = json!({ "command": ["bash", "-lc", format!("apply_patch <<'EOF'\n{patch}\nEOF")] });
         let item =
             json!({ "type": "function_call", "name": "shell", "arguments": arguments.to_string(), "call_id": id });
-        line("response_item", &item)
+        record_line("response_item", &item)
     };
     let ended = |id: &str, output: &str| {
-        line("response_item", &json!({ "type": "function_call_output", "call_id": id, "output": output }))
+        record_line("response_item", &json!({ "type": "function_call_output", "call_id": id, "output": output }))
     };
     let wrapped = |code: i32| {
         let metadata = json!({ "exit_code": code, "duration_seconds": 0.1 });
@@ -100,10 +100,13 @@ fn a_patch_that_did_not_fit_is_no_change() {
 fn limits_and_interruptions_end_a_turn() {
     let window = json!({ "used_percent": 100.0, "window_minutes": 300, "resets_in_seconds": 3600 });
     let lines = [
-        line("event_msg", &json!({ "type": "token_count", "info": null, "rate_limits": { "primary": window } })),
-        line("event_msg", &json!({ "type": "error", "message": "You've hit your usage limit. Try again later." })),
-        line("event_msg", &json!({ "type": "error", "message": "stream disconnected" })),
-        line("event_msg", &json!({ "type": "turn_aborted", "reason": "interrupted" })),
+        record_line("event_msg", &json!({ "type": "token_count", "info": null, "rate_limits": { "primary": window } })),
+        record_line(
+            "event_msg",
+            &json!({ "type": "error", "message": "You've hit your usage limit. Try again later." }),
+        ),
+        record_line("event_msg", &json!({ "type": "error", "message": "stream disconnected" })),
+        record_line("event_msg", &json!({ "type": "turn_aborted", "reason": "interrupted" })),
     ];
     let lines: Vec<String> = read_lines(&lines).entries.iter().map(line_of).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"

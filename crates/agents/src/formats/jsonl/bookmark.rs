@@ -6,7 +6,7 @@ use std::path::Path;
 use super::ends::{read_head, read_tail};
 use super::opened::is_compressed;
 use crate::formats::file;
-use crate::formats::ids::digest_on;
+use crate::formats::ids::extend_digest;
 use crate::{Bookmark, Sink};
 
 /// Tells a file from one that stands in its place later, by what was before an offset.
@@ -41,7 +41,7 @@ pub fn resume_point(path: &Path, from: &Bookmark, digest: Digest, sink: &mut dyn
 
 /// A digest of a file's beginning, for logs that are only ever appended to.
 pub fn digest_head(path: &Path, read: u64) -> io::Result<u64> {
-    Ok(digest_on(0xcbf2_9ce4_8422_2325, &read_head(path, read.min(512))?))
+    Ok(extend_digest(0xcbf2_9ce4_8422_2325, &read_head(path, read.min(512))?))
 }
 
 /// A digest of a file's beginning and of the bytes before an offset, for logs that are written again with the same
@@ -49,20 +49,20 @@ pub fn digest_head(path: &Path, read: u64) -> io::Result<u64> {
 pub fn digest_both_ends(path: &Path, offset: u64) -> io::Result<u64> {
     let before = offset.min(512);
     let mut bytes = Vec::new();
-    let mut file = file::open(path)?;
+    let mut file = file::open_regular(path)?;
     file.seek(SeekFrom::Start(offset - before))?;
     file.take(before).read_to_end(&mut bytes)?;
-    Ok(digest_on(digest_head(path, offset)?, &bytes))
+    Ok(extend_digest(digest_head(path, offset)?, &bytes))
 }
 
 /// The beginning of a line shortly before the end of a log; 0 where it has to be read from its beginning.
 fn find_line_near_end(path: &Path) -> io::Result<u64> {
-    const NEAR: [u64; 3] = [64 << 10, 1 << 20, 16 << 20];
+    const NEAR_BYTES: [u64; 3] = [64 << 10, 1 << 20, 16 << 20];
     if is_compressed(path) {
         return Ok(0);
     }
     let size = fs_err::metadata(path)?.len();
-    for near in NEAR.into_iter().filter(|near| *near < size) {
+    for near in NEAR_BYTES.into_iter().filter(|near| *near < size) {
         // More than half of it, so that it is not one long record's end.
         let whole = read_tail(path, near)?.len() as u64;
         if whole > near / 2 {

@@ -11,7 +11,7 @@ use super::line::Line;
 use super::opened::{Opened, is_compressed};
 use crate::formats::drift;
 use crate::formats::file::modified_at;
-use crate::{Found, Liveness, Source};
+use crate::{FoundSession, Liveness, Source};
 
 /// What the ends of a session's file tell.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Ends {
             ends.take_lines(&read_tail(path, tail.min(size - head))?, &mut take);
             if ends.has_drifted() {
                 ends = Self::default();
-                ends.take_lines(&read_head(path, drift::DOUBT)?, &mut take);
+                ends.take_lines(&read_head(path, drift::CHECK_BYTES)?, &mut take);
             }
         }
         Ok(ends.is_session(size <= head).then_some(ends))
@@ -62,10 +62,10 @@ impl Ends {
     /// Takes every whole line of some bytes that holds anything.
     pub fn take_lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Self, Line<'_>)) {
         let lines = whole_lines(bytes).map(|line| Line::whole(0, line));
-        lines.filter(|line| !line.is_hollow()).for_each(|line| take(self, line));
+        lines.filter(|line| !line.is_empty_value()).for_each(|line| take(self, line));
     }
 
-    /// Takes what a record says; `is_known` tells whether it is of a kind that we know.
+    /// Takes what a record says; `is_known_message` tells whether it is of a kind that we know.
     pub fn take_record(&mut self, is_known: bool, entries: &[Entry], facts: Vec<Fact>) {
         if is_known {
             self.known += 1;
@@ -79,17 +79,17 @@ impl Ends {
     }
 
     pub fn learn(&mut self, times: impl Iterator<Item = Timestamp>, facts: Vec<Fact>) {
-        times.for_each(|at| self.header.saw(at));
+        times.for_each(|at| self.header.note_time(at));
         for fact in facts {
             self.header.learn(fact);
         }
     }
 
     /// The session as a listing shows it. Where no record names a time, that of the file is the nearest.
-    pub fn into_found(self, path: &Path, metadata: &Metadata, id: SessionId) -> Found {
+    pub fn into_found(self, path: &Path, metadata: &Metadata, id: SessionId) -> FoundSession {
         let drifted = self.has_drifted();
         let header = self.header;
-        Found {
+        FoundSession {
             source: Source { path: path.to_path_buf(), key: None },
             id,
             title: header.title,

@@ -24,7 +24,7 @@ impl<'a> Line<'a> {
         EntryKey { file, offset: self.offset, part: 0, length: u32::try_from(self.length).unwrap_or(u32::MAX) }
     }
 
-    /// Longer than `MAX_RECORD`: known by its place only.
+    /// Longer than `MAX_RECORD_BYTES`: known by its place only.
     pub fn is_too_long(&self) -> bool {
         self.bytes.is_empty() && self.length > 0
     }
@@ -35,7 +35,7 @@ impl<'a> Line<'a> {
 
     /// Whether it is no record: blank, or a value without anything in it. Millions of those fit into a small file, and
     /// each would cost as much memory as one that says something.
-    pub fn is_hollow(&self) -> bool {
+    pub fn is_empty_value(&self) -> bool {
         let empty: [&[u8]; 3] = [b"{}", b"[]", b"null"];
         self.is_blank() || empty.contains(&self.bytes.trim_ascii())
     }

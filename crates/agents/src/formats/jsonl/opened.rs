@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::formats::file;
 
 /// How many times its own size a compressed log may hold; talk becomes a tenth, a hundredth at the very best.
-const MAX_UNPACKED: u64 = 256;
+const MAX_UNPACK_RATIO: u64 = 256;
 
-/// What any compressed log may hold.
-const LEAST_UNPACKED: u64 = 16 << 20;
+/// Any compressed log may hold this much.
+const MIN_UNPACK_LIMIT_BYTES: u64 = 16 << 20;
 
 /// A log that is open.
 pub(super) struct Opened {
@@ -20,7 +20,7 @@ pub(super) struct Opened {
 impl Opened {
     /// Opens a log at an offset of its decompressed bytes.
     pub(super) fn at(path: &Path, from: u64) -> io::Result<Self> {
-        let mut file = file::open(path)?;
+        let mut file = file::open_regular(path)?;
         if !is_compressed(path) {
             file.seek(SeekFrom::Start(from))?;
         }
@@ -29,9 +29,9 @@ impl Opened {
         if !is_compressed(path) {
             return Ok(Self { reader: Box::new(file), path: path.to_owned() });
         }
-        let room = file.metadata()?.len().saturating_mul(MAX_UNPACKED).max(LEAST_UNPACKED);
+        let room = file.metadata()?.len().saturating_mul(MAX_UNPACK_RATIO).max(MIN_UNPACK_LIMIT_BYTES);
         let decoder = zstd::stream::read::Decoder::new(file).map_err(|error| named(&error, path))?;
-        let mut opened = Self { reader: Box::new(Unpacked { decoder, room }), path: path.to_owned() };
+        let mut opened = Self { reader: Box::new(LimitedDecoder { decoder, room }), path: path.to_owned() };
         let skipped = io::copy(&mut opened.reader.by_ref().take(from), &mut io::sink());
         skipped.map(|_| opened).map_err(|error| named(&error, path))
     }
@@ -44,16 +44,16 @@ impl Opened {
 }
 
 /// A compressed log, read as far as its size can explain.
-struct Unpacked<R> {
+struct LimitedDecoder<R> {
     decoder: R,
     room: u64,
 }
 
-impl<R: Read> Read for Unpacked<R> {
+impl<R: Read> Read for LimitedDecoder<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(into)?;
         self.room = self.room.checked_sub(read as u64).ok_or_else(|| {
-            let reason = format!("it unpacks to more than {MAX_UNPACKED} times its size and is not read");
+            let reason = format!("it unpacks to more than {MAX_UNPACK_RATIO} times its size and is not read");
             io::Error::new(io::ErrorKind::InvalidData, reason)
         })?;
         Ok(read)

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Node, Origin, Rejected};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Node, Origin, RejectedRecord};
 
 use super::line::Line;
 use super::opened::Opened;
@@ -39,8 +39,8 @@ impl<M: Default> Parsed<M> {
 }
 
 impl<M> Parsed<M> {
-    pub fn rejection(&self) -> Option<Rejected> {
-        self.rejected.map(|reason| Rejected { key: self.key, reason })
+    pub fn rejection(&self) -> Option<RejectedRecord> {
+        self.rejected.map(|reason| RejectedRecord { key: self.key, reason })
     }
 
     /// Adds entries that all stand in the record.
@@ -73,7 +73,7 @@ impl<M> Parsed<M> {
 
 /// Hands a record over: first why it could not be read, last what it says.
 pub fn hand_over(
-    rejected: Option<Rejected>,
+    rejected: Option<RejectedRecord>,
     facts: Vec<Fact>,
     entries: Vec<Entry>,
     sink: &mut dyn Sink,
@@ -93,7 +93,7 @@ pub fn parse_line<'a, T: serde::Deserialize<'a>, M: Default>(
     if line.is_too_long() {
         return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
     }
-    match deserialize(line.bytes) {
+    match parse_record(line.bytes) {
         Ok(record) => Some(read(key, record)),
         Err(_) if line.unterminated => None,
         Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
@@ -102,7 +102,7 @@ pub fn parse_line<'a, T: serde::Deserialize<'a>, M: Default>(
 }
 
 /// Parses a record as text where it is text: then serde need not check each string again.
-pub fn deserialize<'a, T: serde::Deserialize<'a>>(record: &'a [u8]) -> serde_json::Result<T> {
+pub fn parse_record<'a, T: serde::Deserialize<'a>>(record: &'a [u8]) -> serde_json::Result<T> {
     match simdutf8::basic::from_utf8(record) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(record),

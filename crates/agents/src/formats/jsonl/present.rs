@@ -27,7 +27,7 @@ pub fn find_present(
     is_compaction: impl Fn(Line<'_>) -> bool + Sync,
 ) -> io::Result<u64> {
     let size = fs_err::metadata(path)?.len();
-    if sink.wants_the_past() || size.saturating_sub(start) < WORTH_LOOKING_BYTES {
+    if sink.wants_full_history() || size.saturating_sub(start) < WORTH_LOOKING_BYTES {
         return Ok(0);
     }
     let Some(offset) = find_last_line(path, marker, NEAR_END_BYTES)? else { return Ok(0) };

@@ -12,10 +12,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::line::Line;
 use super::opened::{Opened, is_compressed};
-use super::{CHUNK, MAX_RECORD};
+use super::{CHUNK_BYTES, MAX_RECORD_BYTES};
 
 /// Below this, a second thread costs more than it brings.
-const WORTH_A_THREAD: u64 = 4 << 20;
+const PARALLEL_FROM_BYTES: u64 = 4 << 20;
 
 /// Some whole lines.
 struct Chunk {
@@ -27,33 +27,33 @@ struct Chunk {
 }
 
 /// Cuts a stream into chunks that end with a line.
-struct Chunks {
+struct ChunkReader {
     log: Opened,
     offset: u64,
     rest: Vec<u8>,
     ended: bool,
 }
 
-impl Chunks {
-    fn next(&mut self) -> io::Result<Option<Chunk>> {
+impl ChunkReader {
+    fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
         while !self.ended {
             let start = self.rest.len();
-            self.rest.reserve_exact(CHUNK + 1);
-            self.ended = self.log.read_on(CHUNK as u64, &mut self.rest)? == 0;
+            self.rest.reserve_exact(CHUNK_BYTES + 1);
+            self.ended = self.log.read_on(CHUNK_BYTES as u64, &mut self.rest)? == 0;
             if let Some(end) = memchr::memrchr(b'\n', &self.rest[start..]) {
-                return Ok(Some(self.cut(start + end + 1, false)));
+                return Ok(Some(self.cut_chunk(start + end + 1, false)));
             }
-            if self.rest.len() > MAX_RECORD {
+            if self.rest.len() > MAX_RECORD_BYTES {
                 return self.skip_line().map(Some);
             }
         }
         if self.rest.is_empty() {
             return Ok(None);
         }
-        Ok(Some(self.cut(self.rest.len(), true)))
+        Ok(Some(self.cut_chunk(self.rest.len(), true)))
     }
 
-    fn cut(&mut self, end: usize, unterminated: bool) -> Chunk {
+    fn cut_chunk(&mut self, end: usize, unterminated: bool) -> Chunk {
         let rest = self.rest.split_off(end);
         let bytes = std::mem::replace(&mut self.rest, rest);
         let offset = self.offset;
@@ -68,7 +68,7 @@ impl Chunks {
         self.rest = Vec::new();
         loop {
             let mut bytes = Vec::new();
-            self.ended = self.log.read_on(CHUNK as u64, &mut bytes)? == 0;
+            self.ended = self.log.read_on(CHUNK_BYTES as u64, &mut bytes)? == 0;
             if let Some(end) = memchr::memchr(b'\n', &bytes) {
                 length += end as u64;
                 self.rest = bytes.split_off(end + 1);
@@ -85,13 +85,13 @@ impl Chunks {
 }
 
 impl Chunk {
-    fn each<P: Parse>(&self, parse: &P) -> Parsed<P::Item> {
+    fn parse_lines<P: LineParser>(&self, parse: &P) -> ParsedChunk<P::Item> {
         let mut memory = P::Memory::default();
-        let mut parsed = Parsed { items: Vec::new(), end: self.offset };
+        let mut parsed = ParsedChunk { items: Vec::new(), end: self.offset };
         if let Some(length) = self.skipped {
             let line = Line { offset: self.offset, bytes: &[], length, unterminated: false };
-            parsed.items.extend(parse.line(&mut memory, line));
-            parsed.items.extend(parse.rest(memory));
+            parsed.items.extend(parse.parse_line(&mut memory, line));
+            parsed.items.extend(parse.finish_stretch(memory));
             parsed.end = self.offset + length + 1;
             return parsed;
         }
@@ -103,7 +103,7 @@ impl Chunk {
             // Behind a line that was skipped, whole ones may stand before the last.
             let unterminated = self.unterminated && end == self.bytes.len();
             let line = Line { offset, bytes, length: bytes.len() as u64, unterminated };
-            let item = if parse.skips(&line) { None } else { parse.line(&mut memory, line) };
+            let item = if parse.skips_line(&line) { None } else { parse.parse_line(&mut memory, line) };
             // A last line without its line feed counts only if it is whole.
             if !unterminated || item.is_some() {
                 parsed.end = self.offset + (end as u64 + 1).min(self.bytes.len() as u64);
@@ -111,46 +111,46 @@ impl Chunk {
             parsed.items.extend(item);
             start = end + 1;
         }
-        parsed.items.extend(parse.rest(memory));
+        parsed.items.extend(parse.finish_stretch(memory));
         parsed
     }
 }
 
 /// How lines are parsed; it is done on several threads.
-pub trait Parse: Sync {
+pub trait LineParser: Sync {
     type Item: Send;
-    /// What is kept of the lines before. It is empty at the beginning of every stretch that is parsed on one thread, so
+    /// Kept from the lines before. It is empty at the beginning of every stretch that is parsed on one thread, so
     /// it can spare repetition and no more.
     type Memory: Default;
 
     /// `None` for a line that does not count, or not yet.
-    fn line(&self, memory: &mut Self::Memory, line: Line<'_>) -> Option<Self::Item>;
+    fn parse_line(&self, memory: &mut Self::Memory, line: Line<'_>) -> Option<Self::Item>;
 
     /// Whether a line is nothing at all.
-    fn skips(&self, line: &Line<'_>) -> bool {
-        line.is_hollow()
+    fn skips_line(&self, line: &Line<'_>) -> bool {
+        line.is_empty_value()
     }
 
-    /// What is left at the end of a stretch.
-    fn rest(&self, memory: Self::Memory) -> Option<Self::Item> {
+    /// The item that is left at the end of a stretch.
+    fn finish_stretch(&self, memory: Self::Memory) -> Option<Self::Item> {
         let _ = memory;
         None
     }
 }
 
 /// Parses with a function.
-struct Plainly<F, M>(F, PhantomData<fn(M)>);
+struct FnParser<F, M>(F, PhantomData<fn(M)>);
 
-impl<M: Default, T: Send, F: Fn(&mut M, Line<'_>) -> Option<T> + Sync> Parse for Plainly<F, M> {
+impl<M: Default, T: Send, F: Fn(&mut M, Line<'_>) -> Option<T> + Sync> LineParser for FnParser<F, M> {
     type Item = T;
     type Memory = M;
 
-    fn line(&self, memory: &mut M, line: Line<'_>) -> Option<T> {
+    fn parse_line(&self, memory: &mut M, line: Line<'_>) -> Option<T> {
         self.0(memory, line)
     }
 }
 
-struct Parsed<T> {
+struct ParsedChunk<T> {
     items: Vec<T>,
     /// The end of the last line that counts.
     end: u64,
@@ -165,35 +165,35 @@ pub fn scan_records<T: Send>(
     parse: impl Fn(Line<'_>) -> Option<T> + Sync,
     merge: impl FnMut(T) -> ControlFlow<()>,
 ) -> io::Result<u64> {
-    scan_remembering(path, from, |(): &mut (), line| parse(line), merge)
+    scan_with_memory(path, from, |(): &mut (), line| parse(line), merge)
 }
 
 /// The same with a memory: what `parse` keeps of the lines before. It is empty at the beginning of every stretch that
 /// is parsed on one thread, so it can spare repetition and no more.
-pub fn scan_remembering<M: Default, T: Send>(
+pub fn scan_with_memory<M: Default, T: Send>(
     path: &Path,
     from: u64,
     parse: impl Fn(&mut M, Line<'_>) -> Option<T> + Sync,
     merge: impl FnMut(T) -> ControlFlow<()>,
 ) -> io::Result<u64> {
-    scan_with(path, from, &Plainly(parse, PhantomData), merge)
+    scan_with_parser(path, from, &FnParser(parse, PhantomData), merge)
 }
 
 /// The same for one who puts lines together.
-pub fn scan_with<P: Parse>(
+pub fn scan_with_parser<P: LineParser>(
     path: &Path,
     from: u64,
     parse: &P,
     mut merge: impl FnMut(P::Item) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let size = fs_err::metadata(path)?.len();
-    let mut chunks = Chunks { log: Opened::at(path, from)?, offset: from, rest: Vec::new(), ended: false };
-    if size.saturating_sub(from) >= WORTH_A_THREAD || is_compressed(path) {
+    let mut chunks = ChunkReader { log: Opened::at(path, from)?, offset: from, rest: Vec::new(), ended: false };
+    if size.saturating_sub(from) >= PARALLEL_FROM_BYTES || is_compressed(path) {
         return scan_on_threads(chunks, from, parse, &mut merge);
     }
     let mut end = from;
-    while let Some(chunk) = chunks.next()? {
-        let parsed = chunk.each(parse);
+    while let Some(chunk) = chunks.next_chunk()? {
+        let parsed = chunk.parse_lines(parse);
         end = parsed.end;
         for item in parsed.items {
             if merge(item).is_break() {
@@ -204,38 +204,42 @@ pub fn scan_with<P: Parse>(
     Ok(end)
 }
 
-type Message<T> = io::Result<(u64, Parsed<T>)>;
+type ChunkResult<T> = io::Result<(u64, ParsedChunk<T>)>;
 
-fn scan_on_threads<P: Parse>(
-    chunks: Chunks,
+fn scan_on_threads<P: LineParser>(
+    chunks: ChunkReader,
     from: u64,
     parse: &P,
     merge: &mut impl FnMut(P::Item) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let shared = Mutex::new((0_u64, chunks));
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel::<Message<P::Item>>(2);
+        let (sender, receiver) = sync_channel::<ChunkResult<P::Item>>(2);
         for _ in 0..2 {
             let sender = sender.clone();
             let shared = &shared;
-            scope.spawn(move || work(shared, parse, &sender));
+            scope.spawn(move || parse_chunks(shared, parse, &sender));
         }
         drop(sender);
         merge_in_order(&receiver, from, merge)
     })
 }
 
-fn work<P: Parse>(shared: &Mutex<(u64, Chunks)>, parse: &P, sender: &SyncSender<Message<P::Item>>) {
+fn parse_chunks<P: LineParser>(
+    shared: &Mutex<(u64, ChunkReader)>,
+    parse: &P,
+    sender: &SyncSender<ChunkResult<P::Item>>,
+) {
     loop {
         let next = {
             // A panic in the other worker is reported by the scope; going on would hide it.
             let Ok(mut guard) = shared.lock() else { return };
             let number = guard.0;
             guard.0 += 1;
-            guard.1.next().map(|chunk| chunk.map(|chunk| (number, chunk)))
+            guard.1.next_chunk().map(|chunk| chunk.map(|chunk| (number, chunk)))
         };
         let message = match next {
-            Ok(Some((number, chunk))) => Ok((number, chunk.each(parse))),
+            Ok(Some((number, chunk))) => Ok((number, chunk.parse_lines(parse))),
             Ok(None) => return,
             Err(error) => Err(error),
         };
@@ -247,7 +251,7 @@ fn work<P: Parse>(shared: &Mutex<(u64, Chunks)>, parse: &P, sender: &SyncSender<
 }
 
 fn merge_in_order<T>(
-    receiver: &Receiver<Message<T>>,
+    receiver: &Receiver<ChunkResult<T>>,
     from: u64,
     merge: &mut impl FnMut(T) -> ControlFlow<()>,
 ) -> io::Result<u64> {
@@ -277,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    fn collect(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {
+    fn collect_lines(path: &Path, from: u64) -> (Vec<(u64, String)>, u64) {
         let mut lines = Vec::new();
         let parse = |line: Line<'_>| {
             let text = String::from_utf8(line.bytes.to_vec()).unwrap();
@@ -295,11 +299,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
         std::fs::write(&path, "{1}\n\n{2}\n{3").unwrap();
-        let (lines, end) = collect(&path, 0);
+        let (lines, end) = collect_lines(&path, 0);
         assert_eq!(lines, [(0, "{1}".to_owned()), (5, "{2}".to_owned())]);
         assert_eq!(end, 9);
         std::fs::write(&path, "{1}\n\n{2}\n{3}").unwrap();
-        let (lines, end) = collect(&path, end);
+        let (lines, end) = collect_lines(&path, end);
         assert_eq!(lines, [(9, "{3}".to_owned())]);
         assert_eq!(end, 12);
     }
@@ -323,7 +327,7 @@ mod tests {
             let _ = writeln!(text, "{{{n}}}");
         }
         std::fs::write(&path, &text).unwrap();
-        let (lines, end) = collect(&path, 0);
+        let (lines, end) = collect_lines(&path, 0);
         assert_eq!(end, text.len() as u64);
         assert!(lines.iter().enumerate().all(|(n, (_, line))| *line == format!("{{{n}}}")));
     }
@@ -332,7 +336,7 @@ mod tests {
     fn a_line_beyond_the_limit_is_known_by_its_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
-        let long = "x".repeat(MAX_RECORD + 3 * CHUNK);
+        let long = "x".repeat(MAX_RECORD_BYTES + 3 * CHUNK_BYTES);
         std::fs::write(&path, format!("{{1}}\n{long}\n{{2}}\n")).unwrap();
         let mut seen = Vec::new();
         let parse = |line: Line<'_>| Some((line.offset, line.length, line.is_too_long()));

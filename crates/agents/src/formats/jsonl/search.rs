@@ -7,14 +7,14 @@ use std::path::Path;
 use fs_err::File;
 
 use super::opened::{Opened, is_compressed, named};
-use super::{CHUNK, MAX_RECORD};
+use super::{CHUNK_BYTES, MAX_RECORD_BYTES};
 use crate::formats::file;
 
 /// Whether some text stands in a log from an offset on; nothing is parsed to know that.
 pub fn contains_text(path: &Path, offset: u64, text: &str) -> io::Result<bool> {
     let finder = memchr::memmem::Finder::new(text);
     let mut log = Opened::at(path, offset)?;
-    let mut block = vec![0; CHUNK];
+    let mut block = vec![0; CHUNK_BYTES];
     let mut kept = 0;
     loop {
         let read = log.reader.read(&mut block[kept..]).map_err(|error| named(&error, path))?;
@@ -33,17 +33,17 @@ pub fn contains_text(path: &Path, offset: u64, text: &str) -> io::Result<bool> {
 
 /// The beginning of the last line within the last `bytes` of a log that holds some text.
 pub fn find_last_line(path: &Path, text: &str, bytes: u64) -> io::Result<Option<u64>> {
-    const STEP: u64 = 4 << 20;
+    const STEP_BYTES: u64 = 4 << 20;
     if is_compressed(path) {
         return Ok(None);
     }
     let finder = memchr::memmem::FinderRev::new(text);
     let size = fs_err::metadata(path)?.len();
     let least = size.saturating_sub(bytes);
-    let mut file = file::open(path)?;
+    let mut file = file::open_regular(path)?;
     let mut end = size;
     while end > least {
-        let start = end.saturating_sub(STEP).max(least);
+        let start = end.saturating_sub(STEP_BYTES).max(least);
         let mut block = Vec::new();
         file.seek(SeekFrom::Start(start))?;
         // A little more than the step, for text that lies across two of them.
@@ -58,9 +58,9 @@ pub fn find_last_line(path: &Path, text: &str, bytes: u64) -> io::Result<Option<
 
 /// Where the line around an offset begins.
 fn line_start(file: &mut File, mut offset: u64) -> io::Result<u64> {
-    const STEP: u64 = 4096;
+    const STEP_BYTES: u64 = 4096;
     loop {
-        let start = offset.saturating_sub(STEP);
+        let start = offset.saturating_sub(STEP_BYTES);
         let mut block = Vec::new();
         file.seek(SeekFrom::Start(start))?;
         (&mut *file).take(offset - start).read_to_end(&mut block)?;
@@ -85,9 +85,9 @@ pub fn find_unread_end(path: &Path, end: u64) -> io::Result<Option<Range<u64>>> 
 /// The same for who does not know where the last line ended: a last line without its line feed that is no whole value.
 pub fn find_unfinished_line(path: &Path) -> io::Result<Option<Range<u64>>> {
     let size = fs_err::metadata(path)?.len();
-    let start = line_start(&mut file::open(path)?, size)?;
+    let start = line_start(&mut file::open_regular(path)?, size)?;
     let mut bytes = Vec::new();
-    Opened::at(path, start)?.read_on(MAX_RECORD as u64, &mut bytes)?;
+    Opened::at(path, start)?.read_on(MAX_RECORD_BYTES as u64, &mut bytes)?;
     let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok();
     if is_whole { Ok(None) } else { find_unread_end(path, start) }
 }
@@ -101,7 +101,7 @@ mod tests {
     fn a_text_is_found_across_blocks() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
-        for at in [0, CHUNK - 3, CHUNK - 1, CHUNK, 2 * CHUNK - 4, 2 * CHUNK] {
+        for at in [0, CHUNK_BYTES - 3, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES - 4, 2 * CHUNK_BYTES] {
             std::fs::write(&path, format!("{}needle", "x".repeat(at))).unwrap();
             assert!(contains_text(&path, 0, "needle").unwrap(), "{at}");
             assert!(!contains_text(&path, at as u64 + 1, "needle").unwrap(), "{at}");

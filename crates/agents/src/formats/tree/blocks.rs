@@ -1,6 +1,6 @@
 //! Content blocks as clients of trees spell them: calls, outcomes, text and images.
 
-use carryover_core::transcript::{Action, Blob, Call, Outcome, Part, Place, Status};
+use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part, Status};
 use serde_json::{Value, json};
 
 use super::exit_line::add_exit_line;
@@ -8,29 +8,29 @@ use crate::formats::calls::Calls;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
 use crate::formats::spelling::{OwnCall, ProjectDirs};
-use crate::{Carried, Loss};
+use crate::{CarriedEntry, Loss};
 
 /// The longest name of a call that all APIs take.
-const LONGEST_ID: usize = 64;
+const MAX_ID_CHARS: usize = 64;
 
 /// The tools and words of one client.
 #[derive(Clone, Copy)]
-pub(crate) struct Dialect {
+pub(crate) struct ClientDialect {
     /// A foreign call in its own tools, where the meaning is exact.
-    pub spell: fn(&Action, ProjectDirs<'_>) -> Option<OwnCall>,
+    pub translate: fn(&Action, ProjectDirs<'_>) -> Option<OwnCall>,
     /// The lines in which an exit code may stand at the end of an outcome; the first is the client's own.
     pub spell_exit_lines: fn(i32) -> Vec<String>,
 }
 
 /// Spells blocks and keeps the names of calls straight.
-pub(crate) struct Blocks<'a> {
-    dialect: Dialect,
+pub(crate) struct BlockWriter<'a> {
+    dialect: ClientDialect,
     pub calls: Calls<'a>,
 }
 
-impl<'a> Blocks<'a> {
-    pub(crate) fn new(dialect: Dialect, project: &'a str, moves: Option<Relocation<'a>>) -> Self {
-        Self { dialect, calls: Calls::new(project, moves, LONGEST_ID) }
+impl<'a> BlockWriter<'a> {
+    pub(crate) fn new(dialect: ClientDialect, project: &'a str, moves: Option<Relocation<'a>>) -> Self {
+        Self { dialect, calls: Calls::new(project, moves, MAX_ID_CHARS) }
     }
 
     /// Takes note of the calls in a message that is written back as it was, and moves their paths.
@@ -44,20 +44,20 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    pub(crate) fn call(&mut self, call: &Call, carried: &Carried) -> Value {
-        let own = (self.dialect.spell)(&carried.action, self.calls.project_dirs());
+    pub(crate) fn write_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
+        let own = (self.dialect.translate)(&carried.action, self.calls.project_dirs());
         let (written, arguments) = self.calls.write_call(call, own);
         json!({ "type": "toolCall", "id": written.id, "name": written.tool, "arguments": arguments })
     }
 
-    pub(crate) fn outcome(&self, outcome: &Outcome, losses: &mut Vec<Loss>) -> Value {
+    pub(crate) fn write_outcome(&self, outcome: &Outcome, losses: &mut Vec<Loss>) -> Value {
         let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
         let mut parts = outcome.parts.clone();
         if let Some(code) = outcome.exit_code.filter(|code| *code != 0) {
             self.add_exit_code(&mut parts, code);
         }
         json!({
-            "role": "toolResult", "toolCallId": call.id, "toolName": call.tool, "content": content(&parts, losses),
+            "role": "toolResult", "toolCallId": call.id, "toolName": call.tool, "content": make_content(&parts, losses),
             "isError": outcome.status != Status::Done,
         })
     }
@@ -72,19 +72,19 @@ impl<'a> Blocks<'a> {
     }
 }
 
-pub(crate) fn content(parts: &[Part], losses: &mut Vec<Loss>) -> Value {
-    parts.iter().map(|part| block(part, losses)).collect()
+pub(crate) fn make_content(parts: &[Part], losses: &mut Vec<Loss>) -> Value {
+    parts.iter().map(|part| make_block(part, losses)).collect()
 }
 
-fn block(part: &Part, losses: &mut Vec<Loss>) -> Value {
+fn make_block(part: &Part, losses: &mut Vec<Loss>) -> Value {
     match part {
         Part::Text(text) => json!({ "type": "text", "text": text }),
-        Part::Blob(blob) => attached(blob, losses),
+        Part::Blob(blob) => blob_block(blob, losses),
     }
 }
 
-fn attached(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
-    if let (Place::Inline(data), true) = (&blob.place, is_common_image(blob)) {
+fn blob_block(blob: &Blob, losses: &mut Vec<Loss>) -> Value {
+    if let (BlobLocation::Inline(data), true) = (&blob.location, is_common_image(blob)) {
         return json!({ "type": "image", "data": &**data, "mimeType": blob.media_type });
     }
     count_loss(losses, "attachment", "the client takes images (PNG, JPEG, GIF, WebP) only");

@@ -1,4 +1,4 @@
-//! What records of a tree say, as the bodies of entries.
+//! The content of records of a tree, as the bodies of entries.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,20 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, Note, Origin, Part, Place,
-    Reasoning, TitleRank, WORDLESS,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, Note, Origin,
+    PROMPT_WITHOUT_WORDS, Part, Reasoning, TitleRank,
 };
 
 use super::wire::{Block, Content, Message};
 use super::words::Words;
-use super::{brought, counted};
+use super::{injected_text, usage};
 use crate::formats::text::Text;
 
 /// Whose words, and what they are.
 pub type Bodies = Vec<(Origin, Body)>;
 
 /// The entries of one record.
-pub fn entries(bodies: Bodies, key: EntryKey, at: Option<&str>, node: Option<Node>) -> Vec<Entry> {
+pub fn make_entries(bodies: Bodies, key: EntryKey, at: Option<&str>, node: Option<Node>) -> Vec<Entry> {
     let at = at.and_then(Timestamp::parse);
     let entry = |(part, (origin, body)): (usize, (Origin, Body))| {
         let key = EntryKey { part: u16::try_from(part).unwrap_or(u16::MAX), ..key };
@@ -28,33 +28,33 @@ pub fn entries(bodies: Bodies, key: EntryKey, at: Option<&str>, node: Option<Nod
     bodies.into_iter().enumerate().map(entry).collect()
 }
 
-/// What stands in the place of a record that cannot be read.
-pub fn rejected(key: EntryKey) -> Entry {
+/// Stands in the place of a record that cannot be read.
+pub fn rejected_entry(key: EntryKey) -> Entry {
     let body = Body::Opaque(Cow::Borrowed("rejected"));
     Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body }
 }
 
 /// Texts and images; `place` tells where an image is.
-pub fn parts<'a, W: Words<'a>>(content: Content<'a, W>, place: impl Fn(W) -> Place) -> Vec<Part> {
+pub fn content_parts<'a, W: Words<'a>>(content: Content<'a, W>, place: impl Fn(W) -> BlobLocation) -> Vec<Part> {
     match content {
         Content::Text(text) if text.is_empty() => Vec::new(),
         Content::Text(text) => vec![Part::Text(text.into_string())],
-        Content::Blocks(blocks) => blocks.into_iter().filter_map(|block| part(block, &place)).collect(),
+        Content::Blocks(blocks) => blocks.into_iter().filter_map(|block| block_part(block, &place)).collect(),
     }
 }
 
-fn part<'a, W: Words<'a>>(block: Block<'a, W>, place: impl Fn(W) -> Place) -> Option<Part> {
+fn block_part<'a, W: Words<'a>>(block: Block<'a, W>, place: impl Fn(W) -> BlobLocation) -> Option<Part> {
     if let Some(text) = block.text {
         return Some(Part::Text(text.into_string()));
     }
     let data = block.data?;
     let media_type = block.mime_type.as_deref().unwrap_or("image/png").to_owned();
-    Some(Part::Blob(Blob { media_type, name: None, place: place(data) }))
+    Some(Part::Blob(Blob { media_type, name: None, location: place(data) }))
 }
 
 /// A message of the agent's. One that ended in an error or was stopped is never sent again. `is_seal` tells whether
 /// what stands beside the thinking is its seal.
-pub fn assistant<'a, M, W: Words<'a>>(
+pub fn assistant_bodies<'a, M, W: Words<'a>>(
     message: &Message<'_, M>,
     content: Content<'a, W>,
     is_seal: impl Fn(&str) -> bool,
@@ -62,23 +62,25 @@ pub fn assistant<'a, M, W: Words<'a>>(
     let stopped = message.stop_reason.as_deref();
     if let Some("error" | "aborted") = stopped {
         let text = message.error_message.as_deref().unwrap_or_default().to_owned();
-        let kind = if stopped == Some("aborted") { FailureKind::Interrupted } else { failure_kind(&text) };
-        let failure = Failure { kind, resets_at: resets_at(&text), message: text };
+        let kind = if stopped == Some("aborted") { FailureKind::Interrupted } else { classify_failure(&text) };
+        let failure = Failure { kind, resets_at: find_reset_time(&text), message: text };
         return vec![(Origin::Harness, Body::Failure(Box::new(failure)))];
     }
     let said: Bodies = match content {
-        Content::Text(text) => vec![(Origin::Agent, reply(Some(text)))],
-        Content::Blocks(blocks) => blocks.into_iter().map(|block| (Origin::Agent, said(block, &is_seal))).collect(),
+        Content::Text(text) => vec![(Origin::Agent, reply_body(Some(text)))],
+        Content::Blocks(blocks) => {
+            blocks.into_iter().map(|block| (Origin::Agent, block_body(block, &is_seal))).collect()
+        }
     };
-    let mut said = if said.is_empty() { vec![opaque("message/assistant")] } else { said };
-    said.extend(counted::usage(message).map(|usage| (Origin::Harness, usage.into_body())));
+    let mut said = if said.is_empty() { vec![opaque_body("message/assistant")] } else { said };
+    said.extend(usage::read_usage(message).map(|usage| (Origin::Harness, usage.into_body())));
     said
 }
 
 /// One block of the agent's message.
-fn said<'a, W: Words<'a>>(block: Block<'a, W>, is_seal: impl Fn(&str) -> bool) -> Body {
+fn block_body<'a, W: Words<'a>>(block: Block<'a, W>, is_seal: impl Fn(&str) -> bool) -> Body {
     match &*block.kind {
-        "text" => reply(block.text),
+        "text" => reply_body(block.text),
         "thinking" => Body::Reasoning(Box::new(Reasoning {
             text: block.thinking.map(W::into_string).unwrap_or_default(),
             sealed: block.thinking_signature.as_deref().is_some_and(is_seal),
@@ -86,7 +88,7 @@ fn said<'a, W: Words<'a>>(block: Block<'a, W>, is_seal: impl Fn(&str) -> bool) -
         "toolCall" => Body::Call(Box::new(Call {
             id: CallId(block.id.as_deref().unwrap_or_default().into()),
             tool: block.name.as_deref().unwrap_or_default().to_owned(),
-            input: block.arguments.map_or_else(Json::empty, W::json),
+            input: block.arguments.map_or_else(Json::empty_object, W::read_json),
             form: CallForm::Function,
         })),
         kind => Body::Opaque(Cow::Owned(format!("block/{kind}"))),
@@ -94,21 +96,21 @@ fn said<'a, W: Words<'a>>(block: Block<'a, W>, is_seal: impl Fn(&str) -> bool) -
 }
 
 /// Empty texts are not sent.
-fn reply<'a, W: Words<'a>>(text: Option<W>) -> Body {
+fn reply_body<'a, W: Words<'a>>(text: Option<W>) -> Body {
     match text.filter(|text| !text.is_blank()) {
         Some(text) => Body::Reply(vec![Part::Text(text.into_string())]),
         None => Body::Opaque(Cow::Borrowed("block/empty")),
     }
 }
 
-/// What was said to the agent; `kind` names a record in which nothing was.
-pub fn spoken(origin: Origin, parts: Vec<Part>, kind: &'static str) -> Bodies {
-    if parts.is_empty() { vec![opaque(kind)] } else { vec![(origin, Body::Prompt(parts))] }
+/// A prompt; `kind` names a record in which nothing was said.
+pub fn prompt_bodies(origin: Origin, parts: Vec<Part>, kind: &'static str) -> Bodies {
+    if parts.is_empty() { vec![opaque_body(kind)] } else { vec![(origin, Body::Prompt(parts))] }
 }
 
 /// A command that the user ran: the client tells the model of it in the user's place. They typed the command, and no
 /// words.
-pub fn ran<W>(message: &Message<'_, W>) -> Bodies {
+pub fn user_command_bodies<W>(message: &Message<'_, W>) -> Bodies {
     let command = message.command.as_deref().unwrap_or_default();
     let output = message.output.as_deref().unwrap_or_default();
     let output = if output.is_empty() { "(no output)".to_owned() } else { format!("```\n{output}\n```") };
@@ -122,54 +124,56 @@ pub fn ran<W>(message: &Message<'_, W>) -> Bodies {
     vec![(Origin::Hook, Body::Prompt(vec![Part::Text(format!("Ran `{command}`\n{output}{ending}{rest}"))]))]
 }
 
-/// What the model is told of a branch that was left; it stands in the midst of a context and replaces nothing.
-pub fn branch_left(summary: Option<&Text<'_>>) -> Bodies {
-    let Some(summary) = summary.filter(|summary| !summary.is_empty()) else { return vec![opaque("branch_summary")] };
+/// The summary of a branch that was left; it stands in the midst of a context and replaces nothing.
+pub fn branch_summary_bodies(summary: Option<&Text<'_>>) -> Bodies {
+    let Some(summary) = summary.filter(|summary| !summary.is_empty()) else {
+        return vec![opaque_body("branch_summary")];
+    };
     let text = format!("[summary of another branch of this conversation]\n{}", &**summary);
     vec![(Origin::Hook, Body::Prompt(vec![Part::Text(text)]))]
 }
 
 /// A record in the user's place without words.
-pub fn wordless() -> (Origin, Body) {
-    opaque(WORDLESS)
+pub fn prompt_without_words() -> (Origin, Body) {
+    opaque_body(PROMPT_WITHOUT_WORDS)
 }
 
-pub fn opaque(kind: &'static str) -> (Origin, Body) {
+pub fn opaque_body(kind: &'static str) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
 }
 
 /// Kinds that we do not know are told by an owned name.
-pub fn unknown(kind: String) -> (Origin, Body) {
+pub fn unknown_body(kind: String) -> (Origin, Body) {
     (Origin::Harness, Body::Opaque(Cow::Owned(kind)))
 }
 
-pub fn note(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Bodies {
+pub fn note_bodies(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Bodies {
     facts.extend(fact);
     vec![(Origin::Harness, Body::Note(note))]
 }
 
-pub fn title(rank: TitleRank, text: Option<&str>) -> Option<Fact> {
+pub fn title_fact(rank: TitleRank, text: Option<&str>) -> Option<Fact> {
     let text = one_line(text?, 200);
     (!text.is_empty()).then_some(Fact::Title(rank, text))
 }
 
 /// The title that a prompt of the user's gives to a session that has no other.
-pub fn first_prompt(parts: &[Part]) -> Option<Fact> {
-    let text = brought::words(parts)?;
+pub fn first_prompt_title(parts: &[Part]) -> Option<Fact> {
+    let text = injected_text::user_words(parts)?;
     // Long prompts are named by their beginning, and that needs no look at the rest.
-    title(TitleRank::FirstPrompt, Some(&text[..text.floor_char_boundary(2_000)]))
+    title_fact(TitleRank::FirstPrompt, Some(&text[..text.floor_char_boundary(2_000)]))
 }
 
 /// When a limit ends, where the API's answer is in the message: seconds since the epoch.
-fn resets_at(text: &str) -> Option<Timestamp> {
+fn find_reset_time(text: &str) -> Option<Timestamp> {
     let (_, rest) = text.split_once("\"resets_at\":")?;
     let rest = rest.trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest[..digits].parse::<i64>().ok()?.checked_mul(1000).map(Timestamp::from_millis)
 }
 
-/// What kind of error a message ended in; only the API's words are kept, which begin with the status.
-fn failure_kind(text: &str) -> FailureKind {
+/// The kind of error that a message ended in; only the API's words are kept, which begin with the status.
+fn classify_failure(text: &str) -> FailureKind {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     match lower.get(..3).and_then(|status| status.parse::<u16>().ok()) {

@@ -3,11 +3,11 @@
 
 pub(crate) mod blocks;
 pub mod bodies;
-pub mod brought;
-pub mod counted;
 pub(crate) mod dialect;
 pub(crate) mod exit_line;
+pub mod injected_text;
 pub mod owner;
 pub(crate) mod page;
+pub mod usage;
 pub mod wire;
 pub mod words;

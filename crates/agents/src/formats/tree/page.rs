@@ -3,17 +3,17 @@
 use carryover_core::transcript::{Body, Call, Origin, Part, text_of};
 use serde_json::{Value, json};
 
-use super::blocks::{self, Blocks, Dialect};
+use super::blocks::{self, BlockWriter, ClientDialect};
 use crate::formats::ids::Ids;
 use crate::formats::messages::{Draft, MessageWriter, OpenMessage};
 use crate::formats::request::project_move;
 use crate::formats::session_lines::{Chain, LineWriter, time_of};
-use crate::{Carried, WriteRequest};
+use crate::{CarriedEntry, WriteRequest};
 
 /// Records as a client writes and loads them.
 #[derive(Clone, Copy)]
 pub(crate) struct Format {
-    pub dialect: Dialect,
+    pub dialect: ClientDialect,
     /// The API of messages that came from elsewhere: one that the client knows.
     pub api: &'static str,
     pub make_name: fn(&mut Ids) -> String,
@@ -24,7 +24,7 @@ pub(crate) struct Format {
 /// The file in the making.
 pub(crate) struct Page<'a> {
     pub draft: Draft<'a>,
-    pub blocks: Blocks<'a>,
+    pub blocks: BlockWriter<'a>,
     project: &'a str,
     format: Format,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Page<'a> {
 impl<'a> Page<'a> {
     /// A page with all that is carried on it.
     pub(crate) fn write(format: Format, request: &'a WriteRequest<'a>, project: &'a str, ids: Ids) -> Self {
-        let blocks = Blocks::new(format.dialect, project, project_move(request, project));
+        let blocks = BlockWriter::new(format.dialect, project, project_move(request, project));
         let draft = Draft::new(request, Chain::new(ids, format.make_name, request.started_at));
         let mut page = Self { draft, blocks, project, format };
         page.write_session();
@@ -41,13 +41,13 @@ impl<'a> Page<'a> {
     }
 
     fn write_prompt(&mut self, parts: &[Part], index: usize) {
-        let content = blocks::content(parts, &mut self.draft.losses);
+        let content = blocks::make_content(parts, &mut self.draft.losses);
         self.push_message(json!({ "role": "user", "content": content }), vec![index]);
     }
 
     /// Words that neither the user nor the agent said.
     fn write_injected(&mut self, kind: &str, parts: &[Part], index: usize) {
-        let content = blocks::content(parts, &mut self.draft.losses);
+        let content = blocks::make_content(parts, &mut self.draft.losses);
         let value = json!({ "type": "custom_message", "customType": kind, "content": content, "display": true });
         self.push(value, vec![index]);
     }
@@ -109,8 +109,8 @@ impl<'a> MessageWriter<'a> for Page<'a> {
         json!({ "type": "text", "text": text })
     }
 
-    fn spell_call(&mut self, call: &Call, carried: &Carried) -> Value {
-        self.blocks.call(call, carried)
+    fn spell_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
+        self.blocks.write_call(call, carried)
     }
 
     fn write_message(&mut self, message: OpenMessage) {
@@ -119,12 +119,12 @@ impl<'a> MessageWriter<'a> for Page<'a> {
         self.push_message(value, message.entries);
     }
 
-    fn write_heard(&mut self, carried: &Carried, index: usize) {
+    fn write_heard(&mut self, carried: &CarriedEntry, index: usize) {
         match &carried.entry.body {
             Body::Prompt(parts) if carried.entry.origin == Origin::Hook => self.write_injected("hook", parts, index),
             Body::Prompt(parts) => self.write_prompt(parts, index),
             Body::Outcome(outcome) => {
-                let message = self.blocks.outcome(outcome, &mut self.draft.losses);
+                let message = self.blocks.write_outcome(outcome, &mut self.draft.losses);
                 self.push_message(message, vec![index]);
             }
             Body::Summary(parts) if self.draft.chain.lines.is_empty() => {

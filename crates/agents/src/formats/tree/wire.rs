@@ -19,9 +19,9 @@ pub struct Record<'a, W> {
     #[serde(borrow, default, rename = "type")]
     pub kind: Text<'a>,
     #[serde(borrow, default)]
-    pub id: Name<'a>,
+    pub id: NullableName<'a>,
     #[serde(borrow, default)]
-    pub parent_id: Name<'a>,
+    pub parent_id: NullableName<'a>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub timestamp: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
@@ -33,29 +33,29 @@ pub struct Record<'a, W> {
     pub summary: Option<Text<'a>>,
     /// The first record that a compaction keeps.
     #[serde(borrow, default)]
-    pub first_kept_entry_id: Name<'a>,
+    pub first_kept_entry_id: NullableName<'a>,
     /// The same by the number of the record, in old files.
     #[serde(default)]
     pub first_kept_entry_index: Option<u64>,
     /// The record to go on from, and how.
     #[serde(borrow, default)]
-    pub target_id: Name<'a>,
+    pub target_id: NullableName<'a>,
     #[serde(borrow, default)]
-    pub append_parent_id: Name<'a>,
+    pub append_parent_id: NullableName<'a>,
     #[serde(borrow, default)]
-    pub append_mode: Name<'a>,
+    pub append_mode: NullableName<'a>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub name: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "text_or_none")]
     pub model_id: Option<Text<'a>>,
-    /// What was put in by neither the user nor the model.
+    /// Content that was put in by neither the user nor the model.
     #[serde(borrow, default)]
     pub content: Content<'a, W>,
     #[serde(borrow, default)]
     pub details: Option<&'a RawValue>,
 }
 
-/// What was said, by whom, or what a tool gave back.
+/// A message of anybody's, or the outcome of a tool.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "W: Words<'de>"))]
 pub struct Message<'a, W> {
@@ -75,7 +75,7 @@ pub struct Message<'a, W> {
     pub tool_call_id: Option<Text<'a>>,
     #[serde(default)]
     pub is_error: Option<bool>,
-    /// What a reply cost.
+    /// The tokens that a reply cost.
     #[serde(borrow, default)]
     pub usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -134,43 +134,43 @@ pub struct Block<'a, W> {
 
 /// A name that may be told, told to be none, or not told. What is no name is not told.
 #[derive(Default, PartialEq, Eq)]
-pub enum Name<'a> {
+pub enum NullableName<'a> {
     #[default]
-    Untold,
+    Missing,
     Null,
-    Told(Text<'a>),
+    Given(Text<'a>),
 }
 
-impl Name<'_> {
+impl NullableName<'_> {
     pub fn as_deref(&self) -> Option<&str> {
         match self {
-            Self::Told(name) => Some(name),
-            Self::Untold | Self::Null => None,
+            Self::Given(name) => Some(name),
+            Self::Missing | Self::Null => None,
         }
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for NullableName<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_option(NameVisitor)
+        deserializer.deserialize_option(NullableNameVisitor)
     }
 }
 
-struct NameVisitor;
+struct NullableNameVisitor;
 
-impl<'de> Visitor<'de> for NameVisitor {
-    type Value = Name<'de>;
+impl<'de> Visitor<'de> for NullableNameVisitor {
+    type Value = NullableName<'de>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("anything")
     }
 
     fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Name::Null)
+        Ok(NullableName::Null)
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        text_or_none(deserializer).map(|name| name.map_or(Name::Untold, Name::Told))
+        text_or_none(deserializer).map(|name| name.map_or(NullableName::Missing, NullableName::Given))
     }
 }
 
@@ -196,11 +196,11 @@ impl<'de: 'a, 'a, W: Words<'de>> Visitor<'de> for ContentVisitor<'a, W> {
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Content::Text(W::borrowed(text)))
+        Ok(Content::Text(W::from_borrowed(text)))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Content::Text(W::copied(text)))
+        Ok(Content::Text(W::from_copy(text)))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {

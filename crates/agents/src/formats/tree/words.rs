@@ -1,4 +1,4 @@
-//! What is said in a record: taken along, or passed over where nobody will see it.
+//! Texts in a record: taken along, or skipped where nobody will see them.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,26 +12,26 @@ use crate::formats::text::Text;
 /// Words of a record, as far as the one who reads it needs them.
 pub trait Words<'a>: Deserialize<'a> {
     /// Whether the words themselves are known; otherwise all that is made of them is reduced to its kind later.
-    const ARE_KNOWN: bool;
+    const ARE_KEPT: bool;
 
-    fn borrowed(text: &'a str) -> Self;
-    fn copied(text: &str) -> Self;
+    fn from_borrowed(text: &'a str) -> Self;
+    fn from_copy(text: &str) -> Self;
     fn is_empty(&self) -> bool;
     fn is_blank(&self) -> bool;
     fn into_string(self) -> String;
-    fn json(raw: &RawValue) -> Json;
+    fn read_json(raw: &RawValue) -> Json;
     /// Where they stand in their line, if they stand there as they are.
-    fn place_in(&self, line: &[u8]) -> Option<Range<usize>>;
+    fn range_in(&self, line: &[u8]) -> Option<Range<usize>>;
 }
 
 impl<'a> Words<'a> for Text<'a> {
-    const ARE_KNOWN: bool = true;
+    const ARE_KEPT: bool = true;
 
-    fn borrowed(text: &'a str) -> Self {
+    fn from_borrowed(text: &'a str) -> Self {
         Self(text.into())
     }
 
-    fn copied(text: &str) -> Self {
+    fn from_copy(text: &str) -> Self {
         Self(text.to_owned().into())
     }
 
@@ -47,34 +47,34 @@ impl<'a> Words<'a> for Text<'a> {
         self.0.into_owned()
     }
 
-    fn json(raw: &RawValue) -> Json {
+    fn read_json(raw: &RawValue) -> Json {
         Json::from_raw(raw)
     }
 
-    fn place_in(&self, line: &[u8]) -> Option<Range<usize>> {
-        Text::place_in(self, line).map(|start| start..start + self.len())
+    fn range_in(&self, line: &[u8]) -> Option<Range<usize>> {
+        Text::offset_in(self, line).map(|start| start..start + self.len())
     }
 }
 
 /// Words that were passed over: neither unescaped nor copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum PassedOver {
-    Nothing,
-    Blanks,
-    Words,
+pub enum SkippedText {
+    Empty,
+    Blank,
+    NonBlank,
 }
 
-impl PassedOver {
-    fn over(text: &str) -> Self {
+impl SkippedText {
+    fn from_text(text: &str) -> Self {
         match text {
-            "" => Self::Nothing,
-            _ if text.trim_start().is_empty() => Self::Blanks,
-            _ => Self::Words,
+            "" => Self::Empty,
+            _ if text.trim_start().is_empty() => Self::Blank,
+            _ => Self::NonBlank,
         }
     }
 
     /// Over a string as it stands between its quotes; `None` where it must be unescaped to know.
-    fn over_escaped(text: &str) -> Option<Self> {
+    fn from_escaped(text: &str) -> Option<Self> {
         // Letters by their number may be blanks, or none at all, which is an error.
         if memchr::memmem::find(text.as_bytes(), br"\u").is_some() {
             return None;
@@ -84,59 +84,59 @@ impl PassedOver {
             rest = after.trim_start();
         }
         Some(match (text, rest) {
-            ("", _) => Self::Nothing,
-            (_, "") => Self::Blanks,
-            _ => Self::Words,
+            ("", _) => Self::Empty,
+            (_, "") => Self::Blank,
+            _ => Self::NonBlank,
         })
     }
 }
 
-impl<'de> Deserialize<'de> for PassedOver {
+impl<'de> Deserialize<'de> for SkippedText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?.get();
         let Some(text) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else {
             return Err(D::Error::invalid_type(Unexpected::Other("another value"), &"a string"));
         };
-        match Self::over_escaped(text) {
+        match Self::from_escaped(text) {
             Some(passed) => Ok(passed),
-            None => serde_json::from_str::<Text<'_>>(raw).map(|text| Self::over(&text)).map_err(D::Error::custom),
+            None => serde_json::from_str::<Text<'_>>(raw).map(|text| Self::from_text(&text)).map_err(D::Error::custom),
         }
     }
 }
 
-impl<'a> Words<'a> for PassedOver {
-    const ARE_KNOWN: bool = false;
+impl<'a> Words<'a> for SkippedText {
+    const ARE_KEPT: bool = false;
 
-    fn borrowed(text: &'a str) -> Self {
-        Self::over(text)
+    fn from_borrowed(text: &'a str) -> Self {
+        Self::from_text(text)
     }
 
-    fn copied(text: &str) -> Self {
-        Self::over(text)
+    fn from_copy(text: &str) -> Self {
+        Self::from_text(text)
     }
 
     fn is_empty(&self) -> bool {
-        *self == Self::Nothing
+        *self == Self::Empty
     }
 
     fn is_blank(&self) -> bool {
-        *self != Self::Words
+        *self != Self::NonBlank
     }
 
     fn into_string(self) -> String {
         String::new()
     }
 
-    fn json(_: &RawValue) -> Json {
-        Json::empty()
+    fn read_json(_: &RawValue) -> Json {
+        Json::empty_object()
     }
 
-    fn place_in(&self, _: &[u8]) -> Option<Range<usize>> {
+    fn range_in(&self, _: &[u8]) -> Option<Range<usize>> {
         None
     }
 }
 
-impl fmt::Debug for PassedOver {
+impl fmt::Debug for SkippedText {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("words that were passed over")
     }
@@ -168,7 +168,7 @@ mod tests {
             "[\"a\"]",
         ] {
             let whole = serde_json::from_str::<Text<'_>>(json).ok();
-            let passed = serde_json::from_str::<PassedOver>(json).ok();
+            let passed = serde_json::from_str::<SkippedText>(json).ok();
             assert_eq!(
                 whole.map(|words| (Words::is_empty(&words), words.is_blank())),
                 passed.map(|words| (words.is_empty(), words.is_blank())),

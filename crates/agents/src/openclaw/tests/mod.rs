@@ -6,7 +6,7 @@ mod writing;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use carryover_core::live::{self, Alive};
+use carryover_core::live::{self, LiveItem};
 use carryover_core::transcript::{Body, Entry, Part, Transcript, TranscriptBuilder};
 use rusqlite::{Connection, params};
 use serde_json::Value;
@@ -96,10 +96,10 @@ fn read_from(source: &Source, builder: TranscriptBuilder, from: &Bookmark) -> (T
     fixtures::read_from(&OpenClaw, source, builder, from)
 }
 
-/// What the model would see, one line each; what a compaction kept is loaded again.
+/// The context that the model would see, one line each; what a compaction kept is loaded again.
 fn render_live(transcript: &Transcript) -> String {
     let whole = fixtures::reload_live(&OpenClaw, transcript, |body| matches!(body, Body::Opaque(_)));
-    fixtures::render_live(&whole, &live::order(transcript), line_of, |text| format!("answered: {text}"))
+    fixtures::render_live(&whole, &live::context_order(transcript), line_of, |text| format!("answered: {text}"))
 }
 
 fn line_of(entry: &Entry) -> String {
@@ -119,7 +119,7 @@ fn line_of(entry: &Entry) -> String {
 fn parts_of(parts: &[Part]) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => format!("{text:?}"),
-        Part::Blob(blob) => format!("[{} {:?}]", blob.media_type, blob.place),
+        Part::Blob(blob) => format!("[{} {:?}]", blob.media_type, blob.location),
     };
     parts.iter().map(part).collect::<Vec<_>>().join(" ")
 }

@@ -3,7 +3,7 @@
 use carryover_core::transcript::{Body, EntryKey, TranscriptBuilder};
 
 use super::*;
-use crate::Found;
+use crate::FoundSession;
 
 #[test]
 fn live_contexts_are_as_the_client_would_send_them() {
@@ -57,9 +57,9 @@ fn reading_in_two_steps_is_reading_at_once() {
             let key = records[0]["id"].as_str().map(str::to_owned);
             let source = Source { path: made.path(), key };
             let mut builder = TranscriptBuilder::new("openclaw");
-            let bookmark = OpenClaw.read(&source, &Bookmark::Start, &mut builder).unwrap();
+            let bookmark = OpenClaw.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
             made.add(&records, cut);
-            let bookmark = OpenClaw.read(&source, &bookmark, &mut builder).unwrap();
+            let bookmark = OpenClaw.read_session(&source, &bookmark, &mut builder).unwrap();
             let Bookmark::Rows { count, .. } = bookmark else { panic!("no rows") };
             assert_eq!(count, records.len() as u64);
             let stepped = builder.finish();
@@ -75,10 +75,10 @@ fn a_past_that_was_rewritten_is_read_again() {
     let records = records("crashed");
     let made = Made::of(&[&records]);
     let mut builder = TranscriptBuilder::new("openclaw");
-    let bookmark = OpenClaw.read(&source(&made.path()), &Bookmark::Start, &mut builder).unwrap();
+    let bookmark = OpenClaw.read_session(&source(&made.path()), &Bookmark::Start, &mut builder).unwrap();
     let sql = "UPDATE transcript_events SET event_json = replace(event_json, 'Fact001Word', 'Something else')";
     made.open().execute(sql, []).unwrap();
-    OpenClaw.read(&source(&made.path()), &bookmark, &mut builder).unwrap();
+    OpenClaw.read_session(&source(&made.path()), &bookmark, &mut builder).unwrap();
     let read = render_live(&builder.finish());
     assert!(read.contains("Something else") && !read.contains("Fact001Word"));
 }
@@ -119,16 +119,16 @@ fn records_are_found_again_by_their_keys() {
     let made = Made::of(&[&records]);
     let transcript = read(&source(&made.path()));
     for entry in &transcript.entries {
-        let again = OpenClaw.reload(&transcript.header, entry.key).unwrap();
+        let again = OpenClaw.reload_entries(&transcript.header, entry.key).unwrap();
         assert!(again.contains(entry));
     }
-    let raw = OpenClaw.record(&transcript.header, transcript.entries[5].key).unwrap();
+    let raw = OpenClaw.read_record(&transcript.header, transcript.entries[5].key).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&raw).unwrap(), records[5]);
     let nowhere = EntryKey { file: 0, offset: 1, part: 0, length: 1 };
-    assert!(OpenClaw.record(&transcript.header, nowhere).is_err());
+    assert!(OpenClaw.read_record(&transcript.header, nowhere).is_err());
 }
 
-/// What stands before the last compaction is passed over where nobody wants it: the same is told, but for the words.
+/// Records before the last compaction are passed over where nobody wants them: the same is told, but for the words.
 #[test]
 fn a_past_that_is_not_wanted_keeps_its_places() {
     for name in FIXTURES {
@@ -169,7 +169,7 @@ fn long_sessions_are_read_in_lanes_and_stay_in_order() {
     assert_eq!(numbers.collect::<Option<Vec<u64>>>(), Some((0..40).collect()));
 }
 
-fn found(root: &Path) -> Vec<Found> {
+fn found(root: &Path) -> Vec<FoundSession> {
     fixtures::discover(&OpenClaw, root)
 }
 

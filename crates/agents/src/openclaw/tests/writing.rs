@@ -4,28 +4,33 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Action, Origin, Status};
 
 use super::*;
-use crate::foreign::{self, MOVED_IMAGE, asked, blob, carried, edit, moved_request, outcome, said, text};
 use crate::formats::ids;
-use crate::{AgentError, Carried, Env, Op, Run, Store, TEMPORARY, TargetView, Version, WritePlan, WriteRequest};
+use crate::write_fixtures::{
+    self, MOVED_IMAGE, asked, blob, carried_entry, edit, moved_request, outcome_body, said, text_parts,
+};
+use crate::{
+    AgentError, CarriedEntry, Env, Store, TEMPORARY_FOLDER, TargetView, VendorCommand, Version, WriteOp, WritePlan,
+    WriteRequest,
+};
 
 /// A session of another agent with one of everything.
-fn session() -> Vec<Carried> {
+fn session() -> Vec<CarriedEntry> {
     let seen = vec![Part::Text("seen".into()), blob("image/png", MOVED_IMAGE), blob("audio/x", MOVED_IMAGE)];
-    let mut session = foreign::moved_session();
+    let mut session = write_fixtures::moved_session();
     session.extend([
         asked(10, "c3", edit("/old/calc.py")),
-        said(11, outcome("c3", Status::Done, None, text("done"))),
+        said(11, outcome_body("c3", Status::Done, None, text_parts("done"))),
         asked(12, "c4", Action::Other),
-        said(13, outcome("c4", Status::Done, None, seen)),
-        said(14, Body::Reply(text("first"))),
-        said(15, Body::Reply(text("second"))),
-        said(16, Body::Summary(text("a later summary"))),
+        said(13, outcome_body("c4", Status::Done, None, seen)),
+        said(14, Body::Reply(text_parts("first"))),
+        said(15, Body::Reply(text_parts("second"))),
+        said(16, Body::Summary(text_parts("a later summary"))),
     ]);
     session
 }
 
-fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> Result<WritePlan, AgentError> {
-    let env = Env { now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(), ..foreign::env() };
+fn planned(entries: &[CarriedEntry], program: Option<&Path>, brief: Option<&str>) -> Result<WritePlan, AgentError> {
+    let env = Env { now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(), ..write_fixtures::sample_env() };
     let store = Store { root: "/home/u/.openclaw".into() };
     let request = WriteRequest {
         source_model: Some("their-model"),
@@ -37,12 +42,12 @@ fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> 
     OpenClaw.writer().unwrap().plan(&request, &target)
 }
 
-fn plan(entries: &[Carried]) -> WritePlan {
+fn plan(entries: &[CarriedEntry]) -> WritePlan {
     planned(entries, Some(Path::new("/bin/openclaw")), None).unwrap()
 }
 
-fn run_of(plan: &WritePlan) -> &Run {
-    let [Op::Run(run)] = &plan.ops[..] else { panic!("not one command") };
+fn run_of(plan: &WritePlan) -> &VendorCommand {
+    let [WriteOp::Run(run)] = &plan.ops[..] else { panic!("not one command") };
     run
 }
 
@@ -78,7 +83,7 @@ fn what_was_written_is_read_as_it_was_meant() {
     let plan = plan(&entries);
     let made = Made::of(&[&handed(&plan)]);
     insta::assert_snapshot!("written", render_live(&read(&source(&made.path()))));
-    let named: Vec<u64> = handed(&plan).iter().map(|record| ids::digest(record["id"].as_str().unwrap())).collect();
+    let named: Vec<u64> = handed(&plan).iter().map(|record| ids::digest_name(record["id"].as_str().unwrap())).collect();
     assert!(plan.origins.iter().all(|written| named.contains(&written.offset)));
     let written: Vec<usize> = plan.origins.iter().map(|written| written.entry).collect();
     // All but the reasoning.
@@ -97,7 +102,7 @@ fn an_outline_is_the_clients_own_compaction() {
 
 #[test]
 fn a_prompt_at_the_end_is_followed_by_a_turn_that_failed() {
-    let entries = [carried(1, Origin::User, Body::Prompt(text("and?")), Action::Other)];
+    let entries = [carried_entry(1, Origin::User, Body::Prompt(text_parts("and?")), Action::Other)];
     let records = handed(&plan(&entries));
     assert_eq!(records.last().unwrap()["message"]["stopReason"], "error");
     let made = Made::of(&[&records]);
@@ -105,16 +110,16 @@ fn a_prompt_at_the_end_is_followed_by_a_turn_that_failed() {
 }
 
 /// The live entries of a fixture, as they are handed to a writer of the same agent.
-fn own(name: &str) -> Vec<Carried> {
+fn own(name: &str) -> Vec<CarriedEntry> {
     let transcript = read(&source(&fixture(name)));
     let mut entries = Vec::new();
-    for alive in live::resolve(&transcript) {
-        let Alive::Entry(index) = alive else { continue };
+    for alive in live::resolve_context(&transcript) {
+        let LiveItem::Entry(index) = alive else { continue };
         let key = transcript.entries[index].key;
-        let again = OpenClaw.reload(&transcript.header, key).unwrap();
+        let again = OpenClaw.reload_entries(&transcript.header, key).unwrap();
         let entry = again.into_iter().find(|entry| entry.key == key).unwrap();
-        let native = OpenClaw.record(&transcript.header, key).ok();
-        entries.push(Carried { entry, agent: "openclaw", action: Action::Other, native, clipped: false });
+        let native = OpenClaw.read_record(&transcript.header, key).ok();
+        entries.push(CarriedEntry { entry, agent: "openclaw", action: Action::Other, native, clipped: false });
     }
     entries
 }
@@ -148,7 +153,7 @@ fn the_client_is_needed_and_must_be_able_to_import() {
     let missing = planned(&session(), None, None).unwrap_err().to_string();
     assert!(missing.contains("not installed"), "{missing}");
     let run = plan(&session());
-    assert!(run_of(&run).vars.contains(&("OPENCLAW_STATE_DIR".to_owned(), TEMPORARY.to_owned())));
+    assert!(run_of(&run).vars.contains(&("OPENCLAW_STATE_DIR".to_owned(), TEMPORARY_FOLDER.to_owned())));
 }
 
 #[test]

@@ -117,10 +117,10 @@ fn read_from(source: &Source, builder: TranscriptBuilder, from: &Bookmark) -> (T
     fixtures::read_from(&OpenCode, source, builder, from)
 }
 
-/// What the model would see, one line each; what a compaction kept is loaded again.
+/// The context that the model would see, one line each; what a compaction kept is loaded again.
 fn render_live(transcript: &Transcript) -> String {
     let whole = fixtures::reload_live(&OpenCode, transcript, |body| matches!(body, Body::Opaque(_)));
-    fixtures::render_live(&whole, &live::order(transcript), line_of, |text| format!("answered: {text}"))
+    fixtures::render_live(&whole, &live::context_order(transcript), line_of, |text| format!("answered: {text}"))
 }
 
 fn line_of(entry: &Entry) -> String {

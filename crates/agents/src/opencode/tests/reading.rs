@@ -142,9 +142,9 @@ fn reading_in_two_steps_is_reading_at_once() {
             let connection = Connection::open(made.path()).unwrap();
             add(&connection, &whole, count);
             let mut builder = TranscriptBuilder::new("opencode").keeping_everything();
-            let bookmark = OpenCode.read(&source, &Bookmark::Start, &mut builder).unwrap();
+            let bookmark = OpenCode.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
             add(&connection, &whole, usize::MAX);
-            let again = OpenCode.read(&source, &bookmark, &mut builder).unwrap();
+            let again = OpenCode.read_session(&source, &bookmark, &mut builder).unwrap();
             let (at_once, end) =
                 read_from(&source, TranscriptBuilder::new("opencode").keeping_everything(), &Bookmark::Start);
             assert_eq!(builder.finish(), at_once, "{name} after {count}");
@@ -206,13 +206,13 @@ fn a_row_that_changes_is_read_again() {
     let made = Made::of(&[export("killed")]);
     let source = source(&made.path());
     let mut builder = TranscriptBuilder::new("opencode").keeping_everything();
-    let bookmark = OpenCode.read(&source, &Bookmark::Start, &mut builder).unwrap();
+    let bookmark = OpenCode.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
     let connection = Connection::open(made.path()).unwrap();
     let state = r#"{"status":"completed","input":{},"output":"late","title":"","metadata":{},"time":{"start":1894717546000,"end":1894717547000}}"#;
     let sql = "UPDATE part SET time_updated = time_updated + 1, data = json_set(data, '$.state', json(?1))
                WHERE json_extract(data, '$.type') = 'tool'";
     assert_eq!(connection.execute(sql, [state]).unwrap(), 1);
-    OpenCode.read(&source, &bookmark, &mut builder).unwrap();
+    OpenCode.read_session(&source, &bookmark, &mut builder).unwrap();
     let transcript = builder.finish();
     assert_eq!(
         transcript,
@@ -226,10 +226,11 @@ fn records_are_told_as_they_are_exported() {
     let made = Made::of(&[export("rich")]);
     let transcript = read(&source(&made.path()));
     for entry in &transcript.entries {
-        let record: Value = serde_json::from_str(&OpenCode.record(&transcript.header, entry.key).unwrap()).unwrap();
+        let record: Value =
+            serde_json::from_str(&OpenCode.read_record(&transcript.header, entry.key).unwrap()).unwrap();
         let parts = record["parts"].as_array().unwrap();
         assert!(record["info"]["id"].is_string() && parts.iter().all(|part| part["id"].is_string()));
-        let again = OpenCode.reload(&transcript.header, entry.key).unwrap();
+        let again = OpenCode.reload_entries(&transcript.header, entry.key).unwrap();
         assert!(again.contains(entry));
     }
 }
@@ -241,7 +242,7 @@ fn sessions_are_listed_without_their_sub_agents() {
     let mut lines = Vec::new();
     let store = Store { root: made.folder.path().to_owned() };
     OpenCode
-        .discover(&store, &mut |found| {
+        .list_sessions(&store, &mut |found| {
             let at = found.updated_at.map(|at| at.to_string());
             lines.push(format!(
                 "{} {:?} {:?} {:?} {at:?} {}",
@@ -276,15 +277,15 @@ fn a_file_that_is_cut_anywhere_is_an_error_and_no_more() {
     let path = folder.path().join("cut.json");
     for end in 0..bytes.trim_ascii_end().len() {
         std::fs::write(&path, &bytes[..end]).unwrap();
-        let result = OpenCode.read(&source(&path), &Bookmark::Start, &mut TranscriptBuilder::new("opencode"));
+        let result = OpenCode.read_session(&source(&path), &Bookmark::Start, &mut TranscriptBuilder::new("opencode"));
         assert!(result.is_err(), "{end}");
     }
     let made = Made::of(&[export("limit")]);
     let bytes = std::fs::read(made.path()).unwrap();
     for end in (0..bytes.len()).step_by(509) {
         std::fs::write(&path, &bytes[..end]).unwrap();
-        // What can still be read of it is right; the rest is an error.
-        let _ = OpenCode.read(&source(&path), &Bookmark::Start, &mut TranscriptBuilder::new("opencode"));
+        // The part of it that can still be read is right; the rest is an error.
+        let _ = OpenCode.read_session(&source(&path), &Bookmark::Start, &mut TranscriptBuilder::new("opencode"));
     }
 }
 
@@ -292,7 +293,7 @@ fn a_file_that_is_cut_anywhere_is_an_error_and_no_more() {
 fn what_is_not_there_is_said() {
     let made = Made::of(&[export("limit")]);
     let missing = Source { path: made.path(), key: Some("ses_gone".into()) };
-    let result = OpenCode.read(&missing, &Bookmark::Start, &mut TranscriptBuilder::new("opencode"));
+    let result = OpenCode.read_session(&missing, &Bookmark::Start, &mut TranscriptBuilder::new("opencode"));
     assert!(matches!(result, Err(AgentError::NotASession { .. })));
 }
 
@@ -369,7 +370,7 @@ fn the_rules_of_a_session_are_told_from_the_database() {
     connection.execute("ALTER TABLE session ADD COLUMN permission TEXT", []).unwrap();
     connection.execute("UPDATE session SET permission = ?1", [rules]).unwrap();
     let key = export("rich")["info"]["id"].as_str().map(str::to_owned);
-    let begun = read(&Source { path: made.path(), key }).header.begun;
+    let begun = read(&Source { path: made.path(), key }).header.start_settings;
     assert_eq!(begun.permission_mode.as_deref(), Some("build"));
     assert_eq!(begun.permission_rules, ["deny question *", "deny plan_enter *"]);
 }

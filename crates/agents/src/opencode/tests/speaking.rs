@@ -78,7 +78,7 @@ fn questions_are_asked_and_answered_and_a_plan_is_proposed() {
     let which = Question { text: "Which?".into(), options: vec!["a".into(), "b".into()] };
     let and = Question { text: "And?".into(), options: Vec::new() };
     assert_eq!(OpenCode.action(calls[0].1, None), Action::Ask(vec![which, and]));
-    let record = OpenCode.record(&transcript.header, calls[0].0).unwrap();
+    let record = OpenCode.read_record(&transcript.header, calls[0].0).unwrap();
     let answers = OpenCode.answers(calls[0].1, &record);
     assert_eq!(answers.len(), 1);
     assert_eq!((answers[0].question.as_str(), answers[0].answer.as_str()), ("Which?", "a, b"));

@@ -6,43 +6,47 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Action, CallForm, PlanStep, Status, StepState};
 
 use super::*;
-use crate::foreign::{self, MOVED_IMAGE, asked, blob, call, edit, moved_request, outcome, said, text};
-use crate::{AgentError, Carried, Env, Op, Run, Store, TargetView, Version, WritePlan, WriteRequest};
+use crate::write_fixtures::{
+    self, MOVED_IMAGE, asked, blob, call_body, edit, moved_request, outcome_body, said, text_parts,
+};
+use crate::{
+    AgentError, CarriedEntry, Env, Store, TargetView, VendorCommand, Version, WriteOp, WritePlan, WriteRequest,
+};
 
 /// A session of another agent with one of everything.
-fn session() -> Vec<Carried> {
+fn session() -> Vec<CarriedEntry> {
     let plan = Action::Plan(vec![PlanStep { text: "Fix".into(), state: StepState::InProgress }]);
     let seen = vec![Part::Text("seen".into()), blob("image/png", MOVED_IMAGE), blob("audio/wav", MOVED_IMAGE)];
-    let mut session = foreign::moved_session();
+    let mut session = write_fixtures::moved_session();
     session.extend([
         asked(10, "c3", edit("calc.py")),
-        said(11, outcome("c3", Status::Done, None, text("done"))),
+        said(11, outcome_body("c3", Status::Done, None, text_parts("done"))),
         asked(12, "c4", plan),
-        said(13, outcome("c4", Status::Done, None, seen)),
-        said(14, call("c5", "their.tool", r#""free text""#, CallForm::Freeform)),
-        said(15, outcome("c5", Status::Interrupted, None, text("stopped"))),
-        said(16, Body::Reply(text("first"))),
-        said(17, Body::Reply(text("second"))),
-        said(18, Body::Summary(text("a later summary"))),
+        said(13, outcome_body("c4", Status::Done, None, seen)),
+        said(14, call_body("c5", "their.tool", r#""free text""#, CallForm::Freeform)),
+        said(15, outcome_body("c5", Status::Interrupted, None, text_parts("stopped"))),
+        said(16, Body::Reply(text_parts("first"))),
+        said(17, Body::Reply(text_parts("second"))),
+        said(18, Body::Summary(text_parts("a later summary"))),
     ]);
     session
 }
 
-fn planned(entries: &[Carried], program: Option<&Path>, brief: Option<&str>) -> Result<WritePlan, AgentError> {
+fn planned(entries: &[CarriedEntry], program: Option<&Path>, brief: Option<&str>) -> Result<WritePlan, AgentError> {
     let vars = BTreeMap::from([("XDG_STATE_HOME".to_owned(), "/state".to_owned())]);
-    let env = Env { vars, now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(), ..foreign::env() };
+    let env = Env { vars, now: Timestamp::parse("2026-11-15T01:00:00.000Z").unwrap(), ..write_fixtures::sample_env() };
     let store = Store { root: "/home/u/.local/share/opencode".into() };
     let request = WriteRequest { source_model: None, ..moved_request(entries, brief) };
     let target = TargetView { env: &env, store: &store, program, version: Some(Version(1, 18, 33)) };
     OpenCode.writer().unwrap().plan(&request, &target)
 }
 
-fn plan(entries: &[Carried], brief: Option<&str>) -> WritePlan {
+fn plan(entries: &[CarriedEntry], brief: Option<&str>) -> WritePlan {
     planned(entries, Some(Path::new("/bin/opencode")), brief).unwrap()
 }
 
-fn run_of(plan: &WritePlan) -> &Run {
-    let [Op::Run(run)] = &plan.ops[..] else { panic!("one command") };
+fn run_of(plan: &WritePlan) -> &VendorCommand {
+    let [WriteOp::Run(run)] = &plan.ops[..] else { panic!("one command") };
     run
 }
 
@@ -311,14 +315,14 @@ fn messages_of_its_own_come_back_as_they_were() {
         let whole = export(name);
         let transcript = read(&source(&fixture(name)));
         let mut entries = Vec::new();
-        for index in live::order(&transcript) {
+        for index in live::context_order(&transcript) {
             let mut entry = transcript.entries[index].clone();
             if matches!(entry.body, Body::Opaque(_)) {
-                let again = OpenCode.reload(&transcript.header, entry.key).unwrap();
+                let again = OpenCode.reload_entries(&transcript.header, entry.key).unwrap();
                 entry = again.into_iter().find(|other| other.key == entry.key).unwrap();
             }
-            let native = OpenCode.record(&transcript.header, entry.key).ok();
-            entries.push(Carried { entry, agent: "opencode", action: Action::Other, native, clipped: false });
+            let native = OpenCode.read_record(&transcript.header, entry.key).ok();
+            entries.push(CarriedEntry { entry, agent: "opencode", action: Action::Other, native, clipped: false });
         }
         let plan = plan(&entries, None);
         assert!(plan.losses.is_empty() && plan.origins.len() == entries.len(), "{name}");

@@ -14,9 +14,10 @@ struct ShellInput {
 impl Dialect for Ink {
     fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
         match call.tool.as_str() {
-            "shell" => {
-                call.input.read().map_or(Action::Other, |ShellInput { command }| Action::Run { command, workdir: None })
-            }
+            "shell" => call
+                .input
+                .read_as()
+                .map_or(Action::Other, |ShellInput { command }| Action::Run { command, workdir: None }),
             _ => Action::Other,
         }
     }

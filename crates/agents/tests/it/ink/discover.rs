@@ -8,8 +8,8 @@ use carryover_core::transcript::SessionId;
 
 use super::{Ink, record};
 use carryover_agents::formats::jsonl::Ends;
-use carryover_agents::formats::unopened::Unopened;
-use carryover_agents::{AgentError, Discovery, Found, Store};
+use carryover_agents::formats::unopened::UnopenedFiles;
+use carryover_agents::{AgentError, Discovery, FoundSession, Store};
 
 /// How much of each end is looked at.
 const END_BYTES: u64 = 20 << 10;
@@ -19,24 +19,28 @@ impl Discovery for Ink {
         head.starts_with(br#"{"type":"session","ink":"#)
     }
 
-    fn discover(&self, store: &Store, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> Result<(), AgentError> {
-        let mut unopened = Unopened::default();
-        for file in unopened.take(fs_err::read_dir(store.root.join("sessions"))).into_iter().flatten() {
+    fn list_sessions(
+        &self,
+        store: &Store,
+        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    ) -> Result<(), AgentError> {
+        let mut unopened = UnopenedFiles::default();
+        for file in unopened.ok_or_note(fs_err::read_dir(store.root.join("sessions"))).into_iter().flatten() {
             let path = file?.path();
-            if path.extension().is_none_or(|end| end != "jsonl") || !unopened.passes(&path) {
+            if path.extension().is_none_or(|end| end != "jsonl") || !unopened.can_read(&path) {
                 continue;
             }
-            let Some(session) = unopened.take(scan_session(&path)).flatten() else { continue };
+            let Some(session) = unopened.ok_or_note(scan_session(&path)).flatten() else { continue };
             if found(session).is_break() {
                 return Ok(());
             }
         }
-        unopened.end()
+        unopened.into_result()
     }
 }
 
 /// Looks at a session; one in which nothing was said is none.
-fn scan_session(path: &Path) -> io::Result<Option<Found>> {
+fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
     let ends = Ends::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
         let Some(parsed) = record::parse_record(line) else { return };

@@ -8,7 +8,7 @@ mod record;
 mod tests;
 mod wire;
 
-use carryover_agents::{Agent, Base, Facts, PathRule};
+use carryover_agents::{Agent, Facts, PathBase, PathRule};
 
 pub(crate) struct Ink;
 
@@ -19,13 +19,13 @@ static FACTS: Facts = Facts {
     start: &["ink", "{prompt}"],
     packages: &["@example/ink"],
     stores: &[
-        PathRule { on: &[], base: Base::Variable("INK_HOME"), path: &[] },
-        PathRule { on: &[], base: Base::Home, path: &[".ink"] },
+        PathRule { on: &[], base: PathBase::Variable("INK_HOME"), path: &[] },
+        PathRule { on: &[], base: PathBase::Home, path: &[".ink"] },
     ],
-    tracks: &[&["sessions", "*.jsonl"]],
+    session_patterns: &[&["sessions", "*.jsonl"]],
     instruction_files: &["AGENTS.md"],
     versions_seen: ("1.0.0", "1.0.0"),
-    windows_as_of: "2026-11-15",
+    windows_checked_on: "2026-11-15",
     ..Facts::USUAL
 };
 

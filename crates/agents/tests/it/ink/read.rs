@@ -7,7 +7,7 @@ use carryover_agents::formats::jsonl::{self, Line};
 use carryover_agents::{AgentError, Bookmark, Reader, Sink, Source};
 
 impl Reader for Ink {
-    fn read(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
         let start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
         let begun = sink.learn(Fact::Closing(Closing::Drop));
@@ -18,8 +18,8 @@ impl Reader for Ink {
         Ok(jsonl::mark(path, end, jsonl::digest_head)?)
     }
 
-    fn reload(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        let text = self.record(header, key)?;
+    fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
+        let text = self.read_record(header, key)?;
         let line = Line::whole(key.offset, text.as_bytes());
         Ok(record::parse_record(line).map(|parsed| parsed.entries).unwrap_or_default())
     }

@@ -41,7 +41,7 @@ fn convert(key: EntryKey, record: WireRecord<'_>) -> Parsed {
         }
         ("assistant", Some(reply)) => (Origin::Agent, Body::Reply(text(reply))),
         ("call", _) => {
-            let input = record.input.map_or_else(Json::empty, Json::from_raw);
+            let input = record.input.map_or_else(Json::empty_object, Json::from_raw);
             let tool = record.tool.unwrap_or_default();
             (Origin::Agent, Body::Call(Box::new(Call { id: call, tool, input, form: CallForm::Function })))
         }

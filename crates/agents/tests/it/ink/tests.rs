@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Agent, Bookmark, Dialect, Discovery, Found, Reader, Source, Store};
+use carryover_agents::{Agent, Bookmark, Dialect, Discovery, FoundSession, Reader, Source, Store};
 use carryover_core::transcript::{Action, Body, Transcript, TranscriptBuilder};
 
 use super::Ink;
@@ -21,14 +21,14 @@ fn write_store(text: &[u8]) -> (tempfile::TempDir, PathBuf) {
 
 fn read(path: &Path) -> Transcript {
     let mut builder = TranscriptBuilder::new("ink");
-    Ink.read(&Source { path: path.to_path_buf(), key: None }, &Bookmark::Start, &mut builder).unwrap();
+    Ink.read_session(&Source { path: path.to_path_buf(), key: None }, &Bookmark::Start, &mut builder).unwrap();
     builder.finish()
 }
 
-fn discover(root: &Path) -> Vec<Found> {
+fn discover(root: &Path) -> Vec<FoundSession> {
     let mut sessions = Vec::new();
     let store = Store { root: root.to_path_buf() };
-    let told = Ink.discover(&store, &mut |found| {
+    let told = Ink.list_sessions(&store, &mut |found| {
         sessions.push(found);
         ControlFlow::Continue(())
     });
@@ -49,8 +49,8 @@ fn sessions_are_found_and_read() {
     let Body::Call(call) = &transcript.entries[2].body else { panic!("{kinds:?}") };
     assert_eq!(Ink.action(call, None), Action::Run { command: "ls".to_owned(), workdir: None });
     for entry in &transcript.entries {
-        assert_eq!(Ink.reload(&transcript.header, entry.key).unwrap(), std::slice::from_ref(entry));
-        assert!(FIXTURE.contains(&Ink.record(&transcript.header, entry.key).unwrap()));
+        assert_eq!(Ink.reload_entries(&transcript.header, entry.key).unwrap(), std::slice::from_ref(entry));
+        assert!(FIXTURE.contains(&Ink.read_record(&transcript.header, entry.key).unwrap()));
     }
 }
 
@@ -60,9 +60,9 @@ fn reading_in_two_steps_is_reading_at_once() {
         let (_folder, path) = write_store(&FIXTURE.as_bytes()[..cut]);
         let source = Source { path: path.clone(), key: None };
         let mut builder = TranscriptBuilder::new("ink");
-        let bookmark = Ink.read(&source, &Bookmark::Start, &mut builder).unwrap();
+        let bookmark = Ink.read_session(&source, &Bookmark::Start, &mut builder).unwrap();
         std::fs::write(&path, FIXTURE).unwrap();
-        Ink.read(&source, &bookmark, &mut builder).unwrap();
+        Ink.read_session(&source, &bookmark, &mut builder).unwrap();
         assert_eq!(builder.finish(), read(&path), "cut at {cut}");
     }
 }

@@ -10,16 +10,16 @@ use carryover_engine::own::config::Config;
 use tempfile::TempDir;
 
 use crate::error::CommandError;
-use crate::surroundings::resolved;
+use crate::process_env::resolve_path;
 
 /// The folder that the bundled sessions were made in.
-const PROJECT: &str = "/home/you/calc";
+const ORIGINAL_PROJECT: &str = "/home/you/calc";
 
 /// The day on which they were made.
-const DAY: &str = "\"2026-11-15T";
+const DAY_PREFIX: &str = "\"2026-11-15T";
 
 /// The files of the project, as the sessions left them.
-const FILES: &[(&str, &str)] = &[
+const PROJECT_FILES: &[(&str, &str)] = &[
     ("calc.py", "def add(a, b):\n    return a + b\n"),
     ("test_calc.py", "from calc import add\n\ndef test_add():\n    assert add(1, 2) == 3\n"),
     ("stats.py", "def mean(xs):\n    return sum(xs) / len(xs) if xs else 0\n"),
@@ -39,10 +39,10 @@ impl Sandbox {
     /// Makes the home, and surroundings in which only it exists.
     pub(super) fn unpack(outer: &Context) -> Result<Self, CommandError> {
         let folder = tempfile::Builder::new().prefix("carryover-demo-").tempdir()?;
-        let home = resolved(folder.path());
+        let home = resolve_path(folder.path());
         let project = home.join("calc");
-        for (name, text) in FILES {
-            write(&project.join(name), text)?;
+        for (name, text) in PROJECT_FILES {
+            write_file(&project.join(name), text)?;
         }
         write_sessions(&home, &project, outer.env.now)?;
         let env = Env {
@@ -52,7 +52,7 @@ impl Sandbox {
             projects: Vec::new(),
             ..outer.env.clone()
         };
-        let context = Context::with(env, Config::default(), home.join(".carryover"), project, outer.seed);
+        let context = Context::with_config(env, Config::default(), home.join(".carryover"), project, outer.seed);
         Ok(Self { folder, context })
     }
 
@@ -70,49 +70,50 @@ impl Sandbox {
 
 fn write_sessions(home: &Path, project: &Path, now: Timestamp) -> Result<(), CommandError> {
     let (text, age) = CLAUDE_CODE;
-    let path = home.join(".claude/projects").join(slug(project)).join("d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl");
-    write(&path, &adapted(text, project, now.plus_millis(-age * 60_000)))?;
+    let path =
+        home.join(".claude/projects").join(project_slug(project)).join("d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl");
+    write_file(&path, &adapt_session(text, project, now.plus_millis(-age * 60_000)))?;
     let (text, age) = CODEX;
     let ended = now.plus_millis(-age * 60_000);
     let (date, clock) = (ended.to_string().replace('-', "/"), ended.to_string().replace(':', "-"));
     let name = format!("rollout-{}-01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8.jsonl", &clock[..19]);
     let path: PathBuf = home.join(".codex/sessions").join(&date[..10]).join(name);
-    write(&path, &adapted(text, project, ended))
+    write_file(&path, &adapt_session(text, project, ended))
 }
 
 /// A session moved to another folder and another time.
-fn adapted(text: &str, project: &Path, ended: Timestamp) -> String {
-    let last = times(text).map(|(_, at)| at).max().unwrap_or(ended);
+fn adapt_session(text: &str, project: &Path, ended: Timestamp) -> String {
+    let last = find_times(text).map(|(_, at)| at).max().unwrap_or(ended);
     let shift = ended.millis() - last.millis();
     let mut moved = String::with_capacity(text.len());
     let mut written = 0;
-    for (start, at) in times(text) {
+    for (start, at) in find_times(text) {
         moved.push_str(&text[written..start]);
         moved.push_str(&at.plus_millis(shift).to_string());
-        written = start + LENGTH;
+        written = start + TIME_BYTES;
     }
     moved.push_str(&text[written..]);
     let project = serde_json::Value::from(project.display().to_string()).to_string();
-    moved.replace(PROJECT, project.trim_matches('"'))
+    moved.replace(ORIGINAL_PROJECT, project.trim_matches('"'))
 }
 
 /// How long a time is as both clients write it.
-const LENGTH: usize = "2026-11-15T09:00:00.000Z".len();
+const TIME_BYTES: usize = "2026-11-15T09:00:00.000Z".len();
 
 /// The times in a session, with where they stand.
-fn times(text: &str) -> impl Iterator<Item = (usize, Timestamp)> + '_ {
-    text.match_indices(DAY).filter_map(|(quote, _)| {
+fn find_times(text: &str) -> impl Iterator<Item = (usize, Timestamp)> + '_ {
+    text.match_indices(DAY_PREFIX).filter_map(|(quote, _)| {
         let start = quote + 1;
-        Some((start, Timestamp::parse(text.get(start..start + LENGTH)?)?))
+        Some((start, Timestamp::parse(text.get(start..start + TIME_BYTES)?)?))
     })
 }
 
 /// The name of a project's folder: every character that is no letter and no digit becomes a dash.
-fn slug(project: &Path) -> String {
+fn project_slug(project: &Path) -> String {
     project.display().to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+fn write_file(path: &Path, text: &str) -> Result<(), CommandError> {
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
     }
@@ -127,9 +128,9 @@ mod tests {
     fn sessions_move_in_time_and_place() {
         let ended = Timestamp::parse("2030-01-02T03:04:05.678Z").unwrap();
         for (text, _) in [CLAUDE_CODE, CODEX] {
-            let moved = adapted(text, Path::new("/tmp/x"), ended);
+            let moved = adapt_session(text, Path::new("/tmp/x"), ended);
             assert!(moved.contains("\"2030-01-02T03:04:05.678Z\""));
-            assert!(!moved.contains(DAY) && !moved.contains(PROJECT));
+            assert!(!moved.contains(DAY_PREFIX) && !moved.contains(ORIGINAL_PROJECT));
             assert_eq!(moved.lines().count(), text.lines().count());
             for line in moved.lines() {
                 serde_json::from_str::<serde_json::Value>(line).unwrap();

@@ -5,21 +5,21 @@ use std::path::Path;
 use carryover_agents::{Agent, Loss};
 use carryover_engine::carry::resume::{self, Options, Report, ResumeError};
 use carryover_engine::context::Context;
-use carryover_engine::sessions::list::Listed;
+use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
 use super::ResumeArgs;
 use crate::error::CommandError;
-use crate::launch::{launch, tell_command};
+use crate::launch::{launch_client, write_command};
+use crate::process_env::resolve_path;
 use crate::quantity;
-use crate::session_row::from_home;
-use crate::surroundings::resolved;
+use crate::session_row::abbreviate_home;
 use crate::ui::{DIM, GOOD, Ui};
 
-/// What happened, as `--json` tells it.
+/// The report, as `--json` tells it.
 #[derive(Serialize)]
-struct Resumed<'a> {
+struct ResumeDocument<'a> {
     schema: &'static str,
     source: &'static str,
     source_session_id: &'a str,
@@ -30,7 +30,7 @@ struct Resumed<'a> {
     carried: usize,
     translated: usize,
     clipped: usize,
-    lost: Vec<Lost>,
+    lost: Vec<LossRow>,
     unread: &'a Unread,
     tokens: u64,
     window: u64,
@@ -43,35 +43,35 @@ struct Resumed<'a> {
 }
 
 #[derive(Serialize)]
-struct Lost {
+struct LossRow {
     what: &'static str,
     count: usize,
     reason: &'static str,
 }
 
 /// Writes the session and tells about it.
-pub(super) fn go_on_natively(
+pub(super) fn resume_natively(
     ui: &mut Ui,
     context: &Context,
-    session: &Listed,
+    session: &ListedSession,
     target: &'static dyn Agent,
     args: &ResumeArgs,
 ) -> Result<(), NotNative> {
     let options = Options {
         target,
-        project: args.project.as_deref().map(resolved),
+        project: args.project.as_deref().map(resolve_path),
         tokens: args.tokens.or(context.config.resume.tokens),
         dry_run: args.dry_run,
     };
-    let report = resume::resume(context, session, &options)?;
-    if ui.json() {
-        ui.write_json(&as_json(&report, args.dry_run)).map_err(CommandError::from)?;
+    let report = resume::resume_session(context, session, &options)?;
+    if ui.is_json() {
+        ui.write_json(&report_document(&report, args.dry_run)).map_err(CommandError::from)?;
         return Ok(());
     }
-    tell(ui, context, &report)?;
-    go_on(ui, context, &report, args.dry_run)?;
+    write_report(ui, context, &report)?;
+    show_next_steps(ui, context, &report, args.dry_run)?;
     if args.launch {
-        launch(ui, context, report.target, &report.command)?;
+        launch_client(ui, context, report.target, &report.command)?;
     }
     Ok(())
 }
@@ -100,8 +100,8 @@ impl From<CommandError> for NotNative {
     }
 }
 
-fn as_json(report: &Report, dry_run: bool) -> Resumed<'_> {
-    Resumed {
+fn report_document(report: &Report, dry_run: bool) -> ResumeDocument<'_> {
+    ResumeDocument {
         schema: "carryover.resume/1",
         source: report.source,
         source_session_id: &report.source_session.0,
@@ -112,7 +112,7 @@ fn as_json(report: &Report, dry_run: bool) -> Resumed<'_> {
         carried: report.carried,
         translated: report.translated,
         clipped: report.clipped,
-        lost: report.lost.iter().map(|Loss { what, count, reason }| Lost { what, count: *count, reason }).collect(),
+        lost: report.lost.iter().map(|Loss { what, count, reason }| LossRow { what, count: *count, reason }).collect(),
         unread: &report.unread,
         tokens: report.tokens,
         window: report.window,
@@ -128,30 +128,31 @@ fn as_json(report: &Report, dry_run: bool) -> Resumed<'_> {
 /// How much of something was lost, in words.
 fn count_lost(loss: &Loss) -> String {
     if loss.what == "reasoning" {
-        return quantity::count(loss.count, "piece of thinking", "pieces of thinking");
+        return quantity::format_count(loss.count, "piece of thinking", "pieces of thinking");
     }
     let (one, many) = match (loss.what.strip_suffix("ies"), loss.what.strip_suffix('s')) {
         (Some(stem), _) => (format!("{stem}y"), loss.what.to_owned()),
         (None, Some(stem)) => (stem.to_owned(), loss.what.to_owned()),
         (None, None) => (loss.what.to_owned(), format!("{}s", loss.what)),
     };
-    quantity::count(loss.count, &one, &many)
+    quantity::format_count(loss.count, &one, &many)
 }
 
 /// The report for people.
-fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
+fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
     let done = if report.undo_id.is_some() { "carried over" } else { "would carry over" };
-    let names = [report.source, report.target].map(|id| carryover_agents::by_name(id).map_or(id, |a| a.facts().name));
+    let names =
+        [report.source, report.target].map(|id| carryover_agents::agent_by_name(id).map_or(id, |a| a.facts().name));
     ui.status(format_args!("{GOOD}{done}{GOOD:#} {} → {}", names[0], names[1]))?;
-    let calls = |count| quantity::count(count, "tool call", "tool calls");
-    let messages = quantity::count(report.messages, "message", "messages");
+    let calls = |count| quantity::format_count(count, "tool call", "tool calls");
+    let messages = quantity::format_count(report.messages, "message", "messages");
     let and_calls = if report.calls > 0 { format!(", {}", calls(report.calls)) } else { String::new() };
     ui.status(format_args!("  carried     {messages}{and_calls}"))?;
     if report.translated > 0 {
         ui.status(format_args!("  translated  {}", calls(report.translated)))?;
     }
     if report.clipped > 0 {
-        ui.status(format_args!("  clipped     {}", quantity::count(report.clipped, "long text", "long texts")))?;
+        ui.status(format_args!("  clipped     {}", quantity::format_count(report.clipped, "long text", "long texts")))?;
     }
     if report.lost.is_empty() {
         ui.status("  lost        nothing")?;
@@ -160,8 +161,9 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
         let label = if index == 0 { "lost" } else { "" };
         ui.status(format_args!("  {label:<11} {}: {}", count_lost(loss), loss.reason))?;
     }
-    let (tokens, window) = (quantity::tokens(report.tokens), quantity::tokens(report.window));
-    let (bar, percent) = (quantity::bar(report.tokens, report.window), quantity::percent(report.tokens, report.window));
+    let (tokens, window) = (quantity::format_tokens(report.tokens), quantity::format_tokens(report.window));
+    let (bar, percent) =
+        (quantity::format_bar(report.tokens, report.window), quantity::percent_of(report.tokens, report.window));
     ui.status(format_args!("  tokens      {bar} about {tokens} of {window} ({percent} %)"))?;
     // The same whether it was done or would be.
     for step in &report.steps {
@@ -179,13 +181,13 @@ fn tell(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandEr
 /// A step as it is planned, with the home abbreviated.
 fn step_from_home(context: &Context, step: &str) -> String {
     match step.strip_prefix("create ") {
-        Some(path) => format!("create {}", from_home(context, Path::new(path))),
+        Some(path) => format!("create {}", abbreviate_home(context, Path::new(path))),
         None => step.to_owned(),
     }
 }
 
-fn go_on(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
-    tell_command(ui, context, &report.command, dry_run)?;
+fn show_next_steps(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
+    write_command(ui, context, &report.command, dry_run)?;
     if let Some(id) = &report.undo_id {
         ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
     }

@@ -1,4 +1,4 @@
-//! What a brief must say, and must never say.
+//! Tests of what a brief must say, and must never say.
 
 mod decisions;
 mod failing;
@@ -15,7 +15,7 @@ use crate::transcript::{
 
 /// A history in the making: a minute passes between two steps.
 #[derive(Default)]
-pub(crate) struct Tale {
+pub(crate) struct HistoryBuilder {
     pub(crate) history: History,
 }
 
@@ -23,8 +23,8 @@ pub(crate) fn minute(n: i64) -> Timestamp {
     Timestamp::parse("2026-11-15T10:00:00Z").unwrap().plus_millis(n * 60_000)
 }
 
-pub(crate) fn tale() -> Tale {
-    let mut tale = Tale::default();
+pub(crate) fn new_history() -> HistoryBuilder {
+    let mut tale = HistoryBuilder::default();
     tale.history.header.agent = "agent-one";
     tale.history.header.session = SessionId("019a8e4c".to_owned());
     tale.history.header.project = Some("/home/me/shop".into());
@@ -32,16 +32,16 @@ pub(crate) fn tale() -> Tale {
     tale
 }
 
-fn key(n: usize) -> EntryKey {
+fn key_at(n: usize) -> EntryKey {
     EntryKey { file: 0, offset: n as u64 * 100, part: 0, length: 1 }
 }
 
-impl Tale {
+impl HistoryBuilder {
     pub(crate) fn event(mut self, event: Event) -> Self {
         let n = self.history.steps.len();
         let at = minute(i64::try_from(n).unwrap());
         self.history.header.updated_at = Some(at);
-        self.history.steps.push(Step { key: key(n), at: Some(at), event });
+        self.history.steps.push(Step { key: key_at(n), at: Some(at), event });
         self
     }
 
@@ -56,7 +56,7 @@ impl Tale {
     pub(crate) fn call(self, tool: &str, action: Action, end: Option<(Status, Option<i32>, &str)>) -> Self {
         let n = self.history.steps.len();
         let end = end.map(|(status, exit_code, text)| CallEnd {
-            key: EntryKey { part: 1, ..key(n) },
+            key: EntryKey { part: 1, ..key_at(n) },
             at: Some(minute(i64::try_from(n).unwrap())),
             status,
             exit_code,
@@ -68,7 +68,7 @@ impl Tale {
 
     pub(crate) fn run(self, command: &str, code: i32, output: &str) -> Self {
         let status = if code == 0 { Status::Done } else { Status::Failed };
-        self.call("Bash", run(command), Some((status, Some(code), output)))
+        self.call("Bash", run_action(command), Some((status, Some(code), output)))
     }
 
     pub(crate) fn edit(self, path: &str, old: &str, new: &str) -> Self {
@@ -118,18 +118,18 @@ impl Tale {
     }
 
     pub(crate) fn brief_in(&self, workspace: &Workspace) -> Brief {
-        distill(&self.history, workspace, Quoting::Masked, minute(10_000))
+        distill_session(&self.history, workspace, Quoting::Masked, minute(10_000))
     }
 }
 
-pub(crate) fn read(path: &str) -> Action {
+pub(crate) fn read_action(path: &str) -> Action {
     Action::View { path: path.to_owned() }
 }
 
-pub(crate) fn run(command: &str) -> Action {
+pub(crate) fn run_action(command: &str) -> Action {
     Action::Run { command: command.to_owned(), workdir: None }
 }
 
-fn texts(items: &[Item]) -> Vec<&str> {
+fn item_texts(items: &[Item]) -> Vec<&str> {
     items.iter().map(|item| item.text.as_str()).collect()
 }

@@ -1,4 +1,4 @@
-//! What was said, and by whom: prompts of substance, last words, answers, and how quotations rank where room is short.
+//! Words and who said them: prompts of substance, last words, answers, and how quotations rank where room is short.
 
 mod decisions;
 mod printout;
@@ -17,21 +17,21 @@ use crate::transcript::EntryKey;
 use super::work::Work;
 
 /// So many prompts a title may be made of.
-const TITLING: usize = 2;
+const MAX_TITLE_PROMPTS: usize = 2;
 
 /// The words of a session.
 pub(super) struct Words<'a> {
     history: &'a History,
     quoting: Quoting,
     /// The user's, in order.
-    prompts: Vec<Said<'a>>,
+    prompts: Vec<Message<'a>>,
     /// The agent's, in order.
-    replies: Vec<Said<'a>>,
+    replies: Vec<Message<'a>>,
 }
 
 /// A message.
 #[derive(Clone, Copy)]
-struct Said<'a> {
+struct Message<'a> {
     step: usize,
     key: EntryKey,
     at: Option<Timestamp>,
@@ -40,7 +40,7 @@ struct Said<'a> {
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn of(history: &'a History, quoting: Quoting) -> Self {
+    pub(super) fn from_history(history: &'a History, quoting: Quoting) -> Self {
         let mut words = Self { history, quoting, prompts: Vec::new(), replies: Vec::new() };
         for (index, Step { key, at, event }) in history.steps.iter().enumerate().skip(history.context_from()) {
             let (list, voice, text) = match event {
@@ -49,7 +49,7 @@ impl<'a> Words<'a> {
                 _ => continue,
             };
             if !text.trim().is_empty() {
-                list.push(Said { step: index, key: *key, at: *at, voice, text });
+                list.push(Message { step: index, key: *key, at: *at, voice, text });
             }
         }
         words
@@ -60,10 +60,10 @@ impl<'a> Words<'a> {
         self.prompts.len() + self.replies.len()
     }
 
-    /// What the user typed ahead and the agent never saw.
-    pub(super) fn queued(&self) -> Vec<Item> {
+    /// Prompts that the user typed ahead and the agent never saw.
+    pub(super) fn queued_items(&self) -> Vec<Item> {
         let queued = self.history.queued.iter().filter(|queued| !queued.text.trim().is_empty());
-        queued.map(|queued| self.quoting.item(&queued.text, 1_200, Voice::User, queued.at, queued.key)).collect()
+        queued.map(|queued| self.quoting.quote_item(&queued.text, 1_200, Voice::User, queued.at, queued.key)).collect()
     }
 
     /// The plan's step in progress, or the prompt that got no answer. Where structure has none, none is made up.
@@ -82,24 +82,24 @@ impl<'a> Words<'a> {
         self.history.steps.get(self.present_from()).and_then(|step| step.at)
     }
 
-    fn item(&self, said: &Said<'_>, width: usize) -> Item {
-        self.quoting.item(said.text, width, said.voice, said.at, said.key)
+    fn quote_message(&self, said: &Message<'_>, width: usize) -> Item {
+        self.quoting.quote_item(said.text, width, said.voice, said.at, said.key)
     }
 }
 
 impl Words<'_> {
     /// The title, which is most often made of a first prompt.
-    pub(super) fn title(&self, title: &str) -> String {
-        let prompts: Vec<&str> = self.prompts.iter().take(TITLING).map(|said| said.text).collect();
-        self.quoting.title(title, &prompts)
+    pub(super) fn quote_title(&self, title: &str) -> String {
+        let prompts: Vec<&str> = self.prompts.iter().take(MAX_TITLE_PROMPTS).map(|said| said.text).collect();
+        self.quoting.quote_title(title, &prompts)
     }
 
     pub(super) fn task(&self) -> Task {
-        requests::task(self)
+        requests::find_task(self)
     }
 
     pub(super) fn requests(&self) -> Vec<Item> {
-        requests::all(self)
+        requests::collect_all(self)
     }
 
     /// The step with which the present work began: the request of substance before the last one.
@@ -112,18 +112,18 @@ impl Words<'_> {
     }
 
     pub(super) fn decisions(&self) -> Vec<super::Decision> {
-        decisions::decisions(self)
+        decisions::collect_from(self)
     }
 
     pub(super) fn open_questions(&self, state: &State) -> Vec<Item> {
-        questions::open(self, state)
+        questions::find_open(self, state)
     }
 
     pub(super) fn summary(&self) -> Vec<Item> {
-        summary::account(self)
+        summary::pending_items(self)
     }
 
     pub(super) fn references(&self, work: &Work<'_>) -> Vec<Item> {
-        references::references(self, work)
+        references::collect_from(self, work)
     }
 }

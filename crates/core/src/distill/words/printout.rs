@@ -1,6 +1,6 @@
 //! Prompts that are a program's words and nobody's: a trace or a log that was pasted without a word about it.
 
-use crate::distill::work::{is_frame, tells_error};
+use crate::distill::work::{is_stack_frame, reads_like_error};
 
 /// Shorter ones are read as they are.
 const MIN_LINES: usize = 3;
@@ -11,32 +11,33 @@ const MIN_WORDS: usize = 2;
 pub(super) fn is_printout(text: &str) -> bool {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     // Somebody's own words would stand before it or after it; PowerShell puts its own there, in the user's language.
-    let n_first = usize::from(!is_of_powershell(text));
+    let n_first = usize::from(!is_powershell(text));
     let mut around = lines.iter().take(n_first).chain(lines.last());
-    lines.len() >= MIN_LINES && has_printed_line(text) && !around.any(|line| is_worded(line))
+    lines.len() >= MIN_LINES && has_printed_line(text) && !around.any(|line| is_own_words(line))
 }
 
 /// Whether the lines stand there that PowerShell puts below its messages.
-fn is_of_powershell(text: &str) -> bool {
+fn is_powershell(text: &str) -> bool {
     text.contains("+ CategoryInfo ") || text.contains(".ps1:")
 }
 
 /// Whether a text has a line of a trace or of an error in it.
 pub(super) fn has_printed_line(text: &str) -> bool {
-    is_of_powershell(text) || text.lines().any(|line| is_frame(&line.trim().to_lowercase()) || tells_error(line))
+    is_powershell(text)
+        || text.lines().any(|line| is_stack_frame(&line.trim().to_lowercase()) || reads_like_error(line))
 }
 
-/// What a program's lines begin with, and what stands behind a shell's prompt.
-const PRINTED: [&str; 8] = ["Exception", "Traceback", "Error", "ERROR", "Caused by", "PS ", "$ ", "["];
+/// Beginnings of lines that programs print, and of lines behind a shell's prompt.
+const PROGRAM_LINE_STARTS: [&str; 8] = ["Exception", "Traceback", "Error", "ERROR", "Caused by", "PS ", "$ ", "["];
 
 /// Whether a line reads like somebody's words.
-fn is_worded(line: &str) -> bool {
+fn is_own_words(line: &str) -> bool {
     let n_words = line.split_whitespace().filter(|word| word.chars().all(char::is_alphabetic)).count();
     !line.starts_with(char::is_whitespace)
         && is_prose(line)
-        && !tells_error(line)
-        && !is_frame(&line.to_lowercase())
-        && !PRINTED.iter().any(|start| line.starts_with(start))
+        && !reads_like_error(line)
+        && !is_stack_frame(&line.to_lowercase())
+        && !PROGRAM_LINE_STARTS.iter().any(|start| line.starts_with(start))
         && n_words >= MIN_WORDS
 }
 

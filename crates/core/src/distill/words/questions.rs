@@ -1,13 +1,13 @@
 //! Questions that wait for the user: only in the agent's last words, and only if nothing was said since.
 
-use super::sentences::sentences;
+use super::sentences::split_sentences;
 use super::{Item, State, StateKind, Voice, Words};
 
 /// Questions that are told.
 const MAX_QUESTIONS: usize = 8;
 const QUESTION_CHARS: usize = 400;
 
-pub(super) fn open(words: &Words<'_>, state: &State) -> Vec<Item> {
+pub(super) fn find_open(words: &Words<'_>, state: &State) -> Vec<Item> {
     if state.kind == StateKind::AskedUser {
         return state.detail.iter().cloned().collect();
     }
@@ -16,11 +16,11 @@ pub(super) fn open(words: &Words<'_>, state: &State) -> Vec<Item> {
     let Some(reply) = words.replies.last().filter(|reply| waits && reply.step >= last_prompt) else {
         return Vec::new();
     };
-    let said = words.quoting.whole(reply.text);
-    let asked = sentences(&said).into_iter().filter(|sentence| is_question(sentence));
+    let said = words.quoting.mask_whole(reply.text);
+    let asked = split_sentences(&said).into_iter().filter(|sentence| is_question(sentence));
     let asked: Vec<&str> = asked.filter(|sentence| sentence.chars().count() <= QUESTION_CHARS).collect();
     let newest = asked.len().saturating_sub(MAX_QUESTIONS);
-    let item = |text: &&str| words.quoting.item(text, QUESTION_CHARS, Voice::Agent, reply.at, reply.key);
+    let item = |text: &&str| words.quoting.quote_item(text, QUESTION_CHARS, Voice::Agent, reply.at, reply.key);
     asked[newest..].iter().map(item).collect()
 }
 

@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 /// Words by which a sentence ranks as standing.
 struct Phrase {
     words: &'static str,
-    place: Place,
+    place: PhrasePlace,
     weight: u32,
     /// A sentence that ranks by it, and one that does not although it looks alike.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests hold the table by its examples"))]
@@ -18,7 +18,7 @@ struct Phrase {
 
 /// Where in a sentence the words must stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PhrasePlace {
     /// At its beginning, or behind a comma, `and`, `but` or `please`: a wish, not a tale.
     Begins,
     Anywhere,
@@ -26,7 +26,7 @@ enum Place {
 
 const fn phrase(
     words: &'static str,
-    place: Place,
+    place: PhrasePlace,
     weight: u32,
     example: &'static str,
     counter_example: &'static str,
@@ -34,7 +34,7 @@ const fn phrase(
     Phrase { words, place, weight, example, counter_example }
 }
 
-use Place::{Anywhere, Begins};
+use PhrasePlace::{Anywhere, Begins};
 
 /// The table. Rules for good weigh most, then choices between two things, then wishes.
 #[rustfmt::skip]
@@ -114,7 +114,7 @@ const PHRASES: &[Phrase] = &[
 ];
 
 /// How much a sentence says about how things are to be; nothing for questions, which settle nothing.
-pub(super) fn rank(sentence: &str) -> u32 {
+pub(super) fn rank_sentence(sentence: &str) -> u32 {
     if sentence.trim_end().ends_with(['?', '？']) {
         return 0;
     }
@@ -130,7 +130,7 @@ fn phrases_in(lower: &str) -> impl Iterator<Item = &'static Phrase> {
     found.filter_map(move |found| {
         let phrase = PHRASES.get(found.pattern().as_usize())?;
         let stands = is_word(lower, found.start(), found.end());
-        (stands && (phrase.place == Anywhere || begins(&lower[..found.start()]))).then_some(phrase)
+        (stands && (phrase.place == Anywhere || can_begin_wish(&lower[..found.start()]))).then_some(phrase)
     })
 }
 
@@ -145,7 +145,7 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// Whether what stands before leaves a wish to begin.
-fn begins(before: &str) -> bool {
+fn can_begin_wish(before: &str) -> bool {
     let before = before.trim_end();
     let last = before.rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default();
     before.is_empty()
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn questions_and_acknowledgements_rank_as_nothing() {
         for none in ["Should it always be red?", "ok", "thanks, looks good", "danke"] {
-            assert_eq!(rank(none), 0, "{none}");
+            assert_eq!(rank_sentence(none), 0, "{none}");
         }
     }
 }

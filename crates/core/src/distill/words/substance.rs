@@ -1,17 +1,17 @@
 //! Whether a prompt says something by itself, or only says yes to what was said before.
 
 /// So many words make a request; scripts without spaces are counted by letters.
-const ENOUGH_WORDS: usize = 6;
-const ENOUGH_LETTERS: usize = 8;
-const ENOUGH_CHARS: usize = 40;
+const MIN_WORDS: usize = 6;
+const MIN_SPACELESS_LETTERS: usize = 8;
+const MIN_CHARS: usize = 40;
 
 /// Whether a prompt can stand alone. Length alone decides, in any language: a short prompt is told with what it answers.
 pub(super) fn has_substance(text: &str) -> bool {
-    let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).take(ENOUGH_WORDS);
-    let letters = text.chars().filter(|letter| is_spaceless(*letter)).take(ENOUGH_LETTERS).count();
-    words.count() >= ENOUGH_WORDS
-        || letters >= ENOUGH_LETTERS
-        || text.trim().chars().count() >= ENOUGH_CHARS
+    let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).take(MIN_WORDS);
+    let letters = text.chars().filter(|letter| is_spaceless(*letter)).take(MIN_SPACELESS_LETTERS).count();
+    words.count() >= MIN_WORDS
+        || letters >= MIN_SPACELESS_LETTERS
+        || text.trim().chars().count() >= MIN_CHARS
         || names_something(text)
 }
 

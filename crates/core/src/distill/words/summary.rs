@@ -9,12 +9,12 @@ const PART_CHARS: usize = 1_500;
 /// The end of an account that has no such heading.
 const END_CHARS: usize = 1_000;
 
-/// What headings of pending work are made of.
-const PENDING: &[&str] =
+/// Words in headings of pending work.
+const PENDING_WORDS: &[&str] =
     &["pending", "next step", "remaining", "current work", "to do", "todo", "in progress", "open work"];
 
 /// The parts of the newest summary that speak of pending work; its end, where none is called so.
-pub(super) fn account(words: &Words<'_>) -> Vec<Item> {
+pub(super) fn pending_items(words: &Words<'_>) -> Vec<Item> {
     let steps = words.history.steps.iter().rev();
     let found = steps.filter_map(|step| match &step.event {
         Event::Summary { text } if !text.trim().is_empty() => Some((step, text.as_str())),
@@ -25,21 +25,21 @@ pub(super) fn account(words: &Words<'_>) -> Vec<Item> {
     if words.prompts.iter().filter(|prompt| prompt.key > step.key).count() > MAX_PROMPTS_SINCE {
         return Vec::new();
     }
-    let text = &words.quoting.whole(text);
+    let text = &words.quoting.mask_whole(text);
     let parts = pending_parts(text);
-    let quoted = |text: &str, width: usize| words.quoting.item(text, width, Voice::Agent, step.at, step.key);
+    let quoted = |text: &str, width: usize| words.quoting.quote_item(text, width, Voice::Agent, step.at, step.key);
     if parts.is_empty() {
-        vec![of_end(step, text, words)]
+        vec![quote_end(step, text, words)]
     } else {
         parts.iter().map(|part| quoted(part, PART_CHARS)).collect()
     }
 }
 
-fn of_end(step: &Step, text: &str, words: &Words<'_>) -> Item {
+fn quote_end(step: &Step, text: &str, words: &Words<'_>) -> Item {
     let n_chars = text.chars().count();
     let start = text.char_indices().nth(n_chars.saturating_sub(END_CHARS)).map_or(0, |(at, _)| at);
     let start = text[start..].find('\n').filter(|_| start > 0).map_or(start, |at| start + at + 1);
-    words.quoting.item(&text[start..], END_CHARS, Voice::Agent, step.at, step.key)
+    words.quoting.quote_item(&text[start..], END_CHARS, Voice::Agent, step.at, step.key)
 }
 
 /// From each heading of pending work to the next heading.
@@ -71,7 +71,7 @@ fn is_heading(line: &str) -> bool {
 
 fn is_pending(line: &str) -> bool {
     let head = line.split_inclusive(':').next().unwrap_or_default().to_lowercase();
-    PENDING.iter().any(|word| head.contains(word))
+    PENDING_WORDS.iter().any(|word| head.contains(word))
 }
 
 #[cfg(test)]

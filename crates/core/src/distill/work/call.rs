@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::outcome;
 use super::role::{self, Role};
 use super::shell::CommandLine;
-use super::testrun::{self, Report};
+use super::test_run::{self, TestReport};
 use crate::distill::{CallEnd, CallEvent, Item, Quoting, Step, Voice};
 use crate::time::Timestamp;
 use crate::transcript::{Action, Change, EntryKey};
@@ -26,8 +26,8 @@ pub(in crate::distill) struct Call<'a> {
     pub(super) role: Role,
     /// The commands that it runs, where it does.
     pub(super) line: Option<CommandLine<'a>>,
-    /// What it came to, where it ran tests and said so.
-    pub(super) report: Option<Report>,
+    /// The counts of its tests, where it ran some and printed them.
+    pub(super) report: Option<TestReport>,
     /// Put together when it is asked for: most calls are never compared.
     aim: OnceCell<String>,
 }
@@ -41,7 +41,7 @@ impl<'a> Call<'a> {
         let end = call.end.as_ref();
         let role = role::of_action(&call.action, line.as_ref());
         let output = end.filter(|_| role == Role::Check).map(|end| end.text.as_str());
-        let report = output.and_then(|output| testrun::read_report(line.as_ref()?, output));
+        let report = output.and_then(|output| test_run::read_report(line.as_ref()?, output));
         let failed = end.is_some_and(|end| {
             outcome::has_failed(&call.action, line.as_ref(), end, report.as_ref(), role == Role::Check)
         });
@@ -74,23 +74,25 @@ impl<'a> Call<'a> {
         self.end.is_some() && !self.failed
     }
 
-    /// What it is to do, the same for a thing that is tried again.
+    /// Its aim as text, the same for a thing that is tried again.
     pub(super) fn aim(&self) -> &str {
-        self.aim.get_or_init(|| self.put_aim_together())
+        self.aim.get_or_init(|| self.build_aim())
     }
 
-    fn put_aim_together(&self) -> String {
+    fn build_aim(&self) -> String {
         match self.action {
             Action::Write { path, .. } => format!("change {path}"),
             Action::Edit(changes) => format!("change {}", changed_paths(changes).join(" ")),
-            Action::Run { .. } => format!("run {}", self.line.as_ref().map(CommandLine::essence).unwrap_or_default()),
+            Action::Run { .. } => {
+                format!("run {}", self.line.as_ref().map(CommandLine::comparison_key).unwrap_or_default())
+            }
             Action::Other | Action::Step(_) => format!("other {}", self.tool),
             action => format!("{} {}", action.kind(), action.subject()),
         }
     }
 
     /// The files that it changes.
-    pub(super) fn changes(&self) -> Vec<&'a str> {
+    pub(super) fn changed_files(&self) -> Vec<&'a str> {
         match self.action {
             Action::Write { path, .. } => vec![path],
             Action::Edit(changes) => changed_paths(changes),
@@ -99,10 +101,10 @@ impl<'a> Call<'a> {
     }
 
     /// The command as it ran, or the tool with what it was about.
-    pub(super) fn item(&self, quoting: Quoting) -> Item {
+    pub(super) fn to_item(&self, quoting: Quoting) -> Item {
         let text = match self.action {
-            Action::Run { command, .. } => quoting.passage(command, COMMAND_CHARS),
-            action => quoting.passage(format!("{} {}", self.tool, action.subject()).trim(), COMMAND_CHARS),
+            Action::Run { command, .. } => quoting.quote_passage(command, COMMAND_CHARS),
+            action => quoting.quote_passage(format!("{} {}", self.tool, action.subject()).trim(), COMMAND_CHARS),
         };
         Item { text, voice: Voice::Agent, at: self.over_at(), entries: self.entries() }
     }

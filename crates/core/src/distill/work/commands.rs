@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Work;
 use super::call::Call;
-use super::changes::{Touch, What};
-use super::outcome::told_exit_code;
-use super::testrun::{self, Report};
+use super::changes::{FileEffect, FileTouch};
+use super::outcome::exit_code_in_text;
+use super::test_run::{self, TestReport};
 use crate::distill::{CommandRun, TestResult, TestRun};
 use crate::transcript::{Action, EntryKey, Status};
 
@@ -18,7 +18,7 @@ const MAX_ENTRIES: usize = 6;
 const COMMAND_CHARS: usize = 600;
 
 /// Commands in the order in which they were last run; the newest last.
-pub(super) fn commands(work: &Work<'_>) -> Vec<CommandRun> {
+pub(super) fn collect_from(work: &Work<'_>) -> Vec<CommandRun> {
     let mut runs: BTreeMap<&str, Vec<&Call<'_>>> = BTreeMap::new();
     for call in work.calls.iter().rev().filter(|call| was_run(call)) {
         let (aim, is_room) = (call.aim(), runs.len() < MAX_COMMANDS);
@@ -30,26 +30,26 @@ pub(super) fn commands(work: &Work<'_>) -> Vec<CommandRun> {
     }
     let mut runs: Vec<Vec<&Call<'_>>> = runs.into_values().collect();
     runs.sort_by_key(|calls| calls.first().map(|call| call.step));
-    runs.iter().filter_map(|calls| of_runs(work, calls)).collect()
+    runs.iter().filter_map(|calls| summarize_runs(work, calls)).collect()
 }
 
-/// What the user turned down did not run, and of what has no outcome nobody knows.
+/// A call that the user turned down did not run; whether one without an outcome ran is not known.
 fn was_run(call: &Call<'_>) -> bool {
     matches!(call.action, Action::Run { .. }) && !call.is_refused && call.end.is_some()
 }
 
 /// The same command, all the times that it was run, the newest first.
-fn of_runs(work: &Work<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
+fn summarize_runs(work: &Work<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
     let last = calls.first()?;
     let Action::Run { command, .. } = last.action else { return None };
     let entries: Vec<EntryKey> = calls.iter().take(MAX_ENTRIES).rev().flat_map(|call| call.entries()).collect();
     Some(CommandRun {
-        command: work.quoting.passage(command, COMMAND_CHARS),
+        command: work.quoting.quote_passage(command, COMMAND_CHARS),
         runs: calls.len(),
         failures: calls.iter().filter(|call| call.failed).count(),
-        exit_code: last.end.and_then(|end| end.exit_code.or_else(|| told_exit_code(&end.text))),
+        exit_code: last.end.and_then(|end| end.exit_code.or_else(|| exit_code_in_text(&end.text))),
         failed: last.failed,
-        tests: last.report.as_ref().map(Report::counts),
+        tests: last.report.as_ref().map(TestReport::format_counts),
         at: calls.iter().find_map(|call| call.at),
         entries: entries[entries.len().saturating_sub(MAX_ENTRIES)..].to_vec(),
     })
@@ -58,13 +58,14 @@ fn of_runs(work: &Work<'_>, calls: &[&Call<'_>]) -> Option<CommandRun> {
 /// The last run of tests that came to an end.
 pub(super) fn last_test_run(work: &Work<'_>) -> Option<TestRun> {
     let is_over = |call: &Call<'_>| call.end.is_some_and(|end| end.status != Status::Interrupted);
-    let is_run = |call: &&Call<'_>| is_over(call) && call.line.as_ref().is_some_and(testrun::is_run);
+    let is_run = |call: &&Call<'_>| is_over(call) && call.line.as_ref().is_some_and(test_run::has_test_command);
     let call = work.calls.iter().rev().find(is_run)?;
-    let changed = |touch: &Touch<'_>| work.calls[touch.call].step > call.step && !matches!(touch.what, What::Read);
+    let changed =
+        |touch: &FileTouch<'_>| work.calls[touch.call].step > call.step && !matches!(touch.effect, FileEffect::Read);
     Some(TestRun {
-        what: call.item(work.quoting),
+        what: call.to_item(work.quoting),
         result: if call.failed { TestResult::Failed } else { TestResult::Passed },
-        counts: call.report.as_ref().map(Report::counts),
+        counts: call.report.as_ref().map(TestReport::format_counts),
         edited_since: work.touches.iter().any(changed),
     })
 }

@@ -1,51 +1,51 @@
-//! What the session knows no longer: commits since its end, and files that are not as it last saw them.
+//! Changes since the session ended: commits, and files that are not as it last saw them.
 
 use std::collections::BTreeMap;
 
 use super::Work;
-use super::changes::What;
-use crate::distill::{Drift, FileNow, Item, Voice};
+use super::changes::FileEffect;
+use crate::distill::{CurrentFile, Drift, Item, Voice};
 use crate::time::Timestamp;
 use crate::transcript::{Action, EntryKey};
 
 /// A file's time may be a little behind the record of the call that wrote it.
 const SLACK_MILLIS: i64 = 5_000;
 /// Files and commits that are told.
-const MAX_TOLD: usize = 60;
+const MAX_ITEMS: usize = 60;
 
-pub(super) fn drift(work: &Work<'_>) -> Drift {
+pub(super) fn collect_from(work: &Work<'_>) -> Drift {
     let ended = work.history.header.updated_at;
     let log = work.workspace.git.iter().flat_map(|git| &git.log);
     let since = log.filter(|commit| ended.is_some_and(|end| commit.at > end.plus_millis(999)));
-    Drift { commits: since.take(MAX_TOLD).cloned().collect(), files: files(work) }
+    Drift { commits: since.take(MAX_ITEMS).cloned().collect(), files: changed_files(work) }
 }
 
-/// What the session knew of a file, the last time it had to do with it.
-struct Seen<'a> {
+/// A file as the session last saw it.
+struct LastSeen<'a> {
     at: Option<Timestamp>,
-    /// What it wrote, where it wrote the file whole.
+    /// The text that it wrote, where it wrote the file whole.
     text: Option<&'a str>,
     is_deleted: bool,
     key: EntryKey,
 }
 
-fn files(work: &Work<'_>) -> Vec<Item> {
-    let mut seen: BTreeMap<&str, Seen<'_>> = BTreeMap::new();
+fn changed_files(work: &Work<'_>) -> Vec<Item> {
+    let mut seen: BTreeMap<&str, LastSeen<'_>> = BTreeMap::new();
     for touch in &work.touches {
         let call = &work.calls[touch.call];
-        let (text, is_deleted) = match touch.what {
-            What::Whole(text) | What::Add(text) => (Some(text), false),
-            What::Delete | What::MovedAway => (None, true),
-            What::Read => (seen.get(touch.path.as_str()).and_then(|seen| seen.text), false),
+        let (text, is_deleted) = match touch.effect {
+            FileEffect::Whole(text) | FileEffect::Add(text) => (Some(text), false),
+            FileEffect::Delete | FileEffect::MovedAway => (None, true),
+            FileEffect::Read => (seen.get(touch.path.as_str()).and_then(|seen| seen.text), false),
             _ => (None, false),
         };
-        seen.insert(&touch.path, Seen { at: call.over_at(), text, is_deleted, key: call.key });
+        seen.insert(&touch.path, LastSeen { at: call.over_at(), text, is_deleted, key: call.key });
     }
     let mut found = Vec::new();
     for file in &work.workspace.files {
-        let path = work.roots.relative(&file.path);
+        let path = work.roots.relative_path(&file.path);
         let Some(seen) = seen.get(path) else { continue };
-        let Some(what) = changed(work, file, seen) else { continue };
+        let Some(what) = describe_change(work, file, seen) else { continue };
         found.push(Item {
             text: format!("{}: {what}", work.quoting.mask(path)),
             voice: Voice::Workspace,
@@ -53,11 +53,11 @@ fn files(work: &Work<'_>) -> Vec<Item> {
             entries: vec![seen.key],
         });
     }
-    found.truncate(MAX_TOLD);
+    found.truncate(MAX_ITEMS);
     found
 }
 
-fn changed(work: &Work<'_>, file: &FileNow, seen: &Seen<'_>) -> Option<String> {
+fn describe_change(work: &Work<'_>, file: &CurrentFile, seen: &LastSeen<'_>) -> Option<String> {
     if seen.is_deleted {
         return file.exists.then(|| "is there again".to_owned());
     }
@@ -70,11 +70,11 @@ fn changed(work: &Work<'_>, file: &FileNow, seen: &Seen<'_>) -> Option<String> {
     }
     let (modified, at) = (file.modified_at?, seen.at?);
     let is_later = modified > at.plus_millis(SLACK_MILLIS);
-    (is_later && !by_own_command(work, modified, at)).then(|| format!("changed at {modified}"))
+    (is_later && !is_own_change(work, modified, at)).then(|| format!("changed at {modified}"))
 }
 
 /// Whether a command of the session was running when the file was changed: a formatter, a generator.
-fn by_own_command(work: &Work<'_>, modified: Timestamp, seen: Timestamp) -> bool {
+fn is_own_change(work: &Work<'_>, modified: Timestamp, seen: Timestamp) -> bool {
     let runs = work.calls.iter().rev().take_while(|call| call.over_at().is_none_or(|at| at >= seen));
     runs.filter(|call| matches!(call.action, Action::Run { .. })).any(|call| {
         let (Some(start), Some(end)) = (call.at, call.over_at()) else { return false };

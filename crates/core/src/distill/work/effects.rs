@@ -1,39 +1,39 @@
-//! What a command does to files, where that is in plain sight.
+//! Effects of shell commands on files, where they are evident.
 
-use super::changes::What;
+use super::changes::FileEffect;
 use super::script;
 use super::shell::CommandLine;
 use crate::distill::Roots;
 
 /// The paths that a command changes, as seen from the project, and how.
-pub(super) fn by_command<'a>(
+pub(super) fn command_effects<'a>(
     command: &'a str,
     line: &CommandLine<'_>,
     workdir: Option<&str>,
     roots: &Roots,
-) -> Vec<(String, What<'a>)> {
+) -> Vec<(String, FileEffect<'a>)> {
     let mut found = Vec::new();
-    let workdir = workdir.filter(|folder| !roots.has(folder)).unwrap_or_default();
-    let mut folder = roots.relative(workdir).to_owned();
+    let workdir = workdir.filter(|folder| !roots.is_root(folder)).unwrap_or_default();
+    let mut folder = roots.relative_path(workdir).to_owned();
     for simple in line.commands() {
         let words: Vec<&str> = std::iter::once(simple.program()).chain(simple.arguments()).collect();
         if let ["cd", to] = words[..] {
-            folder = joined(&folder, roots.relative(to));
+            folder = join_path(&folder, roots.relative_path(to));
             continue;
         }
-        let here = |path: &str| roots.relative(&joined(&folder, path)).to_owned();
-        let mut effects = by_words(&words);
+        let here = |path: &str| roots.relative_path(&join_path(&folder, path)).to_owned();
+        let mut effects = simple_effects(&words);
         if script::is_interpreter(simple.name()) {
-            effects.extend(script::written_files(command).into_iter().map(|path| (path, What::Altered)));
+            effects.extend(script::written_files(command).into_iter().map(|path| (path, FileEffect::Altered)));
         }
         for (path, what) in effects {
             let what = match what {
-                What::Made => here_document(command).map_or(What::Made, What::Whole),
-                What::MoveTo(to) => What::MoveTo(here(&to)),
+                FileEffect::Made => here_document(command).map_or(FileEffect::Made, FileEffect::Whole),
+                FileEffect::MoveTo(to) => FileEffect::MoveTo(here(&to)),
                 what => what,
             };
             let path = here(path.trim_end_matches('/'));
-            if is_plain(&path) && (!is_outside(&path) || matches!(what, What::Delete)) {
+            if is_plain_path(&path) && (!is_outside(&path) || matches!(what, FileEffect::Delete)) {
                 found.push((path, what));
             }
         }
@@ -41,42 +41,42 @@ pub(super) fn by_command<'a>(
     found
 }
 
-/// What lies outside the project is the machine's business.
+/// Whether a path lies outside the project: that is the machine's business.
 pub(super) fn is_outside(path: &str) -> bool {
     path.starts_with(['/', '~']) || path.starts_with("..")
 }
 
-fn by_words<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
-    let mut found = redirected(words);
+fn simple_effects<'w>(words: &[&'w str]) -> Vec<(&'w str, FileEffect<'static>)> {
+    let mut found = redirection_effects(words);
     let rest: Vec<&str> = words.iter().skip(1).copied().filter(|word| !word.starts_with('-')).collect();
     match (words[0], rest.as_slice()) {
-        ("rm", files) => found.extend(files.iter().map(|file| (*file, removal(file)))),
-        ("git", ["rm", files @ ..]) => found.extend(files.iter().map(|file| (*file, What::Delete))),
+        ("rm", files) => found.extend(files.iter().map(|file| (*file, removal_effect(file)))),
+        ("git", ["rm", files @ ..]) => found.extend(files.iter().map(|file| (*file, FileEffect::Delete))),
         ("mv", [from @ .., to]) | ("git", ["mv", from @ .., to]) if !from.is_empty() => {
             // Several go into a folder.
             let slash = if from.len() > 1 { "/" } else { "" };
-            found.extend(from.iter().map(|from| (*from, What::MoveTo(format!("{to}{slash}")))));
+            found.extend(from.iter().map(|from| (*from, FileEffect::MoveTo(format!("{to}{slash}")))));
         }
-        ("mkdir", folders) => found.extend(folders.iter().map(|folder| (*folder, What::Folder))),
-        ("cp", [_, to]) if has_ending(to) => found.push((to, What::Made)),
-        ("touch", files) => found.extend(files.iter().map(|file| (*file, What::Made))),
-        ("tee", [file, ..]) => found.push((file, What::Made)),
+        ("mkdir", folders) => found.extend(folders.iter().map(|folder| (*folder, FileEffect::Folder))),
+        ("cp", [_, to]) if has_ending(to) => found.push((to, FileEffect::Made)),
+        ("touch", files) => found.extend(files.iter().map(|file| (*file, FileEffect::Made))),
+        ("tee", [file, ..]) => found.push((file, FileEffect::Made)),
         ("sed" | "perl", [.., file])
             if has_ending(file) && words.iter().any(|word| word.starts_with("-i") || word.starts_with("-pi")) =>
         {
-            found.push((file, What::Altered));
+            found.push((file, FileEffect::Altered));
         }
         _ => {}
     }
     found
 }
 
-fn removal(path: &str) -> What<'static> {
-    if has_ending(path) { What::Delete } else { What::DeleteBelow }
+fn removal_effect(path: &str) -> FileEffect<'static> {
+    if has_ending(path) { FileEffect::Delete } else { FileEffect::DeleteBelow }
 }
 
 /// `… > file`, and `>>`.
-fn redirected<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
+fn redirection_effects<'w>(words: &[&'w str]) -> Vec<(&'w str, FileEffect<'static>)> {
     if !matches!(words[0], "cat" | "echo" | "printf" | "jq") {
         return Vec::new();
     }
@@ -91,7 +91,7 @@ fn redirected<'w>(words: &[&'w str]) -> Vec<(&'w str, What<'static>)> {
         };
         let target = if glued.is_empty() { words.get(index + 1).copied().unwrap_or_default() } else { glued };
         if has_ending(target) {
-            found.push((target, if mark == ">" { What::Made } else { What::Altered }));
+            found.push((target, if mark == ">" { FileEffect::Made } else { FileEffect::Altered }));
         }
     }
     found
@@ -110,7 +110,7 @@ fn here_document(command: &str) -> Option<&str> {
     body.get(..end)
 }
 
-pub(super) fn is_plain(path: &str) -> bool {
+pub(super) fn is_plain_path(path: &str) -> bool {
     !path.is_empty()
         && !path.contains(['*', '?', '$', '`', '{', '<', '>', '(', ')', '\n'])
         && !path.starts_with("/dev/")
@@ -123,7 +123,7 @@ pub(super) fn has_ending(path: &str) -> bool {
     })
 }
 
-fn joined(folder: &str, path: &str) -> String {
+fn join_path(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.starts_with(['/', '~']) {
         return path.to_owned();
     }

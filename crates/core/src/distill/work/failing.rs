@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Work;
 use super::call::Call;
-use super::outcome::{error_lines, told_exit_code};
+use super::outcome::{error_lines, exit_code_in_text};
 use super::role::{self, Role};
 use super::shell::CommandLine;
-use crate::distill::{ApproachKind, FailedApproach, Failing, Item, Voice};
+use crate::distill::{ApproachKind, FailedApproach, FailingCommand, Item, Voice};
 use crate::transcript::{Action, Change, Hunk, Status};
 
-/// What is told at the most, the newest of it.
+/// The most that are listed, the newest of them.
 const MAX_FAILING: usize = 12;
 const MAX_APPROACHES: usize = 20;
 /// Lines of an output that are quoted.
@@ -19,10 +19,10 @@ const ERROR_LINES: usize = 4;
 const MAX_EDITS: usize = 400;
 
 /// Checks whose last run failed and nothing passed since, in the present work; other commands only at the very end.
-pub(super) fn failing(work: &Work<'_>, present_from: usize) -> Vec<Failing> {
+pub(super) fn collect_from(work: &Work<'_>, present_from: usize) -> Vec<FailingCommand> {
     let mut newest: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (index, call) in work.calls.iter().enumerate().filter(|(_, call)| call.step >= present_from) {
-        if call.failed && is_telling(call) {
+        if call.failed && is_relevant(call) {
             let runs = newest.entry(call.aim()).or_default();
             *runs = (index, runs.1 + 1);
         } else if call.succeeded() {
@@ -34,21 +34,21 @@ pub(super) fn failing(work: &Work<'_>, present_from: usize) -> Vec<Failing> {
     found.sort_unstable();
     let extra = found.len().saturating_sub(MAX_FAILING);
     found.drain(..extra);
-    found.into_iter().map(|(index, runs)| of_call(work, &work.calls[index], runs)).collect()
+    found.into_iter().map(|(index, runs)| describe_call(work, &work.calls[index], runs)).collect()
 }
 
-fn of_call(work: &Work<'_>, call: &Call<'_>, runs: usize) -> Failing {
+fn describe_call(work: &Work<'_>, call: &Call<'_>, runs: usize) -> FailingCommand {
     let output = call.end.map_or("", |end| end.text.as_str());
-    Failing {
-        what: call.item(work.quoting),
-        exit_code: call.end.and_then(|end| end.exit_code.or_else(|| told_exit_code(&end.text))),
+    FailingCommand {
+        what: call.to_item(work.quoting),
+        exit_code: call.end.and_then(|end| end.exit_code.or_else(|| exit_code_in_text(&end.text))),
         runs,
         output: error_lines(output, ERROR_LINES, work.quoting),
     }
 }
 
 /// Failures of the harness, of a mere look, or by the user's own hand tell nothing of the work.
-fn is_telling(call: &Call<'_>) -> bool {
+fn is_relevant(call: &Call<'_>) -> bool {
     let Some(end) = call.end else { return false };
     let is_work = matches!(call.action, Action::Run { .. } | Action::Write { .. } | Action::Edit(_));
     is_work
@@ -76,13 +76,13 @@ fn is_unresolved(work: &Work<'_>, index: usize) -> bool {
     let mut passed = later.iter().filter(|later| later.succeeded());
     match (call.role, &call.line) {
         (Role::Check, Some(line)) => {
-            let (family, targets) = role::family(line);
+            let (family, targets) = role::check_family(line);
             let kind = role::check_kind(line);
             // As much or more that passes is the proof; so is another program for the same kind of check.
             !passed.any(|later| {
                 later.line.as_ref().is_some_and(|line| {
                     later.role == Role::Check && {
-                        let (other, on) = role::family(line);
+                        let (other, on) = role::check_family(line);
                         if other == family {
                             on.iter().all(|target| targets.contains(target))
                         } else {
@@ -102,10 +102,10 @@ fn tries_again(later: &Call<'_>, call: &Call<'_>) -> bool {
     later.line.is_some() && later.aim() != call.aim() && call.aim().split_whitespace().all(has)
 }
 
-/// What was tried in several ways and failed each time, and edits that were taken back; in order.
+/// Aims that were tried in several ways and failed each time, and edits that were taken back; in order.
 pub(super) fn failed_approaches(work: &Work<'_>) -> Vec<FailedApproach> {
-    let mut found = tried_in_vain(work);
-    found.extend(taken_back(work));
+    let mut found = repeated_failures(work);
+    found.extend(reverted_edits(work));
     found.sort_by_key(|(index, _)| *index);
     let extra = found.len().saturating_sub(MAX_APPROACHES);
     found.drain(..extra);
@@ -113,7 +113,7 @@ pub(super) fn failed_approaches(work: &Work<'_>) -> Vec<FailedApproach> {
 }
 
 /// Commands of one program and subcommand that failed in two or more ways, and in none worked.
-fn tried_in_vain(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
+fn repeated_failures(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
     let mut families: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, call) in work.calls.iter().enumerate() {
         if let (Role::Do, Some(family)) = (call.role, family_of(call)) {
@@ -123,7 +123,7 @@ fn tried_in_vain(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
     let mut found = Vec::new();
     for tries in families.values() {
         let calls: Vec<&Call<'_>> = tries.iter().map(|index| &work.calls[*index]).collect();
-        if !calls.iter().all(|call| call.failed && is_telling(call)) {
+        if !calls.iter().all(|call| call.failed && is_relevant(call)) {
             continue;
         }
         let ways: BTreeSet<&str> = calls.iter().map(|call| call.aim()).collect();
@@ -132,7 +132,7 @@ fn tried_in_vain(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
         }
         let (Some(index), Some(last)) = (tries.last(), calls.last()) else { continue };
         let output = last.end.map_or("", |end| end.text.as_str());
-        let mut what = last.item(work.quoting);
+        let mut what = last.to_item(work.quoting);
         what.entries = calls.iter().rev().take(6).rev().map(|call| call.key).collect();
         let detail = error_lines(output, 1, work.quoting).pop();
         found.push((*index, FailedApproach { what, kind: ApproachKind::Failed, tries: ways.len(), detail }));
@@ -148,7 +148,7 @@ fn family_of(call: &Call<'_>) -> Option<String> {
 }
 
 /// Edits that a later one turned round, or that git was told to forget.
-fn taken_back(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
+fn reverted_edits(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
     let mut edits: BTreeMap<&str, Vec<(usize, &Hunk)>> = BTreeMap::new();
     let mut found = Vec::new();
     for (index, call) in work.calls.iter().enumerate().filter(|(_, call)| call.succeeded()) {
@@ -159,15 +159,15 @@ fn taken_back(work: &Work<'_>) -> Vec<(usize, FailedApproach)> {
             match turned {
                 Some(at) => {
                     let (first, _) = known.remove(at);
-                    found.push((index, taken_back_by(work, first, path, call)));
+                    found.push((index, describe_revert(work, first, path, call)));
                 }
                 None if known.len() < MAX_EDITS => known.push((index, hunk)),
                 None => {}
             }
         }
-        for path in restored(call, work) {
+        for path in restored_files(call, work) {
             if let Some((first, _)) = edits.remove(path.as_str()).and_then(|known| known.last().copied()) {
-                found.push((index, taken_back_by(work, first, &path, call)));
+                found.push((index, describe_revert(work, first, &path, call)));
             }
         }
     }
@@ -184,7 +184,7 @@ fn hunks_of<'a>(call: &Call<'a>) -> Vec<(&'a str, &'a Hunk)> {
 }
 
 /// The files that `git restore` or `git checkout --` put back, as earlier edits named them.
-fn restored(call: &Call<'_>, work: &Work<'_>) -> Vec<String> {
+fn restored_files(call: &Call<'_>, work: &Work<'_>) -> Vec<String> {
     let mut paths: Vec<&str> = Vec::new();
     for command in call.line.iter().flat_map(CommandLine::commands).filter(|command| command.name() == "git") {
         let words: Vec<&str> = command.arguments().collect();
@@ -200,20 +200,21 @@ fn restored(call: &Call<'_>, work: &Work<'_>) -> Vec<String> {
     if paths.is_empty() {
         return Vec::new();
     }
-    let edited = work.calls.iter().flat_map(Call::changes);
-    let is_restored = |edited: &&str| paths.iter().any(|path| work.roots.relative(edited) == work.roots.relative(path));
+    let edited = work.calls.iter().flat_map(Call::changed_files);
+    let is_restored =
+        |edited: &&str| paths.iter().any(|path| work.roots.relative_path(edited) == work.roots.relative_path(path));
     let mut named: Vec<String> = edited.filter(is_restored).map(str::to_owned).collect();
     named.sort_unstable();
     named.dedup();
     named
 }
 
-fn taken_back_by(work: &Work<'_>, first: usize, path: &str, by: &Call<'_>) -> FailedApproach {
+fn describe_revert(work: &Work<'_>, first: usize, path: &str, by: &Call<'_>) -> FailedApproach {
     let edit = &work.calls[first];
-    let text = work.quoting.line(work.roots.relative(path), 200);
+    let text = work.quoting.quote_line(work.roots.relative_path(path), 200);
     let what = Item { text, voice: Voice::Agent, at: edit.over_at(), entries: vec![edit.key, by.key] };
     let detail = match by.action {
-        Action::Run { command, .. } => Some(work.quoting.passage(command, 200)),
+        Action::Run { command, .. } => Some(work.quoting.quote_passage(command, 200)),
         _ => None,
     };
     FailedApproach { what, kind: ApproachKind::TakenBack, tries: 1, detail }

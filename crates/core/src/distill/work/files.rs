@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::Work;
 use super::call::Call;
-use super::changes::What;
+use super::changes::FileEffect;
 use super::role::Role;
 use super::symbols::Symbols;
-use super::testrun;
-use crate::distill::{FileChange, FileTouched, TestResult};
+use super::test_run;
+use crate::distill::{FileChange, TestResult, TouchedFile};
 use crate::transcript::{Action, EntryKey};
 
 /// Files that are told: those that were changed, and those that were read.
@@ -28,9 +28,9 @@ struct FileState {
 }
 
 /// The most recently touched first.
-pub(super) fn files(work: &Work<'_>) -> Vec<FileTouched> {
-    let mut states: Vec<(&str, FileState)> = states(work).into_iter().collect();
-    // What was made and is gone again has left nothing.
+pub(super) fn collect_from(work: &Work<'_>) -> Vec<TouchedFile> {
+    let mut states: Vec<(&str, FileState)> = collect_states(work).into_iter().collect();
+    // A file that was made and is gone again has left nothing.
     states.retain(|(_, state)| !is_gone(state.change) || !state.entries.is_empty());
     states.retain(|(_, state)| !may_be_back(work, state));
     states.sort_by_key(|(_, state)| std::cmp::Reverse(state.order));
@@ -41,14 +41,14 @@ pub(super) fn files(work: &Work<'_>) -> Vec<FileTouched> {
         *count += 1;
         *count <= most
     });
-    let mut symbols = Symbols::of(work);
+    let mut symbols = Symbols::new(work);
     let told = states.into_iter().map(|(path, state)| {
         let is_changed = state.change != FileChange::Read && !is_gone(state.change);
-        FileTouched {
+        TouchedFile {
             path: work.quoting.mask(path).into_owned(),
-            change: in_git(work, path, state.change),
+            change: correct_by_git(work, path, state.change),
             at: work.calls[state.call].over_at(),
-            symbols: if is_changed { symbols.touched(path) } else { Vec::new() },
+            symbols: if is_changed { symbols.find_touched(path) } else { Vec::new() },
             tests: is_changed.then(|| tests_since(work, path, state.call)).flatten(),
             entries: state.entries,
         }
@@ -65,14 +65,14 @@ fn may_be_back(work: &Work<'_>, state: &FileState) -> bool {
     is_cleared && work.calls[state.call + 1..].iter().any(|later| is_work(later) && later.succeeded())
 }
 
-/// What became of each file.
-fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
+/// The final state of each file.
+fn collect_states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
     let mut states: BTreeMap<&str, FileState> = BTreeMap::new();
     for (order, touch) in work.touches.iter().enumerate() {
         let call = &work.calls[touch.call];
         let before = states.get(touch.path.as_str()).map(|state| state.change);
         let was_there = states.get(touch.path.as_str()).is_some_and(|state| state.was_there);
-        let change = after(before, was_there, &touch.what, call.end.map_or("", |end| end.text.as_str()));
+        let change = apply_effect(before, was_there, &touch.effect, call.end.map_or("", |end| end.text.as_str()));
         let state = states.entry(&touch.path).or_insert_with(|| FileState {
             change,
             was_there: !matches!(change, FileChange::Created | FileChange::Written),
@@ -81,7 +81,7 @@ fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
             entries: Vec::new(),
         });
         // To have read a file again is no news once it was changed.
-        if matches!(touch.what, What::Read) && state.change != FileChange::Read {
+        if matches!(touch.effect, FileEffect::Read) && state.change != FileChange::Read {
             continue;
         }
         let is_undone = !was_there && before.is_some() && is_gone(change);
@@ -96,12 +96,12 @@ fn states<'w>(work: &'w Work<'_>) -> BTreeMap<&'w str, FileState> {
 /// How the newest run of tests ended that names the file and came after its last change.
 fn tests_since(work: &Work<'_>, path: &str, changed: usize) -> Option<TestResult> {
     let name = path.rsplit('/').next()?;
-    let stem = Some(stem(name)).filter(|stem| stem.len() > 2)?;
-    let is_run = |call: &&Call<'_>| call.line.as_ref().is_some_and(testrun::is_run) && call.end.is_some();
+    let stem = Some(bare_stem(name)).filter(|stem| stem.len() > 2)?;
+    let is_run = |call: &&Call<'_>| call.line.as_ref().is_some_and(test_run::has_test_command) && call.end.is_some();
     let mut runs = work.calls[changed + 1..].iter().rev().filter(is_run);
     runs.find_map(|call| {
         let (Action::Run { command, .. }, Some(end)) = (call.action, call.end) else { return None };
-        let is_named = names(command, stem) || end.text.lines().any(|line| names(line, stem));
+        let is_named = contains_name(command, stem) || end.text.lines().any(|line| contains_name(line, stem));
         let result = if call.failed { TestResult::Failed } else { TestResult::Passed };
         // A run that failed elsewhere says nothing of this file.
         (is_named && (!call.failed || names_failure(call, stem))).then_some(result)
@@ -112,23 +112,23 @@ fn tests_since(work: &Work<'_>, path: &str, changed: usize) -> Option<TestResult
 fn names_failure(call: &Call<'_>, stem: &str) -> bool {
     let (Action::Run { command, .. }, Some(end)) = (call.action, call.end) else { return false };
     let fails = |line: &str| ["FAIL", "✗", "✕", "panicked", "Error"].iter().any(|mark| line.contains(mark));
-    names(command, stem) || end.text.lines().any(|line| names(line, stem) && fails(line))
+    contains_name(command, stem) || end.text.lines().any(|line| contains_name(line, stem) && fails(line))
 }
 
 fn is_gone(change: FileChange) -> bool {
     matches!(change, FileChange::Deleted | FileChange::Moved)
 }
 
-/// What a file has become by one more change.
-fn after(before: Option<FileChange>, was_there: bool, what: &What<'_>, outcome: &str) -> FileChange {
+/// The state of a file after one more effect.
+fn apply_effect(before: Option<FileChange>, was_there: bool, what: &FileEffect<'_>, outcome: &str) -> FileChange {
     match what {
-        What::Read | What::Folder => before.unwrap_or(FileChange::Read),
-        What::Delete | What::DeleteBelow => FileChange::Deleted,
-        What::MovedAway | What::MoveTo(_) => FileChange::Moved,
-        // What was there before and comes back was changed.
-        What::Add(_) | What::MovedHere if was_there => FileChange::Modified,
-        What::Add(_) | What::MovedHere => FileChange::Created,
-        What::Whole(_) | What::Made => match before {
+        FileEffect::Read | FileEffect::Folder => before.unwrap_or(FileChange::Read),
+        FileEffect::Delete | FileEffect::DeleteBelow => FileChange::Deleted,
+        FileEffect::MovedAway | FileEffect::MoveTo(_) => FileChange::Moved,
+        // A file that was there before and comes back was changed.
+        FileEffect::Add(_) | FileEffect::MovedHere if was_there => FileChange::Modified,
+        FileEffect::Add(_) | FileEffect::MovedHere => FileChange::Created,
+        FileEffect::Whole(_) | FileEffect::Made => match before {
             None if says_created(outcome) => FileChange::Created,
             None if says_overwritten(outcome) => FileChange::Modified,
             None => FileChange::Written,
@@ -137,7 +137,7 @@ fn after(before: Option<FileChange>, was_there: bool, what: &What<'_>, outcome: 
             Some(FileChange::Read) => FileChange::Modified,
             Some(change) => change,
         },
-        What::Hunks(_) | What::Altered => match before {
+        FileEffect::Hunks(_) | FileEffect::Altered => match before {
             Some(change @ (FileChange::Created | FileChange::Written)) => change,
             _ => FileChange::Modified,
         },
@@ -145,20 +145,20 @@ fn after(before: Option<FileChange>, was_there: bool, what: &What<'_>, outcome: 
 }
 
 fn says_created(outcome: &str) -> bool {
-    says(outcome, &["created", "new file"])
+    head_contains(outcome, &["created", "new file"])
 }
 
 fn says_overwritten(outcome: &str) -> bool {
-    says(outcome, &["has been updated", "overwr", "updated successfully", "file updated", "modified"])
+    head_contains(outcome, &["has been updated", "overwr", "updated successfully", "file updated", "modified"])
 }
 
-fn says(outcome: &str, words: &[&str]) -> bool {
+fn head_contains(outcome: &str, words: &[&str]) -> bool {
     let head = outcome[..outcome.floor_char_boundary(300)].to_ascii_lowercase();
     words.iter().any(|word| head.contains(word))
 }
 
 /// Git knows better whether a file is new.
-fn in_git(work: &Work<'_>, path: &str, change: FileChange) -> FileChange {
+fn correct_by_git(work: &Work<'_>, path: &str, change: FileChange) -> FileChange {
     let Some(git) = &work.workspace.git else { return change };
     let status = git.status.iter().find(|line| line.get(3..).is_some_and(|named| named.trim_matches('"') == path));
     match (status.and_then(|line| line.get(..2)), change) {
@@ -169,7 +169,7 @@ fn in_git(work: &Work<'_>, path: &str, change: FileChange) -> FileChange {
 }
 
 /// The name without its ending and without what makes it a test's.
-fn stem(name: &str) -> &str {
+fn bare_stem(name: &str) -> &str {
     let stem = name.split('.').next().unwrap_or(name);
     let stem = stem.strip_prefix("test_").unwrap_or(stem);
     let stem = stem
@@ -181,7 +181,7 @@ fn stem(name: &str) -> &str {
 }
 
 /// Whether a text has a name, alone or as a part of an identifier.
-fn names(text: &str, stem: &str) -> bool {
+fn contains_name(text: &str, stem: &str) -> bool {
     memchr::memmem::find_iter(text.as_bytes(), stem).any(|at| {
         let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
         !letter(at.checked_sub(1).and_then(|before| text.as_bytes().get(before)))

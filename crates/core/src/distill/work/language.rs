@@ -17,7 +17,7 @@ pub(super) enum Language {
 
 impl Language {
     /// By the ending of a name.
-    pub(super) fn of(path: &str) -> Option<Self> {
+    pub(super) fn from_path(path: &str) -> Option<Self> {
         let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
         Some(match ending {
             "rs" => Self::Rust,
@@ -42,8 +42,8 @@ impl Language {
         .into()
     }
 
-    /// What stands between a class and its method.
-    pub(super) fn joint(self) -> &'static str {
+    /// The mark between a class and its method.
+    pub(super) fn path_separator(self) -> &'static str {
         match self {
             Self::Rust | Self::C => "::",
             _ => ".",
@@ -51,7 +51,7 @@ impl Language {
     }
 
     /// The name that a node defines; other nodes define none.
-    pub(super) fn name<'s>(self, node: &Node<'_>, source: &'s str) -> Option<&'s str> {
+    pub(super) fn defined_name<'s>(self, node: &Node<'_>, source: &'s str) -> Option<&'s str> {
         let field = match (self, node.kind()) {
             (Self::Rust, "impl_item") => "type",
             (
@@ -82,10 +82,10 @@ impl Language {
             ) => "name",
             (Self::Script, "variable_declarator") if is_function(node) => "name",
             (Self::C, "struct_specifier" | "enum_specifier") if node.child_by_field_name("body").is_some() => "name",
-            (Self::C, "function_definition") => return declared(node, source),
+            (Self::C, "function_definition") => return declared_name(node, source),
             _ => return None,
         };
-        text(&node.child_by_field_name(field)?, source)
+        node_text(&node.child_by_field_name(field)?, source)
     }
 }
 
@@ -95,7 +95,7 @@ fn is_function(node: &Node<'_>) -> bool {
 }
 
 /// The name within a declarator: behind pointers, before the parameters.
-fn declared<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
+fn declared_name<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
     let mut inner = node.child_by_field_name("declarator")?;
     for _ in 0..16 {
         match inner.child_by_field_name("declarator") {
@@ -103,9 +103,9 @@ fn declared<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
             None => break,
         }
     }
-    text(&inner, source)
+    node_text(&inner, source)
 }
 
-fn text<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
+fn node_text<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
     source.get(node.start_byte()..node.end_byte())
 }

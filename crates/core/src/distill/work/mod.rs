@@ -1,4 +1,4 @@
-//! What structure tells: calls and their outcomes, files, commands, test runs, plans, commits.
+//! Facts by structure alone: calls and their outcomes, files, commands, test runs, plans, commits.
 
 mod call;
 mod changes;
@@ -15,18 +15,18 @@ mod role;
 mod script;
 mod shell;
 mod symbols;
-mod testrun;
+mod test_run;
 mod todos;
 
 use std::collections::BTreeMap;
 
-pub(super) use self::outcome::{error_lines, is_frame, tells_error};
+pub(super) use self::outcome::{error_lines, is_stack_frame, reads_like_error};
 
 use self::call::Call;
-use self::changes::Touch;
+use self::changes::FileTouch;
 use super::{
-    CommandRun, Commit, Drift, Event, FailedApproach, Failing, FileTouched, History, Item, Plan, Quoting, Roots,
-    TestRun, Workspace,
+    CommandRun, Commit, Drift, Event, FailedApproach, FailingCommand, History, Item, Plan, Quoting, Roots, TestRun,
+    TouchedFile, Workspace,
 };
 
 /// The work of a session.
@@ -37,13 +37,13 @@ pub(super) struct Work<'a> {
     roots: Roots,
     /// In order.
     calls: Vec<Call<'a>>,
-    /// What was done to files, in order.
-    touches: Vec<Touch<'a>>,
+    /// Effects on files, in order.
+    touches: Vec<FileTouch<'a>>,
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn of(history: &'a History, workspace: &'a Workspace, quoting: Quoting) -> Self {
-        let roots = Roots::of(history, &workspace.root);
+    pub(super) fn from_history(history: &'a History, workspace: &'a Workspace, quoting: Quoting) -> Self {
+        let roots = Roots::from_history(history, &workspace.root);
         let steps = history.steps.iter().enumerate();
         let calls: Vec<Call<'a>> = steps
             .filter_map(|(index, step)| match &step.event {
@@ -51,7 +51,7 @@ impl<'a> Work<'a> {
                 _ => None,
             })
             .collect();
-        let touches = changes::touches(&calls, &roots);
+        let touches = changes::collect_touches(&calls, &roots);
         Self { history, workspace, quoting, roots, calls, touches }
     }
 
@@ -67,27 +67,27 @@ impl<'a> Work<'a> {
         }
         let mut uses: Vec<(&str, usize)> = uses.into_iter().collect();
         uses.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-        uses.into_iter().map(|(name, _)| self.quoting.line(name, 80)).collect()
+        uses.into_iter().map(|(name, _)| self.quoting.quote_line(name, 80)).collect()
     }
 
     pub(super) fn plan(&self, present_from: usize) -> Plan {
-        plan::plan(self, present_from)
+        plan::build_from(self, present_from)
     }
 
-    pub(super) fn failing(&self, present_from: usize) -> Vec<Failing> {
-        failing::failing(self, present_from)
+    pub(super) fn failing(&self, present_from: usize) -> Vec<FailingCommand> {
+        failing::collect_from(self, present_from)
     }
 
     pub(super) fn failed_approaches(&self) -> Vec<FailedApproach> {
         failing::failed_approaches(self)
     }
 
-    pub(super) fn files(&self) -> Vec<FileTouched> {
-        files::files(self)
+    pub(super) fn files(&self) -> Vec<TouchedFile> {
+        files::collect_from(self)
     }
 
     pub(super) fn todos(&self) -> Vec<Item> {
-        todos::todos(self)
+        todos::collect_from(self)
     }
 
     pub(super) fn last_test_run(&self) -> Option<TestRun> {
@@ -95,14 +95,14 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn commands(&self) -> Vec<CommandRun> {
-        commands::commands(self)
+        commands::collect_from(self)
     }
 
     pub(super) fn commits(&self) -> Vec<Commit> {
-        commits::commits(self)
+        commits::collect_from(self)
     }
 
     pub(super) fn drift(&self) -> Drift {
-        drift::drift(self)
+        drift::collect_from(self)
     }
 }

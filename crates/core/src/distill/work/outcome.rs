@@ -1,9 +1,9 @@
 //! Whether a call failed, and in which lines its output says why.
 
 use super::shell::CommandLine;
-use super::testrun::Report;
+use super::test_run::TestReport;
 use crate::distill::{CallEnd, Quoting};
-use crate::plain::plain;
+use crate::plain::strip_hidden;
 use crate::transcript::{Action, Status};
 
 /// How many bytes of an output's ends are looked at.
@@ -18,11 +18,11 @@ pub(super) fn has_failed(
     action: &Action,
     line: Option<&CommandLine<'_>>,
     end: &CallEnd,
-    report: Option<&Report>,
+    report: Option<&TestReport>,
     is_check: bool,
 ) -> bool {
     let Action::Run { command, .. } = action else { return end.status != Status::Done };
-    let code = end.exit_code.or_else(|| told_exit_code(&end.text));
+    let code = end.exit_code.or_else(|| exit_code_in_text(&end.text));
     match code {
         Some(0) => {}
         Some(1) if line.is_some_and(|line| says_no_with_one(line, &end.text)) => return false,
@@ -34,31 +34,32 @@ pub(super) fn has_failed(
     if let Some(report) = report {
         return report.failed > 0;
     }
-    (code.is_none() || command.contains('|')) && (ends_in_crash(&end.text) || is_check && tells_errors(&end.text))
+    (code.is_none() || command.contains('|')) && (ends_in_crash(&end.text) || is_check && has_error_marks(&end.text))
 }
 
-/// What compilers and builds mark errors with.
-const ERRORS: &[&str] = &["error TS", "): error ", "error[E", ": error:", "BUILD FAILED", "npm error", "Build failed"];
+/// Marks of errors in the output of compilers and builds.
+const ERROR_MARKS: &[&str] =
+    &["error TS", "): error ", "error[E", ": error:", "BUILD FAILED", "npm error", "Build failed"];
 
 /// Whether the end of a check's output has such lines.
-fn tells_errors(text: &str) -> bool {
-    tail(text, CRASH_BYTES).lines().any(|line| ERRORS.iter().any(|mark| line.contains(mark)))
+fn has_error_marks(text: &str) -> bool {
+    text_tail(text, CRASH_BYTES).lines().any(|line| ERROR_MARKS.iter().any(|mark| line.contains(mark)))
 }
 
-/// What an exit code is told with.
-const CODES: [&str; 5] =
+/// Words before an exit code.
+const EXIT_CODE_WORDS: [&str; 5] =
     ["exit code", "exited with code", "process exited with code", "exit status", "command exited with code"];
 
 /// The exit code, where an agent tells it in words only: in the first line or the last.
-pub(super) fn told_exit_code(text: &str) -> Option<i32> {
+pub(super) fn exit_code_in_text(text: &str) -> Option<i32> {
     let first = text.lines().next().unwrap_or_default();
-    let last = tail(text, 200).trim_end_matches('\n').lines().next_back().unwrap_or_default();
-    code_in(first).or_else(|| code_in(last))
+    let last = text_tail(text, 200).trim_end_matches('\n').lines().next_back().unwrap_or_default();
+    exit_code_in_line(first).or_else(|| exit_code_in_line(last))
 }
 
-fn code_in(line: &str) -> Option<i32> {
+fn exit_code_in_line(line: &str) -> Option<i32> {
     let line = line.trim_start().trim_start_matches(['<', '>', '[', ']', '(', ')']);
-    let rest = CODES.iter().find_map(|start| {
+    let rest = EXIT_CODE_WORDS.iter().find_map(|start| {
         let (head, rest) = line.split_at_checked(start.len())?;
         head.eq_ignore_ascii_case(start).then_some(rest)
     })?;
@@ -66,7 +67,7 @@ fn code_in(line: &str) -> Option<i32> {
 }
 
 /// So many bytes at the end of a text.
-fn tail(text: &str, bytes: usize) -> &str {
+fn text_tail(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
@@ -81,8 +82,8 @@ fn says_no_with_one(line: &CommandLine<'_>, output: &str) -> bool {
     }
 }
 
-/// What the last lines of a crash begin with.
-const CRASHES: [&str; 7] = [
+/// Beginnings of the last lines of a crash.
+const CRASH_STARTS: [&str; 7] = [
     "error: ",
     "Traceback (most recent call last)",
     "error: could not compile",
@@ -94,43 +95,43 @@ const CRASHES: [&str; 7] = [
 
 /// Whether the last lines of an output are the end of a crash.
 fn ends_in_crash(text: &str) -> bool {
-    let mut lines = tail(text, CRASH_BYTES).lines().map(str::trim);
-    lines.any(|line| CRASHES.iter().any(|start| line.starts_with(start)) || line.ends_with("command not found"))
+    let mut lines = text_tail(text, CRASH_BYTES).lines().map(str::trim);
+    lines.any(|line| CRASH_STARTS.iter().any(|start| line.starts_with(start)) || line.ends_with("command not found"))
 }
 
 /// The lines of an output that tell the error, as they stand and in their order; the last line where none tells more.
 pub(in crate::distill) fn error_lines(text: &str, most: usize, quoting: Quoting) -> Vec<String> {
-    let text = ends(text);
-    let text = plain(&text);
+    let text = join_ends(text);
+    let text = strip_hidden(&text);
     let masked = quoting.mask(&text);
     let lines: Vec<&str> = masked.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut ranked: Vec<(u32, usize)> =
-        lines.iter().enumerate().map(|(at, line)| (weight(line), at)).filter(|(weight, _)| *weight > 0).collect();
-    // What a trace ends with is its cause, so the last of equals comes first.
+        lines.iter().enumerate().map(|(at, line)| (error_weight(line), at)).filter(|(weight, _)| *weight > 0).collect();
+    // The end of a trace is its cause, so the last of equals comes first.
     ranked.sort_by_key(|(weight, at)| std::cmp::Reverse((*weight, *at)));
     let mut places: Vec<usize> = ranked.into_iter().take(most).map(|(_, at)| at).collect();
     places.sort_unstable();
-    let said = |line: &&&str| line.chars().any(char::is_alphabetic) && code_in(line).is_none();
+    let said = |line: &&&str| line.chars().any(char::is_alphabetic) && exit_code_in_line(line).is_none();
     if places.is_empty() {
-        return lines.iter().rev().find(said).map(|line| clip(line)).into_iter().collect();
+        return lines.iter().rev().find(said).map(|line| clip_line(line)).into_iter().collect();
     }
-    let mut found: Vec<String> = places.into_iter().map(|at| clip(lines[at])).collect();
+    let mut found: Vec<String> = places.into_iter().map(|at| clip_line(lines[at])).collect();
     found.dedup();
     found
 }
 
-fn ends(text: &str) -> String {
+fn join_ends(text: &str) -> String {
     if text.len() <= END_BYTES * 2 {
         return text.to_owned();
     }
-    let (head, tail) = (&text[..text.floor_char_boundary(END_BYTES)], tail(text, END_BYTES));
+    let (head, tail) = (&text[..text.floor_char_boundary(END_BYTES)], text_tail(text, END_BYTES));
     // A line that is cut in two may hold a part of a secret, which is not known for one.
     let head = head.rfind('\n').map_or(head, |end| &head[..end]);
     let tail = tail.find('\n').map_or(tail, |end| &tail[end + 1..]);
     format!("{head}\n{tail}")
 }
 
-fn clip(line: &str) -> String {
+fn clip_line(line: &str) -> String {
     match line.char_indices().nth(LINE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
@@ -138,7 +139,7 @@ fn clip(line: &str) -> String {
 }
 
 /// Words that tell a cause, which rank behind what is marked as an error.
-const CAUSES: &[&str] = &[
+const CAUSE_WORDS: &[&str] = &[
     "assertion",
     "cannot find",
     "can't find",
@@ -165,8 +166,8 @@ const CAUSES: &[&str] = &[
     "invalid",
 ];
 
-/// What follows from an error that is told elsewhere.
-const FOLLOWS: &[&str] = &[
+/// Words of lines that only follow from an error in another line.
+const CONSEQUENCE_WORDS: &[&str] = &[
     "could not compile",
     "test failed",
     "aborting due to",
@@ -183,11 +184,11 @@ const FOLLOWS: &[&str] = &[
 ];
 
 /// How well a line says why something failed.
-fn weight(line: &str) -> u32 {
+fn error_weight(line: &str) -> u32 {
     let lower = line.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
-    if has(FOLLOWS) || is_frame(&lower) {
+    if has(CONSEQUENCE_WORDS) || is_stack_frame(&lower) {
         0
     } else if is_exception(line) || starts(&["e   "]) && has(&["error", "assert"]) {
         5
@@ -195,7 +196,7 @@ fn weight(line: &str) -> u32 {
         || has(&[" panicked at", ": error:", ": error ts", "error: "])
     {
         4
-    } else if has(CAUSES) || starts(&["failed ", "failed:", "--- fail"]) {
+    } else if has(CAUSE_WORDS) || starts(&["failed ", "failed:", "--- fail"]) {
         3
     } else if has(&["error", "exception", "failure", "failed", "cannot", "unable", "denied", "refused", "mismatch"]) {
         2
@@ -205,12 +206,12 @@ fn weight(line: &str) -> u32 {
 }
 
 /// Whether a sentence reads like a program's error, which people paste.
-pub(in crate::distill) fn tells_error(sentence: &str) -> bool {
-    weight(sentence) > 2
+pub(in crate::distill) fn reads_like_error(sentence: &str) -> bool {
+    error_weight(sentence) > 2
 }
 
 /// A line of a stack trace names a place, not a cause.
-pub(in crate::distill) fn is_frame(lower: &str) -> bool {
+pub(in crate::distill) fn is_stack_frame(lower: &str) -> bool {
     ["at ", "file \"", "--> ", "from /"].iter().any(|start| lower.starts_with(start))
 }
 
@@ -238,7 +239,7 @@ mod tests {
             ("exit code\n5", None),
             ("no exit code 6", None),
         ] {
-            assert_eq!(told_exit_code(text), code, "{text:?}");
+            assert_eq!(exit_code_in_text(text), code, "{text:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::transcript::{Action, PlanStep, StepChange, StepState};
 const STEP_CHARS: usize = 300;
 
 /// A step of the plan in force.
-struct Planned {
+struct TrackedStep {
     state: StepState,
     /// Its words, with the calls that made it what it is.
     item: Item,
@@ -18,14 +18,14 @@ struct Planned {
 }
 
 /// The plan that stands after all calls. One that was over before the present work began is history.
-pub(super) fn plan(work: &Work<'_>, present_from: usize) -> Plan {
+pub(super) fn build_from(work: &Work<'_>, present_from: usize) -> Plan {
     let (before, since) = work.calls.split_at(work.calls.partition_point(|call| call.step < present_from));
     let mut steps = Vec::new();
-    replay(&mut steps, before, work.quoting);
-    if steps.iter().all(|step: &Planned| step.state == StepState::Done) {
+    replay_calls(&mut steps, before, work.quoting);
+    if steps.iter().all(|step: &TrackedStep| step.state == StepState::Done) {
         steps.clear();
     }
-    replay(&mut steps, since, work.quoting);
+    replay_calls(&mut steps, since, work.quoting);
     let mut plan = Plan::default();
     for step in steps {
         let list = match step.state {
@@ -38,29 +38,29 @@ pub(super) fn plan(work: &Work<'_>, present_from: usize) -> Plan {
     plan
 }
 
-fn replay(plan: &mut Vec<Planned>, calls: &[Call<'_>], quoting: Quoting) {
+fn replay_calls(plan: &mut Vec<TrackedStep>, calls: &[Call<'_>], quoting: Quoting) {
     for call in calls {
         match call.action {
             Action::Plan(steps) if !steps.is_empty() && !call.failed => {
-                *plan = steps.iter().map(|step| Planned::written(step, call, quoting)).collect();
+                *plan = steps.iter().map(|step| TrackedStep::from_plan_step(step, call, quoting)).collect();
             }
             // Whether a step was changed is known only when the call has come back.
-            Action::Step(change) if call.succeeded() => apply(plan, change, call, quoting),
+            Action::Step(change) if call.succeeded() => apply_change(plan, change, call, quoting),
             _ => {}
         }
     }
 }
 
-fn apply(plan: &mut Vec<Planned>, change: &StepChange, call: &Call<'_>, quoting: Quoting) {
+fn apply_change(plan: &mut Vec<TrackedStep>, change: &StepChange, call: &Call<'_>, quoting: Quoting) {
     match change {
-        StepChange::Add { id, text } => plan.push(Planned::added(id.clone(), text, call, quoting)),
+        StepChange::Add { id, text } => plan.push(TrackedStep::from_added_step(id.clone(), text, call, quoting)),
         StepChange::Update { id, text, state } => {
-            if let Some(index) = place(plan, id) {
-                plan[index].update(text.as_deref(), *state, call, quoting);
+            if let Some(index) = find_step(plan, id) {
+                plan[index].update_step(text.as_deref(), *state, call, quoting);
             }
         }
         StepChange::Drop { id } => {
-            if let Some(index) = place(plan, id) {
+            if let Some(index) = find_step(plan, id) {
                 plan.remove(index);
             }
         }
@@ -68,22 +68,22 @@ fn apply(plan: &mut Vec<Planned>, change: &StepChange, call: &Call<'_>, quoting:
 }
 
 /// The newest step of a name: a list that was finished may be begun anew with the same ones.
-fn place(plan: &[Planned], id: &str) -> Option<usize> {
+fn find_step(plan: &[TrackedStep], id: &str) -> Option<usize> {
     plan.iter().rposition(|step| step.id.as_deref() == Some(id))
 }
 
-impl Planned {
-    fn written(step: &PlanStep, call: &Call<'_>, quoting: Quoting) -> Self {
-        Self { state: step.state, item: item(&step.text, call, quoting), id: None }
+impl TrackedStep {
+    fn from_plan_step(step: &PlanStep, call: &Call<'_>, quoting: Quoting) -> Self {
+        Self { state: step.state, item: quote_step(&step.text, call, quoting), id: None }
     }
 
-    fn added(id: Option<String>, text: &str, call: &Call<'_>, quoting: Quoting) -> Self {
-        Self { state: StepState::Pending, item: item(text, call, quoting), id }
+    fn from_added_step(id: Option<String>, text: &str, call: &Call<'_>, quoting: Quoting) -> Self {
+        Self { state: StepState::Pending, item: quote_step(text, call, quoting), id }
     }
 
-    fn update(&mut self, text: Option<&str>, state: Option<StepState>, call: &Call<'_>, quoting: Quoting) {
+    fn update_step(&mut self, text: Option<&str>, state: Option<StepState>, call: &Call<'_>, quoting: Quoting) {
         if let Some(text) = text {
-            self.item.text = quoting.passage(text, STEP_CHARS);
+            self.item.text = quoting.quote_passage(text, STEP_CHARS);
         }
         self.state = state.unwrap_or(self.state);
         self.item.at = call.at;
@@ -91,6 +91,6 @@ impl Planned {
     }
 }
 
-fn item(text: &str, call: &Call<'_>, quoting: Quoting) -> Item {
-    quoting.item(text, STEP_CHARS, Voice::Agent, call.at, call.key)
+fn quote_step(text: &str, call: &Call<'_>, quoting: Quoting) -> Item {
+    quoting.quote_item(text, STEP_CHARS, Voice::Agent, call.at, call.key)
 }

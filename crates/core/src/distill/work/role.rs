@@ -1,7 +1,7 @@
-//! What a call is for: to look, to change, to check, or to do something.
+//! The purpose of a call: to look, to change, to check, or to do something.
 
 use super::shell::{Command, CommandLine};
-use super::testrun;
+use super::test_run;
 use crate::transcript::Action;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum CheckKind {
     Lint,
 }
 
-/// What a call is for; where it runs commands, by the line that it runs.
+/// The purpose of a call; where it runs commands, by the line that it runs.
 pub(super) fn of_action(action: &Action, line: Option<&CommandLine<'_>>) -> Role {
     match action {
         Action::Read { .. }
@@ -34,11 +34,11 @@ pub(super) fn of_action(action: &Action, line: Option<&CommandLine<'_>>) -> Role
         Action::Fetch { .. } | Action::Delegate { .. } | Action::Ask(_) | Action::Propose { .. } | Action::Other => {
             Role::Do
         }
-        Action::Run { .. } => line.map_or(Role::Do, of_line),
+        Action::Run { .. } => line.map_or(Role::Do, of_command_line),
     }
 }
 
-fn of_line(line: &CommandLine<'_>) -> Role {
+fn of_command_line(line: &CommandLine<'_>) -> Role {
     let mut looks = None;
     for command in line.commands() {
         if is_check(command) {
@@ -70,42 +70,42 @@ fn is_look(command: &Command<'_>) -> bool {
 }
 
 fn is_check(command: &Command<'_>) -> bool {
-    testrun::runs_tests(command) || builds(command) || lints(command)
+    test_run::runs_tests(command) || is_build(command) || is_lint(command)
 }
 
 /// Which kind of check a command is.
 pub(super) fn check_kind(line: &CommandLine<'_>) -> CheckKind {
-    if testrun::is_run(line) {
+    if test_run::has_test_command(line) {
         CheckKind::Test
-    } else if line.commands().any(|command| lints(command)) {
+    } else if line.commands().any(|command| is_lint(command)) {
         CheckKind::Lint
     } else {
         CheckKind::Build
     }
 }
 
-fn builds(command: &Command<'_>) -> bool {
+fn is_build(command: &Command<'_>) -> bool {
     let mut words = command.arguments();
     match command.name() {
-        "cargo" => command.has(&["build", "check", "b", "c", "doc"]),
-        "go" => command.has(&["build", "vet", "install"]),
+        "cargo" => command.has_argument(&["build", "check", "b", "c", "doc"]),
+        "go" => command.has_argument(&["build", "vet", "install"]),
         "npm" | "pnpm" | "yarn" | "bun" => {
             words.any(|word| word.contains("build") || word.contains("typecheck") || word.contains("type-check"))
         }
         "tsc" | "make" | "ninja" | "gcc" | "g++" | "clang" | "javac" | "rustc" | "swiftc" | "webpack" | "vite"
         | "next" | "mvn" | "gradle" | "gradlew" | "mvnw" | "bazel" | "dotnet" | "xcodebuild" => true,
-        "cmake" => command.has(&["--build"]),
-        "docker" => command.has(&["build"]),
+        "cmake" => command.has_argument(&["--build"]),
+        "docker" => command.has_argument(&["build"]),
         "npx" => words.next().is_some_and(|tool| matches!(tool, "tsc" | "webpack" | "vite")),
         _ => false,
     }
 }
 
-fn lints(command: &Command<'_>) -> bool {
+fn is_lint(command: &Command<'_>) -> bool {
     match command.name() {
         "eslint" | "ruff" | "mypy" | "flake8" | "pylint" | "pyright" | "prettier" | "biome" | "golangci-lint"
         | "rubocop" | "shellcheck" | "black" | "clippy" => true,
-        "cargo" => command.has(&["clippy", "fmt"]),
+        "cargo" => command.has_argument(&["clippy", "fmt"]),
         "npm" | "pnpm" | "yarn" | "npx" | "bun" => {
             command.arguments().any(|word| word.contains("lint") || word == "prettier")
         }
@@ -114,7 +114,7 @@ fn lints(command: &Command<'_>) -> bool {
 }
 
 /// The program of a check with its subcommand, and what it was run on.
-pub(super) fn family(line: &CommandLine<'_>) -> (String, Vec<String>) {
+pub(super) fn check_family(line: &CommandLine<'_>) -> (String, Vec<String>) {
     let check = line.commands().find(|command| is_check(command)).or_else(|| line.commands().next());
     let Some(check) = check else { return Default::default() };
     let mut targets = check.arguments().filter(|word| !word.starts_with('-') && !word.contains('>'));

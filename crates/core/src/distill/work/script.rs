@@ -1,13 +1,13 @@
 //! Which files a script writes that a command hands to an interpreter, where that is in plain sight.
 
-use super::effects::{has_ending, is_plain};
+use super::effects::{has_ending, is_plain_path};
 
-/// What names a file by its first argument.
-const NAMES: &[&str] = &["Path(", "open("];
-/// What writes the file that its first argument names.
-const WRITES_NAMED: &[&str] = &["writeFileSync(", "writeFile(", "File.write("];
-/// What writes a file that has a name in the script.
-const WRITES: &[&str] = &[".write_text(", ".write("];
+/// Calls that name a file by their first argument.
+const PATH_CALLS: &[&str] = &["Path(", "open("];
+/// Calls that write the file which their first argument names.
+const WRITE_CALLS: &[&str] = &["writeFileSync(", "writeFile(", "File.write("];
+/// Methods that write a file which has a name in the script.
+const WRITE_METHODS: &[&str] = &[".write_text(", ".write("];
 
 pub(super) fn is_interpreter(program: &str) -> bool {
     program.starts_with("python") || matches!(program, "node" | "ruby" | "deno" | "bun")
@@ -15,8 +15,8 @@ pub(super) fn is_interpreter(program: &str) -> bool {
 
 /// The files that a script names where it writes them, or gives a name by which it writes them.
 pub(super) fn written_files(script: &str) -> Vec<&str> {
-    let by_call = WRITES_NAMED.iter().flat_map(|call| first_arguments(script, call)).map(|(_, path)| path);
-    let named = NAMES.iter().flat_map(|call| first_arguments(script, call));
+    let by_call = WRITE_CALLS.iter().flat_map(|call| first_arguments(script, call)).map(|(_, path)| path);
+    let named = PATH_CALLS.iter().flat_map(|call| first_arguments(script, call));
     let by_name = named.filter(|(at, path)| is_written(script, *at, path)).map(|(_, path)| path);
     let mut written: Vec<&str> = by_call.chain(by_name).collect();
     written.sort_unstable();
@@ -33,19 +33,19 @@ fn is_written(script: &str, at: usize, path: &str) -> bool {
         mode.len() < behind.len() && mode.starts_with(['\'', '"']) && mode[1..].starts_with(['w', 'a', 'x']);
     let line = script[..at].rsplit('\n').next().unwrap_or_default();
     let name = line.split_once('=').map(|(name, _)| name.trim()).filter(|name| !name.is_empty());
-    let is_by_name = |name: &str| WRITES.iter().any(|write| script.contains(&format!("{name}{write}")));
+    let is_by_name = |name: &str| WRITE_METHODS.iter().any(|write| script.contains(&format!("{name}{write}")));
     is_opened || behind.starts_with(").write_text(") || name.is_some_and(is_by_name)
 }
 
 /// The literal paths that calls have as their first argument, each with where its call stands.
 fn first_arguments<'s>(script: &'s str, call: &'static str) -> impl Iterator<Item = (usize, &'s str)> {
     let calls = script.match_indices(call);
-    let named = calls.filter_map(|(at, call)| Some((at, literal(&script[at + call.len()..])?)));
-    named.filter(|(_, path)| has_ending(path) && is_plain(path))
+    let named = calls.filter_map(|(at, call)| Some((at, leading_literal(&script[at + call.len()..])?)));
+    named.filter(|(_, path)| has_ending(path) && is_plain_path(path))
 }
 
 /// A string between quotes at the beginning of a text.
-fn literal(text: &str) -> Option<&str> {
+fn leading_literal(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
     let inner = &text[1..];
     inner.find(quote).map(|end| &inner[..end]).filter(|literal| literal.len() < 256)

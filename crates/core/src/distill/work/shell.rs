@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// No more of a command is read.
 const READ_BYTES: usize = 8 * 1024;
 
-/// What a shell is given to run, split into simple commands.
+/// The input of a shell, split into simple commands.
 pub(super) struct CommandLine<'a> {
     commands: Vec<Command<'a>>,
 }
@@ -20,11 +20,11 @@ pub(super) struct Command<'a> {
 
 impl<'a> CommandLine<'a> {
     pub(super) fn parse(command: &'a str) -> Self {
-        let bounded = unwrapped(&command[..command.floor_char_boundary(READ_BYTES)]);
+        let bounded = unwrap_shell(&command[..command.floor_char_boundary(READ_BYTES)]);
         let mut commands = Vec::new();
         let mut lines = bounded.lines();
         while let Some(line) = lines.next() {
-            split(line, &mut commands);
+            split_commands(line, &mut commands);
             // Behind the program that applies it stands a patch.
             if commands.first().is_some_and(|command| matches!(command.name(), "apply_patch" | "applypatch")) {
                 break;
@@ -41,22 +41,22 @@ impl<'a> CommandLine<'a> {
         self.commands.iter()
     }
 
-    /// What is done, the same for a command that is run again: without changes of folder, settings, redirections, and
+    /// A text that is the same for a command that is run again: without changes of folder, settings, redirections, and
     /// what only shortens the output. For comparing, not for showing.
-    pub(super) fn essence(&self) -> String {
+    pub(super) fn comparison_key(&self) -> String {
         let pipes: Vec<&[Command<'_>]> = self.commands.chunk_by(|command, _| command.is_piped).collect();
-        let done = pipes.iter().filter(|pipe| !pipe[0].is_setting());
-        let essence: Vec<String> = done.map(|pipe| pipe_essence(pipe)).filter(|text| !text.is_empty()).collect();
+        let done = pipes.iter().filter(|pipe| !pipe[0].is_setup());
+        let essence: Vec<String> = done.map(|pipe| pipe_key(pipe)).filter(|text| !text.is_empty()).collect();
         if essence.is_empty() {
-            pipes.iter().map(|pipe| pipe_essence(pipe)).collect::<Vec<_>>().join(" && ")
+            pipes.iter().map(|pipe| pipe_key(pipe)).collect::<Vec<_>>().join(" && ")
         } else {
             essence.join(" && ")
         }
     }
 }
 
-/// What a shell within a command is given: `nix develop -c bash -lc 'cargo test'` runs the tests.
-fn unwrapped(command: &str) -> &str {
+/// The input of a shell within a command: `nix develop -c bash -lc 'cargo test'` runs the tests.
+fn unwrap_shell(command: &str) -> &str {
     let trimmed = command.trim_end();
     for shell in ["bash -lc ", "bash -c ", "sh -c ", "zsh -lc ", "zsh -c "] {
         let Some(at) = command.find(shell) else { continue };
@@ -71,7 +71,7 @@ fn unwrapped(command: &str) -> &str {
     command
 }
 
-fn pipe_essence(pipe: &[Command<'_>]) -> String {
+fn pipe_key(pipe: &[Command<'_>]) -> String {
     let n_telling = pipe.len() - pipe[1..].iter().rev().take_while(|command| command.only_shortens()).count();
     let told = pipe[..n_telling].iter().map(|command| {
         let words = command.words.iter().filter(|word| !is_redirection(word)).map(AsRef::as_ref);
@@ -83,7 +83,7 @@ fn pipe_essence(pipe: &[Command<'_>]) -> String {
 impl<'a> Command<'a> {
     fn new(text: &'a str, is_piped: bool) -> Option<Self> {
         let mut words = split_words(text);
-        let n_setup = words.iter().take_while(|word| is_variable(word) || is_starter(word)).count();
+        let n_setup = words.iter().take_while(|word| is_variable(word) || is_wrapper(word)).count();
         if n_setup < words.len() {
             words.drain(..n_setup);
         }
@@ -105,11 +105,11 @@ impl<'a> Command<'a> {
     }
 
     /// Whether one of the arguments is one of these.
-    pub(super) fn has(&self, wanted: &[&str]) -> bool {
+    pub(super) fn has_argument(&self, wanted: &[&str]) -> bool {
         self.arguments().any(|word| wanted.contains(&word))
     }
 
-    fn is_setting(&self) -> bool {
+    fn is_setup(&self) -> bool {
         matches!(self.program(), "cd" | "export" | "set" | "source" | "." | "pushd" | "popd" | "clear" | "sleep")
     }
 
@@ -128,7 +128,7 @@ fn is_variable(word: &str) -> bool {
 }
 
 /// Programs that only start another one.
-fn is_starter(word: &str) -> bool {
+fn is_wrapper(word: &str) -> bool {
     matches!(word, "sudo" | "env" | "time" | "nice" | "command" | "exec")
 }
 
@@ -145,7 +145,7 @@ fn here_document_mark(line: &str) -> Option<&str> {
 }
 
 /// Splits a line outside of quotes at `;`, `&&`, `||` and `|`.
-fn split<'a>(line: &'a str, commands: &mut Vec<Command<'a>>) {
+fn split_commands<'a>(line: &'a str, commands: &mut Vec<Command<'a>>) {
     let bytes = line.as_bytes();
     let (mut start, mut at) = (0, 0);
     while at < bytes.len() {
@@ -238,7 +238,7 @@ mod tests {
             ("bash -c \"make a\" | tail", "bash -c make a"),
             ("a || b && tail", "a && b && tail"),
         ] {
-            assert_eq!(CommandLine::parse(line).essence(), essence, "{line}");
+            assert_eq!(CommandLine::parse(line).comparison_key(), essence, "{line}");
         }
     }
 }

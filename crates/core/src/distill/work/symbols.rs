@@ -7,22 +7,22 @@ use std::collections::BTreeMap;
 use tree_sitter::{Node, Parser};
 
 use super::Work;
-use super::changes::What;
+use super::changes::FileEffect;
 use super::language::Language;
 use crate::plain::one_line;
 
 /// Files that are parsed, their largest size, and the bytes that are parsed in all.
-const FILES: usize = 30;
-const LARGE: usize = 512 * 1024;
-const BUDGET: usize = 2 * 1024 * 1024;
+const MAX_FILES: usize = 30;
+const MAX_FILE_BYTES: usize = 512 * 1024;
+const MAX_TOTAL_BYTES: usize = 2 * 1024 * 1024;
 /// Changes that are looked for in one file, and names that are told of it.
-const PLACES: usize = 64;
-const NAMES: usize = 12;
+const MAX_HUNKS: usize = 64;
+const MAX_NAMES: usize = 12;
 
 /// Finds what was changed in files.
 pub(super) struct Symbols<'t, 'a> {
     work: &'t Work<'a>,
-    touches: BTreeMap<&'t str, Vec<&'t What<'a>>>,
+    touches: BTreeMap<&'t str, Vec<&'t FileEffect<'a>>>,
     parser: Parser,
     files: usize,
     budget: usize,
@@ -36,54 +36,54 @@ struct Definition {
 }
 
 impl<'t, 'a> Symbols<'t, 'a> {
-    pub(super) fn of(work: &'t Work<'a>) -> Self {
-        let mut by_path: BTreeMap<&str, Vec<&What<'a>>> = BTreeMap::new();
+    pub(super) fn new(work: &'t Work<'a>) -> Self {
+        let mut by_path: BTreeMap<&str, Vec<&FileEffect<'a>>> = BTreeMap::new();
         for touch in &work.touches {
-            by_path.entry(&touch.path).or_default().push(&touch.what);
+            by_path.entry(&touch.path).or_default().push(&touch.effect);
         }
-        Self { work, touches: by_path, parser: Parser::new(), files: FILES, budget: BUDGET }
+        Self { work, touches: by_path, parser: Parser::new(), files: MAX_FILES, budget: MAX_TOTAL_BYTES }
     }
 
-    /// What was changed in a file. To be asked for the newest files first.
-    pub(super) fn touched(&mut self, path: &str) -> Vec<String> {
-        let Some(language) = Language::of(path) else { return Vec::new() };
+    /// The definitions that were changed in a file. To be asked for the newest files first.
+    pub(super) fn find_touched(&mut self, path: &str) -> Vec<String> {
+        let Some(language) = Language::from_path(path) else { return Vec::new() };
         let touches = self.touches.remove(path).unwrap_or_default();
         if self.files == 0 || touches.is_empty() {
             return Vec::new();
         }
         self.files -= 1;
         let written = touches.iter().rev().find_map(|what| match what {
-            What::Whole(text) | What::Add(text) => Some(*text),
+            FileEffect::Whole(text) | FileEffect::Add(text) => Some(*text),
             _ => None,
         });
         let hunks: Vec<&str> = touches.iter().flat_map(|what| new_sides(what)).collect();
-        let hunks = &hunks[hunks.len().saturating_sub(PLACES)..];
-        let now = self.work.workspace.files.iter().find(|file| self.work.roots.relative(&file.path) == path);
+        let hunks = &hunks[hunks.len().saturating_sub(MAX_HUNKS)..];
+        let now = self.work.workspace.files.iter().find(|file| self.work.roots.relative_path(&file.path) == path);
         let source = now.and_then(|file| file.text.as_deref()).or(written);
         let mut names = Vec::new();
         match source {
             Some(source) => {
-                let definitions = self.definitions(language, source);
+                let definitions = self.parse_definitions(language, source);
                 if written.is_some() {
-                    innermost(&definitions, 0, source.len(), &mut names);
+                    add_innermost(&definitions, 0, source.len(), &mut names);
                 }
-                for (start, end) in hunks.iter().filter_map(|hunk| place(source, hunk)) {
-                    innermost(&definitions, start, end, &mut names);
+                for (start, end) in hunks.iter().filter_map(|hunk| find_hunk(source, hunk)) {
+                    add_innermost(&definitions, start, end, &mut names);
                 }
             }
             None => {
                 for hunk in hunks {
-                    let definitions = self.definitions(language, hunk);
-                    innermost(&definitions, 0, hunk.len(), &mut names);
+                    let definitions = self.parse_definitions(language, hunk);
+                    add_innermost(&definitions, 0, hunk.len(), &mut names);
                 }
             }
         }
-        names.truncate(NAMES);
+        names.truncate(MAX_NAMES);
         names
     }
 
-    fn definitions(&mut self, language: Language, source: &str) -> Vec<Definition> {
-        if source.len() > LARGE || source.len() > self.budget {
+    fn parse_definitions(&mut self, language: Language, source: &str) -> Vec<Definition> {
+        if source.len() > MAX_FILE_BYTES || source.len() > self.budget {
             return Vec::new();
         }
         self.budget -= source.len();
@@ -91,19 +91,19 @@ impl<'t, 'a> Symbols<'t, 'a> {
             return Vec::new();
         }
         let tree = self.parser.parse(source, None);
-        tree.map(|tree| collect(language, tree.root_node(), source)).unwrap_or_default()
+        tree.map(|tree| collect_definitions(language, tree.root_node(), source)).unwrap_or_default()
     }
 }
 
-fn new_sides<'a>(what: &What<'a>) -> Vec<&'a str> {
+fn new_sides<'a>(what: &FileEffect<'a>) -> Vec<&'a str> {
     match what {
-        What::Hunks(hunks) => hunks.iter().map(|hunk| hunk.new.as_str()).collect(),
+        FileEffect::Hunks(hunks) => hunks.iter().map(|hunk| hunk.new.as_str()).collect(),
         _ => Vec::new(),
     }
 }
 
 /// Where a changed text is now; where it was changed again, its longest line.
-fn place(source: &str, new: &str) -> Option<(usize, usize)> {
+fn find_hunk(source: &str, new: &str) -> Option<(usize, usize)> {
     let new = new.trim();
     if new.is_empty() {
         return None;
@@ -116,17 +116,18 @@ fn place(source: &str, new: &str) -> Option<(usize, usize)> {
 }
 
 /// All definitions, without recursion: sources may be nested as deep as they like.
-fn collect(language: Language, root: Node<'_>, source: &str) -> Vec<Definition> {
+fn collect_definitions(language: Language, root: Node<'_>, source: &str) -> Vec<Definition> {
     let mut found = Vec::new();
     let mut cursor = root.walk();
     let mut within: Vec<(usize, String)> = Vec::new();
     let mut depth = 0;
     loop {
         let node = cursor.node();
-        let name = language.name(&node, source).map(|name| one_line(name, 80)).filter(|name| !name.is_empty());
+        let name = language.defined_name(&node, source).map(|name| one_line(name, 80)).filter(|name| !name.is_empty());
         if let Some(name) = name {
-            let full =
-                within.last().map_or_else(|| name.clone(), |(_, outer)| format!("{outer}{}{name}", language.joint()));
+            let full = within
+                .last()
+                .map_or_else(|| name.clone(), |(_, outer)| format!("{outer}{}{name}", language.path_separator()));
             found.push(Definition { name: full.clone(), start: node.start_byte(), end: node.end_byte() });
             within.push((depth, full));
         }
@@ -150,12 +151,12 @@ fn collect(language: Language, root: Node<'_>, source: &str) -> Vec<Definition> 
 }
 
 /// The definitions at a place that have none within them at the same place.
-fn innermost(definitions: &[Definition], start: usize, end: usize, names: &mut Vec<String>) {
+fn add_innermost(definitions: &[Definition], start: usize, end: usize, names: &mut Vec<String>) {
     let meets = |definition: &&Definition| definition.start < end && definition.end > start;
     for (index, definition) in definitions.iter().enumerate().filter(|(_, definition)| meets(definition)) {
         // Definitions come in the order of their beginnings: what is within follows at once.
         let mut inner = definitions[index + 1..].iter().take_while(|other| other.start < definition.end);
-        if names.len() < NAMES && !inner.any(|other| meets(&other)) && !names.contains(&definition.name) {
+        if names.len() < MAX_NAMES && !inner.any(|other| meets(&other)) && !names.contains(&definition.name) {
             names.push(definition.name.clone());
         }
     }

@@ -3,33 +3,33 @@
 use std::collections::BTreeMap;
 
 use super::Work;
-use super::changes::{Touch, What};
+use super::changes::{FileEffect, FileTouch};
 use crate::distill::{Item, Voice};
 use crate::transcript::EntryKey;
 
-const MARKS: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];
+const TODO_MARKS: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];
 
 /// Added marks, a line each: `src/a.rs: TODO handle the empty list`.
-pub(super) fn todos(work: &Work<'_>) -> Vec<Item> {
+pub(super) fn collect_from(work: &Work<'_>) -> Vec<Item> {
     let mut open: BTreeMap<(String, String), (EntryKey, usize)> = BTreeMap::new();
     for touch in &work.touches {
         let call = &work.calls[touch.call];
-        let gone = removed(touch, &open);
+        let gone = removed_marks(touch, &open);
         for key in gone {
             open.remove(&key);
         }
-        for text in added(touch) {
+        for text in added_marks(touch) {
             open.entry((touch.path.clone(), text)).or_insert((call.key, touch.call));
         }
     }
     let mut found: Vec<(usize, Item)> = Vec::new();
     for ((path, text), (key, index)) in open {
-        let now = work.workspace.files.iter().find(|file| work.roots.relative(&file.path) == path);
+        let now = work.workspace.files.iter().find(|file| work.roots.relative_path(&file.path) == path);
         let is_gone =
             now.is_some_and(|file| !file.exists || file.text.as_ref().is_some_and(|now| !now.contains(&text)));
         if !is_gone {
             let call = &work.calls[index];
-            let text = work.quoting.line(&format!("{path}: {text}"), 240);
+            let text = work.quoting.quote_line(&format!("{path}: {text}"), 240);
             found.push((index, Item { text, voice: Voice::Agent, at: call.at, entries: vec![key] }));
         }
     }
@@ -37,13 +37,13 @@ pub(super) fn todos(work: &Work<'_>) -> Vec<Item> {
     found.into_iter().map(|(_, item)| item).collect()
 }
 
-fn added(touch: &Touch<'_>) -> Vec<String> {
-    match &touch.what {
-        What::Whole(text) | What::Add(text) => marked(text, &touch.path),
-        What::Hunks(hunks) => {
+fn added_marks(touch: &FileTouch<'_>) -> Vec<String> {
+    match &touch.effect {
+        FileEffect::Whole(text) | FileEffect::Add(text) => find_marks(text, &touch.path),
+        FileEffect::Hunks(hunks) => {
             let new = hunks.iter().flat_map(|hunk| {
-                let old = marked(&hunk.old, &touch.path);
-                marked(&hunk.new, &touch.path).into_iter().filter(move |text| !old.contains(text))
+                let old = find_marks(&hunk.old, &touch.path);
+                find_marks(&hunk.new, &touch.path).into_iter().filter(move |text| !old.contains(text))
             });
             new.collect()
         }
@@ -51,11 +51,13 @@ fn added(touch: &Touch<'_>) -> Vec<String> {
     }
 }
 
-fn removed(touch: &Touch<'_>, open: &BTreeMap<(String, String), (EntryKey, usize)>) -> Vec<(String, String)> {
+fn removed_marks(touch: &FileTouch<'_>, open: &BTreeMap<(String, String), (EntryKey, usize)>) -> Vec<(String, String)> {
     let of_file = open.keys().filter(|(path, _)| *path == touch.path);
-    match &touch.what {
-        What::Whole(_) | What::Add(_) | What::Delete | What::MovedAway => of_file.cloned().collect(),
-        What::Hunks(hunks) => {
+    match &touch.effect {
+        FileEffect::Whole(_) | FileEffect::Add(_) | FileEffect::Delete | FileEffect::MovedAway => {
+            of_file.cloned().collect()
+        }
+        FileEffect::Hunks(hunks) => {
             let is_gone = |text: &str| hunks.iter().any(|hunk| hunk.old.contains(text) && !hunk.new.contains(text));
             of_file.filter(|(_, text)| is_gone(text)).cloned().collect()
         }
@@ -69,12 +71,12 @@ const MAX_TEXT_BYTES: usize = 512 * 1024;
 const MAX_LINE_BYTES: usize = 2_000;
 
 /// The marks of a text, each from the mark to the end of its line.
-fn marked(text: &str, path: &str) -> Vec<String> {
+fn find_marks(text: &str, path: &str) -> Vec<String> {
     let bounded = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
     let is_prose = [".md", ".txt", ".rst", ".adoc"].iter().any(|end| path.ends_with(end));
     let mut found: Vec<String> = Vec::new();
     for line in bounded.lines().filter(|line| line.len() <= MAX_LINE_BYTES) {
-        let mark = MARKS.iter().find_map(|mark| mark_in(line, mark, is_prose));
+        let mark = TODO_MARKS.iter().find_map(|mark| mark_in(line, mark, is_prose));
         found.extend(mark.filter(|mark| !found.contains(mark)));
         if found.len() == MAX_MARKS {
             break;

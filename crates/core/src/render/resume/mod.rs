@@ -4,20 +4,20 @@
 //! the disk can be looked up, what was said cannot. The budget is kept by estimate, and what did not fit is named at the end.
 
 pub(super) mod diff;
-mod layers;
+mod earlier_prompts;
+mod embedded;
 mod pack;
-mod said;
-mod taken;
+mod sections;
 
 use thiserror::Error;
 
 use super::Material;
 
-pub use taken::{TakenOver, taken_over};
+pub use embedded::{EmbeddedPrompt, find_embedded_prompt};
 
 #[derive(Debug, Clone, Copy)]
 pub struct ResumeOptions<'a> {
-    /// What people call the agent that will read it, where it is known.
+    /// The display name of the agent that will read it, where it is known.
     pub target_name: Option<&'a str>,
     /// The most tokens.
     pub budget: u64,
@@ -27,18 +27,18 @@ pub struct ResumeOptions<'a> {
 
 /// A resume prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
+pub struct ResumePrompt {
     pub text: String,
     /// Estimated.
     pub tokens: u64,
-    /// What did not fit.
-    pub dropped: Vec<Dropped>,
+    /// The kinds of things that did not fit, with their counts.
+    pub dropped: Vec<DroppedCount>,
 }
 
 /// Something that did not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
-    /// What it is, in the plural: `earlier messages`.
+pub struct DroppedCount {
+    /// The word for it, in the plural: `earlier messages`.
     pub what: &'static str,
     pub n: usize,
 }
@@ -46,12 +46,12 @@ pub struct Dropped {
 /// The budget is too small for any resume prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a resume prompt of this session needs at least {least} tokens")]
-pub struct TooSmall {
+pub struct BudgetTooSmall {
     /// The smallest that works.
     pub least: u64,
 }
 
 /// Renders a session as `RESUME.md`.
-pub fn resume_prompt(material: &Material<'_>, options: &ResumeOptions<'_>) -> Result<Rendered, TooSmall> {
-    pack::pack(material, options)
+pub fn resume_prompt(material: &Material<'_>, options: &ResumeOptions<'_>) -> Result<ResumePrompt, BudgetTooSmall> {
+    pack::fill_budget(material, options)
 }

@@ -11,33 +11,34 @@ fn check_schema(schema: &str, value: &serde_json::Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-fn captured(tale: &Tale) -> SessionJson {
-    session_json(&tale.brief_in(&workspace()), &tale.history, &workspace(), Quoting::Masked)
+fn capture_session(tale: &HistoryBuilder) -> SessionJson {
+    session_json(&tale.brief_in(&make_workspace()), &tale.history, &make_workspace(), Quoting::Masked)
 }
 
 #[test]
 fn a_captured_session_is_read_back_and_makes_a_prompt() {
     const SCHEMA: &str = include_str!("../../../../../docs/schemas/portable-session.schema.json");
-    for tale in [usual(), hostile(40), tale()] {
-        let captured = captured(&tale);
+    for tale in [usual_session(), hostile_session(40), new_history()] {
+        let captured = capture_session(&tale);
         check_schema(SCHEMA, &serde_json::to_value(&captured).unwrap());
         let text = serde_json::to_string_pretty(&captured).unwrap();
         let read: SessionJson = serde_json::from_str(&text).unwrap();
         assert_eq!(read, captured);
         for budget in [900, 5_000, 32_000] {
-            let rendered = resume_prompt(&read.material("Agent One", Quoting::Masked), &options(budget)).unwrap();
+            let rendered =
+                resume_prompt(&read.to_material("Agent One", Quoting::Masked), &resume_options(budget)).unwrap();
             assert!(rendered.tokens <= budget);
-            unbroken(&rendered.text);
+            assert_unbroken(&rendered.text);
         }
     }
-    let text = serde_json::to_string(&captured(&usual())).unwrap();
+    let text = serde_json::to_string(&capture_session(&usual_session())).unwrap();
     assert!(serde_json::from_str::<SessionJson>(&text.replacen("1.0", "2.0", 1)).is_err());
 }
 
 #[test]
 fn a_prompt_of_a_captured_session_says_the_same() {
-    let captured = captured(&usual());
-    let rendered = resume_prompt(&captured.material("Agent One", Quoting::Masked), &options(32_000)).unwrap();
+    let captured = capture_session(&usual_session());
+    let rendered = resume_prompt(&captured.to_material("Agent One", Quoting::Masked), &resume_options(32_000)).unwrap();
     for said in [
         "100 requests a minute",
         "wire it into the router",
@@ -53,9 +54,9 @@ fn a_prompt_of_a_captured_session_says_the_same() {
 #[test]
 fn a_brief_keeps_its_schema() {
     const SCHEMA: &str = include_str!("../../../../../docs/schemas/brief.schema.json");
-    for tale in [usual(), hostile(40), tale()] {
-        let mut value = serde_json::to_value(tale.brief_in(&workspace())).unwrap();
-        // What the command adds.
+    for tale in [usual_session(), hostile_session(40), new_history()] {
+        let mut value = serde_json::to_value(tale.brief_in(&make_workspace())).unwrap();
+        // Added by the command.
         value["schema"] = "carryover.brief/2".into();
         value["unread"] = serde_json::json!({ "count": 0, "records": [] });
         check_schema(SCHEMA, &value);

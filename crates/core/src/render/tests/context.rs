@@ -7,7 +7,7 @@ fn block_of(brief: &Brief) -> String {
 
 #[test]
 fn a_context_block_has_the_headings_that_were_asked_for() {
-    insta::assert_snapshot!(block_of(&usual().brief_in(&workspace())), @r#"
+    insta::assert_snapshot!(block_of(&usual_session().brief_in(&make_workspace())), @r#"
     ## Resumed Session Context
 
     Previous session from Agent One, last active 2026-11-15T10:07:00.000Z. The whole of it: `carryover show 019a8e4c --full`
@@ -60,16 +60,16 @@ fn a_context_block_has_the_headings_that_were_asked_for() {
 #[test]
 fn a_context_block_is_bounded_and_unbroken() {
     for n in [1, 40, 400] {
-        let text = block_of(&hostile(n).brief_in(&workspace()));
+        let text = block_of(&hostile_session(n).brief_in(&make_workspace()));
         assert!(text.chars().count() <= CONTEXT_CHARS);
-        unbroken(&text);
+        assert_unbroken(&text);
     }
 }
 
 #[test]
 fn the_head_of_a_resumed_conversation_quotes_the_request() {
     let options = ConversationOptions { kind: "plan", now: minute(130) };
-    insta::assert_snapshot!(resumed_conversation(&usual().brief(), &options), @r#"
+    insta::assert_snapshot!(resumed_conversation(&usual_session().brief(), &options), @r#"
     [RESUMED CONVERSATION]
     This goes on with a conversation that was held before.
 

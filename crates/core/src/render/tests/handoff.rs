@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_handoff_says_what_the_next_agent_needs() {
-    insta::assert_snapshot!(handoff_of(&usual().brief_in(&workspace()), Protocol::Ask), @r#"
+    insta::assert_snapshot!(handoff_of(&usual_session().brief_in(&make_workspace()), Protocol::Ask), @r#"
     # [CARRYOVER] 2026-11-22T08:40:00.000Z from Agent One
     Session `019a8e4c` in `/home/me/shop`, last active 2026-11-15T10:07:00.000Z.
     ## Resume protocol: ask
@@ -49,7 +49,7 @@ fn a_handoff_says_what_the_next_agent_needs() {
 
 #[test]
 fn a_handoff_of_an_empty_session_has_no_empty_sections() {
-    insta::assert_snapshot!(handoff_of(&tale().brief(), Protocol::Silent), @r#"
+    insta::assert_snapshot!(handoff_of(&new_history().brief(), Protocol::Silent), @r#"
     # [CARRYOVER] 2026-11-22T08:40:00.000Z from Agent One
     Session `019a8e4c` in `/home/me/shop`, begun 2026-11-15T10:00:00.000Z.
     ## Resume protocol: silent
@@ -66,22 +66,22 @@ fn a_handoff_of_an_empty_session_has_no_empty_sections() {
 fn hostile_words_stay_in_their_quoting() {
     for n in [1, 5, 9, 40, 200] {
         for protocol in [Protocol::Ask, Protocol::Brief, Protocol::Silent] {
-            let text = handoff_of(&hostile(n).brief_in(&workspace()), protocol);
-            within_limits(&text);
-            unbroken(&text);
+            let text = handoff_of(&hostile_session(n).brief_in(&make_workspace()), protocol);
+            assert_within_limits(&text);
+            assert_unbroken(&text);
         }
     }
 }
 
 #[test]
 fn a_long_session_is_cut_down_and_keeps_state_task_and_last_words() {
-    let mut tale = usual();
+    let mut tale = usual_session();
     for n in 0..60 {
         tale = tale.user(&format!("Do the part number {n}, which must be done with care {}", "and more ".repeat(40)));
         tale = tale.write(&format!("src/part_{n}.rs"), "x").agent(&"A long report.\n".repeat(80));
     }
-    let text = handoff_of(&tale.brief_in(&workspace()), Protocol::Ask);
-    within_limits(&text);
+    let text = handoff_of(&tale.brief_in(&make_workspace()), Protocol::Ask);
+    assert_within_limits(&text);
     for kept in [
         "## State",
         "Do the part number 59",
@@ -96,7 +96,7 @@ fn a_long_session_is_cut_down_and_keeps_state_task_and_last_words() {
 
 #[test]
 fn a_handoff_asks_the_question_that_it_has_to_ask() {
-    let text = handoff_of(&usual().brief(), Protocol::Ask);
+    let text = handoff_of(&usual_session().brief(), Protocol::Ask);
     assert!(text.contains("\"Do you want to continue from here, or are you starting something different?\""));
     for claim in ["settled", "stands. ", "Do not argue", "already decided"] {
         assert!(!text.contains(claim), "{claim}");
@@ -106,7 +106,7 @@ fn a_handoff_asks_the_question_that_it_has_to_ask() {
 #[test]
 fn many_answers_leave_room_for_a_rule() {
     let long = "It has a great many parts. ".repeat(12);
-    let mut tale = tale().user("begin with a plan of all of it").agent("Yes.");
+    let mut tale = new_history().user("begin with a plan of all of it").agent("Yes.");
     tale = tale.user(&format!("{long}Never write outside of the project. {long}"));
     for n in 0..20 {
         tale = tale.asks(&format!("Question {n}?"), Some("None of the above"));
@@ -118,7 +118,7 @@ fn many_answers_leave_room_for_a_rule() {
 
 #[test]
 fn a_last_message_that_stops_in_a_sentence_is_told_as_such() {
-    let said = |text: &str| handoff_of(&tale().user("publish it").agent(text).brief(), Protocol::Ask);
+    let said = |text: &str| handoff_of(&new_history().user("publish it").agent(text).brief(), Protocol::Ask);
     let open = said("The build fails.\nLet me check whether the changes of the editor");
     assert!(open.contains("ends without a full stop: \"Let me check whether the changes of the editor\"."), "{open}");
     for whole in [

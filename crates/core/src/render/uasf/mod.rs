@@ -5,24 +5,24 @@
 //! the agent spelt it, what came back, images. The kinds are few: a deletion is an edit to nothing, and calls of other tools
 //! are searches with the tool's name.
 
-mod reading;
-mod telling;
+mod reader;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::Json;
 use crate::transcript::{Answer, CallForm, FailureKind, Origin, Status};
 
-pub use reading::{Reading, spelt_action};
-pub use telling::{Meaning, Told, uasf};
+pub use reader::{UasfReader, action_from_call};
+pub use writer::{CallMeaning, UasfItem, write_uasf};
 
 /// The version of the format that is written. Files that name none are of the first.
 pub const UASF_SCHEMA: &str = "carryover.uasf/2";
 
-/// What the name of every version begins with.
-pub const UASF_SCHEMAS: &str = "carryover.uasf/";
+/// The beginning of the name of every version.
+pub const UASF_SCHEMA_PREFIX: &str = "carryover.uasf/";
 
 const VERSION: &str = "2.0";
 
@@ -48,7 +48,7 @@ pub struct Uasf {
     pub events: Vec<UasfEvent>,
 }
 
-/// What is known of the session as a whole; what is not known is empty.
+/// Facts of the session as a whole; what is not known is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UasfSession {
@@ -120,16 +120,16 @@ pub struct UasfEvent {
     /// Who spoke, where the kind does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// What was said where it is more than one text.
+    /// The parts of a message that is more than one text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<UasfPart>,
-    /// What a compaction left in the place of what it took away.
+    /// It is the summary that a compaction left in the place of what it took away.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
     /// The vendor's API holds more of a thought than is shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sealed: bool,
-    /// What became of a prompt that was typed while the agent worked.
+    /// The state of a prompt that was typed while the agent worked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queued: Option<Queued>,
     /// Why a turn could not be finished.
@@ -178,7 +178,7 @@ pub struct UasfCall {
     pub input: Json,
 }
 
-/// What came back from a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UasfOutcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,17 +192,17 @@ pub struct UasfOutcome {
     /// The same; and where it is more than one text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<UasfPart>,
-    /// What the call meant, where that was known only from what came back.
+    /// The meaning of the call, where it was known only from the outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Json>,
-    /// What the user answered to the questions of the call.
+    /// The user's answers to the questions of the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answer>,
 }
 
 impl UasfEvent {
-    /// What came back, where the event's kind has a place for it.
-    fn answer(&self) -> Option<&str> {
+    /// The text that came back, where the event's kind has a field for it.
+    fn answer_text(&self) -> Option<&str> {
         let field = match self.kind.as_str() {
             kind::SHELL_COMMAND => &self.output,
             kind::FILE_READ => &self.content,

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use super::{estimate, estimate_within};
 
 /// How far the estimate may be off, in hundredths of the count, for all but the outermost twentieths of a kind.
-const LOWEST: f64 = -10.0;
-const HIGHEST: f64 = 25.0;
+const LOWEST_ERROR_PERCENT: f64 = -10.0;
+const HIGHEST_ERROR_PERCENT: f64 = 25.0;
 
 /// How many pieces of a kind are made, and how many bytes each has at least.
-const PIECES: u64 = 24;
-const PIECE: usize = 5_000;
+const PIECES_PER_KIND: u64 = 24;
+const PIECE_BYTES: usize = 5_000;
 
 /// One kind of text and its pieces.
 struct Kind {
@@ -22,7 +22,7 @@ struct Kind {
 
 #[test]
 fn estimates_are_near_the_count_for_every_kind_of_text() {
-    let missed: Vec<String> = kinds().iter().filter_map(describe_miss).collect();
+    let missed: Vec<String> = all_kinds().iter().filter_map(describe_miss).collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
@@ -61,13 +61,14 @@ proptest! {
     }
 }
 
-/// What is wrong with a kind, where something is.
+/// Describes how far a kind is off, where it is off too far.
 fn describe_miss(kind: &Kind) -> Option<String> {
     let mut errors: Vec<f64> = kind.pieces.iter().map(|piece| error_of(piece)).collect();
     errors.sort_by(f64::total_cmp);
     let outer = errors.len() / 20;
     let (low, high) = (errors[outer], errors[errors.len() - 1 - outer]);
-    (low < LOWEST || high > HIGHEST).then(|| format!("{}: {low:.1} % to {high:.1} %", kind.name))
+    (low < LOWEST_ERROR_PERCENT || high > HIGHEST_ERROR_PERCENT)
+        .then(|| format!("{}: {low:.1} % to {high:.1} %", kind.name))
 }
 
 /// The error of an estimate in hundredths of the count.
@@ -77,7 +78,7 @@ fn error_of(text: &str) -> f64 {
     (estimate(text) as f64 / exact - 1.0) * 100.0
 }
 
-fn kinds() -> Vec<Kind> {
+fn all_kinds() -> Vec<Kind> {
     [shipped_kinds(), repository_kinds(), made_kinds()].into_iter().flatten().collect()
 }
 
@@ -110,7 +111,7 @@ fn shipped_kinds() -> Vec<Kind> {
     ]
 }
 
-/// What the repository itself consists of.
+/// Files of the repository itself.
 fn repository_kinds() -> Vec<Kind> {
     let rust = [include_str!("../estimate.rs"), include_str!("../mod.rs"), include_str!("tests.rs")];
     let markdown = [
@@ -148,7 +149,7 @@ fn make_diff(text: &str) -> String {
 
 type MakeLine = fn(&mut Dice) -> String;
 
-/// What programs write, made line by line.
+/// Output of programs, made line by line.
 fn made_kinds() -> Vec<Kind> {
     let makers: [(&'static str, MakeLine); 16] = [
         ("hex", |dice| dice.pick_letters("0123456789abcdef", 64)),
@@ -199,13 +200,15 @@ fn made_kinds() -> Vec<Kind> {
             cells.join(", ")
         }),
     ];
-    makers.map(|(name, make)| Kind { name, pieces: (0..PIECES).map(|seed| make_piece(seed, make)).collect() }).into()
+    makers
+        .map(|(name, make)| Kind { name, pieces: (0..PIECES_PER_KIND).map(|seed| make_piece(seed, make)).collect() })
+        .into()
 }
 
 fn make_piece(seed: u64, make_line: MakeLine) -> String {
     let mut dice = Dice(seed);
     let mut piece = String::new();
-    while piece.len() < PIECE {
+    while piece.len() < PIECE_BYTES {
         piece += &make_line(&mut dice);
         piece.push('\n');
     }

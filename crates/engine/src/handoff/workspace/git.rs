@@ -1,6 +1,6 @@
-//! What git tells of a project. The program is asked, read-only and bounded, and can start nothing.
+//! Facts that git knows of a project. The program is asked, read-only and bounded, and can start nothing.
 
-mod asker;
+mod query;
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use carryover_core::distill::{Commit, Git};
 use carryover_core::time::Timestamp;
 
 use crate::context::Context;
-use asker::Asker;
+use query::GitQuery;
 
 const MAX_LINES: usize = 200;
 
 /// The last commits; those since the session began are among them.
-const LOG: &[&str] = &[
+const LOG_ARGS: &[&str] = &[
     "log",
     "-n100",
     "--name-only",
@@ -25,20 +25,21 @@ const LOG: &[&str] = &[
     "--format=%x1e%h%x1f%ct%x1f%an%x1f%s",
 ];
 /// Submodules have settings of their own.
-const STATUS: &[&str] = &["status", "--short", "--no-branch", "--untracked-files=normal", "--ignore-submodules=all"];
-const DIFF_STAT: &[&str] =
+const STATUS_ARGS: &[&str] =
+    &["status", "--short", "--no-branch", "--untracked-files=normal", "--ignore-submodules=all"];
+const DIFF_STAT_ARGS: &[&str] =
     &["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all", "--stat=100", "HEAD"];
 
 /// Stands between the fields of a commit, and before each: no name or subject has it.
-const FIELD: char = '\u{1f}';
-const COMMIT: char = '\u{1e}';
+const FIELD_SEPARATOR: char = '\u{1f}';
+const COMMIT_SEPARATOR: char = '\u{1e}';
 
 /// The repository that a project is in; none where there is none, or no git.
-pub(super) fn look(context: &Context, project: &Path, since: Option<Timestamp>) -> Option<Git> {
-    let asker = Asker::new(context, project).filter(Asker::is_own)?;
+pub(super) fn inspect_repository(context: &Context, project: &Path, since: Option<Timestamp>) -> Option<Git> {
+    let asker = GitQuery::new(context, project).filter(GitQuery::is_own)?;
     let branch = asker.ask(&["branch", "--show-current"])?;
     // A repository without a commit has no log, and that is no failure.
-    let mut log = commits(&asker.ask(LOG).unwrap_or_default());
+    let mut log = parse_commits(&asker.ask(LOG_ARGS).unwrap_or_default());
     let head = log.first().cloned().map(|head| Commit { files: Vec::new(), ..head });
     for commit in &mut log {
         // The files of older commits are nobody's concern.
@@ -46,28 +47,28 @@ pub(super) fn look(context: &Context, project: &Path, since: Option<Timestamp>) 
             commit.files.clear();
         }
     }
-    let unfiltered = asker.unfiltered();
+    let unfiltered = asker.disable_filters();
     let of_files = |question| asker.ask_unfiltered(unfiltered.as_ref()?, question);
     Some(Git {
         branch: Some(branch.trim().to_owned()).filter(|branch| !branch.is_empty()),
         head,
-        status: lines(of_files(STATUS)),
-        diff_stat: lines(of_files(DIFF_STAT)),
+        status: answer_lines(of_files(STATUS_ARGS)),
+        diff_stat: answer_lines(of_files(DIFF_STAT_ARGS)),
         log,
     })
 }
 
 /// Whether git keeps a file, so that what is written there may be committed.
 pub fn is_tracked(context: &Context, project: &Path, file: &Path) -> bool {
-    let Some(asker) = Asker::new(context, project) else { return false };
+    let Some(asker) = GitQuery::new(context, project) else { return false };
     let file = file.display().to_string();
     // The name of a folder is no pattern.
     asker.ask(&["--literal-pathspecs", "ls-files", "--error-unmatch", "--", &file]).is_some()
 }
 
 /// Whether something keeps git from a folder, except for what the folder holds itself; none where there is no work tree.
-pub(crate) fn ignores(context: &Context, project: &Path, name: &str) -> Option<bool> {
-    let asker = Asker::new(context, project)?;
+pub(crate) fn ignores_folder(context: &Context, project: &Path, name: &str) -> Option<bool> {
+    let asker = GitQuery::new(context, project)?;
     asker.ask(&["rev-parse", "--is-inside-work-tree"]).filter(|answer| answer.trim() == "true")?;
     // With a slash behind it, a folder that is there would answer for itself; without, one that is not is no folder.
     let folder = if project.join(name).is_dir() { name.to_owned() } else { format!("{name}/") };
@@ -76,18 +77,18 @@ pub(crate) fn ignores(context: &Context, project: &Path, name: &str) -> Option<b
 
 /// The same of a file, which need not be there yet.
 pub(crate) fn ignores_file(context: &Context, project: &Path, name: &str) -> Option<bool> {
-    let asker = Asker::new(context, project)?;
+    let asker = GitQuery::new(context, project)?;
     asker.ask(&["rev-parse", "--is-inside-work-tree"]).filter(|answer| answer.trim() == "true")?;
     Some(asker.ask(&["check-ignore", "--no-index", "--", name]).is_some())
 }
 
-fn commits(log: &str) -> Vec<Commit> {
-    log.split(COMMIT).filter_map(commit).collect()
+fn parse_commits(log: &str) -> Vec<Commit> {
+    log.split(COMMIT_SEPARATOR).filter_map(parse_commit).collect()
 }
 
-fn commit(text: &str) -> Option<Commit> {
+fn parse_commit(text: &str) -> Option<Commit> {
     let mut lines = text.lines();
-    let mut fields = lines.next()?.splitn(4, FIELD);
+    let mut fields = lines.next()?.splitn(4, FIELD_SEPARATOR);
     let mut field = || fields.next();
     let (id, at, author, subject) = (field()?, field()?, field()?, field()?);
     Some(Commit {
@@ -99,7 +100,7 @@ fn commit(text: &str) -> Option<Commit> {
     })
 }
 
-fn lines(answer: Option<String>) -> Vec<String> {
+fn answer_lines(answer: Option<String>) -> Vec<String> {
     answer.unwrap_or_default().lines().take(MAX_LINES).map(|line| line.trim_end().to_owned()).collect()
 }
 
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn commits_are_taken_apart() {
         let log = "\u{1e}abc1234\u{1f}1700000000\u{1f}Ada\u{1f}fix: a \u{1f} b\n\nsrc/a.rs\nsrc/b c.rs\n\u{1e}def\u{1f}1600000000\u{1f}Bob\u{1f}first\n";
-        let commits = commits(log);
+        let commits = parse_commits(log);
         assert_eq!(commits.len(), 2);
         assert_eq!(commits[0].files, ["src/a.rs", "src/b c.rs"]);
         assert_eq!((commits[0].subject.as_str(), commits[1].author.as_str()), ("fix: a \u{1f} b", "Bob"));

@@ -2,48 +2,48 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{AGENTS, by_name};
+use carryover_agents::{AGENTS, agent_by_name};
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use super::keys::{self, Kind, keys};
+use super::keys::{self, ValueKind, all_keys};
 use super::{Config, ConfigError};
 
 /// Checks a whole document; the first thing that is wrong is told.
-pub(super) fn check(document: &DocumentMut, path: &Path) -> Result<Config, ConfigError> {
-    let mut check = Check { path, config: Config::default() };
-    check.table(document.as_table(), "")?;
+pub(super) fn check_document(document: &DocumentMut, path: &Path) -> Result<Config, ConfigError> {
+    let mut check = Checker { path, config: Config::default() };
+    check.check_table(document.as_table(), "")?;
     Ok(check.config)
 }
 
-struct Check<'a> {
+struct Checker<'a> {
     path: &'a Path,
     config: Config,
 }
 
-impl Check<'_> {
-    fn table(&mut self, table: &dyn TableLike, prefix: &str) -> Result<(), ConfigError> {
+impl Checker<'_> {
+    fn check_table(&mut self, table: &dyn TableLike, prefix: &str) -> Result<(), ConfigError> {
         for (name, item) in table.iter() {
             let dotted = format!("{prefix}{name}");
             let below = format!("{dotted}.");
-            let is_table = keys().iter().any(|key| key.name.starts_with(&below));
+            let is_table = all_keys().iter().any(|key| key.name.starts_with(&below));
             match item.as_table_like() {
-                Some(inner) if is_table => self.table(inner, &below)?,
-                None if is_table => return Err(self.wrong(&dotted, "a table")),
-                _ => self.leaf(&dotted, item)?,
+                Some(inner) if is_table => self.check_table(inner, &below)?,
+                None if is_table => return Err(self.wrong_type(&dotted, "a table")),
+                _ => self.check_value(&dotted, item)?,
             }
         }
         Ok(())
     }
 
-    fn leaf(&mut self, dotted: &str, item: &Item) -> Result<(), ConfigError> {
-        let key = keys::find(dotted).ok_or_else(|| unknown_key(self.path, dotted))?;
-        let wrong = || self.wrong(dotted, key.kind.expected());
+    fn check_value(&mut self, dotted: &str, item: &Item) -> Result<(), ConfigError> {
+        let key = keys::find_by_name(dotted).ok_or_else(|| unknown_key(self.path, dotted))?;
+        let wrong = || self.wrong_type(dotted, key.kind.expected());
         match key.kind {
-            Kind::Agent => {
-                let agent = agent(self.path, dotted, item.as_str().ok_or_else(wrong)?)?;
+            ValueKind::Agent => {
+                let agent = resolve_agent(self.path, dotted, item.as_str().ok_or_else(wrong)?)?;
                 self.config.resume.target = Some(agent.to_owned());
             }
-            Kind::Tokens => {
+            ValueKind::Tokens => {
                 let tokens = item.as_integer().and_then(|tokens| u64::try_from(tokens).ok());
                 let tokens = Some(tokens.filter(|tokens| *tokens > 0).ok_or_else(wrong)?);
                 if dotted == "resume.tokens" {
@@ -52,18 +52,18 @@ impl Check<'_> {
                     self.config.handoff.tokens = tokens;
                 }
             }
-            Kind::Protocol => {
+            ValueKind::Protocol => {
                 let known = item.as_str().filter(|word| keys::PROTOCOLS.contains(word));
                 self.config.handoff.protocol = Some(known.ok_or_else(wrong)?.to_owned());
             }
-            Kind::Seconds => {
+            ValueKind::Seconds => {
                 let seconds = item.as_integer().and_then(|seconds| u64::try_from(seconds).ok());
-                let seconds = seconds.filter(|seconds| (1..=keys::LONGEST_INTERVAL).contains(seconds));
+                let seconds = seconds.filter(|seconds| (1..=keys::MAX_INTERVAL_SECONDS).contains(seconds));
                 self.config.watch.interval = Some(seconds.ok_or_else(wrong)?);
             }
-            Kind::Agents => {
-                let names = strings(item).ok_or_else(wrong)?.into_iter();
-                let ids = names.map(|name| agent(self.path, dotted, name).map(str::to_owned));
+            ValueKind::Agents => {
+                let names = string_items(item).ok_or_else(wrong)?.into_iter();
+                let ids = names.map(|name| resolve_agent(self.path, dotted, name).map(str::to_owned));
                 let ids = ids.collect::<Result<_, _>>()?;
                 if dotted == "agents" {
                     self.config.agents = ids;
@@ -71,51 +71,51 @@ impl Check<'_> {
                     self.config.watch.agents = ids;
                 }
             }
-            Kind::Paths => {
-                let paths = strings(item).ok_or_else(wrong)?.into_iter().map(PathBuf::from).collect();
+            ValueKind::Paths => {
+                let paths = string_items(item).ok_or_else(wrong)?.into_iter().map(PathBuf::from).collect();
                 let (_, name) = dotted.split_once('.').unwrap_or_default();
-                self.config.stores.insert(agent(self.path, dotted, name)?.to_owned(), paths);
+                self.config.stores.insert(resolve_agent(self.path, dotted, name)?.to_owned(), paths);
             }
         }
         Ok(())
     }
 
-    fn wrong(&self, key: &str, expected: &'static str) -> ConfigError {
+    fn wrong_type(&self, key: &str, expected: &'static str) -> ConfigError {
         ConfigError::WrongType { path: self.path.to_owned(), key: key.to_owned(), expected }
     }
 }
 
-fn strings(item: &Item) -> Option<Vec<&str>> {
+fn string_items(item: &Item) -> Option<Vec<&str>> {
     item.as_array()?.iter().map(|value| value.as_str()).collect()
 }
 
 /// The id of an agent that was named by id or alias.
-pub(super) fn agent(path: &Path, key: &str, name: &str) -> Result<&'static str, ConfigError> {
-    by_name(name).map(|agent| agent.facts().id).ok_or_else(|| {
+pub(super) fn resolve_agent(path: &Path, key: &str, name: &str) -> Result<&'static str, ConfigError> {
+    agent_by_name(name).map(|agent| agent.facts().id).ok_or_else(|| {
         let ids = AGENTS.iter().flat_map(|agent| std::iter::once(&agent.facts().id).chain(agent.facts().aliases));
         ConfigError::UnknownAgent {
             path: path.to_owned(),
             key: key.to_owned(),
             agent: name.to_owned(),
-            suggestion: nearest(name, ids.map(|id| (*id).to_owned())),
+            suggestion: find_nearest(name, ids.map(|id| (*id).to_owned())),
         }
     })
 }
 
 pub(super) fn unknown_key(path: &Path, key: &str) -> ConfigError {
-    let suggestion = nearest(key, keys().iter().map(|key| key.name.to_owned()));
+    let suggestion = find_nearest(key, all_keys().iter().map(|key| key.name.to_owned()));
     ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), suggestion }
 }
 
 /// The candidate that is a few typing errors away, if there is one.
-fn nearest(name: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+fn find_nearest(name: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
     let allowed = 1 + name.chars().count() / 4;
-    let scored = candidates.map(|candidate| (distance(name, &candidate), candidate));
+    let scored = candidates.map(|candidate| (edit_distance(name, &candidate), candidate));
     scored.filter(|(distance, _)| *distance <= allowed).min().map(|(_, candidate)| candidate)
 }
 
 /// How many characters must be put in, taken out or changed (Levenshtein).
-fn distance(from: &str, to: &str) -> usize {
+fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (above, a) in from.chars().enumerate() {

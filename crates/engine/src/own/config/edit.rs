@@ -4,17 +4,17 @@ use std::path::Path;
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
-use super::keys::{self, Kind};
-use super::{Config, ConfigError, check, path, read};
+use super::keys::{self, ValueKind};
+use super::{Config, ConfigError, check, file_path, read_document};
 use crate::own::files;
 
 /// Sets a dotted key. Lists are given with commas; the file is checked as it would be read before it is written.
 pub fn set(home: &Path, key: &str, value: &str) -> Result<Config, ConfigError> {
-    let path = path(home);
-    let known = keys::find(key).ok_or_else(|| check::unknown_key(&path, key))?;
-    let value = parse(&path, key, known.kind, value)?;
-    let mut document = read(&path)?;
-    let (table, name) = table_of(&mut document, key, &path)?;
+    let path = file_path(home);
+    let known = keys::find_by_name(key).ok_or_else(|| check::unknown_key(&path, key))?;
+    let value = parse_value(&path, key, known.kind, value)?;
+    let mut document = read_document(&path)?;
+    let (table, name) = table_for(&mut document, key, &path)?;
     match table.get_mut(name).and_then(Item::as_value_mut) {
         // The comment behind the old value stays behind the new one.
         Some(old) => {
@@ -26,21 +26,21 @@ pub fn set(home: &Path, key: &str, value: &str) -> Result<Config, ConfigError> {
             table.insert(name, Item::Value(value));
         }
     }
-    write(&path, &document)
+    write_document(&path, &document)
 }
 
 /// Removes a dotted key, so that its default holds again.
 pub fn unset(home: &Path, key: &str) -> Result<Config, ConfigError> {
-    let path = path(home);
-    keys::find(key).ok_or_else(|| check::unknown_key(&path, key))?;
-    let mut document = read(&path)?;
-    let (table, name) = table_of(&mut document, key, &path)?;
+    let path = file_path(home);
+    keys::find_by_name(key).ok_or_else(|| check::unknown_key(&path, key))?;
+    let mut document = read_document(&path)?;
+    let (table, name) = table_for(&mut document, key, &path)?;
     table.remove(name);
-    write(&path, &document)
+    write_document(&path, &document)
 }
 
 /// The table that a dotted key stands in, made if it is not there, and the key's last name.
-fn table_of<'d, 'k>(
+fn table_for<'d, 'k>(
     document: &'d mut DocumentMut,
     key: &'k str,
     path: &Path,
@@ -53,23 +53,25 @@ fn table_of<'d, 'k>(
     item.as_table_like_mut().map(|table| (table, name)).ok_or_else(wrong)
 }
 
-fn parse(path: &Path, key: &str, kind: Kind, text: &str) -> Result<Value, ConfigError> {
+fn parse_value(path: &Path, key: &str, kind: ValueKind, text: &str) -> Result<Value, ConfigError> {
     let wrong = || ConfigError::WrongType { path: path.to_owned(), key: key.to_owned(), expected: kind.expected() };
     let words = || text.split(',').map(str::trim).filter(|word| !word.is_empty());
     match kind {
-        Kind::Agent => Ok(check::agent(path, key, text.trim())?.into()),
-        Kind::Agents => {
-            let ids: Result<Vec<&str>, _> = words().map(|word| check::agent(path, key, word)).collect();
+        ValueKind::Agent => Ok(check::resolve_agent(path, key, text.trim())?.into()),
+        ValueKind::Agents => {
+            let ids: Result<Vec<&str>, _> = words().map(|word| check::resolve_agent(path, key, word)).collect();
             Ok(Value::Array(ids?.into_iter().collect::<Array>()))
         }
-        Kind::Protocol => Ok(text.trim().into()),
-        Kind::Paths => Ok(Value::Array(words().collect::<Array>())),
-        Kind::Seconds | Kind::Tokens => Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into()),
+        ValueKind::Protocol => Ok(text.trim().into()),
+        ValueKind::Paths => Ok(Value::Array(words().collect::<Array>())),
+        ValueKind::Seconds | ValueKind::Tokens => {
+            Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into())
+        }
     }
 }
 
-fn write(path: &Path, document: &DocumentMut) -> Result<Config, ConfigError> {
-    let config = check::check(document, path)?;
+fn write_document(path: &Path, document: &DocumentMut) -> Result<Config, ConfigError> {
+    let config = check::check_document(document, path)?;
     files::write_private(path, document.to_string().as_bytes())
         .map_err(|source| ConfigError::Write { path: path.to_owned(), source })?;
     Ok(config)

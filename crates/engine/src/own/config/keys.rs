@@ -3,9 +3,9 @@
 use carryover_agents::AGENTS;
 use serde_json::{Value, json};
 
-/// What a key takes.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Agent,
     Agents,
     Paths,
@@ -14,75 +14,75 @@ pub enum Kind {
     Tokens,
 }
 
-/// What the next agent may be told to do with a handoff.
+/// Ways in which the next agent may treat a handoff.
 pub const PROTOCOLS: [&str; 3] = ["ask", "brief", "silent"];
 
 /// A day: a watcher that looks around less often watches no more.
-pub const LONGEST_INTERVAL: u64 = 86_400;
+pub const MAX_INTERVAL_SECONDS: u64 = 86_400;
 
 /// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// Dotted; `<agent>` stands for any agent's id.
     pub name: &'static str,
-    pub kind: Kind,
-    /// What holds where it is not set.
+    pub kind: ValueKind,
+    /// The default, in words.
     pub default: &'static str,
     pub doc: &'static str,
 }
 
 const KEYS: &[Key] = &[
-    Key { name: "agents", kind: Kind::Agents, default: "all", doc: "The agents to look at." },
+    Key { name: "agents", kind: ValueKind::Agents, default: "all", doc: "The agents to look at." },
     Key {
         name: "stores.<agent>",
-        kind: Kind::Paths,
+        kind: ValueKind::Paths,
         default: "the agent's own folders",
         doc: "More folders in which to look for an agent's sessions; `~/` means the home folder.",
     },
     Key {
         name: "resume.target",
-        kind: Kind::Agent,
+        kind: ValueKind::Agent,
         default: "must be named",
         doc: "The agent to go on in, where the command names none.",
     },
     Key {
         name: "resume.tokens",
-        kind: Kind::Tokens,
+        kind: ValueKind::Tokens,
         default: "the window of the target's model",
         doc: "How many tokens a resumed session may have, where the command names no number.",
     },
     Key {
         name: "handoff.tokens",
-        kind: Kind::Tokens,
+        kind: ValueKind::Tokens,
         default: "what suits the target",
         doc: "How many tokens a resume prompt may have, where the command names no number.",
     },
     Key {
         name: "handoff.protocol",
-        kind: Kind::Protocol,
+        kind: ValueKind::Protocol,
         default: "ask",
         doc: "What the next agent does with `handoff.md`: `ask` first, say so in `brief`, or be `silent`.",
     },
     Key {
         name: "watch.agents",
-        kind: Kind::Agents,
+        kind: ValueKind::Agents,
         default: "the agents that are looked at",
         doc: "The agents to watch, where the command names none.",
     },
     Key {
         name: "watch.interval",
-        kind: Kind::Seconds,
+        kind: ValueKind::Seconds,
         default: "30",
         doc: "How many seconds pass between two snapshots of the watcher, and two looks for new stores.",
     },
 ];
 
 /// Every key that the configuration knows.
-pub fn keys() -> &'static [Key] {
+pub fn all_keys() -> &'static [Key] {
     KEYS
 }
 
-impl Kind {
+impl ValueKind {
     /// For messages: "must be …".
     pub fn expected(self) -> &'static str {
         match self {
@@ -95,14 +95,14 @@ impl Kind {
         }
     }
 
-    fn schema(self) -> Value {
+    fn json_schema(self) -> Value {
         let ids: Vec<&str> = AGENTS.iter().map(|agent| agent.facts().id).collect();
         match self {
             Self::Agent => json!({ "type": "string", "enum": ids }),
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Protocol => json!({ "type": "string", "enum": PROTOCOLS }),
-            Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": LONGEST_INTERVAL }),
+            Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": MAX_INTERVAL_SECONDS }),
             Self::Tokens => json!({ "type": "integer", "minimum": 1 }),
         }
     }
@@ -110,7 +110,7 @@ impl Kind {
 
 impl Key {
     /// Whether a dotted key is this one; an unknown agent in it is for the check to name.
-    pub(super) fn fits(&self, dotted: &str) -> bool {
+    pub(super) fn matches(&self, dotted: &str) -> bool {
         match self.name.strip_suffix("<agent>") {
             Some(table) => dotted.strip_prefix(table).is_some_and(|agent| !agent.is_empty() && !agent.contains('.')),
             None => self.name == dotted,
@@ -118,13 +118,13 @@ impl Key {
     }
 }
 
-pub(super) fn find(dotted: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.fits(dotted))
+pub(super) fn find_by_name(dotted: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.matches(dotted))
 }
 
 /// The JSON schema of the configuration file.
-pub fn schema() -> Value {
-    let mut root = object();
+pub fn json_schema() -> Value {
+    let mut root = object_schema();
     for key in KEYS {
         let mut node = &mut root;
         let mut names = key.name.split('.').peekable();
@@ -134,10 +134,10 @@ pub fn schema() -> Value {
             let entry = &mut node[properties][name];
             if names.peek().is_some() {
                 if entry.is_null() {
-                    *entry = object();
+                    *entry = object_schema();
                 }
             } else {
-                *entry = key.kind.schema();
+                *entry = key.kind.json_schema();
                 entry["description"] = json!(key.doc);
                 entry["$comment"] = json!(format!("default: {}", key.default));
             }
@@ -149,7 +149,7 @@ pub fn schema() -> Value {
     root
 }
 
-fn object() -> Value {
+fn object_schema() -> Value {
     json!({ "type": "object", "additionalProperties": false })
 }
 

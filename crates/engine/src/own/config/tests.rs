@@ -2,47 +2,47 @@ use carryover_agents::AGENTS;
 
 use super::*;
 
-fn home() -> tempfile::TempDir {
+fn temp_home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn put(home: &Path, text: &str) {
-    files::write_private(&path(home), text.as_bytes()).unwrap();
+fn write_config(home: &Path, text: &str) {
+    files::write_private(&file_path(home), text.as_bytes()).unwrap();
 }
 
-fn fails(text: &str) -> (String, Option<String>) {
-    let home = home();
-    put(home.path(), text);
+fn load_error(text: &str) -> (String, Option<String>) {
+    let home = temp_home();
+    write_config(home.path(), text);
     let error = load(home.path(), Path::new("/home/me")).unwrap_err();
     (
-        error.to_string().replace(&path(home.path()).display().to_string(), "[config]"),
+        error.to_string().replace(&file_path(home.path()).display().to_string(), "[config]"),
         error.suggestion().map(Into::into),
     )
 }
 
 #[test]
 fn no_file_means_defaults() {
-    assert_eq!(load(home().path(), Path::new("/")).unwrap(), Config::default());
+    assert_eq!(load(temp_home().path(), Path::new("/")).unwrap(), Config::default());
 }
 
 #[test]
 fn keys_are_read_and_aliases_become_ids() {
-    let home = home();
+    let home = temp_home();
     let facts = AGENTS[0].facts();
     let text = format!("agents = [\"{}\"]\n[stores]\n{} = [\"~/x\", \"/y\"]\n", facts.aliases[0], facts.id);
-    put(home.path(), &text);
+    write_config(home.path(), &text);
     let config = load(home.path(), Path::new("/home/me")).unwrap();
     assert_eq!(config.agents, [facts.id]);
     assert_eq!(config.stores[facts.id], [PathBuf::from("/home/me/x"), "/y".into()]);
-    assert_eq!(get(&config, "agents").as_deref(), Some(facts.id));
-    assert_eq!(get(&config, &format!("stores.{}", facts.id)).as_deref(), Some("/home/me/x,/y"));
-    assert_eq!(get(&config, "resume.tokens"), None);
+    assert_eq!(format_value(&config, "agents").as_deref(), Some(facts.id));
+    assert_eq!(format_value(&config, &format!("stores.{}", facts.id)).as_deref(), Some("/home/me/x,/y"));
+    assert_eq!(format_value(&config, "resume.tokens"), None);
 }
 
 #[test]
 fn what_is_wrong_is_named_with_what_may_have_been_meant() {
     let check = |text: &str, message: &str, suggestion: Option<&str>| {
-        assert_eq!(fails(text), (format!("[config]: {message}"), suggestion.map(Into::into)), "{text}");
+        assert_eq!(load_error(text), (format!("[config]: {message}"), suggestion.map(Into::into)), "{text}");
     };
     check("agent = []", "unknown key `agent`", Some("agents"));
     check("[resume]\ntoken = 4", "unknown key `resume.token`", Some("resume.tokens"));
@@ -56,21 +56,21 @@ fn what_is_wrong_is_named_with_what_may_have_been_meant() {
 
 #[test]
 fn syntax_errors_keep_their_place() {
-    let home = home();
-    put(home.path(), "agents = [\n");
+    let home = temp_home();
+    write_config(home.path(), "agents = [\n");
     let error = load(home.path(), Path::new("/")).unwrap_err();
     assert!(matches!(error, ConfigError::Syntax { .. }));
-    files::write_private(&path(home.path()), &[0xff, 0xfe]).unwrap();
+    files::write_private(&file_path(home.path()), &[0xff, 0xfe]).unwrap();
     assert!(matches!(load(home.path(), Path::new("/")), Err(ConfigError::Read { .. })));
 }
 
 #[test]
 fn setting_keeps_comments_and_order() {
-    let home = home();
-    put(home.path(), "# mine\n[resume] # here\ntokens = 5 # five\n\n# end\n");
+    let home = temp_home();
+    write_config(home.path(), "# mine\n[resume] # here\ntokens = 5 # five\n\n# end\n");
     set(home.path(), "resume.tokens", "70_000").unwrap();
     set(home.path(), "agents", AGENTS[0].facts().aliases[0]).unwrap();
-    let text = fs_err::read_to_string(path(home.path())).unwrap();
+    let text = fs_err::read_to_string(file_path(home.path())).unwrap();
     assert!(text.contains("[resume] # here\ntokens = 70000 # five\n\n# end\n"), "{text}");
     let config = load(home.path(), Path::new("/")).unwrap();
     assert_eq!(config.resume.tokens, Some(70_000));
@@ -80,29 +80,29 @@ fn setting_keeps_comments_and_order() {
 
 #[test]
 fn a_wrong_value_leaves_the_file_alone() {
-    let home = home();
-    put(home.path(), "[resume]\ntokens = 5\n");
+    let home = temp_home();
+    write_config(home.path(), "[resume]\ntokens = 5\n");
     for (key, value) in [("resume.tokens", "0"), ("resume.tokens", "x"), ("agents", "nobody"), ("resume.tokns", "5")] {
         assert!(set(home.path(), key, value).is_err(), "{key} {value}");
     }
-    assert_eq!(fs_err::read_to_string(path(home.path())).unwrap(), "[resume]\ntokens = 5\n");
+    assert_eq!(fs_err::read_to_string(file_path(home.path())).unwrap(), "[resume]\ntokens = 5\n");
 }
 
 #[cfg(unix)]
 #[test]
 fn only_the_owner_can_read_it() {
     use std::os::unix::fs::PermissionsExt;
-    let home = home();
+    let home = temp_home();
     let ours = home.path().join("ours");
     set(&ours, "resume.tokens", "5").unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&ours), 0o700);
-    assert_eq!(mode(&path(&ours)), 0o600);
+    assert_eq!(mode(&file_path(&ours)), 0o600);
 }
 
 #[test]
 fn the_schema_follows_the_keys() {
-    let schema = schema();
+    let schema = json_schema();
     assert_eq!(schema["properties"]["resume"]["properties"]["tokens"]["type"], "integer");
     assert_eq!(schema["properties"]["resume"]["additionalProperties"], false);
     assert!(schema["properties"]["stores"]["patternProperties"].is_object());

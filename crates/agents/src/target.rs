@@ -1,0 +1,131 @@
+//! Who takes a brief: every agent, and editors whose sessions are not read.
+
+use crate::{AGENTS, Facts};
+
+/// How a brief reaches a taker in a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// A block in a file of instructions, which holds other people's words as well. An agent that follows pointers
+    /// reads a file that the block names.
+    Block { file: &'static str, follows_pointers: bool },
+    /// A file of its own, which begins with this.
+    OwnFile { file: &'static str, front_matter: &'static str },
+    /// A file that is named when it is started.
+    StartFile,
+}
+
+/// Somebody who can be handed a brief.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    pub id: &'static str,
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    pub placement: Placement,
+    /// How it is started; empty where a person opens it.
+    pub start: &'static [&'static str],
+    /// The tokens that a resume prompt for it may have.
+    pub budget: u64,
+}
+
+/// Front matter by which an editor's rule holds for every request.
+const CURSOR_FRONT_MATTER: &str =
+    "---\ndescription: Where an earlier session in another agent stopped\nalwaysApply: true\n---\n\n";
+const WINDSURF_FRONT_MATTER: &str =
+    "---\ntrigger: always_on\ndescription: Where an earlier session in another agent stopped\n---\n\n";
+
+/// Editors show a part of the window to their model.
+const EDITOR_BUDGET_TOKENS: u64 = 38_000;
+
+/// Editors that take a brief, and whose sessions are not read.
+pub const EDITORS: &[Target] = &[
+    Target {
+        id: "cursor",
+        name: "Cursor",
+        aliases: &[],
+        placement: Placement::OwnFile { file: ".cursor/rules/resumed-session.mdc", front_matter: CURSOR_FRONT_MATTER },
+        start: &[],
+        budget: EDITOR_BUDGET_TOKENS,
+    },
+    Target {
+        id: "windsurf",
+        name: "Windsurf",
+        aliases: &[],
+        placement: Placement::OwnFile {
+            file: ".windsurf/rules/resumed-session.md",
+            front_matter: WINDSURF_FRONT_MATTER,
+        },
+        start: &[],
+        budget: EDITOR_BUDGET_TOKENS,
+    },
+    Target {
+        id: "copilot-vscode",
+        name: "Copilot in VS Code",
+        aliases: &[],
+        placement: Placement::Block { file: ".github/copilot-instructions.md", follows_pointers: false },
+        start: &[],
+        budget: EDITOR_BUDGET_TOKENS,
+    },
+];
+
+impl Target {
+    /// Everybody, agents first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        AGENTS.iter().map(|agent| Self::from_facts(agent.facts())).chain(EDITORS.iter().copied())
+    }
+
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::all().find(|taker| taker.id == name || taker.aliases.contains(&name))
+    }
+
+    /// An agent as a taker: the first of its instruction files is the one that it reads before all others.
+    pub fn from_facts(facts: &'static Facts) -> Self {
+        let takes = match facts.instruction_files.first() {
+            Some(file) => Placement::Block { file, follows_pointers: true },
+            None => Placement::StartFile,
+        };
+        Self {
+            id: facts.id,
+            name: facts.name,
+            aliases: facts.aliases,
+            placement: takes,
+            start: facts.start,
+            budget: facts.resume_budget,
+        }
+    }
+
+    /// The command that starts it on a prompt or a file; none for an editor.
+    pub fn start_command(&self, prompt: &str, file: &str) -> Option<Vec<String>> {
+        let filled = |word: &&str| word.replace("{prompt}", prompt).replace("{file}", file);
+        (!self.start.is_empty()).then(|| self.start.iter().map(filled).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn nobody_has_the_name_of_another() {
+        let mut names = BTreeSet::new();
+        for taker in Target::all() {
+            assert!(std::iter::once(&taker.id).chain(taker.aliases).all(|name| names.insert(*name)), "{}", taker.id);
+        }
+    }
+
+    #[test]
+    fn every_agent_is_started_on_something() {
+        for agent in AGENTS {
+            let taker = Target::from_facts(agent.facts());
+            let command = taker.start_command("go on", "R.md").unwrap();
+            assert!(agent.facts().binaries.contains(&command[0].as_str()), "{}", taker.id);
+            assert!(command.iter().any(|word| word == "go on" || word == "R.md"), "{}", taker.id);
+            assert!(
+                taker.placement != Placement::StartFile || command.iter().any(|word| word == "R.md"),
+                "{}",
+                taker.id
+            );
+        }
+    }
+}

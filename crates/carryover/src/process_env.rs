@@ -1,0 +1,121 @@
+//! The surroundings of this process, looked at once.
+//!
+//! This is the only place that reads the environment, the clock and randomness; everything else gets a `Context`.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+
+use carryover_agents::{Env, Os};
+use carryover_core::time::Timestamp;
+use carryover_engine::context::{self, Context};
+use carryover_engine::own::config::{self, Config, ConfigError};
+
+use crate::error::{CommandError, ErrorKind};
+
+/// Sets the clock (RFC 3339), for tests that must give the same bytes each time.
+const CARRYOVER_NOW: &str = "CARRYOVER_NOW";
+
+/// Sets the randomness of ids (a whole number), for the same.
+const CARRYOVER_SEED: &str = "CARRYOVER_SEED";
+
+/// Looks at this process and reads the configuration.
+pub(crate) fn open_context() -> Result<Context, CommandError> {
+    let env = read_env()?;
+    let seed = read_seed(&env.vars)?;
+    Ok(Context::open(env, working_directory()?, seed)?)
+}
+
+/// The same, with the defaults where the configuration is broken, and in what way it is.
+pub(crate) fn context_or_defaults() -> Result<(Context, Option<ConfigError>), CommandError> {
+    let env = read_env()?;
+    let seed = read_seed(&env.vars)?;
+    let home = context::own_folder(&env);
+    let (config, broken) = match config::load(&home, &env.home) {
+        Ok(config) => (config, None),
+        Err(error) => (Config::default(), Some(error)),
+    };
+    Ok((Context::with_config(env, config, home, working_directory()?, seed), broken))
+}
+
+/// Looks at this process alone.
+pub(crate) fn read_env() -> Result<Env, CommandError> {
+    let vars = text_vars();
+    Ok(Env {
+        home: user_home(&vars)?,
+        now: current_time(&vars)?,
+        os: current_os(),
+        zone: jiff::tz::TimeZone::system(),
+        stores: BTreeMap::new(),
+        projects: Vec::new(),
+        vars,
+    })
+}
+
+/// How many columns the user wants lines to have.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+pub(crate) fn terminal_columns() -> Option<usize> {
+    env::var("COLUMNS").ok()?.parse().ok()
+}
+
+/// Variables that are text; others mean nothing to us.
+fn text_vars() -> BTreeMap<String, String> {
+    env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
+}
+
+fn user_home(vars: &BTreeMap<String, String>) -> Result<PathBuf, CommandError> {
+    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let home = vars.get(name).filter(|value| !value.is_empty());
+    let missing = || CommandError::new(ErrorKind::Io, format!("{name} is not set, so there is no home to look in"));
+    home.map(PathBuf::from).ok_or_else(missing)
+}
+
+/// A clock for commands that run on; one that was set stands still.
+pub(crate) fn make_clock(context: &Context) -> impl Fn() -> Timestamp + 'static {
+    let (start, vars) = (context.env.now, context.env.vars.clone());
+    move || current_time(&vars).unwrap_or(start)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
+fn current_time(vars: &BTreeMap<String, String>) -> Result<Timestamp, CommandError> {
+    match vars.get(CARRYOVER_NOW) {
+        None => Ok(Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())),
+        Some(text) => Timestamp::parse(text)
+            .ok_or_else(|| CommandError::usage(format!("{CARRYOVER_NOW} is not a time as 2026-11-15T09:00:00Z"))),
+    }
+}
+
+fn read_seed(vars: &BTreeMap<String, String>) -> Result<u128, CommandError> {
+    match vars.get(CARRYOVER_SEED) {
+        None => Ok(random_seed()),
+        Some(text) => text.parse().map_err(|_| CommandError::usage(format!("{CARRYOVER_SEED} is not a whole number"))),
+    }
+}
+
+/// Fresh randomness for ids.
+pub(crate) fn random_seed() -> u128 {
+    uuid::Uuid::new_v4().as_u128()
+}
+
+fn current_os() -> Os {
+    match env::consts::OS {
+        "macos" => Os::MacOs,
+        "windows" => Os::Windows,
+        _ => Os::Linux,
+    }
+}
+
+fn working_directory() -> Result<PathBuf, CommandError> {
+    let error = |error| CommandError::new(ErrorKind::Io, error);
+    Ok(resolve_path(&env::current_dir().map_err(error)?))
+}
+
+/// A path without links; one that does not exist stays as it is.
+pub(crate) fn resolve_path(path: &Path) -> PathBuf {
+    let Ok(path) = fs_err::canonicalize(path) else { return path.to_path_buf() };
+    // Windows answers with a prefix that no client writes.
+    match path.to_str().and_then(|text| text.strip_prefix(r"\\?\")) {
+        Some(rest) if !rest.starts_with("UNC") => PathBuf::from(rest),
+        _ => path,
+    }
+}
