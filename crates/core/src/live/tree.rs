@@ -35,20 +35,19 @@ pub(super) fn context_order(entries: &[Entry]) -> Vec<usize> {
 /// that is no record of the tree counts where it stands.
 pub(super) fn full_history(entries: &[Entry]) -> Vec<usize> {
     let forest = Forest::from_entries(entries);
-    let mut told: BTreeSet<usize> = BTreeSet::new();
+    let mut is_told = vec![false; entries.len()];
     let mut next = forest.find_leaf();
     while let Some(leaf) = next {
         let mut path = forest.path_to(leaf);
         let root = path.first().copied().unwrap_or(leaf);
         forest.add_siblings(&mut path);
-        told.extend(path.into_iter().flat_map(|record| forest.entries_of(record)));
+        path.into_iter().flat_map(|record| forest.entries_of(record)).for_each(|index| is_told[index] = true);
         // A compaction begins a tree of its own; what it took away is the branch that stands before it.
         let is_barrier = matches!(entries[root].body, Body::Compacted(_));
-        next = if is_barrier { forest.record_before(root).filter(|before| !told.contains(before)) } else { None };
+        next = if is_barrier { forest.record_before(root).filter(|before| !is_told[*before]) } else { None };
     }
-    let loose = |index: &usize| entries[*index].node.is_none() && matches!(entries[*index].body, Body::Failure(_));
-    told.extend((0..entries.len()).filter(loose));
-    told.into_iter().collect()
+    let is_loose = |index: usize| entries[index].node.is_none() && matches!(entries[index].body, Body::Failure(_));
+    (0..entries.len()).filter(|index| is_told[*index] || is_loose(*index)).collect()
 }
 
 impl<'a> Forest<'a> {

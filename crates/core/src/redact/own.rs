@@ -59,10 +59,11 @@ fn parse_file(text: &str) -> Result<RuleFile, toml_edit::de::Error> {
 
 fn expand_parts(file: RuleFile) -> Vec<OwnRule> {
     let RuleFile { parts, keywords, mut rules } = file;
+    let parts: Vec<(String, String)> = parts.into_iter().map(|(name, part)| (format!("%{name}%"), part)).collect();
     for rule in &mut rules {
         // A part may be made of others.
-        while let Some((name, part)) = parts.iter().find(|(name, _)| rule.pattern.contains(&format!("%{name}%"))) {
-            rule.pattern = rule.pattern.replace(&format!("%{name}%"), part);
+        while let Some((mark, part)) = parts.iter().find(|(mark, _)| rule.pattern.contains(mark)) {
+            rule.pattern = rule.pattern.replace(mark, part);
         }
         rule.keywords = rule.keywords.iter().flat_map(|keyword| named_keywords(keyword, &keywords)).collect();
     }

@@ -132,8 +132,8 @@ impl Header {
             Fact::StartSetting(begin) => self.start_settings.learn(begin),
             Fact::Closing(closing) => self.closing = Some(closing),
             Fact::Parent(id) => self.parent = Some(id),
-            Fact::Child(path) => push_new(&mut self.children, path),
-            Fact::File(path) => push_new(&mut self.files, path),
+            Fact::Child(path) => self.children.push(path),
+            Fact::File(path) => self.files.push(path),
         }
     }
 
@@ -160,12 +160,5 @@ impl Header {
         if self.updated_at.is_none_or(|last| last < at) {
             self.updated_at = Some(at);
         }
-    }
-}
-
-/// A session that is read anew, because its file was replaced, tells its files once more.
-fn push_new(paths: &mut Vec<PathBuf>, path: PathBuf) {
-    if !paths.contains(&path) {
-        paths.push(path);
     }
 }

@@ -4,10 +4,10 @@
 //! back is none. What was taken back does not count, nor does what a sub-agent or the client itself said.
 
 use super::{Body, Entry, Origin, Transcript};
-use crate::live;
 
-/// Counts the messages on the branch in force, also those that a compaction took out of the context.
-pub(super) fn count_on_branch(transcript: &Transcript) -> usize {
+/// Counts the messages on the branch in force, also those that a compaction took out of the context; `history` is
+/// `live::full_history`.
+pub(super) fn count_on_branch(transcript: &Transcript, history: &[usize]) -> usize {
     let entries = &transcript.entries;
     // The usage of a reply is recorded at one of its ends.
     let ends: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].usage().is_some()).collect();
@@ -16,7 +16,7 @@ pub(super) fn count_on_branch(transcript: &Transcript) -> usize {
     let mut counter = Counter::default();
     let mut repeating = None;
     let mut last = 0;
-    for index in live::full_history(transcript) {
+    for &index in history {
         let entry = &entries[index];
         if let Body::Compacted(compacted) = &entry.body {
             repeating = compacted.repeats.then(|| entry.key.record());

@@ -46,7 +46,12 @@ pub struct Transcript {
 impl Transcript {
     /// How many messages the conversation has, as a person counts them: what the user typed, and the agent's answers.
     pub fn n_messages(&self) -> usize {
-        messages::count_on_branch(self)
+        self.n_messages_in(&crate::live::full_history(self))
+    }
+
+    /// The same for who has resolved the branch in force already (`live::full_history`).
+    pub fn n_messages_in(&self, history: &[usize]) -> usize {
+        messages::count_on_branch(self, history)
     }
 
     /// The tokens that the session used, where its client recorded them.

@@ -169,7 +169,7 @@ struct HistoryBuilder<'a> {
 
 fn build_history(agent: &dyn Agent, mut transcript: Transcript) -> History {
     let order = live::full_history(&transcript);
-    let (n_messages, reply_tokens) = (transcript.n_messages(), reply_tokens(&transcript.entries));
+    let (n_messages, reply_tokens) = (transcript.n_messages_in(&order), reply_tokens(&transcript.entries));
     let queue = PromptQueue::from_transcript(&transcript);
     let header = std::mem::take(&mut transcript.header);
     let rejected = std::mem::take(&mut transcript.rejected);

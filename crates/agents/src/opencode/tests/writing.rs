@@ -144,7 +144,7 @@ fn the_command_is_kept_from_everything_that_is_not_its_business() {
     run.files.clear();
     run.inverse.rows.clear();
     insta::assert_snapshot!(format!("{run:#?}"), @r#"
-    Run {
+    VendorCommand {
         program: "/bin/opencode",
         args: [
             "import",
@@ -202,7 +202,7 @@ fn the_command_is_kept_from_everything_that_is_not_its_business() {
         files: [],
         required: true,
         dialogue: [],
-        why: "its own import takes the session in",
+        reason: "its own import takes the session in",
         inverse: Inverse {
             rows: [],
             lines: [],
@@ -227,7 +227,7 @@ fn what_the_command_adds_can_be_taken_back() {
     let inverse = &run_of(&plan).inverse;
     assert_eq!(inverse.lines, []);
     insta::assert_snapshot!(format!("{:#?}", inverse.rows[0]), @r#"
-    RowsOf {
+    SessionRows {
         database: "/home/u/.local/share/opencode/opencode.db",
         table: "part",
         column: "session_id",

@@ -11,7 +11,7 @@ impl Reader for Ink {
         let path = source.path.as_path();
         let start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
         let begun = sink.learn(Fact::Closing(Closing::Drop));
-        if start == 0 && (begun.is_break() || sink.learn(Fact::File(path.to_path_buf())).is_break()) {
+        if *from == Bookmark::Start && (begun.is_break() || sink.learn(Fact::File(path.to_path_buf())).is_break()) {
             return Ok(*from);
         }
         let end = jsonl::scan_records(path, start, record::parse_record, |parsed| parsed.hand_over(sink))?;
