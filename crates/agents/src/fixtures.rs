@@ -12,13 +12,13 @@ use carryover_core::transcript::{Body, Entry, FailureKind, Origin, Part, Transcr
 use crate::{Agent, Bookmark, FoundSession, Source, Store};
 
 /// A file in the folder `fixtures` of an agent.
-pub(crate) fn fixture(agent: &dyn Agent, name: &str) -> PathBuf {
+pub(crate) fn fixture_path(agent: &dyn Agent, name: &str) -> PathBuf {
     let folder = agent.facts().id.replace('-', "_");
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder).join("fixtures").join(name)
 }
 
 /// Reads a session as a resume does: what stands before its last compaction may be told by kinds and places.
-pub(crate) fn read(agent: &dyn Agent, path: &Path) -> Transcript {
+pub(crate) fn read_session(agent: &dyn Agent, path: &Path) -> Transcript {
     read_from(agent, &Source::file(path), TranscriptBuilder::new(agent.facts().id), &Bookmark::Start).0
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn check_reading_in_steps(
     cuts: impl Fn(&[u8]) -> Vec<usize>,
     begin: impl Fn() -> TranscriptBuilder,
 ) {
-    let bytes = fs_err::read(fixture(agent, name)).unwrap();
+    let bytes = fs_err::read(fixture_path(agent, name)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let source = Source::file(&folder.path().join(name));
     std::fs::write(&source.path, &bytes).unwrap();
@@ -70,24 +70,24 @@ pub(crate) fn check_reading_in_steps(
 /// Cuts the file of a session at every byte: of each whole line there is a record.
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 pub(crate) fn check_truncation(agent: &dyn Agent, name: &str) {
-    let bytes = fs_err::read(fixture(agent, name)).unwrap();
+    let bytes = fs_err::read(fixture_path(agent, name)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     for cut in 0..bytes.len() {
         std::fs::write(&path, &bytes[..cut]).unwrap();
         let whole_lines = bytes[..cut].split(|byte| *byte == b'\n').count() - 1;
-        let records: BTreeSet<_> = read(agent, &path).entries.iter().map(|entry| entry.key.record()).collect();
+        let records: BTreeSet<_> = read_session(agent, &path).entries.iter().map(|entry| entry.key.record()).collect();
         assert!(records.len() >= whole_lines, "{name} cut at {cut}");
     }
 }
 
 /// Every so many bytes of a file, and its end.
-pub(crate) fn every(step: usize) -> impl Fn(&[u8]) -> Vec<usize> {
+pub(crate) fn cut_every(step: usize) -> impl Fn(&[u8]) -> Vec<usize> {
     move |bytes| (0..bytes.len()).step_by(step).chain([bytes.len()]).collect()
 }
 
 /// The sessions of a store.
-pub(crate) fn discover(agent: &dyn Agent, root: &Path) -> Vec<FoundSession> {
+pub(crate) fn list_sessions(agent: &dyn Agent, root: &Path) -> Vec<FoundSession> {
     let mut all = Vec::new();
     let found = &mut |session| {
         all.push(session);
@@ -97,7 +97,7 @@ pub(crate) fn discover(agent: &dyn Agent, root: &Path) -> Vec<FoundSession> {
     all
 }
 
-pub(crate) fn failures(transcript: &Transcript) -> Vec<FailureKind> {
+pub(crate) fn failure_kinds(transcript: &Transcript) -> Vec<FailureKind> {
     let kind = |entry: &Entry| match &entry.body {
         Body::Failure(failure) => Some(failure.kind),
         _ => None,
@@ -118,7 +118,7 @@ pub(crate) fn reload_live(agent: &dyn Agent, transcript: &Transcript, is_wanted:
     transcript
 }
 
-/// What the model would see, one line each; `order` is that of the transcript as it was read, for an entry that was read
+/// The live context, one line each; `order` is that of the transcript as it was read, for an entry that was read
 /// again may not know its place.
 pub(crate) fn render_live(
     transcript: &Transcript,
@@ -139,28 +139,28 @@ pub(crate) fn render_live(
 
 /// Which entries tell in a line how many images they hold.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Images {
+pub(crate) enum ImageCounts {
     InOutcomes,
     Everywhere,
 }
 
 /// The live context, each entry read again, a short line each.
-pub(crate) fn live_context(agent: &dyn Agent, transcript: &Transcript, images: Images) -> String {
+pub(crate) fn live_context(agent: &dyn Agent, transcript: &Transcript, images: ImageCounts) -> String {
     render_short(&reload_live(agent, transcript, |_| true), &live::context_order(transcript), images)
 }
 
 /// The live context as it was read, a short line each.
-pub(crate) fn live_lines(transcript: &Transcript, images: Images) -> String {
+pub(crate) fn live_lines(transcript: &Transcript, images: ImageCounts) -> String {
     render_short(transcript, &live::context_order(transcript), images)
 }
 
-fn render_short(transcript: &Transcript, order: &[usize], images: Images) -> String {
+fn render_short(transcript: &Transcript, order: &[usize], images: ImageCounts) -> String {
     let answer = |text: &str| format!("answer: {}", one_line(text, 60));
     render_live(transcript, order, |entry| short_line(entry, images), answer)
 }
 
-fn short_line(entry: &Entry, shown: Images) -> String {
-    let everywhere = shown == Images::Everywhere;
+fn short_line(entry: &Entry, shown: ImageCounts) -> String {
+    let everywhere = shown == ImageCounts::Everywhere;
     let images = entry.body.parts().iter().filter(|part| matches!(part, Part::Blob(_))).count();
     let what = match &entry.body {
         Body::Reasoning(reasoning) => reasoning.text.clone(),
@@ -173,10 +173,10 @@ fn short_line(entry: &Entry, shown: Images) -> String {
         body if images > 0 && everywhere => format!("{images} images: {}", text_of(body.parts())),
         body => text_of(body.parts()),
     };
-    one_line(&format!("{} {}: {what}", who(entry.origin), entry.body.kind()), 110)
+    one_line(&format!("{} {}: {what}", origin_name(entry.origin), entry.body.kind()), 110)
 }
 
-fn who(origin: Origin) -> &'static str {
+fn origin_name(origin: Origin) -> &'static str {
     match origin {
         Origin::User => "user",
         Origin::Agent => "agent",
@@ -188,9 +188,9 @@ fn who(origin: Origin) -> &'static str {
 /// An entry in a line that tells more; `said` where the tests of an agent show an entry in a way of their own.
 pub(crate) fn long_line(entry: &Entry, said: Option<String>, length: usize) -> String {
     let said = said.unwrap_or_else(|| match &entry.body {
-        Body::Prompt(parts) | Body::Reply(parts) | Body::Summary(parts) => parts_of(parts),
+        Body::Prompt(parts) | Body::Reply(parts) | Body::Summary(parts) => format_parts(parts),
         Body::Outcome(outcome) => {
-            format!("{} {:?} {:?} {}", outcome.call.0, outcome.status, outcome.exit_code, parts_of(&outcome.parts))
+            format!("{} {:?} {:?} {}", outcome.call.0, outcome.status, outcome.exit_code, format_parts(&outcome.parts))
         }
         Body::Failure(failure) => {
             format!("{:?} {:?} {:?}", failure.kind, failure.message, failure.resets_at.map(|at| at.to_string()))
@@ -198,11 +198,11 @@ pub(crate) fn long_line(entry: &Entry, said: Option<String>, length: usize) -> S
         Body::Opaque(kind) => kind.to_string(),
         body => format!("{body:?}"),
     });
-    let line = format!("{} {} {said}", who(entry.origin), entry.body.kind());
+    let line = format!("{} {} {said}", origin_name(entry.origin), entry.body.kind());
     line.chars().take(length).collect()
 }
 
-fn parts_of(parts: &[Part]) -> String {
+fn format_parts(parts: &[Part]) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => format!("{text:?}"),
         Part::Blob(blob) => format!("<{} {:?} {:?}>", blob.media_type, blob.name, blob.location),

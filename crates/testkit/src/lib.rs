@@ -1,4 +1,4 @@
-//! What the tests stand on: a fake model server, a runner for the real clients, scenarios that make
+//! The foundation of the tests: a fake model server, a runner for the real clients, scenarios that make
 //! real sessions in them, and the comparison of the requests that they send.
 //!
 //! Everything here stays on loopback, runs clients with a cleared environment in a throw-away home,

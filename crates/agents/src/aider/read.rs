@@ -34,7 +34,7 @@ impl Reader for Aider {
         };
         let (chats, lines) = chats::read_with_lines(path)?;
         let end = chats.last().map_or(0, |chat| chat.end);
-        let bookmark = jsonl::mark(path, end, jsonl::digest_head)?;
+        let bookmark = jsonl::make_bookmark(path, end, jsonl::digest_head)?;
         if again && sink.retract_all().is_break() {
             return Ok(*from);
         }

@@ -12,7 +12,7 @@ use crate::fixtures;
 use crate::{Agent, AgentError, Bookmark, Dialect, FoundSession, Reader, Source};
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&Aider, name)
+    fixtures::fixture_path(&Aider, name)
 }
 
 fn read_chat(path: &Path, key: Option<&str>) -> Transcript {
@@ -79,7 +79,7 @@ fn a_cleared_chat_begins_anew() {
 #[test]
 fn a_rate_limit_is_a_failure_and_not_context() {
     let transcript = read_last_chat(&fixture("0.86.2-limit.md"));
-    assert_eq!(fixtures::failures(&transcript), [FailureKind::RateLimit]);
+    assert_eq!(fixtures::failure_kinds(&transcript), [FailureKind::RateLimit]);
     insta::assert_snapshot!(live_context(&transcript));
 }
 
@@ -143,7 +143,7 @@ fn what_the_client_committed_is_told_beside_the_context() {
 }
 
 fn list_found(folder: &Path) -> Vec<FoundSession> {
-    fixtures::discover(&Aider, folder)
+    fixtures::list_sessions(&Aider, folder)
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn local_time_is_told_by_the_prompts_beside() {
 fn reading_in_two_steps_is_reading_at_once() {
     let begin = || TranscriptBuilder::new("aider");
     for name in ["0.86.2-edit.md", "0.86.2-restored.md", "0.86.2-cleared.md", "0.86.2-limit.md", "hand-written.md"] {
-        fixtures::check_reading_in_steps(&Aider, name, fixtures::every(7), begin);
+        fixtures::check_reading_in_steps(&Aider, name, fixtures::cut_every(7), begin);
     }
 }
 

@@ -13,7 +13,7 @@ use super::dialect::{self, ProjectPaths};
 use super::{FACTS, chats, clock, wire};
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
-use crate::formats::request::{project_move, project_text};
+use crate::formats::request::{project_relocation, project_text};
 use crate::formats::session_lines::WrittenFile;
 use crate::{
     AgentError, CarriedEntry, Loss, Origins, ResumeCommand, TargetView, WritePlan, WriteRequest, WrittenEntry,
@@ -73,7 +73,7 @@ struct HistoryWriter<'a> {
 
 impl<'a> HistoryWriter<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, started: &str) -> Self {
-        let moves = project_move(request, project);
+        let moves = project_relocation(request, project);
         let carried = format!("{} from {}, begun {}", wire::CARRIED_NOTICE, request.source_agent, request.started_at);
         let mut text = format!("\n{}{started}\n\n{}", wire::CHAT_START, wire::console_line(&carried));
         if let Some(title) = request.title {

@@ -4,7 +4,7 @@ use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part
 use serde_json::{Value, json};
 
 use super::dialect;
-use crate::formats::calls::Calls;
+use crate::formats::calls::CallWriter;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
 use crate::{CarriedEntry, Loss};
@@ -14,12 +14,12 @@ const LONGEST_NAME: usize = 128;
 
 /// Spells blocks and keeps the names of calls straight.
 pub(super) struct BlockWriter<'a> {
-    pub(super) calls: Calls<'a>,
+    pub(super) calls: CallWriter<'a>,
 }
 
 impl<'a> BlockWriter<'a> {
     pub(super) fn new(project: &'a str, moves: Option<Relocation<'a>>) -> Self {
-        Self { calls: Calls::new(project, moves, LONGEST_NAME) }
+        Self { calls: CallWriter::new(project, moves, LONGEST_NAME) }
     }
 
     /// Takes note of the calls in a record that is written back as it was.
@@ -42,7 +42,7 @@ impl<'a> BlockWriter<'a> {
 
     /// The outcome's block, and what the client draws of it on the screen.
     pub(super) fn write_outcome(&mut self, outcome: &Outcome, losses: &mut Vec<Loss>) -> (Value, Option<Value>) {
-        let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
+        let call = self.calls.find_call(&outcome.call).cloned().unwrap_or_default();
         let failed = outcome.status != Status::Done;
         let mut content = make_content(&outcome.parts, losses);
         if let (Some(code), Value::String(text)) = (outcome.exit_code.filter(|code| *code != 0), &content) {

@@ -4,9 +4,9 @@ use carryover_core::transcript::{Action, Call, Hunk, PlanStep, Question, StepCha
 use serde_json::{Value, json};
 
 use crate::formats::diff::{add_signed_line, empty_hunk};
-use crate::formats::spelling::{
-    FileChange, OwnCall, ProjectDirs, keep_explanation, parse_step_state, read_or_view, replaced_text, single_change,
-    spell_step_state, update_file, with_fields,
+use crate::formats::translation::{
+    FileChange, NativeCall, ProjectDirs, format_step_state, keep_explanation, parse_step_state, read_or_view,
+    replaced_text, single_change, update_file, with_fields,
 };
 
 /// The endings of images, which the client shows to the model where it reads them.
@@ -170,36 +170,36 @@ fn step_change(id: String, text: Option<String>, status: Option<&str>) -> StepCh
 }
 
 /// Spells a foreign call in Claude Code's own tools, where the meaning is exact.
-pub(super) fn translate_action(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<NativeCall> {
     let at = |path: &str| json!({ "file_path": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
-            OwnCall::new("Bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) }))
+            NativeCall::new("Bash", json!({ "command": dirs.prefix_cd(command, workdir.as_deref()) }))
         }
-        Action::View { path } => OwnCall::new("Read", at(path)),
+        Action::View { path } => NativeCall::new("Read", at(path)),
         Action::Read { path, offset, limit } => {
-            OwnCall::new("Read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
+            NativeCall::new("Read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
         }
         Action::Write { path, content } => write_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(at(path), content),
             FileChange::Replace { path, hunks } => spell_edit(at(path), hunks),
         },
-        Action::Plan(steps) => OwnCall::new("TodoWrite", keep_explanation(todo_input(steps), call)),
+        Action::Plan(steps) => NativeCall::new("TodoWrite", keep_explanation(todo_input(steps), call)),
         _ => return None,
     })
 }
 
-fn write_file(input: Value, content: &str) -> OwnCall {
-    OwnCall::new("Write", with_fields(input, &[("content", Some(content))]))
+fn write_file(input: Value, content: &str) -> NativeCall {
+    NativeCall::new("Write", with_fields(input, &[("content", Some(content))]))
 }
 
-fn spell_edit(mut input: Value, hunks: &[Hunk]) -> OwnCall {
+fn spell_edit(mut input: Value, hunks: &[Hunk]) -> NativeCall {
     if let [hunk] = hunks {
-        return OwnCall { tool: "Edit", input: replacement_input(input, hunk) };
+        return NativeCall { tool: "Edit", input: replacement_input(input, hunk) };
     }
     input["edits"] = hunks.iter().map(|hunk| replacement_input(json!({}), hunk)).collect();
-    OwnCall { tool: "MultiEdit", input }
+    NativeCall { tool: "MultiEdit", input }
 }
 
 fn replacement_input(input: Value, hunk: &Hunk) -> Value {
@@ -208,7 +208,7 @@ fn replacement_input(input: Value, hunk: &Hunk) -> Value {
 }
 
 fn todo_input(steps: &[PlanStep]) -> Value {
-    let todo = |step: &PlanStep| json!({ "content": step.text, "status": spell_step_state(step.state), "activeForm": step.text });
+    let todo = |step: &PlanStep| json!({ "content": step.text, "status": format_step_state(step.state), "activeForm": step.text });
     json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })
 }
 

@@ -13,7 +13,7 @@ use super::record;
 use super::wire::WireRecord;
 use crate::formats::drift;
 use crate::formats::file::{self, MAX_NOTE_BYTES, modified_at};
-use crate::formats::jsonl::{self, Ends, Line};
+use crate::formats::jsonl::{self, EndsScan, Line};
 use crate::formats::process::may_run;
 use crate::formats::unopened::UnopenedFiles;
 use crate::{AgentError, Discovery, FoundSession, Liveness, Store};
@@ -113,7 +113,7 @@ fn scan_session(path: &Path) -> io::Result<Option<ScannedSession>> {
     let Some(id) = session_id(path).filter(|_| metadata.len() > 0) else { return Ok(None) };
     let ChainEnds { ends, timed, leaf, .. } = ChainEnds::from_file(path, metadata.len())?;
     let seen_whole = metadata.len() <= END_BYTES[0];
-    if seen_whole && !ends.spoken && ends.unknown == 0 {
+    if seen_whole && !ends.has_messages && ends.unknown == 0 {
         return Ok(None);
     }
     let mut found = ends.into_found(path, &metadata, id);
@@ -128,7 +128,7 @@ fn scan_session(path: &Path) -> io::Result<Option<ScannedSession>> {
 /// What the ends of a file tell, the chain of its records among it.
 #[derive(Default)]
 struct ChainEnds {
-    ends: Ends,
+    ends: EndsScan,
     /// The end of the file names a time.
     timed: bool,
     /// A whole record of the conversation was met.
@@ -165,11 +165,11 @@ impl ChainEnds {
 
     fn scan_bytes(&mut self, bytes: &[u8], own: &OwnFile) {
         let mut ends = std::mem::take(&mut self.ends);
-        ends.take_lines(bytes, |ends, line| self.scan_line(ends, line, own));
+        ends.scan_lines(bytes, |ends, line| self.scan_line(ends, line, own));
         self.ends = ends;
     }
 
-    fn scan_line(&mut self, ends: &mut Ends, line: Line<'_>, own: &OwnFile) {
+    fn scan_line(&mut self, ends: &mut EndsScan, line: Line<'_>, own: &OwnFile) {
         let Some(mut parsed) = record::parse(line, 0) else { return };
         if parsed.more.chained {
             self.chained = true;
@@ -178,7 +178,7 @@ impl ChainEnds {
         }
         let is_known = parsed.rejected.is_none() && parsed.entries.iter().all(|entry| is_known_body(&entry.body));
         parsed.facts.retain(|fact| own.accepts_fact(fact));
-        ends.take_record(is_known, &parsed.entries, parsed.facts);
+        ends.scan_record(is_known, &parsed.entries, parsed.facts);
     }
 }
 

@@ -49,7 +49,7 @@ fn parse_kinds(before: &mut LastFacts, past: &WirePastRecord<'_>, line: Line<'_>
     parsed.more.chained = true;
     let message = past.message.as_ref();
     parsed.facts.extend(before.update_model(message.and_then(|message| message.model.as_deref())));
-    parsed.put(at, side, node, kinds.into_iter().map(|(origin, kind)| (origin, Body::Opaque(kind))));
+    parsed.push_entries(at, side, node, kinds.into_iter().map(|(origin, kind)| (origin, Body::Opaque(kind))));
     let usage = message.and_then(|message| usage::from_message(message.usage, message.id.as_deref()));
     if let (Some(usage), Some(last)) = (usage, parsed.entries.last()) {
         let key = EntryKey { part: last.key.part.saturating_add(1), ..key };

@@ -25,18 +25,18 @@ const COMPACTION: &str = r#""subtype":"compact_boundary""#;
 
 impl Reader for ClaudeCode {
     fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_head)?)
+        Ok(jsonl::bookmark_near_end(&source.path, jsonl::digest_head)?)
     }
 
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
-        let start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
+        let start = jsonl::find_resume_point(path, from, jsonl::digest_head, sink)?;
         let own = OwnFile::from_path(path);
         own.may_guess.set(start == 0);
         if start == 0 && send_first_facts(path, &own, sink).is_break() {
             return Ok(*from);
         }
-        let present = jsonl::find_present(path, start, sink, COMPACTION, |line| {
+        let present = jsonl::find_live_start(path, start, sink, COMPACTION, |line| {
             let parsed = record::parse(line, 0);
             parsed.is_some_and(|parsed| matches!(&parsed.entries[..], [only] if is_compaction(only)))
         })?;
@@ -44,12 +44,12 @@ impl Reader for ClaudeCode {
             if line.offset < present { past::parse(said, line, 0) } else { record::parse_after(said, line, 0) }
         };
         let end = jsonl::scan_with_memory(path, start, parse, |parsed| send_to_sink(parsed, &own, sink))?;
-        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
+        Ok(jsonl::make_bookmark(path, end, jsonl::digest_head)?)
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
         let text = self.read_record(header, key)?;
-        let line = Line::whole(key.offset, text.as_bytes());
+        let line = Line::from_bytes(key.offset, text.as_bytes());
         let parsed = record::parse(line, key.file);
         Ok(parsed.map(|parsed| parsed.entries).unwrap_or_default())
     }
@@ -123,7 +123,7 @@ fn send_to_sink(mut parsed: Parsed, own: &OwnFile, sink: &mut dyn Sink) -> Contr
         sink.learn(Fact::Closing(closing_for(version)))?;
     }
     parsed.facts.retain(|fact| own.accepts_fact(fact));
-    parsed.hand_over(sink)
+    parsed.send_to_sink(sink)
 }
 
 /// How the client that wrote this treats a call without an outcome.

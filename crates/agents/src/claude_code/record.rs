@@ -15,11 +15,11 @@ use super::prompt_sorter::PromptSorter;
 use super::wire::{WireBlock, WireCompaction, WireContent, WireErrorParams, WireRecord, WireSource, is_from_elsewhere};
 use super::{queue, usage};
 use crate::Version;
-use crate::formats::jsonl::{self, Line, Repeated};
+use crate::formats::jsonl::{self, Line, SeenFacts};
 use crate::formats::text::Text;
 
 /// The entries and facts of one line.
-pub(super) type Parsed = jsonl::Parsed<More>;
+pub(super) type Parsed = jsonl::ParsedRecord<More>;
 
 /// What only lines of this client tell.
 #[derive(Default)]
@@ -49,14 +49,14 @@ const NOISE_KINDS: &[&str] = &[
 /// What the lines before said of the session as a whole.
 #[derive(Default)]
 pub(super) struct LastFacts {
-    repeated: Repeated,
+    repeated: SeenFacts,
     entrypoint: String,
 }
 
 impl LastFacts {
     /// The model, where it is another one than before.
     pub(super) fn update_model(&mut self, model: Option<&str>) -> Option<Fact> {
-        self.repeated.model(model.filter(|model| *model != SYNTHETIC_MODEL))
+        self.repeated.changed_model(model.filter(|model| *model != SYNTHETIC_MODEL))
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn parse_after(said: &mut LastFacts, line: Line<'_>, file: u16) -> Op
             _ => Body::Opaque(Cow::Borrowed(kind)),
         };
         let mut parsed = Parsed::empty(line.key(file));
-        parsed.put(None, false, None, [(Origin::Harness, body)]);
+        parsed.push_entries(None, false, None, [(Origin::Harness, body)]);
         return Some(parsed);
     }
     jsonl::parse_line(line, file, |key, record: WireRecord<'_>| {
@@ -117,18 +117,18 @@ impl RecordReader<'_, '_> {
         let node = self.make_node();
         let at = self.record.timestamp.as_deref().and_then(Timestamp::parse);
         let side = self.record.is_sidechain == Some(true);
-        parsed.put(at, side, node, bodies);
+        parsed.push_entries(at, side, node, bodies);
         parsed
     }
 
     fn read_envelope(&mut self, parsed: &mut Parsed) {
         let record = self.record;
         let (cwd, branch) = (record.cwd.as_deref(), record.git_branch.as_deref());
-        self.last_facts.repeated.tell(&mut parsed.facts, cwd, branch, record.version.as_deref());
+        self.last_facts.repeated.add_changed(&mut parsed.facts, cwd, branch, record.version.as_deref());
         let model = record.message.as_ref().and_then(|message| message.model.as_deref());
         parsed.facts.extend(self.last_facts.update_model(model));
         if let Some(name) =
-            record.entrypoint.as_deref().filter(|name| jsonl::is_news(&mut self.last_facts.entrypoint, name))
+            record.entrypoint.as_deref().filter(|name| jsonl::update_if_new(&mut self.last_facts.entrypoint, name))
         {
             parsed.facts.push(Fact::StartSetting(StartSetting::Entrypoint(name.to_owned())));
         }

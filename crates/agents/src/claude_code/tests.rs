@@ -6,20 +6,20 @@ use carryover_core::live::{self};
 use carryover_core::transcript::{Body, Entry, Transcript, TranscriptBuilder};
 
 use super::ClaudeCode;
-use crate::fixtures::{self, Images};
+use crate::fixtures::{self, ImageCounts};
 use crate::{Bookmark, Reader, Source};
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&ClaudeCode, name)
+    fixtures::fixture_path(&ClaudeCode, name)
 }
 
 fn read_session(path: &Path) -> Transcript {
-    fixtures::read(&ClaudeCode, path)
+    fixtures::read_session(&ClaudeCode, path)
 }
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    fixtures::live_context(&ClaudeCode, transcript, Images::InOutcomes)
+    fixtures::live_context(&ClaudeCode, transcript, ImageCounts::InOutcomes)
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_usage_limit_is_a_failure_and_not_context() {
 fn reading_in_two_steps_is_reading_at_once() {
     let begin = || TranscriptBuilder::new("claude-code");
     for name in ["2.1.325-compact-hooks.jsonl", "2.0.77-compact.jsonl", "1.0.128-compact.jsonl", "hand-best.jsonl"] {
-        fixtures::check_reading_in_steps(&ClaudeCode, name, fixtures::every(331), begin);
+        fixtures::check_reading_in_steps(&ClaudeCode, name, fixtures::cut_every(331), begin);
     }
 }
 

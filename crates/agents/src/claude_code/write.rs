@@ -12,10 +12,10 @@ use super::boilerplate;
 use super::slug::make_slug;
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
-use crate::formats::own_records::OwnRecords;
+use crate::formats::native_records::NativeRecords;
 use crate::formats::relocate::Relocation;
-use crate::formats::request::{project_move, project_text, resume_in_project, user_prompts};
-use crate::formats::session_lines::{Chain, LineWriter, WrittenFile, time_of};
+use crate::formats::request::{project_relocation, project_text, resume_in_project, user_prompts};
+use crate::formats::session_lines::{LineChain, LineWriter, WrittenFile, record_time};
 use crate::formats::user_marks::{self, mark_parts_as_user};
 use crate::{AgentError, CarriedEntry, Loss, TargetView, Version, WritePlan, WriteRequest};
 
@@ -51,7 +51,7 @@ struct SessionWriter<'a> {
     version: Version,
     moves: Option<Relocation<'a>>,
     blocks: BlockWriter<'a>,
-    chain: Chain,
+    chain: LineChain,
     /// The message that the agent is in the midst of.
     message_id: Option<String>,
     losses: Vec<Loss>,
@@ -59,8 +59,8 @@ struct SessionWriter<'a> {
 
 impl<'a> SessionWriter<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, session: &'a str, version: Version, ids: Ids) -> Self {
-        let moves = project_move(request, project);
-        let chain = Chain::new(ids, Ids::next_uuid, request.started_at);
+        let moves = project_relocation(request, project);
+        let chain = LineChain::new(ids, Ids::next_uuid, request.started_at);
         let blocks = BlockWriter::new(project, moves);
         Self { request, project, session, version, moves, blocks, chain, message_id: None, losses: Vec::new() }
     }
@@ -73,7 +73,7 @@ impl<'a> SessionWriter<'a> {
         if let Some(brief) = self.request.brief {
             self.write_summary(&json!(brief), Vec::new());
         }
-        let mut own = OwnRecords::new(self.request.entries);
+        let mut own = NativeRecords::new(self.request.entries);
         for (index, carried) in self.request.entries.iter().enumerate() {
             if let Some(line) = own.find_line(carried) {
                 self.chain.lines[line].entries.push(index);
@@ -102,8 +102,8 @@ impl<'a> SessionWriter<'a> {
         value["uuid"] = json!(uuid);
         self.message_id = None;
         self.blocks.note_calls(&value);
-        self.chain.raise_time(time_of(&value));
-        self.chain.push(value, uuid, vec![index]);
+        self.chain.raise_time(record_time(&value));
+        self.chain.push_line(value, uuid, vec![index]);
     }
 
     fn write_entry(&mut self, carried: &CarriedEntry, index: usize) {
@@ -227,7 +227,7 @@ impl<'a> SessionWriter<'a> {
         if let Some(branch) = self.request.branch {
             value["gitBranch"] = json!(branch);
         }
-        self.chain.push(value, uuid, entries);
+        self.chain.push_line(value, uuid, entries);
     }
 
     /// Tells the client how large the context is, and why each message ended.
@@ -253,14 +253,14 @@ impl<'a> SessionWriter<'a> {
         let title = self.session_title();
         let leaf = self.chain.parent.clone();
         let mut file = LineWriter::default();
-        file.write(&json!({ "type": "summary", "summary": title, "leafUuid": leaf }));
+        file.write_line(&json!({ "type": "summary", "summary": title, "leafUuid": leaf }));
         file.write_lines(&self.chain.lines);
-        file.write(&json!({ "type": "custom-title", "customTitle": title, "sessionId": self.session }));
+        file.write_line(&json!({ "type": "custom-title", "customTitle": title, "sessionId": self.session }));
         let mode = self.permission_mode();
-        file.write(&json!({ "type": "permission-mode", "permissionMode": mode, "sessionId": self.session }));
+        file.write_line(&json!({ "type": "permission-mode", "permissionMode": mode, "sessionId": self.session }));
         if self.version >= NAMES_LEAF_FROM {
             let prompt = user_prompts(self.request).last().map(|text| one_line(&text, 200)).unwrap_or_default();
-            file.write(
+            file.write_line(
                 &json!({ "type": "last-prompt", "lastPrompt": prompt, "leafUuid": leaf, "sessionId": self.session }),
             );
         }

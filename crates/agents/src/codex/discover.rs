@@ -196,7 +196,7 @@ impl EndsScan {
         if bytes.is_empty() {
             return;
         }
-        let line = Line::whole(0, bytes);
+        let line = Line::from_bytes(0, bytes);
         let Some(parsed) = record::parse(line, 0, false) else { return };
         self.count_record(bytes, &parsed);
         for fact in parsed.facts {

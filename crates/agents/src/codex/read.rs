@@ -16,7 +16,7 @@ const ABORTED_ANSWER: &str = "aborted";
 
 impl Reader for Codex {
     fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_head)?)
+        Ok(jsonl::bookmark_near_end(&source.path, jsonl::digest_head)?)
     }
 
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
@@ -47,13 +47,13 @@ impl Reader for Codex {
         if let Some(title) = given_title(path) {
             merge.learn_fact(Fact::Title(TitleRank::Given, title));
         }
-        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
+        Ok(jsonl::make_bookmark(path, end, jsonl::digest_head)?)
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
         let path = file_for_key(header, key)?;
         let text = jsonl::read_record_at(path, key.offset, u64::from(key.length))?;
-        let line = Line::whole(key.offset, text.as_bytes());
+        let line = Line::from_bytes(key.offset, text.as_bytes());
         match record::parse(line, key.file, jsonl::is_compressed(path)) {
             Some(parsed) if parsed.rejected.is_none() => Ok(parsed.entries),
             _ => Err(AgentError::Moved { path: path.to_owned(), offset: key.offset }),

@@ -13,7 +13,7 @@ use super::config::Config;
 use super::rollout_writer::RolloutWriter;
 use super::{rollout, titles};
 use crate::formats::ids::Ids;
-use crate::formats::request::{project_move, project_text, user_prompts};
+use crate::formats::request::{project_relocation, project_text, user_prompts};
 use crate::{
     AgentError, Inverse, ResumeCommand, SessionRows, TargetView, VendorCommand, Version, WriteOp, WritePlan,
     WriteRequest,
@@ -44,7 +44,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let mut ids = Ids::new(request.seed);
     let session = ids.next_timed_uuid(request.started_at);
     let file = rollout::path_for(root, request.started_at, &target.env.zone, &session);
-    let speech = CallTranslator { project, moves: project_move(request, project), version };
+    let speech = CallTranslator { project, moves: project_relocation(request, project), version };
     let meta = make_meta(request, &session, project, version, &Config::from_store(root).provider);
     let written = RolloutWriter::new(request, speech, &session, ids, is_paginated).write_session(meta);
     let modified = written.ended_at.unwrap_or(target.env.now);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::wire::{WireComplete, WireEvent};
 use crate::codex::patch;
 use crate::formats::diff::parse_hunks;
-use crate::formats::spelling::{
-    FileChange, OwnCall, ProjectDirs, is_image, replaced_text, single_change, update_file, with_fields,
+use crate::formats::translation::{
+    FileChange, NativeCall, ProjectDirs, is_image, replaced_text, single_change, update_file, with_fields,
 };
 
 /// The endings of images, which the client shows to the model where it looks at them.
@@ -113,22 +113,22 @@ fn outcome_diff(record: &str) -> Option<String> {
 }
 
 /// Spells a foreign call in Copilot CLI's own tools, where the meaning is exact.
-pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<NativeCall> {
     let at = |path: &str| json!({ "path": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
-            let command = dirs.enter_folder(command, workdir.as_deref());
+            let command = dirs.prefix_cd(command, workdir.as_deref());
             let description = one_line(&command, 80);
-            OwnCall::new("bash", json!({ "command": command, "description": description }))
+            NativeCall::new("bash", json!({ "command": command, "description": description }))
         }
-        Action::View { path } => OwnCall::new("view", at(path)),
-        Action::Read { path, offset, limit } => OwnCall::new("view", view_input(at(path), *offset, *limit)),
+        Action::View { path } => NativeCall::new("view", at(path)),
+        Action::Read { path, offset, limit } => NativeCall::new("view", view_input(at(path), *offset, *limit)),
         Action::Write { path, content } => create_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => create_file(at(path), content),
             FileChange::Replace { path, hunks: [hunk] } if !hunk.everywhere => {
                 let (old, new) = replaced_text(hunk);
-                OwnCall::new("edit", with_fields(at(path), &[("old_str", Some(old)), ("new_str", Some(new))]))
+                NativeCall::new("edit", with_fields(at(path), &[("old_str", Some(old)), ("new_str", Some(new))]))
             }
             FileChange::Replace { .. } => return None,
         },
@@ -136,8 +136,8 @@ pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option
     })
 }
 
-fn create_file(input: Value, content: &str) -> OwnCall {
-    OwnCall::new("create", with_fields(input, &[("file_text", Some(content))]))
+fn create_file(input: Value, content: &str) -> NativeCall {
+    NativeCall::new("create", with_fields(input, &[("file_text", Some(content))]))
 }
 
 fn view_input(mut input: Value, offset: Option<u64>, limit: Option<u64>) -> Value {

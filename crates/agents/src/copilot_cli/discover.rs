@@ -9,7 +9,7 @@ use carryover_core::transcript::{Body, SessionId};
 
 use super::workspace::Workspace;
 use super::{CopilotCli, history, record};
-use crate::formats::jsonl::Ends;
+use crate::formats::jsonl::EndsScan;
 use crate::formats::process::may_run;
 use crate::formats::unopened::UnopenedFiles;
 use crate::{AgentError, Discovery, FoundSession, Liveness, Store};
@@ -68,12 +68,12 @@ pub(super) fn session_id(path: &Path) -> Option<SessionId> {
 /// Looks at the two ends of a session's events; one in which nothing was said is no session.
 fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
-    let ends = Ends::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
+    let ends = EndsScan::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
         let Some(parsed) = record::parse_record(line, 0) else { return };
         let is_new = |body: &Body| matches!(body, Body::Opaque(kind) if is_unknown_message(kind));
         let all_new = parsed.entries.iter().all(|entry| is_new(&entry.body));
         let is_known = parsed.more.known && parsed.rejected.is_none() && !all_new;
-        ends.take_record(is_known, &parsed.entries, parsed.facts);
+        ends.scan_record(is_known, &parsed.entries, parsed.facts);
     })?;
     let (Some(ends), Some(id)) = (ends, session_id(path)) else { return Ok(None) };
     let workspace = Workspace::read_beside(path).unwrap_or_default();

@@ -7,11 +7,11 @@ use carryover_core::transcript::{Blob, BlobLocation, Call, CallId, Outcome, Part
 use serde_json::{Value, json};
 
 use super::{dialect, outcome, prompt};
-use crate::formats::calls::Calls;
+use crate::formats::calls::CallWriter;
 use crate::formats::ids::Ids;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
-use crate::formats::session_lines::{Chain, LineWriter, WrittenFile, time_of};
+use crate::formats::session_lines::{LineChain, LineWriter, WrittenFile, record_time};
 use crate::formats::user_marks::{self, mark_as_user};
 use crate::{CarriedEntry, Loss};
 
@@ -33,8 +33,8 @@ struct OpenMessage {
 pub(super) struct EventWriter<'a> {
     moves: Option<Relocation<'a>>,
     model: Option<&'a str>,
-    chain: Chain,
-    calls: Calls<'a>,
+    chain: LineChain,
+    calls: CallWriter<'a>,
     /// The assets that have been written.
     assets: BTreeSet<String>,
     n_shells: usize,
@@ -53,8 +53,8 @@ impl<'a> EventWriter<'a> {
         Self {
             moves,
             model,
-            chain: Chain::new(ids, Ids::next_uuid, at),
-            calls: Calls::new(project, moves, MAX_NAME_CHARS),
+            chain: LineChain::new(ids, Ids::next_uuid, at),
+            calls: CallWriter::new(project, moves, MAX_NAME_CHARS),
             assets: BTreeSet::new(),
             n_shells: 0,
             message: OpenMessage::default(),
@@ -79,7 +79,7 @@ impl<'a> EventWriter<'a> {
             "type": kind, "data": data, "id": id, "timestamp": self.chain.at.to_string(),
             "parentId": self.chain.parent,
         });
-        self.chain.push(value, id, entries);
+        self.chain.push_line(value, id, entries);
     }
 
     pub(super) fn write_prompt(&mut self, parts: &[Part], index: usize) {
@@ -147,7 +147,7 @@ impl<'a> EventWriter<'a> {
 
     pub(super) fn write_outcome(&mut self, outcome: &Outcome, index: usize) {
         self.end_message_with(&outcome.call);
-        let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
+        let call = self.calls.find_call(&outcome.call).cloned().unwrap_or_default();
         let text = text_of(&outcome.parts);
         let is_shell = call.tool == "bash" && outcome.exit_code.is_some() && outcome.status != Status::Interrupted;
         let data = if outcome.status == Status::Done || is_shell {
@@ -196,9 +196,9 @@ impl<'a> EventWriter<'a> {
             Some(call) => self.end_message_with(call),
             None => self.end_message(),
         }
-        self.advance_clock(time_of(&value));
+        self.advance_clock(record_time(&value));
         self.write_assets(&value["data"], blobs);
-        if let Some(written) = call.and_then(|call| self.calls.find(&call)) {
+        if let Some(written) = call.and_then(|call| self.calls.find_call(&call)) {
             value["data"]["toolCallId"] = json!(written.id);
         }
         let mut starts = Vec::new();
@@ -210,7 +210,7 @@ impl<'a> EventWriter<'a> {
         value["parentId"] = json!(self.chain.parent);
         let id = value["id"].as_str().map_or_else(|| self.chain.ids.next_uuid(), str::to_owned);
         value["id"] = json!(id);
-        self.chain.push(value, id, entries);
+        self.chain.push_line(value, id, entries);
         for start in &starts {
             self.push_event("tool.execution_start", start, Vec::new());
         }

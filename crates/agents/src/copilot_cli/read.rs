@@ -22,7 +22,7 @@ pub(super) const INTERRUPTED_ANSWER: &str = "Tool execution was interrupted befo
 // at both ends are the same events.
 impl Reader for CopilotCli {
     fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_both_ends)?)
+        Ok(jsonl::bookmark_near_end(&source.path, jsonl::digest_both_ends)?)
     }
 
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
@@ -30,7 +30,7 @@ impl Reader for CopilotCli {
         if history::is_document(path) {
             return history::read_document(path, from, sink);
         }
-        let start = jsonl::resume_point(path, from, jsonl::digest_both_ends, sink)?;
+        let start = jsonl::find_resume_point(path, from, jsonl::digest_both_ends, sink)?;
         if send_first_facts(path, start, sink).is_break() {
             return Ok(*from);
         }
@@ -44,7 +44,7 @@ impl Reader for CopilotCli {
             assets.resolve_entries(path, &mut parsed.entries);
             send_to_sink(parsed, session.as_ref(), sink)
         })?;
-        Ok(jsonl::mark(path, end, jsonl::digest_both_ends)?)
+        Ok(jsonl::make_bookmark(path, end, jsonl::digest_both_ends)?)
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
@@ -52,7 +52,7 @@ impl Reader for CopilotCli {
         if history::is_in_document(&header.files, key) {
             return Ok(history::read_entries(&text, key).unwrap_or_default());
         }
-        let line = Line::whole(key.offset, text.as_bytes());
+        let line = Line::from_bytes(key.offset, text.as_bytes());
         let mut entries = record::parse_record(line, key.file).map(|parsed| parsed.entries).unwrap_or_default();
         if let Some(path) = header.files.get(usize::from(key.file)) {
             Assets::starting_at(key.offset).resolve_entries(path, &mut entries);
@@ -85,5 +85,5 @@ fn send_to_sink(mut parsed: Parsed, session: Option<&SessionId>, sink: &mut dyn 
         // The folder names the session: a copy of one keeps the id that it was copied from in its events.
         parsed.facts.retain(|fact| !matches!(fact, Fact::Session(_)));
     }
-    parsed.hand_over(sink)
+    parsed.send_to_sink(sink)
 }

@@ -21,7 +21,7 @@ use crate::formats::jsonl::{self, Line};
 use crate::formats::text::Text;
 
 /// The facts and entries of one line.
-pub(super) type Parsed = jsonl::Parsed<More>;
+pub(super) type Parsed = jsonl::ParsedRecord<More>;
 
 /// What only lines of this client tell.
 #[derive(Default)]
@@ -58,18 +58,18 @@ type Bodies = Vec<(Origin, Body)>;
 pub(super) fn parse_record(line: Line<'_>, file: u16) -> Option<Parsed> {
     let key = line.key(file);
     if line.is_too_long() {
-        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
+        return Some(Parsed::new_rejected(key, "the record is longer than 64 MiB"));
     }
     if let Some(kind) = noise_kind(line.bytes).filter(|_| !line.unterminated) {
         let mut parsed = Parsed::empty(key);
         parsed.more.known = true;
-        parsed.put(None, false, None, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))]);
+        parsed.push_entries(None, false, None, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))]);
         return Some(parsed);
     }
     match jsonl::parse_record::<WireEvent<'_>>(line.bytes) {
         Ok(event) => Some(EventReader::read_event(line.bytes, key, &event)),
         Err(_) if line.unterminated => None,
-        Err(_) => Some(Parsed::rejected(key, "not a JSON object")),
+        Err(_) => Some(Parsed::new_rejected(key, "not a JSON object")),
     }
 }
 
@@ -97,7 +97,7 @@ impl<'r, 'a> EventReader<'r, 'a> {
         let mut parsed = Parsed::empty(key);
         parsed.more.known = is_known_kind(kind);
         let Some(data) = event.data else {
-            parsed.put(at, false, None, vec![opaque_body(kind)]);
+            parsed.push_entries(at, false, None, vec![opaque_body(kind)]);
             return parsed;
         };
         let ground = LocatedLine { bytes: line, file: key.file, offset: key.offset };
@@ -107,9 +107,9 @@ impl<'r, 'a> EventReader<'r, 'a> {
         let mut reading = Self { line: ground, kind, data, side: event.agent_id.is_some(), facts: Vec::new() };
         let Ok(bodies) = reading.read_bodies() else {
             let more = More { known: true, asset: None };
-            return Parsed { more, ..Parsed::rejected(key, "a field has another type than it had") };
+            return Parsed { more, ..Parsed::new_rejected(key, "a field has another type than it had") };
         };
-        parsed.put(at, reading.side, None, bodies);
+        parsed.push_entries(at, reading.side, None, bodies);
         // Facts in a sub-agent's events are not the session's.
         if !reading.side {
             parsed.facts = reading.facts;

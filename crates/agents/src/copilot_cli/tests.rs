@@ -7,20 +7,20 @@ use carryover_core::transcript::{BlobLocation, Part, TitleRank, Transcript, Tran
 use serde_json::json;
 
 use super::CopilotCli;
-use crate::fixtures::{self, Images};
+use crate::fixtures::{self, ImageCounts};
 use crate::{Bookmark, Discovery, Reader, Source};
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&CopilotCli, name)
+    fixtures::fixture_path(&CopilotCli, name)
 }
 
 fn read(path: &Path) -> Transcript {
-    fixtures::read(&CopilotCli, path)
+    fixtures::read_session(&CopilotCli, path)
 }
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    fixtures::live_context(&CopilotCli, transcript, Images::InOutcomes)
+    fixtures::live_context(&CopilotCli, transcript, ImageCounts::InOutcomes)
 }
 
 /// As the code of 0.0.340 writes it.
@@ -46,7 +46,7 @@ fn a_document_of_the_first_versions_is_read() {
         "selectedModel": "claude-sonnet-4",
     });
     fs_err::write(&path, serde_json::to_string_pretty(&document).unwrap()).unwrap();
-    let listed = fixtures::discover(&CopilotCli, home.path());
+    let listed = fixtures::list_sessions(&CopilotCli, home.path());
     let listed: Vec<_> = listed.into_iter().map(|found| (found.id.0, found.title, found.drifted)).collect();
     assert_eq!(listed, [(id.to_owned(), Some("look".to_owned()), false)]);
     let head = fs_err::read(&path).unwrap();
@@ -115,7 +115,7 @@ fn a_call_without_an_outcome_is_answered() {
 #[test]
 fn a_usage_limit_is_a_failure_and_not_context() {
     let transcript = read(&fixture("1.0.102-limit.jsonl"));
-    assert_eq!(fixtures::failures(&transcript), [carryover_core::transcript::FailureKind::RateLimit]);
+    assert_eq!(fixtures::failure_kinds(&transcript), [carryover_core::transcript::FailureKind::RateLimit]);
     insta::assert_snapshot!(live_context(&transcript));
 }
 
@@ -123,7 +123,7 @@ fn a_usage_limit_is_a_failure_and_not_context() {
 fn reading_in_two_steps_is_reading_at_once() {
     let begin = || TranscriptBuilder::new("copilot-cli");
     for name in ["1.0.102-tools.jsonl", "1.0.102-compact.jsonl", "1.0.102-hooks.jsonl", "hand-written.jsonl"] {
-        fixtures::check_reading_in_steps(&CopilotCli, name, fixtures::every(331), begin);
+        fixtures::check_reading_in_steps(&CopilotCli, name, fixtures::cut_every(331), begin);
     }
 }
 
@@ -161,7 +161,7 @@ fn a_session_is_listed_by_its_table() {
     std::fs::copy(fixture("1.0.102-tools.jsonl"), folder.join("events.jsonl")).unwrap();
     std::fs::write(folder.join("workspace.yaml"), "id: x\ncwd: /p\nname: 'Mine: #1'\nuser_named: true\n").unwrap();
     std::fs::write(folder.join("inuse.4294967295.lock"), "4294967295").unwrap();
-    let listed = fixtures::discover(&CopilotCli, store.path());
+    let listed = fixtures::list_sessions(&CopilotCli, store.path());
     let [found] = listed.as_slice() else { panic!("{} sessions", listed.len()) };
     assert_eq!(found.id.0, ID);
     assert_eq!(found.title.as_deref(), Some("Mine: #1"));

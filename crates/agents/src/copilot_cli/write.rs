@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::events::EventWriter;
 use crate::formats::ids::Ids;
-use crate::formats::own_records::{RecordKey, record_key};
-use crate::formats::request::{project_move, project_text, title_or_prompt};
+use crate::formats::native_records::{RecordKey, record_key};
+use crate::formats::request::{project_relocation, project_text, title_or_prompt};
 use crate::{AgentError, CarriedEntry, ResumeCommand, TargetView, Version, WriteOp, WritePlan, WriteRequest};
 
 /// The version that is written where no client tells its own.
@@ -23,7 +23,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let session = ids.next_uuid();
     let folder = target.store.root.join("session-state").join(&session);
     let file = folder.join("events.jsonl");
-    let moves = project_move(request, project);
+    let moves = project_relocation(request, project);
     let mut events = EventWriter::new(project, moves, request.source_model, ids, request.started_at);
     events.put_event("session.start", &start_event(request, target, project, &session), Vec::new());
     write_entries(request, &mut events);

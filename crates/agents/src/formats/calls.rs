@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ids::{UniqueNames, clean_name};
 use super::relocate::Relocation;
-use super::spelling::{OwnCall, ProjectDirs, wrap_input};
+use super::translation::{NativeCall, ProjectDirs, wrap_input};
 
 /// The id and the tool under which a call was written.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct WrittenCall {
 }
 
 /// Spells calls and keeps their names straight.
-pub(crate) struct Calls<'a> {
+pub(crate) struct CallWriter<'a> {
     project: &'a str,
     moves: Option<Relocation<'a>>,
     /// Longer names of tools and calls are refused by the APIs behind the client.
@@ -28,7 +28,7 @@ pub(crate) struct Calls<'a> {
     pub translated: usize,
 }
 
-impl<'a> Calls<'a> {
+impl<'a> CallWriter<'a> {
     pub(crate) fn new(project: &'a str, moves: Option<Relocation<'a>>, longest_name: usize) -> Self {
         Self { project, moves, longest_name, names: UniqueNames::default(), written: BTreeMap::new(), translated: 0 }
     }
@@ -38,16 +38,16 @@ impl<'a> Calls<'a> {
     }
 
     /// A call with its input, in the client's own tools where it could be spelt in them.
-    pub(crate) fn write_call(&mut self, call: &Call, own: Option<OwnCall>) -> (WrittenCall, Value) {
+    pub(crate) fn write_call(&mut self, call: &Call, own: Option<NativeCall>) -> (WrittenCall, Value) {
         self.translated += usize::from(own.is_some());
-        let (tool, input) = spell_call(call, own, self.longest_name, self.moves);
+        let (tool, input) = translate_call(call, own, self.longest_name, self.moves);
         let written = WrittenCall { id: self.names.make_unique(&call.id.0, self.longest_name), tool };
         self.written.insert(call.id.clone(), written.clone());
         (written, input)
     }
 
     /// Takes note of a call in a record that is written back as it was: it keeps its name, which no other gets.
-    pub(crate) fn keep_call(&mut self, id: &str, tool: &str) {
+    pub(crate) fn note_call(&mut self, id: &str, tool: &str) {
         self.names.make_unique(id, usize::MAX);
         self.written.insert(CallId(id.into()), WrittenCall { id: id.to_owned(), tool: tool.to_owned() });
     }
@@ -65,15 +65,15 @@ impl<'a> Calls<'a> {
         }
     }
 
-    pub(crate) fn find(&self, call: &CallId) -> Option<&WrittenCall> {
+    pub(crate) fn find_call(&self, call: &CallId) -> Option<&WrittenCall> {
         self.written.get(call)
     }
 }
 
 /// The tool of a call and its input, whose paths are moved.
-pub(crate) fn spell_call(
+pub(crate) fn translate_call(
     call: &Call,
-    own: Option<OwnCall>,
+    own: Option<NativeCall>,
     longest_name: usize,
     moves: Option<Relocation<'_>>,
 ) -> (String, Value) {

@@ -5,14 +5,14 @@ use serde_json::Value;
 
 use super::entry_order;
 use super::losses::count_loss;
-use super::own_records::OwnRecords;
-use super::session_lines::Chain;
+use super::native_records::NativeRecords;
+use super::session_lines::LineChain;
 use crate::{CarriedEntry, Loss, WriteRequest};
 
 /// A session in the making.
-pub(crate) struct Draft<'a> {
+pub(crate) struct SessionDraft<'a> {
     pub request: &'a WriteRequest<'a>,
-    pub chain: Chain,
+    pub chain: LineChain,
     /// The message that the agent is in the midst of.
     pub open: OpenMessage,
     pub losses: Vec<Loss>,
@@ -28,8 +28,8 @@ pub(crate) struct OpenMessage {
     pub has_calls: bool,
 }
 
-impl<'a> Draft<'a> {
-    pub(crate) fn new(request: &'a WriteRequest<'a>, chain: Chain) -> Self {
+impl<'a> SessionDraft<'a> {
+    pub(crate) fn new(request: &'a WriteRequest<'a>, chain: LineChain) -> Self {
         Self { request, chain, open: OpenMessage::default(), losses: Vec::new() }
     }
 
@@ -48,30 +48,30 @@ impl<'a> Draft<'a> {
 /// Records as one client has them.
 pub(crate) trait MessageWriter<'a> {
     /// Why what another model thought is not written.
-    const REASONING_LOST: &'static str;
+    const REASONING_LOSS_REASON: &'static str;
 
-    fn draft(&mut self) -> &mut Draft<'a>;
-    fn spell_text(&self, text: &str) -> Value;
-    fn spell_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value;
+    fn draft(&mut self) -> &mut SessionDraft<'a>;
+    fn make_text_block(&self, text: &str) -> Value;
+    fn make_call_block(&mut self, call: &Call, carried: &CarriedEntry) -> Value;
     /// Writes the agent's message, which has ended.
     fn write_message(&mut self, message: OpenMessage);
     /// Writes anything that the agent did not say.
-    fn write_heard(&mut self, carried: &CarriedEntry, index: usize);
+    fn write_input(&mut self, carried: &CarriedEntry, index: usize);
     /// From here on, the client's context begins.
     fn write_compaction(&mut self, summary: &str, entries: Vec<usize>);
     /// Whether a record of the client's own begins its context anew.
     fn is_compaction(&self, record: &Value) -> bool;
     /// Writes a record of the client's own: everything stays but what ties it to its old file.
-    fn write_back(&mut self, record: Value, index: usize);
+    fn write_native(&mut self, record: Value, index: usize);
 
     /// Writes all that is carried.
     fn write_session(&mut self) {
         let request = self.draft().request;
         let mut order = entry_order::order_outcomes_first(request.entries);
         if let Some(brief) = request.brief {
-            self.write_outline(brief, &mut order);
+            self.write_brief(brief, &mut order);
         }
-        let mut own = OwnRecords::new(request.entries);
+        let mut own = NativeRecords::new(request.entries);
         for index in order {
             let carried = &request.entries[index];
             if let Some(line) = own.find_line(carried) {
@@ -79,7 +79,7 @@ pub(crate) trait MessageWriter<'a> {
             } else if let Some(record) = own.find_record(carried).and_then(|raw| self.parse_record(raw)) {
                 self.end_message();
                 own.note_line(carried, self.draft().chain.lines.len());
-                self.write_back(record, index);
+                self.write_native(record, index);
             } else {
                 self.write_entry(carried, index);
             }
@@ -88,7 +88,7 @@ pub(crate) trait MessageWriter<'a> {
     }
 
     /// The older part, and the summary that stood at its beginning.
-    fn write_outline(&mut self, brief: &str, order: &mut Vec<usize>) {
+    fn write_brief(&mut self, brief: &str, order: &mut Vec<usize>) {
         let entries = self.draft().request.entries;
         let first = order.first().map(|index| &entries[*index].entry.body);
         let Some(Body::Summary(before)) = first else { return self.write_compaction(brief, Vec::new()) };
@@ -111,20 +111,20 @@ pub(crate) trait MessageWriter<'a> {
                     self.end_message();
                 }
                 self.draft().chain.advance_time(carried.entry.at);
-                let block = self.spell_text(&text_of(parts));
+                let block = self.make_text_block(&text_of(parts));
                 self.draft().add_block(carried, block, index);
             }
             Body::Call(call) => {
                 self.draft().chain.advance_time(carried.entry.at);
-                let block = self.spell_call(call, carried);
+                let block = self.make_call_block(call, carried);
                 self.draft().add_block(carried, block, index);
                 self.draft().open.has_calls = true;
             }
-            Body::Reasoning(_) => count_loss(&mut self.draft().losses, "reasoning", Self::REASONING_LOST),
+            Body::Reasoning(_) => count_loss(&mut self.draft().losses, "reasoning", Self::REASONING_LOSS_REASON),
             _ => {
                 self.end_message();
                 self.draft().chain.advance_time(carried.entry.at);
-                self.write_heard(carried, index);
+                self.write_input(carried, index);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::relocate::Relocation;
 use crate::{AgentError, ResumeCommand, WriteRequest};
 
 /// Longer titles are cut.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// The project's path as text, which every client's records hold.
 pub(crate) fn project_text<'a>(request: &WriteRequest<'a>, agent: &'static str) -> Result<&'a str, AgentError> {
@@ -18,7 +18,7 @@ pub(crate) fn project_text<'a>(request: &WriteRequest<'a>, agent: &'static str) 
 }
 
 /// Where paths of the project have to be moved, if it is elsewhere now.
-pub(crate) fn project_move<'a>(request: &WriteRequest<'a>, project: &'a str) -> Option<Relocation<'a>> {
+pub(crate) fn project_relocation<'a>(request: &WriteRequest<'a>, project: &'a str) -> Option<Relocation<'a>> {
     let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
     old.map(|old| Relocation { old, new: project })
 }
@@ -31,13 +31,13 @@ pub(crate) fn resume_in_project(request: &WriteRequest<'_>, argv: &[&str]) -> Re
 
 /// The session's title in one line, if it has any.
 pub(crate) fn given_title(request: &WriteRequest<'_>) -> Option<String> {
-    request.title.map(|title| one_line(title, LONGEST_TITLE)).filter(|title| !title.is_empty())
+    request.title.map(|title| one_line(title, MAX_TITLE_CHARS)).filter(|title| !title.is_empty())
 }
 
 /// The title, or the first prompt where there is none.
 pub(crate) fn title_or_prompt(request: &WriteRequest<'_>) -> String {
     let first = || user_prompts(request).next().map(|text| one_line(&text, 80));
-    let title = request.title.map(|title| one_line(title, LONGEST_TITLE)).or_else(first);
+    let title = request.title.map(|title| one_line(title, MAX_TITLE_CHARS)).or_else(first);
     title.filter(|title| !title.is_empty()).unwrap_or_else(|| "carried over".to_owned())
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct SessionLine {
 }
 
 /// Lines one after another.
-pub(crate) struct Chain {
+pub(crate) struct LineChain {
     pub lines: Vec<SessionLine>,
     /// The name of the last line.
     pub parent: Option<String>,
@@ -26,19 +26,19 @@ pub(crate) struct Chain {
     pub ids: Ids,
     make_name: fn(&mut Ids) -> String,
     /// Names must not occur twice.
-    taken: BTreeSet<String>,
+    used_names: BTreeSet<String>,
 }
 
-impl Chain {
+impl LineChain {
     pub(crate) fn new(ids: Ids, make_name: fn(&mut Ids) -> String, at: Timestamp) -> Self {
-        Self { lines: Vec::new(), parent: None, at, ids, make_name, taken: BTreeSet::new() }
+        Self { lines: Vec::new(), parent: None, at, ids, make_name, used_names: BTreeSet::new() }
     }
 
     /// A name that no line has yet.
     pub(crate) fn new_name(&mut self) -> String {
         loop {
             let name = (self.make_name)(&mut self.ids);
-            if !self.taken.contains(&name) {
+            if !self.used_names.contains(&name) {
                 return name;
             }
         }
@@ -46,13 +46,13 @@ impl Chain {
 
     /// The name that a record had, or a new one where that is taken or none.
     pub(crate) fn keep_name(&mut self, name: &Value) -> String {
-        let own = name.as_str().filter(|name| !self.taken.contains(*name)).map(str::to_owned);
+        let own = name.as_str().filter(|name| !self.used_names.contains(*name)).map(str::to_owned);
         own.unwrap_or_else(|| self.new_name())
     }
 
     /// Adds a line, which the next one follows.
-    pub(crate) fn push(&mut self, value: Value, name: String, entries: Vec<usize>) {
-        self.taken.insert(name.clone());
+    pub(crate) fn push_line(&mut self, value: Value, name: String, entries: Vec<usize>) {
+        self.used_names.insert(name.clone());
         self.parent = Some(name);
         self.lines.push(SessionLine { value, entries });
     }
@@ -81,7 +81,7 @@ pub(crate) fn later_time(before: Timestamp, at: Option<Timestamp>) -> Timestamp 
 }
 
 /// The time that a record tells.
-pub(crate) fn time_of(record: &Value) -> Option<Timestamp> {
+pub(crate) fn record_time(record: &Value) -> Option<Timestamp> {
     record.get("timestamp").and_then(Value::as_str).and_then(Timestamp::parse)
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct LineWriter {
 }
 
 impl LineWriter {
-    pub(crate) fn write(&mut self, value: &Value) {
+    pub(crate) fn write_line(&mut self, value: &Value) {
         // Without spaces: some clients look for titles by their text.
         self.bytes.extend_from_slice(value.to_string().as_bytes());
         self.bytes.push(b'\n');
@@ -103,7 +103,7 @@ impl LineWriter {
     pub(crate) fn write_lines(&mut self, lines: &[SessionLine]) {
         for line in lines {
             self.note_entries(&line.entries, self.offset());
-            self.write(&line.value);
+            self.write_line(&line.value);
         }
     }
 

@@ -7,7 +7,7 @@ use super::referenced_files::{ReferencedFiles, TextPiece};
 /// A message of the user's in the course of being read.
 pub(crate) struct UserMessage {
     /// The words that were typed.
-    pub spoken: Vec<Part>,
+    pub typed: Vec<Part>,
     /// Everything that was not typed, in the order in which it stands.
     pub added: Vec<(Origin, Body)>,
     /// The files that were named, as long as they last.
@@ -18,7 +18,7 @@ pub(crate) struct UserMessage {
 impl UserMessage {
     /// A message whose words are the user's or somebody else's by the judgement of `sort_words`.
     pub(crate) fn new(sort_words: fn(&mut Self, &str)) -> Self {
-        Self { spoken: Vec::new(), added: Vec::new(), files: ReferencedFiles::default(), sort_words }
+        Self { typed: Vec::new(), added: Vec::new(), files: ReferencedFiles::default(), sort_words }
     }
 
     pub(crate) fn add_text(&mut self, text: &str) {
@@ -34,7 +34,7 @@ impl UserMessage {
         match part {
             Part::Text(text) => self.add_text(&text),
             // An image that was named is shown with the words: it was pasted or chosen, and has no other.
-            blob @ Part::Blob(_) => self.spoken.push(blob),
+            blob @ Part::Blob(_) => self.typed.push(blob),
         }
     }
 
@@ -46,9 +46,9 @@ impl UserMessage {
 
     /// Whose words stand in it, those of the user's first.
     #[cfg(test)]
-    pub(crate) fn told(&self) -> Vec<(Origin, String)> {
+    pub(crate) fn texts_by_origin(&self) -> Vec<(Origin, String)> {
         use carryover_core::transcript::text_of;
-        let spoken = (Origin::User, text_of(&self.spoken));
+        let spoken = (Origin::User, text_of(&self.typed));
         let added = self.added.iter().map(|(origin, body)| (*origin, text_of(body.parts())));
         [spoken].into_iter().chain(added).filter(|(_, text)| !text.is_empty()).collect()
     }

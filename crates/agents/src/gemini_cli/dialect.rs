@@ -4,9 +4,9 @@ use carryover_core::transcript::{Action, Call, Hunk, PlanStep, Question, StepSta
 use serde_json::{Value, json};
 
 use crate::formats::diff::parse_hunks;
-use crate::formats::spelling::{
-    FileChange, OwnCall, ProjectDirs, is_image, keep_explanation, parse_step_state, replaced_text, single_change,
-    spell_step_state, update_file, with_fields,
+use crate::formats::translation::{
+    FileChange, NativeCall, ProjectDirs, format_step_state, is_image, keep_explanation, parse_step_state,
+    replaced_text, single_change, update_file, with_fields,
 };
 
 /// The endings of images, which the client shows to the model where it reads them.
@@ -135,35 +135,35 @@ fn plan_step(todo: WireTodo) -> PlanStep {
 }
 
 /// Spells a foreign call in Gemini CLI's own tools, where the meaning is exact.
-pub(super) fn translate_action(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(call: &Call, action: &Action, dirs: ProjectDirs<'_>) -> Option<NativeCall> {
     Some(match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
-            OwnCall::new("run_shell_command", with_fields(json!({ "command": command }), &[("dir_path", folder)]))
+            NativeCall::new("run_shell_command", with_fields(json!({ "command": command }), &[("dir_path", folder)]))
         }
-        Action::View { path } => OwnCall::new("read_file", json!({ "file_path": path })),
-        Action::Read { path, offset, limit } => OwnCall::new("read_file", read_input(path, *offset, *limit)),
+        Action::View { path } => NativeCall::new("read_file", json!({ "file_path": path })),
+        Action::Read { path, offset, limit } => NativeCall::new("read_file", read_input(path, *offset, *limit)),
         Action::Write { path, content } => write_file(path, content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(path, content),
-            FileChange::Replace { path, hunks: [hunk] } => OwnCall::new("replace", replace_input(path, hunk)),
+            FileChange::Replace { path, hunks: [hunk] } => NativeCall::new("replace", replace_input(path, hunk)),
             // One place in one file is what the tool changes.
             FileChange::Replace { .. } => return None,
         },
         Action::Grep { pattern, path, glob } if has_only_fields(call, &["pattern", "path", "glob"]) => {
             let fields = [("dir_path", path.as_deref()), ("include_pattern", glob.as_deref())];
-            OwnCall::new("grep_search", with_fields(json!({ "pattern": pattern }), &fields))
+            NativeCall::new("grep_search", with_fields(json!({ "pattern": pattern }), &fields))
         }
         Action::Glob { pattern, path } if has_only_fields(call, &["pattern", "path"]) => {
-            OwnCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("dir_path", path.as_deref())]))
+            NativeCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("dir_path", path.as_deref())]))
         }
-        Action::Plan(steps) => OwnCall::new("write_todos", keep_explanation(todo_input(steps), call)),
+        Action::Plan(steps) => NativeCall::new("write_todos", keep_explanation(todo_input(steps), call)),
         _ => return None,
     })
 }
 
-fn write_file(path: &str, content: &str) -> OwnCall {
-    OwnCall::new("write_file", json!({ "file_path": path, "content": content }))
+fn write_file(path: &str, content: &str) -> NativeCall {
+    NativeCall::new("write_file", json!({ "file_path": path, "content": content }))
 }
 
 /// Whether a call has no more to it than these fields; one that has more would lose it.
@@ -196,7 +196,7 @@ fn read_input(path: &str, offset: Option<u64>, limit: Option<u64>) -> Value {
 }
 
 fn todo_input(steps: &[PlanStep]) -> Value {
-    let todo = |step: &PlanStep| json!({ "description": step.text, "status": spell_step_state(step.state) });
+    let todo = |step: &PlanStep| json!({ "description": step.text, "status": format_step_state(step.state) });
     json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })
 }
 

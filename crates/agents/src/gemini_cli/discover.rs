@@ -11,7 +11,7 @@ use super::GeminiCli;
 use super::project::{self, ProjectRegister};
 use super::record::{self, ConversationChange, Message, ParsedRecord};
 use super::wire::WireSession;
-use crate::formats::jsonl::{self, Ends};
+use crate::formats::jsonl::{self, EndsScan};
 use crate::formats::unopened::UnopenedFiles;
 use crate::{AgentError, Discovery, FoundSession, Store};
 
@@ -93,7 +93,7 @@ fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
         let ends = look_at_document(&jsonl::read_head(path, HEAD_BYTES)?);
         ends.is_session(metadata.len() <= HEAD_BYTES).then_some(ends)
     } else {
-        Ends::read(path, &metadata, HEAD_BYTES, TAIL_BYTES, |ends, line| {
+        EndsScan::read(path, &metadata, HEAD_BYTES, TAIL_BYTES, |ends, line| {
             if ends.known == 0 {
                 ends.is_sub_agent |= is_sub_agent(line.bytes);
             }
@@ -109,8 +109,8 @@ fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
 }
 
 /// A document that is longer than what was looked at is known by its first fields.
-fn look_at_document(head: &[u8]) -> Ends {
-    let mut ends = Ends::default();
+fn look_at_document(head: &[u8]) -> EndsScan {
+    let mut ends = EndsScan::default();
     let text = String::from_utf8_lossy(head);
     let parsed = record::parse_document(&text);
     if parsed.known {
@@ -123,11 +123,11 @@ fn look_at_document(head: &[u8]) -> Ends {
     };
     let fields = format!("{}}}", fields.trim_end().trim_end_matches(','));
     scan_record(&mut ends, record::parse_document(&fields));
-    ends.spoken = true;
+    ends.has_messages = true;
     ends
 }
 
-fn scan_record(ends: &mut Ends, parsed: ParsedRecord) {
+fn scan_record(ends: &mut EndsScan, parsed: ParsedRecord) {
     let messages: &[Message] = match &parsed.change {
         ConversationChange::Message(message) => std::slice::from_ref(message),
         ConversationChange::Messages(list) => list,
@@ -140,11 +140,11 @@ fn scan_record(ends: &mut Ends, parsed: ParsedRecord) {
         ends.unknown += hollow.max(1);
     }
     let entries = || messages.iter().flat_map(|message| &message.entries).chain(&parsed.entry);
-    ends.spoken |= entries().any(|entry| {
+    ends.has_messages |= entries().any(|entry| {
         let is_silent = matches!(entry.body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_));
         !is_silent && entry.origin != Origin::Harness
     });
-    ends.learn(entries().filter_map(|entry| entry.at), parsed.facts);
+    ends.add_facts(entries().filter_map(|entry| entry.at), parsed.facts);
 }
 
 /// A message of a kind that we do not know, or without anything in it: its fields may have other names now.

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use super::dialect;
 use super::native::NativeRecord;
 use super::write::{HIDDEN_TEXT, OutputLine};
-use crate::formats::calls::spell_call;
+use crate::formats::calls::translate_call;
 use crate::formats::ids::{Ids, UniqueNames};
 use crate::formats::losses::{count_loss, describe_omitted};
 use crate::formats::relocate::Relocation;
-use crate::formats::spelling::ProjectDirs;
+use crate::formats::translation::ProjectDirs;
 use crate::{CarriedEntry, Loss};
 
 /// The longest name that the API takes.
@@ -176,7 +176,7 @@ impl<'a> MessageWriter<'a> {
         let dirs = ProjectDirs::new(self.project, self.moves);
         let own = if is_own { None } else { dialect::translate_action(call, &carried.action, dirs) };
         self.translated += usize::from(own.is_some());
-        let (tool, args) = spell_call(call, own, MAX_NAME_CHARS, self.moves);
+        let (tool, args) = translate_call(call, own, MAX_NAME_CHARS, self.moves);
         // The client cuts an id at its first double underscore; its own are made for that.
         let id = if is_own { call.id.0.to_string() } else { call.id.0.replace("__", "_") };
         let id = self.names.make_unique(&id, MAX_NAME_CHARS.max(id.len()));

@@ -13,12 +13,12 @@ pub(super) fn begin() -> UserMessage {
 fn sort_words(message: &mut UserMessage, text: &str) {
     let prompt = |text: &str| Body::Prompt(vec![Part::Text(text.to_owned())]);
     match boilerplate::sort_text(text) {
-        SortedText::User(words) => message.spoken.push(Part::Text(words.to_owned())),
+        SortedText::User(words) => message.typed.push(Part::Text(words.to_owned())),
         SortedText::Hook("") => {}
         SortedText::Hook(words) => message.added.push((Origin::Hook, prompt(words))),
         SortedText::Harness(words) => {
             message.added.push((Origin::Harness, prompt(text)));
-            message.spoken.extend(words.map(|words| Part::Text(words.to_owned())));
+            message.typed.extend(words.map(|words| Part::Text(words.to_owned())));
         }
     }
 }
@@ -29,8 +29,8 @@ pub(super) fn finish(message: &mut UserMessage, shown: &[Part]) {
     message.end_files();
     let shown = text_of(shown);
     let is_command = |text: &str| text.trim_start().starts_with('/');
-    if is_command(&shown) && !message.spoken.is_empty() && !is_command(&text_of(&message.spoken)) {
-        let template = std::mem::replace(&mut message.spoken, vec![Part::Text(shown)]);
+    if is_command(&shown) && !message.typed.is_empty() && !is_command(&text_of(&message.typed)) {
+        let template = std::mem::replace(&mut message.typed, vec![Part::Text(shown)]);
         message.added.insert(0, (Origin::Hook, Body::Prompt(template)));
     }
 }
@@ -45,7 +45,7 @@ mod tests {
             message.add_text(text);
         }
         finish(&mut message, &[Part::Text(shown.to_owned())]);
-        message.told()
+        message.texts_by_origin()
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl Reader for GeminiCli {
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
         let is_document = is_document(path)?;
-        let mut start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
+        let mut start = jsonl::find_resume_point(path, from, jsonl::digest_head, sink)?;
         let size = fs_err::metadata(path)?.len();
         if start > 0 && start == size {
             return Ok(*from);
@@ -41,7 +41,7 @@ impl Reader for GeminiCli {
         }
         let mut session = SessionReader { start, ..SessionReader::new(sink.wants_full_history()) };
         let end = if is_document { session.read_document(path)? } else { session.read_log(path)? };
-        let bookmark = jsonl::mark(path, end, jsonl::digest_head)?;
+        let bookmark = jsonl::make_bookmark(path, end, jsonl::digest_head)?;
         // The verdict of a sink that wants no more changes nothing: all has been read.
         let _ = session.send_to_sink(sink);
         Ok(bookmark)

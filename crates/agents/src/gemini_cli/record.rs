@@ -260,7 +260,7 @@ impl MessageReader<'_, '_> {
                 outcomes.push(response);
             } else if let Some(blob) = self.read_blob(&part) {
                 // An image right behind an outcome is what the call gave back.
-                match outcomes.last_mut().filter(|_| prompt.spoken.is_empty()) {
+                match outcomes.last_mut().filter(|_| prompt.typed.is_empty()) {
                     Some(outcome) => outcome.parts.push(Part::Blob(blob)),
                     None => prompt.add_part(Part::Blob(blob)),
                 }
@@ -270,9 +270,9 @@ impl MessageReader<'_, '_> {
         }
         prompt::finish(&mut prompt, &self.read_parts(&self.record.display_content));
         self.bodies.extend(outcomes.into_iter().map(|outcome| (Origin::Agent, Body::Outcome(Box::new(outcome)))));
-        if !prompt.spoken.is_empty() {
-            self.note_title(&prompt.spoken);
-            self.bodies.push((Origin::User, Body::Prompt(prompt.spoken)));
+        if !prompt.typed.is_empty() {
+            self.note_title(&prompt.typed);
+            self.bodies.push((Origin::User, Body::Prompt(prompt.typed)));
         }
         self.bodies.append(&mut prompt.added);
     }

@@ -7,7 +7,7 @@ use carryover_core::transcript::{Body, Entry, FailureKind, Transcript, Transcrip
 
 use super::GeminiCli;
 use crate::Reader;
-use crate::fixtures::{self, Images};
+use crate::fixtures::{self, ImageCounts};
 
 const FIXTURES: &[&str] = &[
     "0.61.0-compressed.jsonl",
@@ -20,7 +20,7 @@ const FIXTURES: &[&str] = &[
 ];
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&GeminiCli, name)
+    fixtures::fixture_path(&GeminiCli, name)
 }
 
 fn read(path: &Path) -> Transcript {
@@ -37,7 +37,7 @@ fn read_lines(lines: &[&str]) -> Transcript {
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    fixtures::live_lines(transcript, Images::InOutcomes)
+    fixtures::live_lines(transcript, ImageCounts::InOutcomes)
 }
 
 fn kinds(transcript: &Transcript) -> Vec<String> {
@@ -257,7 +257,7 @@ fn sessions_are_listed_once_and_empty_ones_not_at_all() {
     std::fs::write(chats.join("session-2026-11-15T01-01-3897d7e7.jsonl"), orphan).unwrap();
     let agents = tools.replace("\"kind\":\"main\"", "\"kind\":\"subagent\"");
     std::fs::write(chats.join("session-2026-11-15T01-02-3897d7e8.jsonl"), agents).unwrap();
-    let found = fixtures::discover(&GeminiCli, folder.path());
+    let found = fixtures::list_sessions(&GeminiCli, folder.path());
     let [session] = found.as_slice() else { panic!("{} sessions", found.len()) };
     assert_eq!(session.title.as_deref(), Some("Fake utility summary of the session"));
     assert_eq!(session.project.as_deref(), Some(Path::new("/home/u/repo")));

@@ -15,7 +15,7 @@ use super::native::NativeRecord;
 use super::project::{MARKER_FILE, ProjectRegister, hash_name};
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
-use crate::formats::request::{project_move, project_text, resume_in_project, user_prompts};
+use crate::formats::request::{project_relocation, project_text, resume_in_project, user_prompts};
 use crate::formats::session_lines::{LineWriter, WrittenFile};
 use crate::{AgentError, CarriedEntry, TargetView, WriteOp, WritePlan, WriteRequest};
 
@@ -76,7 +76,7 @@ struct SessionWriter<'a> {
 
 impl<'a> SessionWriter<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, ids: Ids) -> Self {
-        let moves = project_move(request, project);
+        let moves = project_relocation(request, project);
         let messages = MessageWriter::new(project, moves, request.source_model, ids);
         Self { request, messages, at: request.started_at }
     }
@@ -187,14 +187,14 @@ impl<'a> SessionWriter<'a> {
             "kind": "main", "summary": title,
         });
         let mut file = LineWriter::default();
-        file.write(&head);
+        file.write_line(&head);
         for line in self.messages.take_lines() {
             file.note_entries(&line.entries, file.offset() + line.inset);
-            file.write(&line.value);
+            file.write_line(&line.value);
         }
         // Without a note of its own, the client writes one into the newest session whenever it starts, and nobody could
         // tell any more whether the session was used.
-        file.write(&json!({ "$set": { "memoryScratchpad": { "version": 1 } } }));
+        file.write_line(&json!({ "$set": { "memoryScratchpad": { "version": 1 } } }));
         file.finish(self.messages.losses, self.messages.translated)
     }
 

@@ -4,8 +4,8 @@ use carryover_core::transcript::{Action, Call, PlanStep, StepState};
 use serde_json::json;
 
 use crate::formats::patch;
-use crate::formats::spelling::{OwnCall, ProjectDirs, parse_step_state, read_or_view, update_file, with_fields};
-use crate::formats::tree::dialect::{IMAGES, read_hunks, spell_file_action};
+use crate::formats::translation::{NativeCall, ProjectDirs, parse_step_state, read_or_view, update_file, with_fields};
+use crate::formats::tree::dialect::{IMAGE_EXTENSIONS, read_hunks, translate_file_action};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -41,7 +41,7 @@ pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
     let workdir = input.workdir.filter(|folder| !folder.is_empty());
     let meaning = match call.tool.as_str() {
         "exec" | "bash" => input.command.map(|command| Action::Run { command, workdir }),
-        "read" => input.path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
+        "read" => input.path.map(|path| read_or_view(path, IMAGE_EXTENSIONS, input.offset, input.limit)),
         "view_image" => input.path.map(|path| Action::View { path }),
         "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
@@ -64,13 +64,13 @@ fn plan_step(step: WireStep) -> PlanStep {
 
 /// Spells a foreign call in the client's own tools, where the meaning is exact. Those that are not about files are
 /// found by a search of the client's, and called through another.
-pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<NativeCall> {
     match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
-            Some(OwnCall::new("exec", with_fields(json!({ "command": command }), &[("workdir", folder)])))
+            Some(NativeCall::new("exec", with_fields(json!({ "command": command }), &[("workdir", folder)])))
         }
-        other => spell_file_action(other),
+        other => translate_file_action(other),
     }
 }
 

@@ -4,7 +4,7 @@ use carryover_core::transcript::{Outcome, Part, Status};
 
 use super::read::MISSING_RESULT;
 use super::wire::WireDetails;
-use crate::formats::tree::exit_line::{EXITED, last_text, strip_exit_line};
+use crate::formats::tree::exit_line::{EXIT_CODE_PREFIX, last_text, strip_exit_line};
 
 /// How a call ended.
 pub(super) struct CallEnding {
@@ -34,14 +34,14 @@ fn is_no_result(parts: &[Part]) -> bool {
 
 /// The lines in which the client tells how a command ended: the one that it writes, and the one of other clients.
 pub(super) fn spell_exit_lines(code: i32) -> Vec<String> {
-    vec![format!("({EXITED}{code})"), format!("{EXITED}{code}")]
+    vec![format!("({EXIT_CODE_PREFIX}{code})"), format!("{EXIT_CODE_PREFIX}{code}")]
 }
 
 /// The exit code in the last line of a failed command's outcome.
 fn find_exit_code(parts: &[Part]) -> Option<i32> {
     let line = last_text(parts)?.lines().next_back()?;
     let line = line.strip_prefix('(').and_then(|line| line.strip_suffix(')')).unwrap_or(line);
-    line.strip_prefix(EXITED)?.parse().ok().filter(|code| *code != 0)
+    line.strip_prefix(EXIT_CODE_PREFIX)?.parse().ok().filter(|code| *code != 0)
 }
 
 /// Takes off the line that tells the exit code, which the outcome knows already.

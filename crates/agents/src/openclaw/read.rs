@@ -14,7 +14,7 @@ use super::raw::RawRecord;
 use super::record;
 use super::stored_session::{PositionedHead, RecordHead, Session, StoredSession};
 use crate::formats::tree::bodies;
-use crate::formats::{file, ids, inside, jsonl, sqlite};
+use crate::formats::{file, ids, in_database, jsonl, sqlite};
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
 /// The client's own answer to a call that has no outcome.
@@ -39,23 +39,23 @@ impl Reader for OpenClaw {
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        with_storage(&inside::source_of(header), &mut |kept, _| {
+        with_storage(&in_database::header_source(header), &mut |kept, _| {
             let Some(raw) = kept.read_record(key)? else { return Ok(None) };
             let heads = kept.read_heads()?;
             let fates = find_positions(&heads);
             let found = heads.iter().zip(&fates).find(|(head, _)| head.key.offset == key.offset);
             Ok(found.map(|(head, fate)| record::parse_record(&raw, head.key, fate, &mut false).entries))
         })
-        .map_err(|error| inside::moved(error, key))
+        .map_err(|error| in_database::moved_error(error, key))
     }
 
     fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        let found = with_storage(&inside::source_of(header), &mut |kept, _| kept.read_record(key))
-            .map_err(|error| inside::moved(error, key))?;
+        let found = with_storage(&in_database::header_source(header), &mut |kept, _| kept.read_record(key))
+            .map_err(|error| in_database::moved_error(error, key))?;
         match found {
             RawRecord::Text(text) => Ok(text.into_owned()),
             RawRecord::Unreadable(_) => {
-                Err(AgentError::Moved { path: inside::source_of(header).path, offset: key.offset })
+                Err(AgentError::Moved { path: in_database::header_source(header).path, offset: key.offset })
             }
         }
     }
@@ -66,7 +66,7 @@ type StorageCallback<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::
 
 /// Opens what holds a session.
 fn with_storage<T>(source: &Source, look: &mut StorageCallback<'_, T>) -> Result<T, AgentError> {
-    let (path, key) = inside::split(source);
+    let (path, key) = in_database::split_source(source);
     let refuse = |reason| AgentError::NotASession { agent: "openclaw", path: path.clone(), reason };
     let head = jsonl::read_head(&path, 1024)?;
     if !sqlite::is_database(&head) {

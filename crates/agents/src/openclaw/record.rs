@@ -29,7 +29,7 @@ pub(super) struct ParsedRecord {
 
 impl ParsedRecord {
     pub(super) fn hand_over(self, sink: &mut dyn Sink) -> ControlFlow<()> {
-        jsonl::hand_over(self.rejected, self.facts, self.entries, sink)
+        jsonl::send_to_sink(self.rejected, self.facts, self.entries, sink)
     }
 }
 

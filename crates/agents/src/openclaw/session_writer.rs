@@ -9,31 +9,31 @@ use crate::formats::ids::{self, Ids};
 use crate::formats::losses::count_loss;
 use crate::formats::session_lines::WrittenFile;
 use crate::formats::tree::blocks::ClientDialect;
-use crate::formats::tree::page::{Format, Page};
+use crate::formats::tree::session_writer::{RecordFormat, SessionWriter};
 
-const FORMAT: Format = Format {
-    dialect: ClientDialect { translate: dialect::translate_action, spell_exit_lines: outcome::spell_exit_lines },
+const FORMAT: RecordFormat = RecordFormat {
+    dialect: ClientDialect { translate: dialect::translate_action, exit_code_lines: outcome::spell_exit_lines },
     api: "openai-completions",
     make_name: Ids::next_uuid,
-    renewed: &[],
+    renewed_fields: &[],
 };
 
 /// The lines of the file, in which records are known by their names.
 pub(super) fn write_entries(request: &WriteRequest<'_>, project: &str, session: &str, ids: Ids) -> WrittenFile {
-    let mut page = Page::write(FORMAT, request, project, ids);
+    let mut page = SessionWriter::write_all(FORMAT, request, project, ids);
     end_turn(&mut page);
     count_old_images(&mut page);
     let mut file = page.begin_file(session);
     for line in &page.draft.chain.lines {
         file.note_entries(&line.entries, ids::digest_name(line.value["id"].as_str().unwrap_or_default()));
-        file.write(&line.value);
+        file.write_line(&line.value);
     }
     file.finish(page.draft.losses, page.blocks.calls.translated)
 }
 
 /// A prompt that was never answered is taken out of the branch with the next one: it is sent once more, beside that,
 /// and then never again. After a turn that failed, which is how the client itself ends such a turn, it stays.
-fn end_turn(page: &mut Page<'_>) {
+fn end_turn(page: &mut SessionWriter<'_>) {
     let last = page.draft.chain.lines.last();
     if last.is_none_or(|line| line.value["message"]["role"] != "user") {
         return;
@@ -45,7 +45,7 @@ fn end_turn(page: &mut Page<'_>) {
 }
 
 /// Names the images that the client keeps and will not send: those from before the last turns.
-fn count_old_images(page: &mut Page<'_>) {
+fn count_old_images(page: &mut SessionWriter<'_>) {
     let lines = &page.draft.chain.lines;
     let roles: Vec<&str> = lines.iter().map(|line| line.value["message"]["role"].as_str().unwrap_or("")).collect();
     let images =

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::diff;
 use super::wire::{WireExported, WireNoted, WirePart, parse_lenient};
 use crate::formats::patch;
-use crate::formats::spelling::{
-    FileChange, OwnCall, ProjectDirs, parse_step_state, read_or_view, replaced_text, single_change, spell_step_state,
-    update_file, with_fields,
+use crate::formats::translation::{
+    FileChange, NativeCall, ProjectDirs, format_step_state, parse_step_state, read_or_view, replaced_text,
+    single_change, update_file, with_fields,
 };
 
 /// The endings of images, which the client shows to the model where it reads them.
@@ -127,34 +127,34 @@ pub(super) fn strip_client_text(outcome: &mut Outcome) {
 }
 
 /// Spells a foreign call in the client's own tools, where the meaning is exact.
-pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<NativeCall> {
     let at = |path: &str| json!({ "filePath": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
             let folder = dirs.other_folder(workdir.as_deref());
-            OwnCall::new("bash", with_fields(json!({ "command": command }), &[("workdir", folder)]))
+            NativeCall::new("bash", with_fields(json!({ "command": command }), &[("workdir", folder)]))
         }
-        Action::View { path } => OwnCall::new("read", at(path)),
+        Action::View { path } => NativeCall::new("read", at(path)),
         Action::Read { path, offset, limit } => {
-            OwnCall::new("read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
+            NativeCall::new("read", with_fields(at(path), &[("offset", *offset), ("limit", *limit)]))
         }
         Action::Write { path, content } => write_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(at(path), content),
-            FileChange::Replace { path, hunks: [hunk] } => OwnCall::new("edit", edit_input(at(path), hunk)),
+            FileChange::Replace { path, hunks: [hunk] } => NativeCall::new("edit", edit_input(at(path), hunk)),
             FileChange::Replace { .. } => return None,
         },
         Action::Glob { pattern, path } => {
             let folder = path.as_deref().map(|path| dirs.resolve_path(path));
-            OwnCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("path", folder.as_deref())]))
+            NativeCall::new("glob", with_fields(json!({ "pattern": pattern }), &[("path", folder.as_deref())]))
         }
-        Action::Plan(steps) => OwnCall::new("todowrite", todo_input(steps)),
+        Action::Plan(steps) => NativeCall::new("todowrite", todo_input(steps)),
         _ => return None,
     })
 }
 
-fn write_file(input: Value, content: &str) -> OwnCall {
-    OwnCall::new("write", with_fields(input, &[("content", Some(content))]))
+fn write_file(input: Value, content: &str) -> NativeCall {
+    NativeCall::new("write", with_fields(input, &[("content", Some(content))]))
 }
 
 fn edit_input(input: Value, hunk: &Hunk) -> Value {
@@ -167,7 +167,6 @@ fn edit_input(input: Value, hunk: &Hunk) -> Value {
 }
 
 fn todo_input(steps: &[PlanStep]) -> Value {
-    let todo =
-        |step: &PlanStep| json!({ "content": step.text, "status": spell_step_state(step.state), "priority": "medium" });
+    let todo = |step: &PlanStep| json!({ "content": step.text, "status": format_step_state(step.state), "priority": "medium" });
     json!({ "todos": steps.iter().map(todo).collect::<Vec<_>>() })
 }

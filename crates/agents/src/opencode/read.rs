@@ -18,7 +18,7 @@ use super::record::{self, ParsedMessage};
 use super::rows::DatabaseStorage;
 use super::stored_session::{Message, MessageHead, PartsSummary, Session, StoredSession};
 use super::wire::{WireInfo, WireModel, WireRule, parse_lenient};
-use crate::formats::{file, ids, inside, jsonl, ordered_pool, sqlite};
+use crate::formats::{file, ids, in_database, jsonl, ordered_pool, sqlite};
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
 /// The client's own answer to a call that has no outcome.
@@ -62,7 +62,7 @@ impl Reader for OpenCode {
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
-        with_storage(&inside::source_of(header), &mut |kept, _| {
+        with_storage(&in_database::header_source(header), &mut |kept, _| {
             let Some(session) = kept.read_session()? else { return Ok(None) };
             let Some(found) = kept.find_message(key.offset)? else { return Ok(None) };
             let heads = kept.read_heads()?;
@@ -71,11 +71,11 @@ impl Reader for OpenCode {
             Ok(fate
                 .map(|(_, fate)| record::parse_message(found.as_message(), &fate, &mut PartParser::default()).entries))
         })
-        .map_err(|error| inside::moved(error, key))
+        .map_err(|error| in_database::moved_error(error, key))
     }
 
     fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
-        let record = with_storage(&inside::source_of(header), &mut |kept, _| {
+        let record = with_storage(&in_database::header_source(header), &mut |kept, _| {
             let Some(found) = kept.find_message(key.offset)? else { return Ok(None) };
             // The part of it that was taken back is no longer part of it.
             let revert = kept.read_session()?.and_then(|session| session.revert);
@@ -84,8 +84,8 @@ impl Reader for OpenCode {
             let message = revert.map_or(message, |part| message.truncate_at(&part));
             Ok(Some(message.to_record()))
         });
-        let gone = || AgentError::Moved { path: inside::source_of(header).path, offset: key.offset };
-        let record = record.map_err(|error| inside::moved(error, key))?.ok_or_else(gone)?;
+        let gone = || AgentError::Moved { path: in_database::header_source(header).path, offset: key.offset };
+        let record = record.map_err(|error| in_database::moved_error(error, key))?.ok_or_else(gone)?;
         Ok(record.to_string())
     }
 
@@ -99,7 +99,7 @@ type StorageCallback<'a, T> = dyn FnMut(&dyn StoredSession, &Path) -> rusqlite::
 
 /// Opens what holds a session.
 fn with_storage<T>(source: &Source, look: &mut StorageCallback<'_, T>) -> Result<T, AgentError> {
-    let (path, key) = inside::split(source);
+    let (path, key) = in_database::split_source(source);
     let refuse = |reason| AgentError::NotASession { agent: "opencode", path: path.clone(), reason };
     if is_single_session(&path)? {
         let kept: Box<dyn StoredSession> = if let Some(folders) = FolderStorage::from_path(&path) {

@@ -11,14 +11,14 @@ use super::parts;
 use super::text_origin::{INJECTED_MARK, SUMMARY_MARK};
 use super::wire::WireModel;
 use super::{dialect, native};
-use crate::formats::calls::spell_call;
+use crate::formats::calls::translate_call;
 use crate::formats::ids;
 use crate::formats::losses::count_loss;
-use crate::formats::own_records::OwnRecords;
+use crate::formats::native_records::NativeRecords;
 use crate::formats::relocate::Relocation;
-use crate::formats::request::{project_move, title_or_prompt};
+use crate::formats::request::{project_relocation, title_or_prompt};
 use crate::formats::session_lines::later_time;
-use crate::formats::spelling::ProjectDirs;
+use crate::formats::translation::ProjectDirs;
 use crate::{CarriedEntry, Loss, Origins, WriteRequest, WrittenEntry};
 
 /// The longest name of a call that all APIs take.
@@ -80,7 +80,7 @@ impl<'a> SessionWriter<'a> {
         model: WireModel,
         mut names: IdGenerator,
     ) -> Self {
-        let moves = project_move(request, project);
+        let moves = project_relocation(request, project);
         let asked = names.message_id(request.started_at);
         Self {
             request,
@@ -104,7 +104,7 @@ impl<'a> SessionWriter<'a> {
         if let Some(brief) = self.request.brief {
             self.write_compaction(brief, Vec::new());
         }
-        let mut own = OwnRecords::new(self.request.entries);
+        let mut own = NativeRecords::new(self.request.entries);
         for (index, carried) in self.request.entries.iter().enumerate() {
             if let Some(at) = own.find_line(carried) {
                 self.messages[at].entries.push(index);
@@ -182,7 +182,7 @@ impl<'a> SessionWriter<'a> {
             Body::Call(call) => {
                 let own = dialect::translate_action(&carried.action, ProjectDirs::new(self.project, self.relocation));
                 self.translated += usize::from(own.is_some());
-                let (tool, input) = spell_call(call, own, LONGEST_NAME, self.relocation);
+                let (tool, input) = translate_call(call, own, LONGEST_NAME, self.relocation);
                 let name = self.call_names.make_unique(&call.id.0, LONGEST_NAME);
                 let place = self.write_part(parts::call_part(&tool, &name, &input, self.at), index);
                 self.calls.insert(call.id.clone(), place);

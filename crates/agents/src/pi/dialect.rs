@@ -4,8 +4,8 @@ use carryover_core::transcript::{Action, Call};
 use serde_json::json;
 
 use super::questions;
-use crate::formats::spelling::{OwnCall, ProjectDirs, read_or_view, update_file};
-use crate::formats::tree::dialect::{IMAGES, read_hunks, spell_file_action};
+use crate::formats::translation::{NativeCall, ProjectDirs, read_or_view, update_file};
+use crate::formats::tree::dialect::{IMAGE_EXTENSIONS, read_hunks, translate_file_action};
 
 /// The inputs of the tools that have a counterpart elsewhere; which fields are there depends on the tool.
 #[derive(serde::Deserialize, Default)]
@@ -28,7 +28,7 @@ pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
     let input: WireInput = call.input.read_as().unwrap_or_default();
     let meaning = match call.tool.as_str() {
         "bash" => input.command.map(|command| Action::Run { command, workdir: None }),
-        "read" => input.path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
+        "read" => input.path.map(|path| read_or_view(path, IMAGE_EXTENSIONS, input.offset, input.limit)),
         "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
         "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
         "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
@@ -41,12 +41,12 @@ pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
 
 /// Spells a foreign call in pi's own tools, where the meaning is exact. `grep` and `find` are there, but turned off
 /// unless the user asks for them.
-pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>) -> Option<NativeCall> {
     match action {
         Action::Run { command, workdir } => {
-            Some(OwnCall::new("bash", json!({ "command": dirs.enter_folder(command, workdir.as_deref()) })))
+            Some(NativeCall::new("bash", json!({ "command": dirs.prefix_cd(command, workdir.as_deref()) })))
         }
-        other => spell_file_action(other),
+        other => translate_file_action(other),
     }
 }
 

@@ -9,7 +9,7 @@ use carryover_core::transcript::{Body, SessionId};
 use super::Pi;
 use super::edits::Edits;
 use super::record::{self, LastFacts};
-use crate::formats::jsonl::{self, Ends};
+use crate::formats::jsonl::{self, EndsScan};
 use crate::formats::tree::owner;
 use crate::formats::unopened::UnopenedFiles;
 use crate::{AgentError, Discovery, FoundSession, Store};
@@ -96,12 +96,12 @@ fn is_session(head: &[u8]) -> bool {
 /// Looks at the two ends of a file; a file without any message is no session.
 fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
-    let ends = Ends::read(path, &metadata, HEAD_BYTES, TAIL_BYTES, |ends, line| {
+    let ends = EndsScan::read(path, &metadata, HEAD_BYTES, TAIL_BYTES, |ends, line| {
         let Some(parsed) = record::parse_record(&mut LastFacts::default(), line, 0, &Edits::default()) else { return };
         // A message without anything in it may be one whose fields have other names now.
         let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if HOLLOW.contains(&&**kind));
         let is_known = parsed.more.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body));
-        ends.take_record(is_known, &parsed.entries, parsed.facts);
+        ends.scan_record(is_known, &parsed.entries, parsed.facts);
     })?;
     let Some(ends) = ends else { return Ok(None) };
     let told = Some(ends.header.session.clone()).filter(|session| !session.0.is_empty());

@@ -2,7 +2,7 @@
 
 use carryover_core::transcript::{Outcome, Part};
 
-use crate::formats::tree::exit_line::{EXITED, last_text, strip_exit_line};
+use crate::formats::tree::exit_line::{EXIT_CODE_PREFIX, last_text, strip_exit_line};
 
 /// Whether a call was stopped by the user.
 pub(super) fn is_interruption(parts: &[Part]) -> bool {
@@ -14,12 +14,12 @@ pub(super) fn is_interruption(parts: &[Part]) -> bool {
 
 /// The exit code in the last line of a failed command's outcome.
 pub(super) fn find_exit_code(parts: &[Part]) -> Option<i32> {
-    last_text(parts)?.lines().next_back()?.strip_prefix(EXITED)?.parse().ok()
+    last_text(parts)?.lines().next_back()?.strip_prefix(EXIT_CODE_PREFIX)?.parse().ok()
 }
 
 /// The line in which the client tells how a command ended.
 pub(super) fn spell_exit_lines(code: i32) -> Vec<String> {
-    vec![format!("{EXITED}{code}")]
+    vec![format!("{EXIT_CODE_PREFIX}{code}")]
 }
 
 /// Takes off the line that tells the exit code, which the outcome knows already.

@@ -22,12 +22,12 @@ const COMPACTION: &str = r#""type":"compaction""#;
 
 impl Reader for Pi {
     fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_head)?)
+        Ok(jsonl::bookmark_near_end(&source.path, jsonl::digest_head)?)
     }
 
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
-        let start = jsonl::find_mark(path, from, jsonl::digest_head)?.unwrap_or(0);
+        let start = jsonl::find_bookmark(path, from, jsonl::digest_head)?.unwrap_or(0);
         let edits = Edits::read_after(path, start)?;
         // An edit that came later may change what was read before.
         let start = if edits.is_empty() { start } else { 0 };
@@ -45,7 +45,7 @@ impl Reader for Pi {
             return Ok(*from);
         }
         let mut numbers = RecordNumbers::for_file(path, start)?;
-        let present = jsonl::find_present(path, start, sink, COMPACTION, |line| {
+        let present = jsonl::find_live_start(path, start, sink, COMPACTION, |line| {
             let parsed = record::parse_record(&mut LastFacts::default(), line, 0, &edits);
             parsed.is_some_and(|parsed| parsed.entries.iter().any(|entry| matches!(entry.body, Body::Compacted(_))))
         })?;
@@ -57,15 +57,15 @@ impl Reader for Pi {
             if let Some(numbers) = &mut numbers {
                 numbers.link_record(&mut parsed);
             }
-            parsed.hand_over(sink)
+            parsed.send_to_sink(sink)
         })?;
-        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
+        Ok(jsonl::make_bookmark(path, end, jsonl::digest_head)?)
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
         let text = jsonl::read_record(header, key)?;
         let edits = edits_after(header, key)?;
-        let line = Line::whole(key.offset, text.as_bytes());
+        let line = Line::from_bytes(key.offset, text.as_bytes());
         Ok(record::parse_record(&mut LastFacts::default(), line, key.file, &edits)
             .map(|parsed| parsed.entries)
             .unwrap_or_default())

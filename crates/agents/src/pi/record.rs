@@ -19,7 +19,7 @@ use crate::formats::tree::wire::{Content, Message, Record};
 use crate::formats::tree::words::{SkippedText, Words};
 
 /// The facts and entries of one line.
-pub(super) type Parsed = jsonl::Parsed<More>;
+pub(super) type Parsed = jsonl::ParsedRecord<More>;
 
 /// What only lines of this client tell.
 #[derive(Default)]
@@ -249,7 +249,7 @@ mod tests {
             lines.extend(fs_err::read_to_string(file.unwrap().path()).unwrap().lines().map(str::to_owned));
         }
         for text in &lines {
-            let line = Line::whole(9, text.as_bytes());
+            let line = Line::from_bytes(9, text.as_bytes());
             let told = || LastFacts { has_title: true, model: String::new() };
             let mut whole = parse_record(&mut told(), line, 0, &Edits::default()).unwrap();
             whole.entries.iter_mut().for_each(Entry::reduce);

@@ -45,7 +45,7 @@ impl RecordNumbers {
     /// The number of a record; a line that is none has none.
     fn count_record(&mut self, parsed: &Parsed) -> Option<u64> {
         // The client skips such lines.
-        if parsed.rejected == Some(jsonl::NO_OBJECT) {
+        if parsed.rejected == Some(jsonl::NOT_AN_OBJECT) {
             return None;
         }
         self.next += 1;

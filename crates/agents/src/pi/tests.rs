@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::{Body, FailureKind, Transcript, TranscriptBuilder};
 
 use super::Pi;
-use crate::fixtures::{self, Images};
+use crate::fixtures::{self, ImageCounts};
 use crate::{Agent, Env, Reader};
 
 const FIXTURES: &[&str] = &[
@@ -19,16 +19,16 @@ const FIXTURES: &[&str] = &[
 ];
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&Pi, name)
+    fixtures::fixture_path(&Pi, name)
 }
 
 fn read(path: &Path) -> Transcript {
-    fixtures::read(&Pi, path)
+    fixtures::read_session(&Pi, path)
 }
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    fixtures::live_context(&Pi, transcript, Images::Everywhere)
+    fixtures::live_context(&Pi, transcript, ImageCounts::Everywhere)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn sessions_are_found_in_a_folder_that_the_user_named() {
         let env = Env { home: home.path().to_path_buf(), vars: vars.collect(), ..crate::write_fixtures::sample_env() };
         let mut files = Vec::new();
         for store in Pi.stores(&env) {
-            let found = fixtures::discover(&Pi, &store.root).into_iter();
+            let found = fixtures::list_sessions(&Pi, &store.root).into_iter();
             files.extend(found.map(|found| found.source.path.file_name().unwrap().to_string_lossy().into_owned()));
         }
         files
@@ -124,17 +124,17 @@ fn a_record_that_was_changed_later_is_written_back_as_it_is_now() {
 #[test]
 fn limits_are_failures_and_not_context() {
     let transcript = read(&fixture("0.73.1-limit.jsonl"));
-    assert_eq!(fixtures::failures(&transcript), [FailureKind::RateLimit; 4]);
+    assert_eq!(fixtures::failure_kinds(&transcript), [FailureKind::RateLimit; 4]);
     insta::assert_snapshot!(live_context(&transcript));
     let stopped = read(&fixture("hand-tree.jsonl"));
-    assert_eq!(fixtures::failures(&stopped), [FailureKind::Interrupted, FailureKind::Server]);
+    assert_eq!(fixtures::failure_kinds(&stopped), [FailureKind::Interrupted, FailureKind::Server]);
 }
 
 #[test]
 fn reading_in_two_steps_is_reading_at_once() {
     let begin = || TranscriptBuilder::new("pi");
     for name in FIXTURES {
-        fixtures::check_reading_in_steps(&Pi, name, fixtures::every(1009), begin);
+        fixtures::check_reading_in_steps(&Pi, name, fixtures::cut_every(1009), begin);
     }
 }
 

@@ -12,14 +12,14 @@ use super::{dialect, outcome};
 use crate::formats::ids::Ids;
 use crate::formats::request::{given_title, project_text, resume_in_project};
 use crate::formats::tree::blocks::ClientDialect;
-use crate::formats::tree::page::{Format, Page};
+use crate::formats::tree::session_writer::{RecordFormat, SessionWriter};
 use crate::{AgentError, TargetView, WritePlan, WriteRequest};
 
-const FORMAT: Format = Format {
-    dialect: ClientDialect { translate: dialect::translate_action, spell_exit_lines: outcome::spell_exit_lines },
+const FORMAT: RecordFormat = RecordFormat {
+    dialect: ClientDialect { translate: dialect::translate_action, exit_code_lines: outcome::spell_exit_lines },
     api: "openai-completions",
     make_name: short_name,
-    renewed: &["systemMessage", "firstKeptEntryIndex"],
+    renewed_fields: &["systemMessage", "firstKeptEntryIndex"],
 };
 
 /// Records have names of eight digits.
@@ -37,14 +37,14 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let shared = settings::shared_folder(target.env, &target.store.root);
     let folder = shared.unwrap_or_else(|| discover::project_folder(&target.store.root, project));
     let file = folder.join(format!("{time}_{session}.jsonl"));
-    let mut page = Page::write(FORMAT, request, project, ids);
+    let mut page = SessionWriter::write_all(FORMAT, request, project, ids);
     let settings = Settings::load(&target.store.root);
     if let (Some(provider), Some(model)) = (settings.default_provider, settings.default_model) {
         // Without a model to go on with, the client looks for the one that spoke last.
-        page.push(json!({ "type": "model_change", "provider": provider, "modelId": model }), Vec::new());
+        page.push_record(json!({ "type": "model_change", "provider": provider, "modelId": model }), Vec::new());
     }
     if let Some(title) = given_title(request) {
-        page.push(json!({ "type": "session_info", "name": title }), Vec::new());
+        page.push_record(json!({ "type": "session_info", "name": title }), Vec::new());
     }
     let mut written = page.begin_file(&session);
     written.write_lines(&page.draft.chain.lines);

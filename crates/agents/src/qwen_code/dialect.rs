@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::Version;
 use crate::formats::diff::parse_hunks;
-use crate::formats::spelling::{
-    FileChange, OwnCall, ProjectDirs, parse_step_state, read_or_view, replaced_text, single_change, spell_step_state,
-    update_file, with_fields,
+use crate::formats::translation::{
+    FileChange, NativeCall, ProjectDirs, format_step_state, parse_step_state, read_or_view, replaced_text,
+    single_change, update_file, with_fields,
 };
 
 /// The endings of images, which the client shows to the model where it reads them.
@@ -134,41 +134,41 @@ fn plan_step(todo: WireTodo) -> PlanStep {
 }
 
 /// Spells a foreign call in Qwen Code's own tools of this version, where the meaning is exact.
-pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>, version: Version) -> Option<OwnCall> {
+pub(super) fn translate_action(action: &Action, dirs: ProjectDirs<'_>, version: Version) -> Option<NativeCall> {
     let at = |path: &str| json!({ "file_path": dirs.resolve_path(path) });
     Some(match action {
         Action::Run { command, workdir } => {
             let input = json!({ "command": command, "is_background": false });
             let folder = dirs.other_folder(workdir.as_deref()).map(|folder| dirs.resolve_path(folder));
-            OwnCall::new("run_shell_command", with_fields(input, &[("directory", folder.as_deref())]))
+            NativeCall::new("run_shell_command", with_fields(input, &[("directory", folder.as_deref())]))
         }
-        Action::View { path } => OwnCall::new("read_file", at(path)),
+        Action::View { path } => NativeCall::new("read_file", at(path)),
         Action::Read { path, offset, limit } => {
             let offset = offset.map(|offset| offset.saturating_sub(1));
-            OwnCall::new("read_file", with_fields(at(path), &[("offset", offset), ("limit", *limit)]))
+            NativeCall::new("read_file", with_fields(at(path), &[("offset", offset), ("limit", *limit)]))
         }
         Action::Write { path, content } => write_file(at(path), content),
         Action::Edit(changes) => match single_change(changes)? {
             FileChange::Create { path, content } => write_file(at(path), content),
             FileChange::Replace { path, hunks: [hunk] } if !hunk.everywhere => {
                 let (old, new) = replaced_text(hunk);
-                OwnCall::new("edit", with_fields(at(path), &[("old_string", Some(old)), ("new_string", Some(new))]))
+                NativeCall::new("edit", with_fields(at(path), &[("old_string", Some(old)), ("new_string", Some(new))]))
             }
             FileChange::Replace { .. } => return None,
         },
         Action::Plan(steps) if version < PLANS_OFF_SINCE => {
-            OwnCall::new("todo_write", json!({ "todos": todo_input(steps) }))
+            NativeCall::new("todo_write", json!({ "todos": todo_input(steps) }))
         }
         _ => return None,
     })
 }
 
-fn write_file(input: Value, content: &str) -> OwnCall {
-    OwnCall::new("write_file", with_fields(input, &[("content", Some(content))]))
+fn write_file(input: Value, content: &str) -> NativeCall {
+    NativeCall::new("write_file", with_fields(input, &[("content", Some(content))]))
 }
 
 fn todo_input(steps: &[PlanStep]) -> Value {
-    let todo = |(number, step): (usize, &PlanStep)| json!({ "id": (number + 1).to_string(), "content": step.text, "status": spell_step_state(step.state) });
+    let todo = |(number, step): (usize, &PlanStep)| json!({ "id": (number + 1).to_string(), "content": step.text, "status": format_step_state(step.state) });
     steps.iter().enumerate().map(todo).collect()
 }
 

@@ -8,7 +8,7 @@ use carryover_core::transcript::{Body, SessionId};
 use serde::de::IgnoredAny;
 
 use super::{QwenCode, record};
-use crate::formats::jsonl::Ends;
+use crate::formats::jsonl::EndsScan;
 use crate::formats::unopened::UnopenedFiles;
 use crate::{AgentError, Discovery, FoundSession, Os, Store};
 
@@ -91,12 +91,12 @@ struct WireFirstMessage {
 /// Looks at the two ends of a file; a file without any message is no session.
 fn scan_session(path: &Path, id: SessionId) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
-    let ends = Ends::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
+    let ends = EndsScan::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
         let Some(parsed) = record::parse_record(line, 0) else { return };
         // A message without anything in it may be one whose fields have other names now.
         let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if kind == "empty");
         let is_known = parsed.more.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body));
-        ends.take_record(is_known, &parsed.entries, parsed.facts);
+        ends.scan_record(is_known, &parsed.entries, parsed.facts);
     })?;
     Ok(ends.map(|ends| ends.into_found(path, &metadata, id)))
 }

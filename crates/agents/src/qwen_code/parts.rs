@@ -4,7 +4,7 @@ use carryover_core::transcript::{Blob, BlobLocation, Call, Outcome, Part, Status
 use serde_json::{Value, json};
 
 use super::{dialect, outcome};
-use crate::formats::calls::Calls;
+use crate::formats::calls::CallWriter;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
 use crate::{CarriedEntry, Loss, Version};
@@ -15,12 +15,12 @@ const MAX_ID_CHARS: usize = 64;
 /// Spells parts and keeps the names of calls straight.
 pub(super) struct PartWriter<'a> {
     version: Version,
-    pub(super) calls: Calls<'a>,
+    pub(super) calls: CallWriter<'a>,
 }
 
 impl<'a> PartWriter<'a> {
     pub(super) fn new(project: &'a str, moves: Option<Relocation<'a>>, version: Version) -> Self {
-        Self { version, calls: Calls::new(project, moves, MAX_ID_CHARS) }
+        Self { version, calls: CallWriter::new(project, moves, MAX_ID_CHARS) }
     }
 
     /// Takes note of the calls in a message that is written back as it was, and moves their paths.
@@ -31,7 +31,7 @@ impl<'a> PartWriter<'a> {
                 self.calls.move_paths(args);
             }
             if let Some(id) = call["id"].as_str() {
-                self.calls.keep_call(id, call["name"].as_str().unwrap_or_default());
+                self.calls.note_call(id, call["name"].as_str().unwrap_or_default());
             }
         }
     }
@@ -44,7 +44,7 @@ impl<'a> PartWriter<'a> {
 
     /// The outcome's part, and what the client draws of it on the screen.
     pub(super) fn make_outcome(&self, outcome: &Outcome, losses: &mut Vec<Loss>) -> (Value, Value) {
-        let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
+        let call = self.calls.find_call(&outcome.call).cloned().unwrap_or_default();
         let mut media = Vec::new();
         let mut texts = Vec::new();
         for part in &outcome.parts {

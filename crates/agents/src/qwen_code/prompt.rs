@@ -25,7 +25,7 @@ fn sort_words(message: &mut UserMessage, text: &str) {
     let origin = match text.trim_start() {
         words if is_boilerplate(words) => Origin::Harness,
         words if REPORT_STARTS.iter().any(|start| words.starts_with(start)) || is_template(words) => Origin::Hook,
-        _ => return message.spoken.push(part),
+        _ => return message.typed.push(part),
     };
     message.added.push((origin, Body::Prompt(vec![part])));
 }
@@ -130,7 +130,7 @@ mod tests {
             message.add_text(text);
         }
         message.end_files();
-        message.told()
+        message.texts_by_origin()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, Session
 
 use super::QwenCode;
 use super::record::{self, Parsed};
-use crate::formats::jsonl::{self, Line, Repeated};
+use crate::formats::jsonl::{self, Line, SeenFacts};
 use crate::{AgentError, Bookmark, Reader, Sink, Source, Version};
 
 /// The answer of newer clients to a call that has no outcome.
@@ -19,24 +19,24 @@ const ANSWERING_SINCE: Version = Version(0, 24, 0);
 
 impl Reader for QwenCode {
     fn bookmark_near_end(&self, source: &Source) -> Result<Bookmark, AgentError> {
-        Ok(jsonl::mark_near_end(&source.path, jsonl::digest_head)?)
+        Ok(jsonl::bookmark_near_end(&source.path, jsonl::digest_head)?)
     }
 
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
-        let start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
+        let start = jsonl::find_resume_point(path, from, jsonl::digest_head, sink)?;
         let is_agents = is_agent_file(path);
         if start == 0 && send_first_facts(path, is_agents, sink).is_break() {
             return Ok(*from);
         }
-        let parse = |said: &mut Repeated, line: Line<'_>| record::parse_line_after(said, line, 0);
+        let parse = |said: &mut SeenFacts, line: Line<'_>| record::parse_line_after(said, line, 0);
         let end = jsonl::scan_with_memory(path, start, parse, |parsed| send_to_sink(parsed, is_agents, sink))?;
-        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
+        Ok(jsonl::make_bookmark(path, end, jsonl::digest_head)?)
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
         let text = self.read_record(header, key)?;
-        let line = Line::whole(key.offset, text.as_bytes());
+        let line = Line::from_bytes(key.offset, text.as_bytes());
         let mut entries = record::parse_record(line, key.file).map(|parsed| parsed.entries).unwrap_or_default();
         if header.files.get(usize::from(key.file)).is_some_and(|path| is_agent_file(path)) {
             for entry in &mut entries {
@@ -70,7 +70,7 @@ fn send_to_sink(mut parsed: Parsed, is_agents: bool, sink: &mut dyn Sink) -> Con
     if let Some(version) = parsed.client_version() {
         sink.learn(Fact::Closing(closing_for(version)))?;
     }
-    parsed.hand_over(sink)
+    parsed.send_to_sink(sink)
 }
 
 /// How the client that wrote this treats a call without an outcome.

@@ -16,11 +16,11 @@ use super::wire::{
     WireTitle,
 };
 use super::{outcome, usage};
-use crate::formats::jsonl::{self, Line, Repeated};
+use crate::formats::jsonl::{self, Line, SeenFacts};
 use crate::formats::text::Text;
 
 /// The facts and entries of one line.
-pub(super) type Parsed = jsonl::Parsed<More>;
+pub(super) type Parsed = jsonl::ParsedRecord<More>;
 
 /// What only lines of this client tell.
 #[derive(Default)]
@@ -39,11 +39,11 @@ const RESUME_REQUEST: &str = "\n\nResume the prior task using the summary above.
 
 /// Reads a line. `None`: it ends without a line feed and is not whole.
 pub(super) fn parse_record(line: Line<'_>, file: u16) -> Option<Parsed> {
-    parse_line_after(&mut Repeated::default(), line, file)
+    parse_line_after(&mut SeenFacts::default(), line, file)
 }
 
 /// Reads a line that comes after others.
-pub(super) fn parse_line_after(said: &mut Repeated, line: Line<'_>, file: u16) -> Option<Parsed> {
+pub(super) fn parse_line_after(said: &mut SeenFacts, line: Line<'_>, file: u16) -> Option<Parsed> {
     jsonl::parse_line(line, file, |key, record: WireRecord<'_>| {
         RecordReader { line: line.bytes, key, record: &record }.read_record(said)
     })
@@ -59,13 +59,13 @@ struct RecordReader<'r, 'a> {
 }
 
 impl<'a> RecordReader<'_, 'a> {
-    fn read_record(&self, said: &mut Repeated) -> Parsed {
+    fn read_record(&self, said: &mut SeenFacts) -> Parsed {
         let record = self.record;
         let mut facts = Vec::new();
         if record.uuid.is_some() {
             let (cwd, branch) = (record.cwd.as_deref(), record.git_branch.as_deref());
-            said.tell(&mut facts, cwd, branch, record.version.as_deref());
-            facts.extend(said.model(record.model.as_deref()));
+            said.add_changed(&mut facts, cwd, branch, record.version.as_deref());
+            facts.extend(said.changed_model(record.model.as_deref()));
         }
         let mut bodies = self.read_bodies(&mut facts);
         if bodies.is_empty() {
@@ -84,7 +84,7 @@ impl<'a> RecordReader<'_, 'a> {
         let agent_of = record.session_id.as_deref().filter(|_| side).map(|id| SessionId(id.to_owned()));
         let more = More { known, parent_session: agent_of };
         let mut parsed = Parsed { key: self.key, facts, entries: Vec::new(), rejected: None, more };
-        parsed.put(at, side, node, bodies);
+        parsed.push_entries(at, side, node, bodies);
         parsed
     }
 
@@ -143,8 +143,8 @@ impl<'a> RecordReader<'_, 'a> {
         prompt.end_files();
         let begins_with_harness = prompt.added.iter().take_while(|(origin, _)| *origin == Origin::Harness).count();
         bodies.extend(prompt.added.drain(..begins_with_harness));
-        if !prompt.spoken.is_empty() {
-            bodies.push((origin, Body::Prompt(prompt.spoken)));
+        if !prompt.typed.is_empty() {
+            bodies.push((origin, Body::Prompt(prompt.typed)));
         }
         bodies.append(&mut prompt.added);
         bodies

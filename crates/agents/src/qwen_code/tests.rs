@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::{Body, FailureKind, Transcript, TranscriptBuilder};
 
 use super::QwenCode;
-use crate::fixtures::{self, Images};
+use crate::fixtures::{self, ImageCounts};
 
 const FIXTURES: &[&str] = &[
     "0.15.10-compact.jsonl",
@@ -19,16 +19,16 @@ const FIXTURES: &[&str] = &[
 ];
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&QwenCode, name)
+    fixtures::fixture_path(&QwenCode, name)
 }
 
 fn read(path: &Path) -> Transcript {
-    fixtures::read(&QwenCode, path)
+    fixtures::read_session(&QwenCode, path)
 }
 
 /// The live context, a line an entry.
 fn live_context(transcript: &Transcript) -> String {
-    fixtures::live_context(&QwenCode, transcript, Images::Everywhere)
+    fixtures::live_context(&QwenCode, transcript, ImageCounts::Everywhere)
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn rewinds_reports_and_asides() {
 #[test]
 fn limits_are_failures_and_not_context() {
     let transcript = read(&fixture("0.24.4-limit.jsonl"));
-    let failures = fixtures::failures(&transcript);
+    let failures = fixtures::failure_kinds(&transcript);
     assert!(failures.len() > 3 && failures.iter().all(|kind| *kind == FailureKind::RateLimit), "{failures:?}");
     assert_eq!(live_context(&transcript), "user prompt: rate\n");
 }
@@ -72,7 +72,7 @@ fn calls_without_an_outcome_are_answered() {
 fn reading_in_two_steps_is_reading_at_once() {
     let begin = || TranscriptBuilder::new("qwen-code");
     for name in FIXTURES {
-        fixtures::check_reading_in_steps(&QwenCode, name, fixtures::every(1009), begin);
+        fixtures::check_reading_in_steps(&QwenCode, name, fixtures::cut_every(1009), begin);
     }
 }
 

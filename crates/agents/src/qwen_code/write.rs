@@ -11,9 +11,9 @@ use super::parts::{self, PartWriter};
 use super::prompt;
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
-use crate::formats::messages::{Draft, MessageWriter, OpenMessage};
-use crate::formats::request::{given_title, project_move, project_text, resume_in_project};
-use crate::formats::session_lines::{Chain, LineWriter, WrittenFile, time_of};
+use crate::formats::messages::{MessageWriter, OpenMessage, SessionDraft};
+use crate::formats::request::{given_title, project_relocation, project_text, resume_in_project};
+use crate::formats::session_lines::{LineChain, LineWriter, WrittenFile, record_time};
 use crate::formats::user_marks::{self, mark_parts_as_user};
 use crate::{AgentError, CarriedEntry, TargetView, Version, WritePlan, WriteRequest};
 
@@ -35,7 +35,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
 
 /// The file in the making.
 struct SessionWriter<'a> {
-    draft: Draft<'a>,
+    draft: SessionDraft<'a>,
     project: &'a str,
     session: &'a str,
     version: Version,
@@ -44,8 +44,8 @@ struct SessionWriter<'a> {
 
 impl<'a> SessionWriter<'a> {
     fn new(request: &'a WriteRequest<'a>, project: &'a str, session: &'a str, version: Version, ids: Ids) -> Self {
-        let parts = PartWriter::new(project, project_move(request, project), version);
-        let draft = Draft::new(request, Chain::new(ids, Ids::next_uuid, request.started_at));
+        let parts = PartWriter::new(project, project_relocation(request, project), version);
+        let draft = SessionDraft::new(request, LineChain::new(ids, Ids::next_uuid, request.started_at));
         Self { draft, project, session, version, parts }
     }
 
@@ -72,7 +72,7 @@ impl<'a> SessionWriter<'a> {
         if let (Some(value), Value::Object(rest)) = (value.as_object_mut(), rest) {
             value.extend(rest);
         }
-        chain.push(value, uuid, entries);
+        chain.push_line(value, uuid, entries);
     }
 
     fn finish(mut self) -> WrittenFile {
@@ -93,17 +93,17 @@ impl<'a> SessionWriter<'a> {
 }
 
 impl<'a> MessageWriter<'a> for SessionWriter<'a> {
-    const REASONING_LOST: &'static str = "the client would send it to a model that did not think it";
+    const REASONING_LOSS_REASON: &'static str = "the client would send it to a model that did not think it";
 
-    fn draft(&mut self) -> &mut Draft<'a> {
+    fn draft(&mut self) -> &mut SessionDraft<'a> {
         &mut self.draft
     }
 
-    fn spell_text(&self, text: &str) -> Value {
+    fn make_text_block(&self, text: &str) -> Value {
         json!({ "text": text })
     }
 
-    fn spell_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
+    fn make_call_block(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
         self.parts.make_call(call, carried)
     }
 
@@ -113,7 +113,7 @@ impl<'a> MessageWriter<'a> for SessionWriter<'a> {
         self.push_record("assistant", "assistant_output", rest, message.entries);
     }
 
-    fn write_heard(&mut self, carried: &CarriedEntry, index: usize) {
+    fn write_input(&mut self, carried: &CarriedEntry, index: usize) {
         match &carried.entry.body {
             Body::Prompt(parts) if carried.entry.origin != Origin::Hook => {
                 self.write_prompt(parts, "real_user", index);
@@ -151,9 +151,9 @@ impl<'a> MessageWriter<'a> for SessionWriter<'a> {
         record["type"] == "system" && record["subtype"] != "slash_command"
     }
 
-    fn write_back(&mut self, mut record: Value, index: usize) {
+    fn write_native(&mut self, mut record: Value, index: usize) {
         let chain = &mut self.draft.chain;
-        chain.raise_time(time_of(&record));
+        chain.raise_time(record_time(&record));
         let uuid = chain.keep_name(&record["uuid"]);
         record["uuid"] = json!(uuid);
         record["parentUuid"] = json!(chain.parent);
@@ -164,6 +164,6 @@ impl<'a> MessageWriter<'a> for SessionWriter<'a> {
         }
         let history = record.pointer_mut("/systemPayload/compressedHistory").and_then(Value::as_array_mut);
         history.into_iter().flatten().for_each(|message| self.parts.note_calls(message));
-        chain.push(record, uuid, vec![index]);
+        chain.push_line(record, uuid, vec![index]);
     }
 }

@@ -10,7 +10,7 @@ use crate::support::agents_and_labs;
 fn renamed_kinds_are_noticed() {
     for (agent, lab) in agents_and_labs() {
         let folder = tempfile::tempdir().unwrap();
-        lab.sample.write_future(folder.path()).unwrap();
+        lab.sample.write_future_version(folder.path()).unwrap();
         let mut drifted = Vec::new();
         let store = Store { root: folder.path().to_path_buf() };
         agent

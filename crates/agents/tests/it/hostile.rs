@@ -10,7 +10,7 @@ use crate::support::{agents_and_labs, read, store};
 
 /// Reads damage and a prompt after it.
 fn survives(agent: &dyn Agent, lab: &Lab, damage: &[u8]) {
-    let made = store(lab, &[damage, lab.sample.prompt("still here").as_bytes()]);
+    let made = store(lab, &[damage, lab.sample.prompt_record("still here").as_bytes()]);
     let transcript = read(agent, &made.path);
     let alive = live::resolve_context(&transcript);
     assert!(!alive.is_empty(), "{}: the prompt after the damage is lost", lab.id);

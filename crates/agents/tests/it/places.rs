@@ -24,7 +24,7 @@ fn env(os: Os, home: &str, vars: &[(&str, &str)]) -> Env {
 /// The store in this place, and what the settings name besides.
 fn expected(lab: &Lab, store: &Path) -> Vec<PathBuf> {
     let named = (lab.id == "codex").then(|| PathBuf::from("/more"));
-    let store = if lab.conformance.sessions.is_project() { Path::new("/work") } else { store };
+    let store = if lab.conformance.sessions.is_in_project() { Path::new("/work") } else { store };
     std::iter::once(store.to_owned()).chain(named).collect()
 }
 
@@ -42,7 +42,7 @@ fn stores_are_below_the_home_on_every_system() {
 fn variables_move_a_store_as_a_whole() {
     for (value, moved_to) in [("/x/y", "/x/y"), ("~/y", "/home/u/y")] {
         for (agent, lab) in agents_and_labs() {
-            let Some((variable, below)) = lab.sample.moved_by else { continue };
+            let Some((variable, below)) = lab.sample.root_variable else { continue };
             let found = agent.facts().store_candidates(&env(Os::Linux, "/home/u", &[(variable, value)]));
             assert_eq!(found, expected(lab, &Path::new(moved_to).join(below)), "{}: {variable}={value}", lab.id);
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use carryover_agents::{AGENTS, Bookmark, Source};
 use carryover_core::transcript::{Body, Entry, SessionUsage, Transcript, TranscriptBuilder};
 use carryover_testkit::agents::LABS;
-use carryover_testkit::lab::Reading;
+use carryover_testkit::lab::ExpectedReading;
 
 fn fixture(agent: &str, name: &str) -> PathBuf {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
@@ -25,7 +25,7 @@ fn read(agent: &str, name: &str, is_whole: bool) -> Transcript {
 }
 
 /// Every session of which something is known.
-fn readings() -> impl Iterator<Item = (&'static str, &'static Reading)> {
+fn readings() -> impl Iterator<Item = (&'static str, &'static ExpectedReading)> {
     LABS.iter().flat_map(|lab| lab.readings.iter().map(|reading| (lab.id, reading)))
 }
 
@@ -53,7 +53,7 @@ fn how_a_session_was_begun_is_told_in_the_clients_words() {
         let begun = read(agent, name, false).header.start_settings;
         assert_eq!(begun, read(agent, name, true).header.start_settings, "{agent} {name}");
         let told = if begun.is_empty() { String::new() } else { serde_json::to_string(&begun).unwrap() };
-        assert_eq!(told, reading.begun, "{agent} {name}");
+        assert_eq!(told, reading.start_settings, "{agent} {name}");
     }
 }
 

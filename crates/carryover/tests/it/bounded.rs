@@ -103,7 +103,7 @@ const OTHERS: &[&str] = &[
 fn special_files_in_the_place_of_others_are_not_waited_for() {
     for what in ["pipe", "device"] {
         let env = TestEnv::with_sessions();
-        let read_beside = LABS.iter().flat_map(|lab| lab.sample.read_beside);
+        let read_beside = LABS.iter().flat_map(|lab| lab.sample.other_files);
         for other in OTHERS.iter().chain(read_beside) {
             put(what, &env.home().join(other));
         }

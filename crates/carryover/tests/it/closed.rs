@@ -72,7 +72,7 @@ fn folders_that_are_made_in_a_store_are_closed_to_others() {
     for target in file_targets() {
         let env = TestEnv::with_sessions();
         let place = find_lab(target).unwrap().conformance.sessions;
-        if place.is_project() || target == "claude-code" {
+        if place.is_in_project() || target == "claude-code" {
             // The folder is there already: it is the user's own, or that of the session.
             continue;
         }

@@ -31,7 +31,7 @@ impl Store {
 
     /// Where the session is, below the home.
     pub(crate) fn path(&self) -> String {
-        self.0.path()
+        self.0.session_path()
     }
 
     /// Homes in which this store is sound, each with what is special about it.
@@ -47,7 +47,7 @@ impl Store {
         match &self.0.format {
             Format::Lines(lines) => self.damaged_lines(lines),
             Format::Rows(rows) => {
-                self.home_with_rows("", &[rows.tables, rows.begin, rows.talk, rows.damaged].concat()).1
+                self.home_with_rows("", &[rows.tables, rows.start_sql, rows.exchange_sql, rows.damaged].concat()).1
             }
         }
     }
@@ -74,14 +74,14 @@ impl Store {
         match &self.0.format {
             Format::Lines(lines) => self.future_lines(lines),
             Format::Rows(rows) => {
-                let changed = |sql: &str| [rows.tables, rows.begin, rows.talk, sql].concat();
+                let changed = |sql: &str| [rows.tables, rows.start_sql, rows.exchange_sql, sql].concat();
                 rows.changes.iter().map(|(what, sql)| self.home_with_rows(what, &changed(sql))).collect()
             }
         }
     }
 
     fn sound_lines(&self, lines: &LineFormat) -> Vec<(String, TestEnv)> {
-        let (begin, talk) = (lines.begin.join("\n"), lines.talk.join("\n"));
+        let (begin, talk) = (lines.start_lines.join("\n"), lines.exchange.join("\n"));
         let (filled, half) = (talk.replace("{FILL}", &"long ".repeat(30_000)), &talk[..talk.len() / 3]);
         let path = self.path();
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -101,14 +101,14 @@ impl Store {
     }
 
     fn partly_new_lines(&self, lines: &LineFormat) -> TestEnv {
-        let (begin, talk) = (lines.begin.join("\n"), lines.talk.join("\n"));
+        let (begin, talk) = (lines.start_lines.join("\n"), lines.exchange.join("\n"));
         let renamed = lines.renames.iter().fold(talk.clone(), |talk, (old, new)| talk.replace(old, new));
         let first = renamed.lines().next().unwrap_or_default().replace(r#""u""#, r#""w""#).replace("0001", "0003");
         self.home_with_text("", &format!("{begin}\n{talk}\n{first}\n")).1
     }
 
     fn future_lines(&self, lines: &LineFormat) -> Vec<(String, TestEnv)> {
-        let (begin, talk) = (lines.begin.join("\n"), lines.talk.join("\n"));
+        let (begin, talk) = (lines.start_lines.join("\n"), lines.exchange.join("\n"));
         let renamed = lines.renames.iter().fold(talk.clone(), |talk, (old, new)| talk.replace(old, new));
         let wrap = |line: &str| format!("{}\n", serde_json::json!({ "v": 9, "kind": "event", "body": line }));
         let enveloped: String = begin.lines().chain(talk.lines()).map(wrap).collect();
@@ -123,7 +123,8 @@ impl Store {
     /// A link that leads to itself can be opened by nobody, not even by root.
     #[cfg(unix)]
     fn unopened_lines(&self, lines: &LineFormat) -> TestEnv {
-        let (_, env) = self.home_with_text("", &format!("{}\n{}\n", lines.begin.join("\n"), lines.talk.join("\n")));
+        let (_, env) =
+            self.home_with_text("", &format!("{}\n{}\n", lines.start_lines.join("\n"), lines.exchange.join("\n")));
         let other = self.path().replace(ID, "11111111-0000-4000-8000-000000000001");
         let other = env.home().join(other.replace("-00000000.", "-11111111."));
         fs_err::create_dir_all(other.parent().unwrap()).unwrap();
@@ -133,9 +134,9 @@ impl Store {
 
     /// What is no JSON is damaged by a byte that is no text.
     fn damaged_lines(&self, lines: &LineFormat) -> TestEnv {
-        let (begin, talk) = (lines.begin.join("\n"), lines.talk.join("\n"));
+        let (begin, talk) = (lines.start_lines.join("\n"), lines.exchange.join("\n"));
         let (_, env) = self.home_with_text("", &format!("{begin}\n{talk}\n"));
-        let last = lines.talk.last().unwrap_or(&"");
+        let last = lines.exchange.last().unwrap_or(&"");
         let damaged = last.replacen('"', "", 1).into_bytes();
         let damaged = if last.starts_with('{') { damaged } else { b"And \xff more.".to_vec() };
         let path = env.home().join(self.path());
@@ -151,7 +152,7 @@ impl Store {
     }
 
     fn sound_rows(&self, rows: &RowFormat) -> Vec<(String, TestEnv)> {
-        let RowFormat { tables, begin, talk, .. } = rows;
+        let RowFormat { tables, start_sql: begin, exchange_sql: talk, .. } = rows;
         vec![
             self.home_with_rows("a conversation", &format!("{tables}{begin}{talk}")),
             self.home_with_rows("nothing said yet", &format!("{tables}{begin}")),

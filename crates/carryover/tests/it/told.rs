@@ -27,7 +27,7 @@ fn a_session_that_cannot_be_opened_is_told() {
 #[test]
 fn a_damaged_store_is_the_reason_whatever_is_asked_for() {
     for lab in LABS.iter().filter(|lab| lab.sample.is_database()) {
-        let (agent, path) = (lab.id, lab.sample.path());
+        let (agent, path) = (lab.id, lab.sample.session_path());
         let env = TestEnv::new();
         env.write(&path, &format!("SQLite format 3\0{}", "no database ".repeat(500)));
         for words in [&["@last"][..], &["ses_1234"], &["@last", "--source", agent], &[]] {

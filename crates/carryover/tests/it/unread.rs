@@ -99,7 +99,7 @@ fn a_last_record_of_a_log_whose_records_are_counted_is_told_too() {
 #[test]
 fn a_prompt_whose_words_are_not_found_is_told() {
     let wordless = |lab: &&'static Lab| match &lab.sample.format {
-        Format::Lines(lines) => lines.wordless.iter().map(|record| (lab.id, *record)).collect(),
+        Format::Lines(lines) => lines.without_words.iter().map(|record| (lab.id, *record)).collect(),
         Format::Rows(_) => Vec::new(),
     };
     for (agent, record) in LABS.iter().flat_map(wordless) {

@@ -6,31 +6,31 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::client::runner::{Ask, Look, Runner, Session, words, write_json};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LineFormat, LooseFile, Package, Pin, Reading,
-    Sample, SessionPlace,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
+    PinnedVersion, Sample, SessionPlace,
 };
 use crate::model::Block;
 use crate::model::{FLAT_MODEL, SIDE_MODEL};
 use crate::request::Loss;
 use crate::scenario::dialect::Dialect;
 use crate::scenario::tools::Tools;
-use crate::scenario::{Ability, Action, Source, What};
+use crate::scenario::{Ability, Action, ActionKind, Source};
 
 pub(super) static LAB: Lab = Lab {
     id: "aider",
     name: "Aider",
     client: ClientLab {
         package: Package::pypi("aider-chat", "aider"),
-        pins: &[Pin::new("0.86.2", "newest")],
+        pins: &[PinnedVersion::new("0.86.2", "newest")],
         runner: &Aider,
         tools: &Aider,
         start_driver: |client, sandbox, setup, port| {
             Ok(Box::new(driver::AiderDriver::start(client, sandbox, setup, port)?))
         },
-        // What it compacts, it compacts in memory; a picture is a file of the chat, and is not in its history.
+        // It compacts in memory only; an image is a file of the chat, and is not in its history.
         abilities: &[Ability::Interrupt],
         limit_code: "rate_limit_exceeded",
         compaction: Compaction::PLAIN,
@@ -39,36 +39,36 @@ pub(super) static LAB: Lab = Lab {
     conformance: ConformanceLab {
         losses: &[Loss::Structure, Loss::Images],
         loss_reason: Some("its history is text of the user and of the model, and nothing else"),
-        ..ConformanceLab::whole(SessionPlace::Project { prefix: ".aider." })
+        ..ConformanceLab::lossless(SessionPlace::Project { prefix: ".aider." })
     },
     sample: SAMPLE,
-    readings: &[Reading {
+    readings: &[ExpectedReading {
         fixture: "0.86.2-restored.md",
         tokens: "7950 in (0 from cache), 136 out (0 thought), openai/fake",
-        begun: "",
+        start_settings: "",
         messages: "8 messages in 4 prompts and 4 pieces of replies",
     }],
-    loose_files: &[LooseFile { fixture: "0.86.2-edit.md", name: HISTORY }],
+    loose_files: &[LooseFile { fixture: "0.86.2-edit.md", name: HISTORY_FILE }],
     bench: BenchPlace::Markdown("project-{N}/.aider.chat.history.md"),
 };
 
 const SAMPLE: Sample = Sample {
     root: "calc",
-    moved_by: None,
-    file: HISTORY,
+    root_variable: None,
+    file: HISTORY_FILE,
     format: Format::Lines(LineFormat {
-        begin: &["# aider chat started at 2026-11-15 00:00:00", "> Aider v0.86.2  "],
-        talk: &["#### {FILL}  ", "Done."],
+        start_lines: &["# aider chat started at 2026-11-15 00:00:00", "> Aider v0.86.2  "],
+        exchange: &["#### {FILL}  ", "Done."],
         renames: &[("#### ", "@you ")],
-        wordless: &[],
+        without_words: &[],
     }),
-    read_beside: &["calc/.aider.conf.yml"],
+    other_files: &["calc/.aider.conf.yml"],
 };
 
 struct Aider;
 
 /// The history file that the client uses unless it is told of another.
-const HISTORY: &str = ".aider.chat.history.md";
+const HISTORY_FILE: &str = ".aider.chat.history.md";
 
 impl Runner for Aider {
     fn env(&self, sandbox: &Sandbox, _setup: &Setup, port: u16) -> Vec<(&'static str, String)> {
@@ -88,30 +88,30 @@ impl Runner for Aider {
         write_json(&models, &json!({"none": {}}))
     }
 
-    fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
+    fn prompt_args(&self, sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
         let mut args = base_args();
         match ask.session {
-            Session::New(_) => {}
-            Session::Named(id) => {
-                args.push(format!("--chat-history-file={}", history(&sandbox.project, id).display()));
+            SessionChoice::New(_) => {}
+            SessionChoice::Named(id) => {
+                args.push(format!("--chat-history-file={}", history_path(&sandbox.project, id).display()));
                 args.push("--restore-chat-history".to_owned());
             }
-            Session::Newest => args.push("--restore-chat-history".to_owned()),
+            SessionChoice::Newest => args.push("--restore-chat-history".to_owned()),
         }
-        args.extend(words(&["--message", ask.prompt]));
+        args.extend(to_args(&["--message", ask.prompt]));
         args
     }
 
     /// It has no listing: a session is the history file that it is pointed at.
-    fn lists(&self, _look: &Look<'_>) -> Result<Option<bool>, ClientError> {
+    fn lists_session(&self, _look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         Ok(None)
     }
 }
 
 /// The arguments of every run.
 fn base_args() -> Vec<String> {
-    let mut args = words(&["--no-check-update", "--analytics-disable", "--yes", "--no-show-model-warnings"]);
-    args.extend(words(&[
+    let mut args = to_args(&["--no-check-update", "--analytics-disable", "--yes", "--no-show-model-warnings"]);
+    args.extend(to_args(&[
         "--no-show-release-notes",
         "--no-pretty",
         "--no-stream",
@@ -119,22 +119,25 @@ fn base_args() -> Vec<String> {
         "--edit-format=diff",
     ]));
     // Long histories are summarised before they are sent; what is measured is the history.
-    args.extend(words(&["--max-chat-history-tokens=1000000", "--no-gitignore", "--no-suggest-shell-commands"]));
+    args.extend(to_args(&["--max-chat-history-tokens=1000000", "--no-gitignore", "--no-suggest-shell-commands"]));
     args.push(format!("--model=openai/{FLAT_MODEL}"));
     args.push(format!("--weak-model=openai/{SIDE_MODEL}"));
     args
 }
 
 /// The history file of a session: the one that is named, or the common one.
-fn history(project: &Path, named: &str) -> PathBuf {
+fn history_path(project: &Path, named: &str) -> PathBuf {
     let path = project.join(named);
-    if !named.is_empty() && path.is_file() { path } else { project.join(HISTORY) }
+    if !named.is_empty() && path.is_file() { path } else { project.join(HISTORY_FILE) }
 }
 
 /// Its model makes no calls: it writes the changes that it wants into its text, all in one answer.
 impl Tools for Aider {
-    fn has_tool(&self, _source: &Source, what: What) -> bool {
-        matches!(what, What::Say | What::SayUnicode | What::Think | What::Write | What::Edit)
+    fn has_tool(&self, _source: &Source, what: ActionKind) -> bool {
+        matches!(
+            what,
+            ActionKind::Say | ActionKind::SayUnicode | ActionKind::Think | ActionKind::Write | ActionKind::Edit
+        )
     }
 
     fn perform_action(&self, _dialect: &Dialect<'_>, action: &Action) -> Block {
@@ -148,10 +151,10 @@ impl Tools for Aider {
 
 /// A block that the client applies to a file.
 fn edit_block(action: &Action) -> String {
-    let file = action.file();
+    let file = action.file_path();
     let word = action.word(0);
     let (old, new) = match action.what {
-        What::Edit => (format!("old line of {}\n", action.key), format!("new line {word}\n")),
+        ActionKind::Edit => (format!("old line of {}\n", action.key), format!("new line {word}\n")),
         _ => (String::new(), format!("{word}\n")),
     };
     format!("{file}\n```\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```\n")

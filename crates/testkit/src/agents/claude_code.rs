@@ -7,23 +7,23 @@ use std::path::Path;
 use fs_err as fs;
 use serde_json::json;
 
-use crate::client::runner::{Ask, Look, Runner, Session, words};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LineFormat, LooseFile, Package, Pin, Reading,
-    Sample, SessionPlace,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
+    PinnedVersion, Sample, SessionPlace,
 };
-use crate::scenario::tools::{Call, Tools, lookup_call, new_line, old_line, search_command, task};
-use crate::scenario::{Ability, Action, Source, What};
+use crate::scenario::tools::{ToolCall, Tools, lookup_call, new_line, old_line, search_command, sub_agent_task};
+use crate::scenario::{Ability, Action, ActionKind, Source};
 
 pub(super) static LAB: Lab = Lab {
     id: "claude-code",
     name: "Claude Code",
     client: ClientLab {
-        package: Package::npm("@anthropic-ai/claude-code", "claude").finished_by("install.cjs"),
+        package: Package::npm("@anthropic-ai/claude-code", "claude").with_install_step("install.cjs"),
         pins: &[
-            Pin::new("2.1.325", "newest"),
-            Pin::new(
+            PinnedVersion::new("2.1.325", "newest"),
+            PinnedVersion::new(
                 "2.0.77",
                 "before sub-agent folders, offloaded outputs and Task records; last with Grep, Glob and TodoWrite",
             ),
@@ -38,43 +38,43 @@ pub(super) static LAB: Lab = Lab {
         compaction: Compaction::PLAIN,
         path_index: None,
     },
-    conformance: ConformanceLab::whole(SessionPlace::Folders(&[".claude/projects"])),
+    conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".claude/projects"])),
     sample: SAMPLE,
     readings: &[
-        Reading {
+        ExpectedReading {
             fixture: "2.1.325-tools.jsonl",
             tokens: "199913 in (0 from cache), 630 out (0 thought), claude-opus-5-5",
-            begun: r#"{"entrypoint":"sdk-cli","permission_mode":"bypassPermissions"}"#,
+            start_settings: r#"{"entrypoint":"sdk-cli","permission_mode":"bypassPermissions"}"#,
             messages: "9 messages in 3 prompts and 6 pieces of replies",
         },
-        Reading {
+        ExpectedReading {
             fixture: "1.0.128-compact.jsonl",
             tokens: "77474 in (0 from cache), 210 out (0 thought), claude-sonnet-4-20250514",
-            begun: "",
+            start_settings: "",
             messages: "7 messages in 3 prompts and 4 pieces of replies",
         },
     ],
-    loose_files: &[LooseFile::lines("2.1.325-tools.jsonl"), LooseFile::lines("2.1.325-compact-hooks.jsonl")],
+    loose_files: &[LooseFile::from_jsonl("2.1.325-tools.jsonl"), LooseFile::from_jsonl("2.1.325-compact-hooks.jsonl")],
     bench: BenchPlace::Lines(".claude/projects/-home-dev-project/{ID}.jsonl"),
 };
 
 const SAMPLE: Sample = Sample {
     root: ".claude",
-    moved_by: Some(("CLAUDE_CONFIG_DIR", "")),
+    root_variable: Some(("CLAUDE_CONFIG_DIR", "")),
     file: "projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl",
     format: Format::Lines(LineFormat {
-        begin: &[r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#],
-        talk: &[
+        start_lines: &[r#"{"type":"mode","mode":"normal","sessionId":"00000000-0000-4000-8000-000000000001"}"#],
+        exchange: &[
             r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"{FILL}"},"uuid":"u","timestamp":"2026-11-15T00:00:01.000Z","sessionId":"s"}"#,
             r#"{"parentUuid":"u","type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Done."}]},"uuid":"v","timestamp":"2026-11-15T00:00:02.000Z","sessionId":"s"}"#,
         ],
         renames: &[(r#""type":"user""#, r#""type":"human-turn""#), (r#""type":"assistant""#, r#""type":"model-turn""#)],
-        wordless: &[
+        without_words: &[
             r#"{"type":"user","uuid":"z","parentUuid":null,"timestamp":"2026-11-15T00:00:09.000Z","sessionId":"s","note":"NEVER"}"#,
             r#"{"type":"user","uuid":"z","parentUuid":null,"timestamp":"2026-11-15T00:00:09.000Z","sessionId":"s","message":{"role":"user","words":"NEVER"}}"#,
         ],
     }),
-    read_beside: &[".claude/CLAUDE.md", ".claude/settings.json", ".claude/sessions/1.json", "calc/CLAUDE.md"],
+    other_files: &[".claude/CLAUDE.md", ".claude/settings.json", ".claude/sessions/1.json", "calc/CLAUDE.md"],
 };
 
 struct ClaudeCode;
@@ -99,21 +99,21 @@ impl Runner for ClaudeCode {
         ]
     }
 
-    fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(&["-p", "--output-format", "json", "--dangerously-skip-permissions"]);
+    fn prompt_args(&self, _sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
+        let mut args = to_args(&["-p", "--output-format", "json", "--dangerously-skip-permissions"]);
         match ask.session {
-            Session::New(_) => {}
-            Session::Named(id) => args.extend(words(&["--resume", id])),
-            Session::Newest => args.push("--continue".to_owned()),
+            SessionChoice::New(_) => {}
+            SessionChoice::Named(id) => args.extend(to_args(&["--resume", id])),
+            SessionChoice::Newest => args.push("--continue".to_owned()),
         }
         args.push(ask.prompt.to_owned());
         args
     }
 
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         if look.client.version.starts_with("2.0.") {
             // It goes by the times inside the files, and those are the source's; so the list is made short.
-            keep_only(&look.sandbox.home.join(".claude/projects"), look.session_id)?;
+            remove_other_sessions(&look.sandbox.home.join(".claude/projects"), look.session_id)?;
         }
         // Its picker needs a terminal; but what it continues unasked is the first of the same list.
         let captured = look.client.continue_newest(look.sandbox, look.setup, "Probe: which session is this?")?;
@@ -123,11 +123,11 @@ impl Runner for ClaudeCode {
 }
 
 /// Removes all other sessions from a store.
-fn keep_only(folder: &Path, session_id: &str) -> Result<(), ClientError> {
+fn remove_other_sessions(folder: &Path, session_id: &str) -> Result<(), ClientError> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            keep_only(&path, session_id)?;
+            remove_other_sessions(&path, session_id)?;
         } else if !path.display().to_string().contains(session_id) {
             fs::remove_file(path)?;
         }
@@ -140,37 +140,40 @@ impl Tools for ClaudeCode {
         format!("toolu_01{key}")
     }
 
-    fn shell_call(&self, command: &str) -> Option<Call> {
+    fn shell_call(&self, command: &str) -> Option<ToolCall> {
         Some(("Bash", json!({"command": command, "description": "Run a command"})))
     }
 
-    fn tool_call(&self, source: &Source, action: &Action, path: &str) -> Option<Call> {
+    fn tool_call(&self, source: &Source, action: &Action, path: &str) -> Option<ToolCall> {
         let is_old = source.version.starts_with("2.0.");
         let word = action.word(0);
         Some(match action.what {
-            What::Edit => {
+            ActionKind::Edit => {
                 let (old, new) = (old_line(action), new_line(action));
                 ("Edit", json!({"file_path": path, "old_string": old, "new_string": new}))
             }
-            What::Write => ("Write", json!({"file_path": path, "content": format!("{word}\n")})),
-            What::Search if is_old => ("Grep", json!({"pattern": word, "path": "data", "output_mode": "content"})),
-            What::Search => return self.shell_call(&search_command(action)),
-            What::Plan if is_old => {
+            ActionKind::Write => ("Write", json!({"file_path": path, "content": format!("{word}\n")})),
+            ActionKind::Search if is_old => {
+                ("Grep", json!({"pattern": word, "path": "data", "output_mode": "content"}))
+            }
+            ActionKind::Search => return self.shell_call(&search_command(action)),
+            ActionKind::Plan if is_old => {
                 ("TodoWrite", json!({"todos": [{"content": word, "status": "in_progress", "activeForm": "Doing it"}]}))
             }
-            What::Plan => ("TaskCreate", json!({"subject": word, "description": "as said", "activeForm": "Doing it"})),
-            What::Mcp => lookup_call("mcp__lab__lookup", action),
-            What::Delegate => {
+            ActionKind::Plan => {
+                ("TaskCreate", json!({"subject": word, "description": "as said", "activeForm": "Doing it"}))
+            }
+            ActionKind::Mcp => lookup_call("mcp__lab__lookup", action),
+            ActionKind::Delegate => {
                 let name = if is_old { "Task" } else { "Agent" };
-                let mut input =
-                    json!({"description": "Find out", "prompt": task(action), "subagent_type": "general-purpose"});
+                let mut input = json!({"description": "Find out", "prompt": sub_agent_task(action), "subagent_type": "general-purpose"});
                 if !is_old {
                     // In the background the report would come as a notification, at a time of its own.
                     input["run_in_background"] = json!(false);
                 }
                 (name, input)
             }
-            What::Unknown => ("TimeMachine", json!({"destination": word})),
+            ActionKind::Unknown => ("TimeMachine", json!({"destination": word})),
             _ => ("Read", json!({"file_path": path})),
         })
     }

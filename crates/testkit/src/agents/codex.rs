@@ -7,11 +7,11 @@ mod tools;
 use fs_err as fs;
 
 use self::app_server::AppServer;
-use crate::client::runner::{Ask, Look, Runner, Session, words};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args};
 use crate::client::{ClientError, Provider, Sandbox, Setup};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LineFormat, LooseFile, Package, Pin, Reading,
-    Sample, SessionPlace, Variant,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
+    PinnedVersion, Sample, SessionPlace, Variant,
 };
 use crate::model::ModelServer;
 use crate::scenario::Ability;
@@ -22,7 +22,7 @@ pub(super) static LAB: Lab = Lab {
     client: ClientLab {
         package: Package::npm("@openai/codex", "codex"),
         pins: &[
-            Pin {
+            PinnedVersion {
                 version: "0.166.0",
                 why: "newest; paginated files, code mode",
                 variants: &[
@@ -30,7 +30,7 @@ pub(super) static LAB: Lab = Lab {
                     Variant { model: None, provider: Provider::BuiltIn },
                 ],
             },
-            Pin::new("0.130.0", "legacy files"),
+            PinnedVersion::new("0.130.0", "legacy files"),
         ],
         runner: &Codex,
         tools: &tools::CodexTools,
@@ -42,51 +42,51 @@ pub(super) static LAB: Lab = Lab {
         compaction: Compaction::PLAIN,
         path_index: Some(".codex"),
     },
-    conformance: ConformanceLab::whole(SessionPlace::Folders(&[".codex/sessions", ".codex/archived_sessions"])),
+    conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".codex/sessions", ".codex/archived_sessions"])),
     sample: SAMPLE,
     readings: &[
-        Reading {
+        ExpectedReading {
             fixture: "0.166.0-rich.jsonl",
             tokens: "50700 in (2000 from cache), 480 out (40 thought), gpt-5.5",
-            begun: r#"{"entrypoint":"codex_exec","permission_mode":"default","approval_policy":"never","sandbox":"danger-full-access"}"#,
+            start_settings: r#"{"entrypoint":"codex_exec","permission_mode":"default","approval_policy":"never","sandbox":"danger-full-access"}"#,
             messages: "6 messages in 2 prompts and 4 pieces of replies",
         },
-        Reading {
+        ExpectedReading {
             fixture: "0.166.0-compaction.jsonl",
             tokens: "16000 in (0 from cache), 230 out (0 thought), gpt-5.5",
-            begun: r#"{"entrypoint":"codex-tui","permission_mode":"default","approval_policy":"never","sandbox":"danger-full-access"}"#,
+            start_settings: r#"{"entrypoint":"codex-tui","permission_mode":"default","approval_policy":"never","sandbox":"danger-full-access"}"#,
             messages: "5 messages in 3 prompts and 3 pieces of replies",
         },
-        Reading {
+        ExpectedReading {
             fixture: "0.44.0-exec.jsonl",
             tokens: "2000 in (0 from cache), 100 out (0 thought), gpt-5-codex",
-            begun: r#"{"entrypoint":"codex_exec","approval_policy":"never","sandbox":"danger-full-access"}"#,
+            start_settings: r#"{"entrypoint":"codex_exec","approval_policy":"never","sandbox":"danger-full-access"}"#,
             messages: "3 messages in 1 prompts and 2 pieces of replies",
         },
     ],
-    loose_files: &[LooseFile::lines("0.166.0-rich.jsonl"), LooseFile::lines("0.166.0-sealed.jsonl")],
+    loose_files: &[LooseFile::from_jsonl("0.166.0-rich.jsonl"), LooseFile::from_jsonl("0.166.0-sealed.jsonl")],
     bench: BenchPlace::Lines(".codex/sessions/2026/11/15/rollout-2026-11-15T00-00-00-{ID}.jsonl"),
 };
 
 const SAMPLE: Sample = Sample {
     root: ".codex",
-    moved_by: Some(("CODEX_HOME", "")),
+    root_variable: Some(("CODEX_HOME", "")),
     file: "sessions/2026/11/15/rollout-2026-11-15T00-00-00-00000000-0000-4000-8000-000000000001.jsonl",
     format: Format::Lines(LineFormat {
-        begin: &[
+        start_lines: &[
             r#"{"timestamp":"2026-11-15T00:00:00.000Z","type":"session_meta","payload":{"id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p","originator":"x","cli_version":"0.166.0"}}"#,
         ],
-        talk: &[
+        exchange: &[
             r#"{"timestamp":"2026-11-15T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"{FILL}"}]}}"#,
             r#"{"timestamp":"2026-11-15T00:00:02.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#,
         ],
         renames: &[(r#""type":"response_item""#, r#""type":"thread_entry""#)],
-        wordless: &[
+        without_words: &[
             r#"{"timestamp":"2026-11-15T00:00:09.000Z","type":"response_item","payload":{"type":"message","role":"user","words":"NEVER"}}"#,
             r#"{"timestamp":"2026-11-15T00:00:09.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","words":"NEVER"}]}}"#,
         ],
     }),
-    read_beside: &[".codex/config.toml", ".codex/session_index.jsonl"],
+    other_files: &[".codex/config.toml", ".codex/session_index.jsonl"],
 };
 
 struct Codex;
@@ -102,32 +102,32 @@ impl Runner for Codex {
     fn configure(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
         let folder = sandbox.home.join(".codex");
         fs::create_dir_all(&folder)?;
-        fs::write(folder.join("config.toml"), config(setup, port))?;
+        fs::write(folder.join("config.toml"), config_text(setup, port))?;
         Ok(())
     }
 
-    fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
+    fn prompt_args(&self, _sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
         let mut args =
-            words(&["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"]);
+            to_args(&["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"]);
         match ask.session {
-            Session::New(_) => {}
-            Session::Named(id) => args.extend(words(&["resume", id])),
-            Session::Newest => args.extend(words(&["resume", "--last"])),
+            SessionChoice::New(_) => {}
+            SessionChoice::Named(id) => args.extend(to_args(&["resume", id])),
+            SessionChoice::Newest => args.extend(to_args(&["resume", "--last"])),
         }
         args.push(ask.prompt.to_owned());
         args
     }
 
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         let server = ModelServer::start()?;
         let mut codex = AppServer::start(look.client, look.sandbox, look.setup, server.port())?;
-        let listed = codex.list(&look.sandbox.project)?;
+        let listed = codex.list_sessions(&look.sandbox.project)?;
         codex.finish()?;
         Ok(Some(listed.iter().any(|id| id == look.session_id)))
     }
 }
 
-fn config(setup: &Setup, port: u16) -> String {
+fn config_text(setup: &Setup, port: u16) -> String {
     let model = setup.model.as_deref().unwrap_or("gpt-5.5");
     let address = format!("http://127.0.0.1:{port}/v1");
     let provider = match setup.provider {

@@ -7,21 +7,21 @@ mod driver;
 
 use serde_json::{Value, json};
 
-use crate::client::runner::{Ask, Look, Runner, Session, mcp_servers, words, write_json};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, mcp_servers, to_args, write_json};
 use crate::client::{ClientError, Sandbox, Setup, cache_folder};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LineFormat, LooseFile, Package, Pin, Reading,
-    Sample, SessionPlace,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
+    PinnedVersion, Sample, SessionPlace,
 };
-use crate::scenario::tools::{Call, Tools, lookup_call, new_line, old_line, task, unknown_call};
-use crate::scenario::{Ability, Action, Source, What};
+use crate::scenario::tools::{ToolCall, Tools, lookup_call, new_line, old_line, sub_agent_task, unknown_call};
+use crate::scenario::{Ability, Action, ActionKind, Source};
 
 pub(super) static LAB: Lab = Lab {
     id: "copilot-cli",
     name: "Copilot CLI",
     client: ClientLab {
         package: Package::npm("@github/copilot", "copilot"),
-        pins: &[Pin::new("1.0.102", "newest; imports sessions")],
+        pins: &[PinnedVersion::new("1.0.102", "newest; imports sessions")],
         runner: &CopilotCli,
         tools: &CopilotCli,
         start_driver: |client, sandbox, setup, port| {
@@ -32,50 +32,50 @@ pub(super) static LAB: Lab = Lab {
         compaction: Compaction::PLAIN,
         path_index: None,
     },
-    conformance: ConformanceLab::whole(SessionPlace::Folders(&[".copilot/session-state"])),
+    conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".copilot/session-state"])),
     sample: SAMPLE,
     readings: &[
-        Reading {
+        ExpectedReading {
             fixture: "1.0.102-hooks.jsonl",
             tokens: "200 in (0 from cache), 20 out (0 thought), gpt-4.1",
-            begun: r#"{"permission_mode":"allow all: on"}"#,
+            start_settings: r#"{"permission_mode":"allow all: on"}"#,
             messages: "2 messages in 1 prompts and 1 pieces of replies",
         },
-        Reading {
+        ExpectedReading {
             fixture: "1.0.102-compact.jsonl",
             tokens: "600 in (0 from cache), 60 out (0 thought), gpt-4.1",
-            begun: "",
+            start_settings: "",
             messages: "11 messages in 5 prompts and 6 pieces of replies",
         },
     ],
-    loose_files: &[LooseFile::lines("1.0.102-tools.jsonl")],
+    loose_files: &[LooseFile::from_jsonl("1.0.102-tools.jsonl")],
     bench: BenchPlace::Lines(".copilot/session-state/{ID}/events.jsonl"),
 };
 
 const SAMPLE: Sample = Sample {
     root: ".copilot",
-    moved_by: Some(("COPILOT_HOME", "")),
+    root_variable: Some(("COPILOT_HOME", "")),
     file: "session-state/00000000-0000-4000-8000-000000000001/events.jsonl",
     format: Format::Lines(LineFormat {
-        begin: &[
+        start_lines: &[
             r#"{"type":"session.start","data":{"sessionId":"00000000-0000-4000-8000-000000000001","version":1,"producer":"copilot-agent","copilotVersion":"1.0.102","startTime":"2026-11-15T00:00:00.000Z"},"id":"a","timestamp":"2026-11-15T00:00:00.000Z","parentId":null}"#,
         ],
-        talk: &[
+        exchange: &[
             r#"{"type":"user.message","data":{"content":"{FILL}"},"id":"u","timestamp":"2026-11-15T00:00:01.000Z","parentId":"a"}"#,
             r#"{"type":"assistant.message","data":{"messageId":"m","content":"Done.","toolRequests":[]},"id":"v","timestamp":"2026-11-15T00:00:02.000Z","parentId":"u"}"#,
         ],
         renames: &[("user.message", "user.turn"), ("assistant.message", "assistant.turn")],
-        wordless: &[
+        without_words: &[
             r#"{"type":"user.message","data":{"words":"NEVER"},"id":"z","timestamp":"2026-11-15T00:00:09.000Z","parentId":null}"#,
         ],
     }),
-    read_beside: &[],
+    other_files: &[],
 };
 
 struct CopilotCli;
 
 /// The model and its provider, as the client's configuration and its server want to be told of them.
-fn model(port: u16) -> Value {
+fn model_config(port: u16) -> Value {
     let seeing = json!({
         "supports": {"vision": true},
         "limits": {"vision": {
@@ -83,7 +83,7 @@ fn model(port: u16) -> Value {
         }},
     });
     json!({
-        "model": MODEL,
+        "model": MODEL_NAME,
         "providers": [{
             "name": "fake", "type": "openai", "wireApi": "completions", "apiKey": "sk-fake",
             "baseUrl": format!("http://127.0.0.1:{port}/v1"),
@@ -92,7 +92,7 @@ fn model(port: u16) -> Value {
     })
 }
 
-const MODEL: &str = "fake/gpt-4.1";
+const MODEL_NAME: &str = "fake/gpt-4.1";
 
 impl Runner for CopilotCli {
     fn env(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Vec<(&'static str, String)> {
@@ -100,7 +100,7 @@ impl Runner for CopilotCli {
             // No account, no telemetry, no web tools, no update.
             ("COPILOT_OFFLINE", "true".to_owned()),
             ("COPILOT_AUTO_UPDATE", "false".to_owned()),
-            ("COPILOT_MODEL", MODEL.to_owned()),
+            ("COPILOT_MODEL", MODEL_NAME.to_owned()),
             // It unpacks itself on its first start, 235 MB; once for all homes is enough.
             ("XDG_CACHE_HOME", cache_folder().join("copilot-cli-unpacked").display().to_string()),
         ]
@@ -108,7 +108,7 @@ impl Runner for CopilotCli {
 
     fn configure(&self, sandbox: &Sandbox, setup: &Setup, port: u16) -> Result<(), ClientError> {
         let folder = sandbox.home.join(".copilot");
-        let mut providers = model(port);
+        let mut providers = model_config(port);
         providers.as_object_mut().map(|fields| fields.remove("model"));
         write_json(&folder.join("providers.json"), &providers)?;
         let mut servers = mcp_servers(setup);
@@ -119,41 +119,43 @@ impl Runner for CopilotCli {
         write_json(&folder.join("mcp-config.json"), &json!({"mcpServers": servers}))
     }
 
-    fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(&["--allow-all-tools", "--allow-all-paths"]);
+    fn prompt_args(&self, _sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
+        let mut args = to_args(&["--allow-all-tools", "--allow-all-paths"]);
         match ask.session {
-            Session::New(id) => args.push(format!("--session-id={id}")),
-            Session::Named(id) => args.push(format!("--resume={id}")),
-            Session::Newest => args.push("--continue".to_owned()),
+            SessionChoice::New(id) => args.push(format!("--session-id={id}")),
+            SessionChoice::Named(id) => args.push(format!("--resume={id}")),
+            SessionChoice::Newest => args.push("--continue".to_owned()),
         }
         args.extend(ask.image.map(|image| format!("--attachment={}", image.display())));
-        args.extend(words(&["-p", ask.prompt]));
+        args.extend(to_args(&["-p", ask.prompt]));
         args
     }
 
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
-        look.continued()
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
+        look.is_continued()
     }
 }
 
 impl Tools for CopilotCli {
-    fn shell_call(&self, command: &str) -> Option<Call> {
+    fn shell_call(&self, command: &str) -> Option<ToolCall> {
         let about = "Run a command";
         Some(("bash", json!({"command": command, "description": about, "mode": "sync", "initial_wait": 30})))
     }
 
-    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<Call> {
+    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<ToolCall> {
         let word = action.word(0);
         Some(match action.what {
-            What::Read | What::ViewImage => ("view", json!({"path": path})),
-            What::Edit => ("edit", json!({"path": path, "old_str": old_line(action), "new_str": new_line(action)})),
-            What::Write => ("create", json!({"path": path, "file_text": format!("{word}\n")})),
-            What::Search => ("grep", json!({"pattern": word, "paths": "data", "output_mode": "content"})),
-            What::Mcp => lookup_call("lab-lookup", action),
-            What::Unknown => unknown_call(action),
-            What::Delegate => {
+            ActionKind::Read | ActionKind::ViewImage => ("view", json!({"path": path})),
+            ActionKind::Edit => {
+                ("edit", json!({"path": path, "old_str": old_line(action), "new_str": new_line(action)}))
+            }
+            ActionKind::Write => ("create", json!({"path": path, "file_text": format!("{word}\n")})),
+            ActionKind::Search => ("grep", json!({"pattern": word, "paths": "data", "output_mode": "content"})),
+            ActionKind::Mcp => lookup_call("lab-lookup", action),
+            ActionKind::Unknown => unknown_call(action),
+            ActionKind::Delegate => {
                 let input = json!({
-                    "description": "Find out", "prompt": task(action), "agent_type": "general-purpose",
+                    "description": "Find out", "prompt": sub_agent_task(action), "agent_type": "general-purpose",
                     "name": "finder", "mode": "sync",
                 });
                 ("task", input)

@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::runner::{Ask, Look, Runner, Session, mcp_servers, words, write_json};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, mcp_servers, to_args, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LineFormat, LooseFile, Package, Pin, Reading,
-    Sample, SessionPlace,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
+    PinnedVersion, Sample, SessionPlace,
 };
-use crate::scenario::terminal::{Screen, TerminalDriver};
-use crate::scenario::tools::{Call, Tools, lookup_call, new_line, old_line, task, unknown_call};
-use crate::scenario::{Ability, Action, Source, What};
+use crate::scenario::terminal::{ScreenTexts, TerminalDriver};
+use crate::scenario::tools::{ToolCall, Tools, lookup_call, new_line, old_line, sub_agent_task, unknown_call};
+use crate::scenario::{Ability, Action, ActionKind, Source};
 
 pub(super) static LAB: Lab = Lab {
     id: "gemini-cli",
     name: "Gemini CLI",
     client: ClientLab {
         package: Package::npm("@google/gemini-cli", "gemini"),
-        pins: &[Pin::new("0.61.0", "newest")],
+        pins: &[PinnedVersion::new("0.61.0", "newest")],
         runner: &GeminiCli,
         tools: &GeminiCli,
         start_driver: |client, sandbox, setup, port| {
-            Ok(Box::new(TerminalDriver::new(client, sandbox, setup, port, SCREEN)))
+            Ok(Box::new(TerminalDriver::new(client, sandbox, setup, port, SCREEN_TEXTS)))
         },
         abilities: Ability::ALL,
         limit_code: "RESOURCE_EXHAUSTED",
@@ -31,48 +31,48 @@ pub(super) static LAB: Lab = Lab {
         compaction: Compaction { element: "state_snapshot", requests: 2 },
         path_index: None,
     },
-    conformance: ConformanceLab::whole(SessionPlace::Folders(&[".gemini/tmp"])),
+    conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".gemini/tmp"])),
     sample: SAMPLE,
     readings: &[
-        Reading {
+        ExpectedReading {
             fixture: "0.61.0-tools-resumed.jsonl",
             tokens: "117137 in (0 from cache), 225 out (45 thought), gemini-2.5-pro",
-            begun: "",
+            start_settings: "",
             messages: "7 messages in 2 prompts and 5 pieces of replies",
         },
-        Reading {
+        ExpectedReading {
             fixture: "0.20.0-document.json",
             tokens: "26115 in (0 from cache), 75 out (15 thought), gemini-2.5-pro",
-            begun: "",
+            start_settings: "",
             messages: "5 messages in 2 prompts and 3 pieces of replies",
         },
     ],
-    loose_files: &[LooseFile::lines("0.61.0-tools-resumed.jsonl")],
+    loose_files: &[LooseFile::from_jsonl("0.61.0-tools-resumed.jsonl")],
     bench: BenchPlace::Lines(".gemini/tmp/project/chats/session-2026-11-15T00-00-{HEX}.jsonl"),
 };
 
 const SAMPLE: Sample = Sample {
     root: ".gemini",
-    moved_by: Some(("GEMINI_CLI_HOME", ".gemini")),
+    root_variable: Some(("GEMINI_CLI_HOME", ".gemini")),
     file: "tmp/p/chats/session-2026-11-15T00-00-00000000.jsonl",
     format: Format::Lines(LineFormat {
-        begin: &[
+        start_lines: &[
             r#"{"sessionId":"00000000-0000-4000-8000-000000000001","projectHash":"p","startTime":"2026-11-15T00:00:00.000Z","lastUpdated":"2026-11-15T00:00:00.000Z","kind":"main"}"#,
         ],
-        talk: &[
+        exchange: &[
             r#"{"id":"u","timestamp":"2026-11-15T00:00:01.000Z","type":"user","content":[{"text":"{FILL}"}]}"#,
             r#"{"id":"v","timestamp":"2026-11-15T00:00:02.000Z","type":"gemini","content":"Done.","model":"m"}"#,
         ],
         renames: &[(r#""type":"user""#, r#""type":"human""#), (r#""type":"gemini""#, r#""type":"model""#)],
-        wordless: &[
+        without_words: &[
             r#"{"id":"z","timestamp":"2026-11-15T00:00:09.000Z","type":"user","words":"NEVER"}"#,
             r#"{"id":"z","timestamp":"2026-11-15T00:00:09.000Z","type":"user","content":[{"words":"NEVER"}]}"#,
         ],
     }),
-    read_beside: &[".gemini/projects.json"],
+    other_files: &[".gemini/projects.json"],
 };
 
-const SCREEN: Screen = Screen {
+const SCREEN_TEXTS: ScreenTexts = ScreenTexts {
     ready: "Type your message",
     compacted: "Chat history compressed",
     interrupted: "Request cancelled",
@@ -83,7 +83,7 @@ const SCREEN: Screen = Screen {
 };
 
 /// The model and the permission that every run has.
-const BASE: &[&str] = &["-m", "gemini-2.5-pro", "--yolo"];
+const BASE_ARGS: &[&str] = &["-m", "gemini-2.5-pro", "--yolo"];
 
 struct GeminiCli;
 
@@ -115,12 +115,12 @@ impl Runner for GeminiCli {
         write_json(&sandbox.home.join(".gemini/settings.json"), &settings)
     }
 
-    fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(BASE);
+    fn prompt_args(&self, sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
+        let mut args = to_args(BASE_ARGS);
         match ask.session {
-            Session::New(id) => args.extend(words(&["--session-id", id])),
-            Session::Named(id) => args.extend(words(&["--resume", id])),
-            Session::Newest => args.extend(words(&["--resume", "latest"])),
+            SessionChoice::New(id) => args.extend(to_args(&["--session-id", id])),
+            SessionChoice::Named(id) => args.extend(to_args(&["--resume", id])),
+            SessionChoice::Newest => args.extend(to_args(&["--resume", "latest"])),
         }
         // A file that is named with an at sign is attached.
         let image = ask.image.map(|image| image.strip_prefix(&sandbox.project).unwrap_or(image));
@@ -129,44 +129,46 @@ impl Runner for GeminiCli {
         args
     }
 
-    fn opening(&self, session_id: &str) -> Vec<String> {
-        words(&[BASE, &["--resume", session_id]].concat())
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&[BASE_ARGS, &["--resume", session_id]].concat())
     }
 
     /// A bundle of this size takes its time on a busy machine.
-    fn limit(&self) -> Duration {
+    fn run_limit(&self) -> Duration {
         Duration::from_mins(3)
     }
 
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
-        look.printed_by(&["--list-sessions"])
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
+        look.is_printed_by(&["--list-sessions"])
     }
 }
 
 impl Tools for GeminiCli {
-    fn shell_call(&self, command: &str) -> Option<Call> {
+    fn shell_call(&self, command: &str) -> Option<ToolCall> {
         Some(("run_shell_command", json!({"command": command, "description": "Run a command"})))
     }
 
-    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<Call> {
+    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<ToolCall> {
         let word = action.word(0);
         Some(match action.what {
-            What::Read | What::ViewImage => ("read_file", json!({"file_path": path})),
-            What::Edit => {
+            ActionKind::Read | ActionKind::ViewImage => ("read_file", json!({"file_path": path})),
+            ActionKind::Edit => {
                 let (old, new) = (old_line(action), new_line(action));
                 ("replace", json!({"file_path": path, "instruction": "as said", "old_string": old, "new_string": new}))
             }
-            What::Write => ("write_file", json!({"file_path": path, "content": format!("{word}\n")})),
-            What::Search => ("grep_search", json!({"pattern": word, "dir_path": "data"})),
-            What::Plan => ("write_todos", json!({"todos": [{"description": word, "status": "in_progress"}]})),
-            What::Mcp => lookup_call("mcp_lab_lookup", action),
-            What::Unknown => unknown_call(action),
-            What::Delegate => ("invoke_agent", json!({"agent_name": "generalist", "prompt": task(action)})),
+            ActionKind::Write => ("write_file", json!({"file_path": path, "content": format!("{word}\n")})),
+            ActionKind::Search => ("grep_search", json!({"pattern": word, "dir_path": "data"})),
+            ActionKind::Plan => ("write_todos", json!({"todos": [{"description": word, "status": "in_progress"}]})),
+            ActionKind::Mcp => lookup_call("mcp_lab_lookup", action),
+            ActionKind::Unknown => unknown_call(action),
+            ActionKind::Delegate => {
+                ("invoke_agent", json!({"agent_name": "generalist", "prompt": sub_agent_task(action)}))
+            }
             _ => return None,
         })
     }
 
-    fn report_call(&self, report: &str) -> Option<Call> {
+    fn report_call(&self, report: &str) -> Option<ToolCall> {
         Some(("complete_task", json!({"result": {"response": report}})))
     }
 }

@@ -6,23 +6,23 @@ use rusqlite::{Connection, params};
 use serde_json::json;
 
 use super::pi;
-use crate::client::runner::{Ask, Look, Runner, Session, mcp_servers, words, write_json};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, mcp_servers, to_args, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LooseFile, Package, Pin, Reading, RowFormat,
-    Sample, SessionPlace,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LooseFile, Package, PinnedVersion,
+    RowFormat, Sample, SessionPlace,
 };
 use crate::request::Loss;
 use crate::scenario::headless::HeadlessDriver;
-use crate::scenario::tools::{Call, Tools, search_command};
-use crate::scenario::{Action, Source, What};
+use crate::scenario::tools::{ToolCall, Tools, search_command};
+use crate::scenario::{Action, ActionKind, Source};
 
 pub(super) static LAB: Lab = Lab {
     id: "openclaw",
     name: "OpenClaw",
     client: ClientLab {
-        package: Package::npm("openclaw", "openclaw").on_newer_node(),
-        pins: &[Pin::new("2026.9.6", "newest; sessions in SQLite")],
+        package: Package::npm("openclaw", "openclaw").with_newer_node(),
+        pins: &[PinnedVersion::new("2026.9.6", "newest; sessions in SQLite")],
         runner: &Openclaw,
         tools: &Openclaw,
         start_driver: |client, sandbox, setup, port| Ok(Box::new(HeadlessDriver::new(client, sandbox, setup, port))),
@@ -35,35 +35,35 @@ pub(super) static LAB: Lab = Lab {
         is_slow: true,
         losses: &[Loss::OldImages],
         loss_reason: Some("it keeps older ones and sends none of its own, either"),
-        ..ConformanceLab::whole(SessionPlace::Database {
+        ..ConformanceLab::lossless(SessionPlace::Database {
             path: ".openclaw/agents/main/agent/openclaw-agent.sqlite",
             tables: &[("transcript_events", "session_id || '/' || seq")],
         })
     },
     sample: SAMPLE,
-    readings: &[Reading {
+    readings: &[ExpectedReading {
         fixture: "whole.json",
         tokens: "262014 in (0 from cache), 798 out (0 thought), fake-model",
-        begun: "",
+        start_settings: "",
         messages: "16 messages in 7 prompts and 9 pieces of replies",
     }],
-    loose_files: &[LooseFile::document("whole.json")],
+    loose_files: &[LooseFile::from_json("whole.json")],
     bench: BenchPlace::Events(".openclaw/agents/main/agent/openclaw-agent.sqlite"),
 };
 
 const SAMPLE: Sample = Sample {
     root: ".openclaw",
-    moved_by: Some(("OPENCLAW_STATE_DIR", "")),
+    root_variable: Some(("OPENCLAW_STATE_DIR", "")),
     file: "agents/main/agent/openclaw-agent.sqlite",
     format: Format::Rows(RowFormat {
         tables: "CREATE TABLE session_nodes (session_key, current_session_id, label, display_name, spawned_by);
                  CREATE TABLE session_windows (session_id, session_key, model, created_at, updated_at);
                  CREATE TABLE transcript_events (session_id, seq, event_json, created_at, event_zstd);
                  CREATE TABLE memory (path, body); INSERT INTO memory VALUES ('m', 'x');",
-        begin: r#"INSERT INTO session_nodes VALUES ('k', 's1', NULL, NULL, NULL);
+        start_sql: r#"INSERT INTO session_nodes VALUES ('k', 's1', NULL, NULL, NULL);
                   INSERT INTO session_windows VALUES ('s1', 'k', 'm', 1, 2);
                   INSERT INTO transcript_events VALUES ('s1', 0, '{"type":"session","version":4,"id":"s1","timestamp":"2026-11-15T00:00:00.000Z","cwd":"/p"}', 1, NULL);"#,
-        talk: r#"INSERT INTO transcript_events VALUES ('s1', 1, '{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"Fix it."}}', 1, NULL);
+        exchange_sql: r#"INSERT INTO transcript_events VALUES ('s1', 1, '{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"Fix it."}}', 1, NULL);
                  INSERT INTO transcript_events VALUES ('s1', 2, '{"type":"message","id":"v","parentId":"u","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"stopReason":"stop"}}', 2, NULL);"#,
         damaged: r#"INSERT INTO transcript_events VALUES ('s1', 3, '{"type:"message","id":"w","parentId":"v"}', 3, NULL);"#,
         changes: &[
@@ -84,7 +84,7 @@ const SAMPLE: Sample = Sample {
         add_record,
         prompt: r#"{"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-15T00:00:01.000Z","message":{"role":"user","content":"{FILL}","timestamp":1}}"#,
     }),
-    read_beside: &[".openclaw/openclaw.json"],
+    other_files: &[".openclaw/openclaw.json"],
 };
 
 /// Adds a record after the session's first.
@@ -124,36 +124,36 @@ impl Runner for Openclaw {
         write_json(&sandbox.home.join(".openclaw/openclaw.json"), &config)
     }
 
-    fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(&["agent", "--local", "--agent", "main", "--json"]);
-        if let Session::New(id) | Session::Named(id) = ask.session {
-            args.extend(words(&["--session-id", id]));
+    fn prompt_args(&self, _sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
+        let mut args = to_args(&["agent", "--local", "--agent", "main", "--json"]);
+        if let SessionChoice::New(id) | SessionChoice::Named(id) = ask.session {
+            args.extend(to_args(&["--session-id", id]));
         }
-        args.extend(words(&["--message", ask.prompt]));
+        args.extend(to_args(&["--message", ask.prompt]));
         args
     }
 
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
-        look.printed_by(&["sessions", "--json", "--all-agents"])
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
+        look.is_printed_by(&["sessions", "--json", "--all-agents"])
     }
 
     /// It loads its whole gateway for every turn: half a minute on a machine at rest, and many times that on a busy one.
-    fn limit(&self) -> Duration {
+    fn run_limit(&self) -> Duration {
         Duration::from_mins(12)
     }
 }
 
 impl Tools for Openclaw {
-    fn shell_call(&self, command: &str) -> Option<Call> {
+    fn shell_call(&self, command: &str) -> Option<ToolCall> {
         Some(("exec", json!({"command": command})))
     }
 
-    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<Call> {
+    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<ToolCall> {
         match action.what {
             // It keeps the outcome of a call to a tool that it does not have, and not the call.
-            What::Unknown => None,
+            ActionKind::Unknown => None,
             // Without a tool for it, a model searches with a command.
-            What::Search => self.shell_call(&search_command(action)),
+            ActionKind::Search => self.shell_call(&search_command(action)),
             _ => pi::file_call(action, path),
         }
     }

@@ -5,22 +5,24 @@ mod driver;
 use rusqlite::{Connection, params};
 use serde_json::json;
 
-use crate::client::runner::{Ask, Look, Runner, Session, words, write_json};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LooseFile, Package, Pin, Reading, RowFormat,
-    Sample, SessionPlace,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LooseFile, Package, PinnedVersion,
+    RowFormat, Sample, SessionPlace,
 };
 use crate::model::SIDE_MODEL;
-use crate::scenario::tools::{Call, Tools, lookup_call, new_line, old_line, search_command, task, unknown_call};
-use crate::scenario::{Ability, Action, Source, What};
+use crate::scenario::tools::{
+    ToolCall, Tools, lookup_call, new_line, old_line, search_command, sub_agent_task, unknown_call,
+};
+use crate::scenario::{Ability, Action, ActionKind, Source};
 
 pub(super) static LAB: Lab = Lab {
     id: "opencode",
     name: "OpenCode",
     client: ClientLab {
-        package: Package::npm("opencode-ai", "opencode").finished_by("postinstall.mjs"),
-        pins: &[Pin::new("1.18.33", "newest")],
+        package: Package::npm("opencode-ai", "opencode").with_install_step("postinstall.mjs"),
+        pins: &[PinnedVersion::new("1.18.33", "newest")],
         runner: &Opencode,
         tools: &Opencode,
         start_driver: |client, sandbox, setup, port| {
@@ -31,39 +33,39 @@ pub(super) static LAB: Lab = Lab {
         compaction: Compaction::PLAIN,
         path_index: None,
     },
-    conformance: ConformanceLab::whole(SessionPlace::Database {
+    conformance: ConformanceLab::lossless(SessionPlace::Database {
         path: ".local/share/opencode/opencode.db",
         tables: &[("session", "id"), ("message", "id"), ("part", "id")],
     }),
     sample: SAMPLE,
     readings: &[
-        Reading {
+        ExpectedReading {
             fixture: "rich.json",
             tokens: "32834 in (0 from cache), 80 out (0 thought), fake-model",
-            begun: r#"{"permission_mode":"build"}"#,
+            start_settings: r#"{"permission_mode":"build"}"#,
             messages: "4 messages in 1 prompts and 3 pieces of replies",
         },
-        Reading {
+        ExpectedReading {
             fixture: "compaction.json",
             tokens: "42100 in (0 from cache), 80 out (0 thought), fake-model",
-            begun: r#"{"permission_mode":"build"}"#,
+            start_settings: r#"{"permission_mode":"build"}"#,
             messages: "19 messages in 9 prompts and 10 pieces of replies",
         },
     ],
-    loose_files: &[LooseFile::document("rich.json"), LooseFile::document("compaction.json")],
+    loose_files: &[LooseFile::from_json("rich.json"), LooseFile::from_json("compaction.json")],
     bench: BenchPlace::Rows(".local/share/opencode/opencode.db"),
 };
 
 const SAMPLE: Sample = Sample {
     root: ".local/share/opencode",
-    moved_by: Some(("XDG_DATA_HOME", "opencode")),
+    root_variable: Some(("XDG_DATA_HOME", "opencode")),
     file: "opencode.db",
     format: Format::Rows(RowFormat {
         tables: "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);
                  CREATE TABLE message (id, session_id, time_created, time_updated, data);
                  CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);",
-        begin: "INSERT INTO session VALUES ('ses_1', NULL, '/p', 't', '1', 1, 1);",
-        talk: r#"INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user","time":{"created":1}}');
+        start_sql: "INSERT INTO session VALUES ('ses_1', NULL, '/p', 't', '1', 1, 1);",
+        exchange_sql: r#"INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user","time":{"created":1}}');
                  INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', 1, 1, '{"type":"text","text":"Fix it."}');
                  INSERT INTO message VALUES ('msg_2', 'ses_1', 2, 2, '{"role":"assistant","time":{"created":2}}');
                  INSERT INTO part VALUES ('prt_2', 'msg_2', 'ses_1', 2, 2, '{"type":"text","text":"Done."}');"#,
@@ -84,7 +86,7 @@ const SAMPLE: Sample = Sample {
         add_record,
         prompt: r#"{"type":"text","text":"{FILL}"}"#,
     }),
-    read_beside: &[".config/opencode/opencode.json"],
+    other_files: &[".config/opencode/opencode.json"],
 };
 
 /// Adds a record as the only part of a prompt.
@@ -101,7 +103,7 @@ struct Opencode;
 
 /// At every start, and whatever it is told, the client fetches its plugin package into its configuration folder, unless
 /// the package seems to be there.
-const INSTALLED: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
+const PLUGIN_LOCK: &str = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
 
 impl Runner for Opencode {
     fn env(&self, _sandbox: &Sandbox, _setup: &Setup, _port: u16) -> Vec<(&'static str, String)> {
@@ -139,52 +141,53 @@ impl Runner for Opencode {
         let folder = sandbox.home.join(".config/opencode");
         write_json(&folder.join("opencode.json"), &config)?;
         fs_err::create_dir_all(folder.join("node_modules"))?;
-        fs_err::write(folder.join("package-lock.json"), INSTALLED)?;
+        fs_err::write(folder.join("package-lock.json"), PLUGIN_LOCK)?;
         Ok(())
     }
 
-    fn args(&self, _sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(&["run"]);
+    fn prompt_args(&self, _sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
+        let mut args = to_args(&["run"]);
         match ask.session {
-            Session::New(_) => {}
-            Session::Named(id) => args.extend(words(&["--session", id])),
-            Session::Newest => args.push("--continue".to_owned()),
+            SessionChoice::New(_) => {}
+            SessionChoice::Named(id) => args.extend(to_args(&["--session", id])),
+            SessionChoice::Newest => args.push("--continue".to_owned()),
         }
         args.extend(ask.image.map(|image| format!("--file={}", image.display())));
-        args.extend(words(&["--", ask.prompt]));
+        args.extend(to_args(&["--", ask.prompt]));
         args
     }
 
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
-        look.printed_by(&["session", "list"])
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
+        look.is_printed_by(&["session", "list"])
     }
 }
 
 impl Tools for Opencode {
-    fn shell_call(&self, command: &str) -> Option<Call> {
+    fn shell_call(&self, command: &str) -> Option<ToolCall> {
         Some(("bash", json!({"command": command})))
     }
 
-    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<Call> {
+    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<ToolCall> {
         let word = action.word(0);
         Some(match action.what {
-            What::Read | What::ViewImage => ("read", json!({"filePath": path})),
-            What::Edit => {
+            ActionKind::Read | ActionKind::ViewImage => ("read", json!({"filePath": path})),
+            ActionKind::Edit => {
                 let (old, new) = (old_line(action), new_line(action));
                 ("edit", json!({"filePath": path, "oldString": old, "newString": new}))
             }
-            What::Write => ("write", json!({"filePath": path, "content": format!("{word}\n")})),
+            ActionKind::Write => ("write", json!({"filePath": path, "content": format!("{word}\n")})),
             // Its own tool for it fetches a program from the network first.
-            What::Search => return self.shell_call(&search_command(action)),
-            What::Plan => {
+            ActionKind::Search => return self.shell_call(&search_command(action)),
+            ActionKind::Plan => {
                 let todo = json!({"id": "1", "content": word, "status": "in_progress", "priority": "high"});
                 ("todowrite", json!({"todos": [todo]}))
             }
-            What::Mcp => lookup_call("lab_lookup", action),
-            What::Unknown => unknown_call(action),
-            What::Delegate => {
-                ("task", json!({"description": "Find out", "prompt": task(action), "subagent_type": "general"}))
-            }
+            ActionKind::Mcp => lookup_call("lab_lookup", action),
+            ActionKind::Unknown => unknown_call(action),
+            ActionKind::Delegate => (
+                "task",
+                json!({"description": "Find out", "prompt": sub_agent_task(action), "subagent_type": "general"}),
+            ),
             _ => return None,
         })
     }

@@ -4,72 +4,72 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::runner::{Ask, Look, Runner, Session, mcp_servers, words, write_json};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, mcp_servers, to_args, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::lab::{
-    BenchPlace, ClientLab, Compaction, ConformanceLab, Format, Lab, LineFormat, LooseFile, Package, Pin, Reading,
-    Sample, SessionPlace,
+    BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
+    PinnedVersion, Sample, SessionPlace,
 };
-use crate::scenario::terminal::{Screen, TerminalDriver};
-use crate::scenario::tools::{Call, Tools, lookup_call, new_line, old_line, task, unknown_call};
-use crate::scenario::{Ability, Action, Source, What};
+use crate::scenario::terminal::{ScreenTexts, TerminalDriver};
+use crate::scenario::tools::{ToolCall, Tools, lookup_call, new_line, old_line, sub_agent_task, unknown_call};
+use crate::scenario::{Ability, Action, ActionKind, Source};
 
 pub(super) static LAB: Lab = Lab {
     id: "qwen-code",
     name: "Qwen Code",
     client: ClientLab {
-        package: Package::npm("@qwen-code/qwen-code", "qwen").on_newer_node(),
-        pins: &[Pin::new("0.24.4", "newest")],
+        package: Package::npm("@qwen-code/qwen-code", "qwen").with_newer_node(),
+        pins: &[PinnedVersion::new("0.24.4", "newest")],
         runner: &QwenCode,
         tools: &QwenCode,
         start_driver: |client, sandbox, setup, port| {
-            Ok(Box::new(TerminalDriver::new(client, sandbox, setup, port, SCREEN)))
+            Ok(Box::new(TerminalDriver::new(client, sandbox, setup, port, SCREEN_TEXTS)))
         },
         abilities: Ability::ALL,
         limit_code: "rate_limit_exceeded",
         compaction: Compaction { element: "state_snapshot", requests: 1 },
         path_index: None,
     },
-    conformance: ConformanceLab::whole(SessionPlace::Folders(&[".qwen/projects"])),
+    conformance: ConformanceLab::lossless(SessionPlace::Folders(&[".qwen/projects"])),
     sample: SAMPLE,
     readings: &[
-        Reading {
+        ExpectedReading {
             fixture: "0.24.4-tools.jsonl",
             tokens: "141029 in (0 from cache), 140 out (12 thought), fake-model",
-            begun: "",
+            start_settings: "",
             messages: "4 messages in 1 prompts and 3 pieces of replies",
         },
-        Reading {
+        ExpectedReading {
             fixture: "0.24.4-compact.jsonl",
             tokens: "140448 in (0 from cache), 140 out (7 thought), fake-model",
-            begun: "",
+            start_settings: "",
             messages: "8 messages in 3 prompts and 6 pieces of replies",
         },
     ],
-    loose_files: &[LooseFile::lines("0.24.4-images.jsonl")],
+    loose_files: &[LooseFile::from_jsonl("0.24.4-images.jsonl")],
     bench: BenchPlace::Lines(".qwen/projects/-home-dev-project/chats/{ID}.jsonl"),
 };
 
 const SAMPLE: Sample = Sample {
     root: ".qwen",
-    moved_by: Some(("QWEN_HOME", "")),
+    root_variable: Some(("QWEN_HOME", "")),
     file: "projects/-p/chats/00000000-0000-4000-8000-000000000001.jsonl",
     format: Format::Lines(LineFormat {
-        begin: &[r#"{"uuid":"t","parentUuid":null,"type":"system","subtype":"ui_telemetry","systemPayload":{}}"#],
-        talk: &[
+        start_lines: &[r#"{"uuid":"t","parentUuid":null,"type":"system","subtype":"ui_telemetry","systemPayload":{}}"#],
+        exchange: &[
             r#"{"uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:01.000Z","type":"user","message":{"role":"user","parts":[{"text":"{FILL}"}]}}"#,
             r#"{"uuid":"v","parentUuid":"u","sessionId":"s","timestamp":"2026-11-15T00:00:02.000Z","type":"assistant","message":{"role":"model","parts":[{"text":"Done."}]}}"#,
         ],
         renames: &[(r#""type":"user""#, r#""type":"human""#), (r#""type":"assistant""#, r#""type":"model""#)],
-        wordless: &[
+        without_words: &[
             r#"{"uuid":"z","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:09.000Z","type":"user","words":"NEVER"}"#,
             r#"{"uuid":"z","parentUuid":null,"sessionId":"s","timestamp":"2026-11-15T00:00:09.000Z","type":"user","message":{"role":"user","parts":[{"words":"NEVER"}]}}"#,
         ],
     }),
-    read_beside: &[],
+    other_files: &[],
 };
 
-const SCREEN: Screen = Screen {
+const SCREEN_TEXTS: ScreenTexts = ScreenTexts {
     ready: "Type your message",
     compacted: "Chat history compressed",
     interrupted: "Request cancelled",
@@ -109,12 +109,12 @@ impl Runner for QwenCode {
         write_json(&sandbox.home.join(".qwen/settings.json"), &settings)
     }
 
-    fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String> {
-        let mut args = words(&["--yolo"]);
+    fn prompt_args(&self, sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String> {
+        let mut args = to_args(&["--yolo"]);
         match ask.session {
-            Session::New(id) => args.extend(words(&["--session-id", id])),
-            Session::Named(id) => args.extend(words(&["--resume", id])),
-            Session::Newest => args.push("--continue".to_owned()),
+            SessionChoice::New(id) => args.extend(to_args(&["--session-id", id])),
+            SessionChoice::Named(id) => args.extend(to_args(&["--resume", id])),
+            SessionChoice::Newest => args.push("--continue".to_owned()),
         }
         let image = ask.image.map(|image| image.strip_prefix(&sandbox.project).unwrap_or(image));
         let image = image.map(|image| format!(" @{}", image.display())).unwrap_or_default();
@@ -122,42 +122,44 @@ impl Runner for QwenCode {
         args
     }
 
-    fn opening(&self, session_id: &str) -> Vec<String> {
-        words(&["--yolo", "--resume", session_id])
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&["--yolo", "--resume", session_id])
     }
 
     /// A bundle of this size takes its time on a busy machine.
-    fn limit(&self) -> Duration {
+    fn run_limit(&self) -> Duration {
         Duration::from_mins(3)
     }
 
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError> {
-        look.printed_by(&["sessions", "list", "--json"])
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
+        look.is_printed_by(&["sessions", "list", "--json"])
     }
 }
 
 impl Tools for QwenCode {
-    fn shell_call(&self, command: &str) -> Option<Call> {
+    fn shell_call(&self, command: &str) -> Option<ToolCall> {
         let about = "Run a command";
         Some(("run_shell_command", json!({"command": command, "description": about, "is_background": false})))
     }
 
-    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<Call> {
+    fn tool_call(&self, _source: &Source, action: &Action, path: &str) -> Option<ToolCall> {
         let word = action.word(0);
         Some(match action.what {
-            What::Read | What::ViewImage => ("read_file", json!({"file_path": path})),
-            What::Edit => {
+            ActionKind::Read | ActionKind::ViewImage => ("read_file", json!({"file_path": path})),
+            ActionKind::Edit => {
                 let (old, new) = (old_line(action), new_line(action));
                 ("edit", json!({"file_path": path, "old_string": old, "new_string": new}))
             }
-            What::Write => ("write_file", json!({"file_path": path, "content": format!("{word}\n")})),
-            What::Search => ("grep_search", json!({"pattern": word, "path": "data"})),
-            What::Plan => ("todo_write", json!({"todos": [{"id": "1", "content": word, "status": "in_progress"}]})),
-            What::Mcp => lookup_call("mcp__lab__lookup", action),
-            What::Unknown => unknown_call(action),
-            What::Delegate => {
+            ActionKind::Write => ("write_file", json!({"file_path": path, "content": format!("{word}\n")})),
+            ActionKind::Search => ("grep_search", json!({"pattern": word, "path": "data"})),
+            ActionKind::Plan => {
+                ("todo_write", json!({"todos": [{"id": "1", "content": word, "status": "in_progress"}]}))
+            }
+            ActionKind::Mcp => lookup_call("mcp__lab__lookup", action),
+            ActionKind::Unknown => unknown_call(action),
+            ActionKind::Delegate => {
                 let input = json!({
-                    "description": "Find out", "prompt": task(action), "subagent_type": "general-purpose",
+                    "description": "Find out", "prompt": sub_agent_task(action), "subagent_type": "general-purpose",
                     "run_in_background": false,
                 });
                 ("agent", input)

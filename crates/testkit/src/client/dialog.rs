@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::launch::{Launch, kill_group, wait};
+use super::launch::{Launch, kill_group, wait_for_exit};
 use super::{ClientError, RUN_LIMIT};
 
 /// How one message is told from the next.
@@ -41,19 +41,19 @@ impl Dialog {
     }
 
     fn start_with(launch: &Launch, framing: Framing) -> Result<Self, ClientError> {
-        let source = |source| ClientError::NotStarted { program: launch.label(), source };
-        let mut command = launch.command();
+        let source = |source| ClientError::NotStarted { program: launch.program_name(), source };
+        let mut command = launch.build_command();
         command.stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(source)?;
         let stdin = child.stdin.take();
         let (sender, lines) = channel();
         if let Some(stdout) = child.stdout.take() {
             thread::spawn(move || match framing {
-                Framing::Lines => hear_lines(stdout, &sender),
-                Framing::Headers => hear_with_headers(stdout, &sender),
+                Framing::Lines => read_lines(stdout, &sender),
+                Framing::Headers => read_framed(stdout, &sender),
             });
         }
-        Ok(Self { program: launch.label(), framing, child, stdin, lines })
+        Ok(Self { program: launch.program_name(), framing, child, stdin, lines })
     }
 
     pub fn send(&mut self, message: &Value) -> Result<(), ClientError> {
@@ -64,7 +64,7 @@ impl Dialog {
             Framing::Lines => writeln!(stdin, "{message}")?,
             Framing::Headers => {
                 let message = message.to_string();
-                write!(stdin, "{LENGTH} {}\r\n\r\n{message}", message.len())?;
+                write!(stdin, "{LENGTH_HEADER} {}\r\n\r\n{message}", message.len())?;
             }
         }
         stdin.flush()?;
@@ -93,7 +93,7 @@ impl Dialog {
     /// Lets the client end by itself, so that it writes all it has to write.
     pub fn finish(mut self) -> Result<(), ClientError> {
         drop(self.stdin.take());
-        wait(&mut self.child, Duration::from_secs(10))?;
+        wait_for_exit(&mut self.child, Duration::from_secs(10))?;
         Ok(())
     }
 }
@@ -104,7 +104,7 @@ impl Drop for Dialog {
     }
 }
 
-fn hear_lines(stdout: ChildStdout, sender: &Sender<Value>) {
+fn read_lines(stdout: ChildStdout, sender: &Sender<Value>) {
     for line in BufReader::new(stdout).lines().map_while(Result::ok) {
         // Clients may print a warning between the messages.
         let Ok(message) = serde_json::from_str(&line) else {
@@ -117,14 +117,14 @@ fn hear_lines(stdout: ChildStdout, sender: &Sender<Value>) {
 }
 
 /// The header that tells how long a message is.
-const LENGTH: &str = "Content-Length:";
+const LENGTH_HEADER: &str = "Content-Length:";
 
-fn hear_with_headers(stdout: ChildStdout, sender: &Sender<Value>) {
+fn read_framed(stdout: ChildStdout, sender: &Sender<Value>) {
     let mut reader = BufReader::new(stdout);
     let mut length = 0;
     let mut line = String::new();
     while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
-        if let Some(given) = line.trim().strip_prefix(LENGTH) {
+        if let Some(given) = line.trim().strip_prefix(LENGTH_HEADER) {
             length = given.trim().parse().unwrap_or(0);
         } else if line.trim().is_empty() && length > 0 {
             let mut message = vec![0; std::mem::take(&mut length)];

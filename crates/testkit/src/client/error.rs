@@ -1,4 +1,4 @@
-//! What can go wrong when a real client is installed or run.
+//! Errors of installing or running a real client.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,21 +1,21 @@
-//! What is asked of a client without a terminal: resume a session, continue the newest, list.
+//! Requests to a client without a terminal: resume a session, continue the newest, list.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::runner::{Look, Runner};
-use super::{Ask, Client, ClientError, Launch, Sandbox, Session, Setup};
-use crate::model::{Kind, ModelServer, Turn};
+use super::runner::{ListingQuery, Runner};
+use super::{Client, ClientError, Launch, PromptRequest, Sandbox, SessionChoice, Setup};
+use crate::model::{ModelServer, RequestKind, Turn};
 
 /// The requests of the session's own loop that a run sent, oldest first.
 #[derive(Clone, Debug)]
-pub struct Captured {
+pub struct CapturedRequests {
     pub requests: Vec<Value>,
 }
 
-impl Captured {
+impl CapturedRequests {
     /// The first request: the history as the client loaded it, with the new prompt at its end.
     pub fn first(&self) -> &Value {
         &self.requests[0]
@@ -31,74 +31,105 @@ impl Client {
         session_id: &str,
         prompt: &str,
         turns: Vec<Turn>,
-    ) -> Result<Captured, ClientError> {
-        self.prompt(sandbox, setup, &Ask { session: Session::Named(session_id), prompt, image: None }, turns)
+    ) -> Result<CapturedRequests, ClientError> {
+        self.capture_prompt(
+            sandbox,
+            setup,
+            &PromptRequest { session: SessionChoice::Named(session_id), prompt, image: None },
+            turns,
+        )
     }
 
     /// Continues the session that the client itself takes for the newest of the project.
-    pub fn continue_newest(&self, sandbox: &Sandbox, setup: &Setup, prompt: &str) -> Result<Captured, ClientError> {
-        self.prompt(sandbox, setup, &Ask { session: Session::Newest, prompt, image: None }, Vec::new())
+    pub fn continue_newest(
+        &self,
+        sandbox: &Sandbox,
+        setup: &Setup,
+        prompt: &str,
+    ) -> Result<CapturedRequests, ClientError> {
+        self.capture_prompt(
+            sandbox,
+            setup,
+            &PromptRequest { session: SessionChoice::Newest, prompt, image: None },
+            Vec::new(),
+        )
     }
 
     /// Starts a session of its own: a store that was used before behaves otherwise than a fresh one.
-    pub fn begin(&self, sandbox: &Sandbox, setup: &Setup, prompt: &str) -> Result<Captured, ClientError> {
+    pub fn start_session(
+        &self,
+        sandbox: &Sandbox,
+        setup: &Setup,
+        prompt: &str,
+    ) -> Result<CapturedRequests, ClientError> {
         let id = Uuid::new_v4().to_string();
-        self.prompt(sandbox, setup, &Ask { session: Session::New(&id), prompt, image: None }, Vec::new())
+        self.capture_prompt(
+            sandbox,
+            setup,
+            &PromptRequest { session: SessionChoice::New(&id), prompt, image: None },
+            Vec::new(),
+        )
     }
 
     /// Whether the client's own listing shows a session, which alone holds the word `witness`; `None` where it has no
     /// listing. Asking may register the session: ask in a copy.
-    pub fn lists(
+    pub fn lists_session(
         &self,
         sandbox: &Sandbox,
         setup: &Setup,
         session_id: &str,
         witness: &str,
     ) -> Result<Option<bool>, ClientError> {
-        self.runner().lists(&Look { client: self, sandbox, setup, session_id, witness })
+        self.runner().lists_session(&ListingQuery { client: self, sandbox, setup, session_id, witness })
     }
 
     /// The command line of one prompt, with the model on `port`.
-    pub fn asking(&self, sandbox: &Sandbox, setup: &Setup, port: u16, ask: &Ask<'_>) -> Result<Launch, ClientError> {
-        let args = self.runner().args(sandbox, ask);
+    pub fn prompt_launch(
+        &self,
+        sandbox: &Sandbox,
+        setup: &Setup,
+        port: u16,
+        ask: &PromptRequest<'_>,
+    ) -> Result<Launch, ClientError> {
+        let args = self.runner().prompt_args(sandbox, ask);
         Ok(sandbox.launch(self, setup, port)?.args(args))
     }
 
     /// The command line that opens a session in the client's own interface.
-    pub fn opening(
+    pub fn interface_launch(
         &self,
         sandbox: &Sandbox,
         setup: &Setup,
         port: u16,
         session_id: &str,
     ) -> Result<Launch, ClientError> {
-        let args = self.runner().opening(session_id);
+        let args = self.runner().interface_args(session_id);
         Ok(sandbox.launch(self, setup, port)?.args(args))
     }
 
     /// How long one of its runs may take.
-    pub fn limit(&self) -> Duration {
-        self.runner().limit()
+    pub fn run_limit(&self) -> Duration {
+        self.runner().run_limit()
     }
 
     fn runner(&self) -> &'static dyn Runner {
         self.lab.client.runner
     }
 
-    fn prompt(
+    fn capture_prompt(
         &self,
         sandbox: &Sandbox,
         setup: &Setup,
-        ask: &Ask<'_>,
+        ask: &PromptRequest<'_>,
         turns: Vec<Turn>,
-    ) -> Result<Captured, ClientError> {
+    ) -> Result<CapturedRequests, ClientError> {
         let server = ModelServer::start()?;
-        server.script(Kind::Main, turns);
-        self.asking(sandbox, setup, server.port(), ask)?.run_well(self.limit())?;
-        let requests = server.requests(Kind::Main);
+        server.script_replies(RequestKind::Main, turns);
+        self.prompt_launch(sandbox, setup, server.port(), ask)?.run_to_success(self.run_limit())?;
+        let requests = server.requests(RequestKind::Main);
         if requests.is_empty() {
             return Err(ClientError::NoRequest { program: self.label() });
         }
-        Ok(Captured { requests })
+        Ok(CapturedRequests { requests })
     }
 }

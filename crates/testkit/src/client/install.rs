@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fs_err as fs;
 
-use super::launch::{Launch, kill_group, own_group, wait};
+use super::launch::{Launch, kill_group, own_group, wait_for_exit};
 use super::{ClientError, Sandbox, node};
 use crate::lab::{Lab, Package, Registry};
 
@@ -37,11 +37,11 @@ pub fn cache_folder() -> PathBuf {
 
 impl Client {
     /// Finds the client in the cache, or installs it.
-    pub fn install(lab: &'static Lab, version: &'static str, cache: &Path) -> Result<Self, ClientError> {
+    pub fn find_or_install(lab: &'static Lab, version: &'static str, cache: &Path) -> Result<Self, ClientError> {
         fs::create_dir_all(cache)?;
         let cache = fs::canonicalize(cache)?;
-        let node = if lab.client.package.newer_node { Some(node::install(&cache)?) } else { None };
-        let client = Self { lab, version, folder: cache.join(label(lab, version)), node };
+        let node = if lab.client.package.newer_node { Some(node::find_or_install(&cache)?) } else { None };
+        let client = Self { lab, version, folder: cache.join(client_label(lab, version)), node };
         if client.program().exists() {
             return Ok(client);
         }
@@ -51,7 +51,7 @@ impl Client {
         }
         let staging = tempfile::Builder::new().prefix(".installing-").tempdir_in(&cache)?;
         let staged = Self { folder: staging.path().to_owned(), ..client.clone() };
-        npm_install(&staged.folder, &client.package_spec()).map_err(|reason| client.unavailable(reason))?;
+        npm_install(&staged.folder, &client.package_spec()).map_err(|reason| client.unavailable_error(reason))?;
         staged.finish_install()?;
         match fs::rename(staging.path(), &client.folder) {
             // Somebody else was faster; theirs is as good.
@@ -62,7 +62,7 @@ impl Client {
 
     /// The agent and its version.
     pub fn label(&self) -> String {
-        label(self.lab, self.version)
+        client_label(self.lab, self.version)
     }
 
     fn package(&self) -> Package {
@@ -76,10 +76,10 @@ impl Client {
     }
 
     fn finish_install(&self) -> Result<(), ClientError> {
-        if !self.starts() {
+        if !self.can_start() {
             self.run_install_step()?;
         }
-        if self.starts() { Ok(()) } else { Err(self.unavailable("it was installed, but does not start")) }
+        if self.can_start() { Ok(()) } else { Err(self.unavailable_error("it was installed, but does not start")) }
     }
 
     fn install_in_place(self) -> Result<Self, ClientError> {
@@ -93,7 +93,7 @@ impl Client {
         let spec = self.package_spec();
         let made = run_quietly(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))
             .and_then(|()| run_quietly(Command::new(pip).args(["install", "--quiet", &spec])));
-        made.map_err(|reason| self.unavailable(reason))?;
+        made.map_err(|reason| self.unavailable_error(reason))?;
         fs::create_dir_all(self.bin_folder())?;
         let binary = self.package().binary;
         // Only what is linked is seen, and it is linked when all is there.
@@ -119,16 +119,16 @@ impl Client {
         self.bin_folder().join(self.package().binary)
     }
 
-    fn unavailable(&self, reason: impl Into<String>) -> ClientError {
+    fn unavailable_error(&self, reason: impl Into<String>) -> ClientError {
         ClientError::Unavailable { client: self.label(), reason: reason.into() }
     }
 
-    fn starts(&self) -> bool {
+    fn can_start(&self) -> bool {
         let Ok(home) = tempfile::tempdir() else {
             return false;
         };
         let sandbox = Sandbox { home: home.path().to_owned(), project: home.path().to_owned() };
-        let launch = Launch::new(self.program(), home.path()).args(["--version"]).env(sandbox.bare_env(&[self]));
+        let launch = Launch::new(self.program(), home.path()).args(["--version"]).env(sandbox.base_env(&[self]));
         let finished = launch.run(START_LIMIT);
         finished.is_ok_and(|finished| finished.status.success() && finished.stdout.contains(self.version))
     }
@@ -139,13 +139,13 @@ impl Client {
         };
         let package = self.folder.join("node_modules").join(self.package().name);
         let sandbox = Sandbox { home: self.folder.clone(), project: package.clone() };
-        let step = Launch::new("node", &package).args([script]).env(sandbox.bare_env(&[self]));
-        step.run_well(INSTALL_LIMIT)?;
+        let step = Launch::new("node", &package).args([script]).env(sandbox.base_env(&[self]));
+        step.run_to_success(INSTALL_LIMIT)?;
         Ok(())
     }
 }
 
-fn label(lab: &Lab, version: &str) -> String {
+fn client_label(lab: &Lab, version: &str) -> String {
     format!("{}-{version}", lab.id)
 }
 
@@ -164,7 +164,7 @@ fn run_quietly(command: &mut Command) -> Result<(), String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     own_group(command);
     let mut child = command.spawn().map_err(|_| format!("{program} is not installed"))?;
-    match wait(&mut child, INSTALL_LIMIT) {
+    match wait_for_exit(&mut child, INSTALL_LIMIT) {
         Ok(Some(status)) if status.success() => Ok(()),
         Ok(Some(status)) => Err(format!("{program} failed with {status}")),
         Ok(None) => {

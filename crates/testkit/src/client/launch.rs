@@ -20,9 +20,9 @@ pub struct Launch {
     pub cwd: PathBuf,
 }
 
-/// What a finished program left behind.
+/// The exit status and the output of a program that has ended.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct FinishedRun {
     program: String,
     pub status: ExitStatus,
     pub stdout: String,
@@ -46,11 +46,11 @@ impl Launch {
         self
     }
 
-    pub(super) fn label(&self) -> String {
-        label(&self.program)
+    pub(super) fn program_name(&self) -> String {
+        program_name(&self.program)
     }
 
-    pub(super) fn command(&self) -> Command {
+    pub(super) fn build_command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args).env_clear().envs(self.env.iter().cloned()).current_dir(&self.cwd);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -58,47 +58,47 @@ impl Launch {
         command
     }
 
-    pub fn start(&self) -> Result<Running, ClientError> {
-        self.spawn(self.command())
+    pub fn start(&self) -> Result<RunningProgram, ClientError> {
+        self.spawn(self.build_command())
     }
 
     /// Starts a program that is typed to.
-    pub fn start_typing(&self) -> Result<Running, ClientError> {
-        let mut command = self.command();
+    pub fn start_with_stdin(&self) -> Result<RunningProgram, ClientError> {
+        let mut command = self.build_command();
         command.stdin(Stdio::piped());
         self.spawn(command)
     }
 
-    fn spawn(&self, mut command: Command) -> Result<Running, ClientError> {
-        let source = |source| ClientError::NotStarted { program: self.label(), source };
+    fn spawn(&self, mut command: Command) -> Result<RunningProgram, ClientError> {
+        let source = |source| ClientError::NotStarted { program: self.program_name(), source };
         let mut child = command.spawn().map_err(source)?;
-        let stdout = drain(child.stdout.take());
-        let stderr = drain(child.stderr.take());
-        Ok(Running { program: self.label(), child, output: Some((stdout, stderr)) })
+        let stdout = read_in_background(child.stdout.take());
+        let stderr = read_in_background(child.stderr.take());
+        Ok(RunningProgram { program: self.program_name(), child, output: Some((stdout, stderr)) })
     }
 
     /// Runs to the end; a non-zero exit is not an error here.
-    pub fn run(&self, limit: Duration) -> Result<Finished, ClientError> {
+    pub fn run(&self, limit: Duration) -> Result<FinishedRun, ClientError> {
         self.start()?.finish(limit)
     }
 
     /// Runs to the end and wants success.
-    pub fn run_well(&self, limit: Duration) -> Result<Finished, ClientError> {
-        self.run(limit)?.well()
+    pub fn run_to_success(&self, limit: Duration) -> Result<FinishedRun, ClientError> {
+        self.run(limit)?.ensure_success()
     }
 }
 
 /// A program that runs; it is ended when dropped.
-pub struct Running {
+pub struct RunningProgram {
     program: String,
     child: Child,
     output: Option<(JoinHandle<String>, JoinHandle<String>)>,
 }
 
-impl Running {
+impl RunningProgram {
     /// Waits for the end.
-    pub fn finish(mut self, limit: Duration) -> Result<Finished, ClientError> {
-        let waited = wait(&mut self.child, limit);
+    pub fn finish(mut self, limit: Duration) -> Result<FinishedRun, ClientError> {
+        let waited = wait_for_exit(&mut self.child, limit);
         // Also after a normal end: what the client left running in its group would keep the pipes open.
         kill_group(&mut self.child);
         let program = self.program.clone();
@@ -107,7 +107,7 @@ impl Running {
         };
         let join = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
         let (stdout, stderr) = self.output.take().map(|(out, err)| (join(out), join(err))).unwrap_or_default();
-        Ok(Finished { program, status, stdout, stderr })
+        Ok(FinishedRun { program, status, stdout, stderr })
     }
 
     /// Types a line, where the program was started for it.
@@ -120,7 +120,7 @@ impl Running {
     }
 
     /// Ends what is typed; most programs end then.
-    pub fn end_typing(&mut self) {
+    pub fn close_stdin(&mut self) {
         drop(self.child.stdin.take());
     }
 
@@ -135,15 +135,15 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         kill_group(&mut self.child);
     }
 }
 
-impl Finished {
+impl FinishedRun {
     /// Wants success.
-    pub fn well(self) -> Result<Self, ClientError> {
+    pub fn ensure_success(self) -> Result<Self, ClientError> {
         if self.status.success() {
             return Ok(self);
         }
@@ -153,11 +153,11 @@ impl Finished {
     }
 }
 
-pub(super) fn label(program: &Path) -> String {
+pub(super) fn program_name(program: &Path) -> String {
     program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
+fn read_in_background(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
@@ -169,7 +169,7 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
 }
 
 /// Waits for the end, `None` when the limit passed.
-pub(super) fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>, ClientError> {
+pub(super) fn wait_for_exit(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>, ClientError> {
     let deadline = Instant::now() + limit;
     loop {
         if let Some(status) = child.try_wait()? {
@@ -195,7 +195,7 @@ pub(super) fn own_group(_command: &mut Command) {}
 pub(super) fn kill_group(child: &mut Child) {
     if cfg!(unix) {
         // Some clients start themselves or their commands anew in groups of their own.
-        let mut ids: Vec<String> = descendants(child.id()).iter().map(u32::to_string).collect();
+        let mut ids: Vec<String> = list_descendants(child.id()).iter().map(u32::to_string).collect();
         ids.push(format!("-{}", child.id()));
         let mut kill = Command::new("kill");
         kill.args(["-KILL", "--"]).args(&ids).stdout(Stdio::null()).stderr(Stdio::null());
@@ -207,7 +207,7 @@ pub(super) fn kill_group(child: &mut Child) {
 }
 
 /// The processes that this one started, and those that they did.
-fn descendants(id: u32) -> Vec<u32> {
+fn list_descendants(id: u32) -> Vec<u32> {
     let listed = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).stderr(Stdio::null()).output();
     let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let pair = |line: &str| {

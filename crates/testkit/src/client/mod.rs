@@ -12,9 +12,9 @@ mod terminal;
 
 pub use dialog::Dialog;
 pub use error::ClientError;
-pub use headless::Captured;
+pub use headless::CapturedRequests;
 pub use install::{Client, cache_folder};
-pub use launch::{Finished, Launch, RUN_LIMIT, Running};
-pub use runner::{Ask, Session};
+pub use launch::{FinishedRun, Launch, RUN_LIMIT, RunningProgram};
+pub use runner::{PromptRequest, SessionChoice};
 pub use sandbox::{Provider, Sandbox, Setup};
 pub use terminal::Terminal;

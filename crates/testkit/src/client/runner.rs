@@ -10,7 +10,7 @@ use crate::model::ModelServer;
 
 /// Which session a prompt is for.
 #[derive(Clone, Copy, Debug)]
-pub enum Session<'a> {
+pub enum SessionChoice<'a> {
     /// A new one, with this id where the client lets others choose it.
     New(&'a str),
     Named(&'a str),
@@ -20,14 +20,14 @@ pub enum Session<'a> {
 
 /// One prompt.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
-    pub session: Session<'a>,
+pub struct PromptRequest<'a> {
+    pub session: SessionChoice<'a>,
     pub prompt: &'a str,
     pub image: Option<&'a Path>,
 }
 
 /// A question for the client's own listing.
-pub(crate) struct Look<'a> {
+pub(crate) struct ListingQuery<'a> {
     pub(crate) client: &'a Client,
     pub(crate) sandbox: &'a Sandbox,
     pub(crate) setup: &'a Setup,
@@ -45,43 +45,43 @@ pub(crate) trait Runner: Sync {
         Ok(())
     }
 
-    fn args(&self, sandbox: &Sandbox, ask: &Ask<'_>) -> Vec<String>;
+    fn prompt_args(&self, sandbox: &Sandbox, ask: &PromptRequest<'_>) -> Vec<String>;
 
     /// The arguments that open a session in the client's own interface.
-    fn opening(&self, session_id: &str) -> Vec<String> {
-        words(&["--resume", session_id])
+    fn interface_args(&self, session_id: &str) -> Vec<String> {
+        to_args(&["--resume", session_id])
     }
 
     /// Whether the client's own listing shows a session; `None` where it has none.
-    fn lists(&self, look: &Look<'_>) -> Result<Option<bool>, ClientError>;
+    fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError>;
 
     /// How long one run may take.
-    fn limit(&self) -> Duration {
+    fn run_limit(&self) -> Duration {
         RUN_LIMIT
     }
 }
 
-impl Look<'_> {
+impl ListingQuery<'_> {
     /// Whether a command of the client's prints the session's id.
-    pub(crate) fn printed_by(&self, args: &[&str]) -> Result<Option<bool>, ClientError> {
+    pub(crate) fn is_printed_by(&self, args: &[&str]) -> Result<Option<bool>, ClientError> {
         // One client has its model name sessions before it lists them.
         let server = ModelServer::start()?;
         let launch = self.sandbox.launch(self.client, self.setup, server.port())?.args(args.iter().copied());
-        let finished = launch.run_well(self.client.limit())?;
+        let finished = launch.run_to_success(self.client.run_limit())?;
         let shown = finished.stdout + &finished.stderr;
         Ok(Some(shown.contains(self.session_id)))
     }
 
     /// Whether the client takes the session for the newest: its picker needs a terminal, and what it continues unasked
     /// is the first of the same list.
-    pub(crate) fn continued(&self) -> Result<Option<bool>, ClientError> {
+    pub(crate) fn is_continued(&self) -> Result<Option<bool>, ClientError> {
         let captured = self.client.continue_newest(self.sandbox, self.setup, "Probe: which session is this?")?;
         Ok(Some(crate::request::flat_text(captured.first()).contains(self.witness)))
     }
 }
 
 /// Words as arguments.
-pub(crate) fn words(args: &[&str]) -> Vec<String> {
+pub(crate) fn to_args(args: &[&str]) -> Vec<String> {
     args.iter().map(|arg| (*arg).to_owned()).collect()
 }
 

@@ -27,7 +27,7 @@ pub enum Provider {
     BuiltIn,
 }
 
-/// What a run needs besides the folders.
+/// The settings that a run needs besides the folders.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     /// The model to ask for; `None` leaves the choice to the client.
@@ -48,7 +48,7 @@ pub(crate) fn target_folder() -> PathBuf {
 
 impl Sandbox {
     /// The part of the environment that every program gets, with these clients on the PATH.
-    pub fn bare_env(&self, clients: &[&Client]) -> Vec<(String, String)> {
+    pub fn base_env(&self, clients: &[&Client]) -> Vec<(String, String)> {
         let programs = clients.iter().map(|client| client.bin_folder());
         let newer_node = clients.iter().find_map(|client| client.node_folder()).map(Path::to_path_buf);
         let common = [node_folder(), PathBuf::from("/usr/bin"), PathBuf::from("/bin")];
@@ -68,7 +68,7 @@ impl Sandbox {
         self.configure(client.lab, setup, port)?;
         let own = client.lab.client.runner.env(self, setup, port);
         let own = own.into_iter().map(|(key, value)| (key.to_owned(), value));
-        Ok(Launch::new(client.program(), &self.project).env(self.bare_env(&[client])).env(own))
+        Ok(Launch::new(client.program(), &self.project).env(self.base_env(&[client])).env(own))
     }
 
     /// Writes the configuration that the client needs; also what tells others which model provider is used.
@@ -77,9 +77,9 @@ impl Sandbox {
     }
 
     /// Copies what a client's sessions are in: the home, and the project for a client that keeps them there.
-    pub fn copy(&self, lab: &Lab, to: &Path) -> Result<Self, ClientError> {
+    pub fn copy_sessions(&self, lab: &Lab, to: &Path) -> Result<Self, ClientError> {
         let mut copied = self.copy_home(&to.join("home"))?;
-        if lab.conformance.sessions.is_project() {
+        if lab.conformance.sessions.is_in_project() {
             copied.project = to.join("project");
             copy_folder(&self.project, &copied.project)?;
         }

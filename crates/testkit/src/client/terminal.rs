@@ -9,22 +9,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::ClientError;
-use super::launch::{Launch, kill_group, wait};
+use super::launch::{Launch, kill_group, wait_for_exit};
 
 /// Of a size that no client needs to scroll in for what is looked for.
-const SIZE: &str = "stty cols 150 rows 60";
+const SIZE_COMMAND: &str = "stty cols 150 rows 60";
 
 /// Keys that come faster than this are taken for a text that is pasted, in which a return is a line feed.
-const TYPING: Duration = Duration::from_millis(500);
+const KEY_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long something may take to be shown; a whole turn of the model's may lie in between.
-const LIMIT: Duration = Duration::from_mins(3);
+const SHOW_LIMIT: Duration = Duration::from_mins(3);
 
 /// How often it is looked at what is shown.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long a command may take before it is entered again.
-const PATIENCE: Duration = Duration::from_secs(15);
+const RETRY_AFTER: Duration = Duration::from_secs(15);
 
 /// A running client; it is ended when dropped.
 pub struct Terminal {
@@ -39,11 +39,12 @@ pub struct Terminal {
 impl Terminal {
     pub fn start(launch: &Launch) -> Result<Self, ClientError> {
         let words = std::iter::once(launch.program.display().to_string()).chain(launch.args.iter().cloned());
-        let line = words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ");
+        let line = words.map(|word| quote_for_shell(&word)).collect::<Vec<_>>().join(" ");
         let script = Launch { program: "script".into(), args: Vec::new(), ..launch.clone() };
-        let script = script.args(["--quiet", "--return", "--command", &format!("{SIZE}; exec {line}"), "/dev/null"]);
-        let source = |source| ClientError::NotStarted { program: launch.label(), source };
-        let mut command = script.command();
+        let script =
+            script.args(["--quiet", "--return", "--command", &format!("{SIZE_COMMAND}; exec {line}"), "/dev/null"]);
+        let source = |source| ClientError::NotStarted { program: launch.program_name(), source };
+        let mut command = script.build_command();
         command.stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(source)?;
         let stdin = child.stdin.take();
@@ -53,11 +54,11 @@ impl Terminal {
             thread::spawn(move || {
                 let mut buffer = [0; 4096];
                 while let Ok(length @ 1..) = stdout.read(&mut buffer) {
-                    lock(&shown).extend_from_slice(&buffer[..length]);
+                    lock_output(&shown).extend_from_slice(&buffer[..length]);
                 }
             });
         }
-        Ok(Self { program: launch.label(), child, stdin, shown, seen: 0 })
+        Ok(Self { program: launch.program_name(), child, stdin, shown, seen: 0 })
     }
 
     /// Presses a key twice, as fast as a person does, for something that is shown then. A busy client may take the two for
@@ -66,8 +67,8 @@ impl Terminal {
         for gap in [200, 300, 100, 400, 250] {
             self.press(key)?;
             thread::sleep(Duration::from_millis(gap));
-            self.write(key)?;
-            if self.shows(awaited, PATIENCE) {
+            self.write_keys(key)?;
+            if self.is_shown_within(awaited, RETRY_AFTER) {
                 return Ok(());
             }
         }
@@ -76,12 +77,12 @@ impl Terminal {
 
     /// Presses keys, and leaves the client the time that a person would.
     pub fn press(&mut self, keys: &str) -> Result<(), ClientError> {
-        thread::sleep(TYPING);
-        self.seen = lock(&self.shown).len();
-        self.write(keys)
+        thread::sleep(KEY_PAUSE);
+        self.seen = lock_output(&self.shown).len();
+        self.write_keys(keys)
     }
 
-    fn write(&mut self, keys: &str) -> Result<(), ClientError> {
+    fn write_keys(&mut self, keys: &str) -> Result<(), ClientError> {
         if let Some(stdin) = &mut self.stdin {
             stdin.write_all(keys.as_bytes())?;
             stdin.flush()?;
@@ -90,7 +91,7 @@ impl Terminal {
     }
 
     /// Types a line and sends it off once it is shown.
-    pub fn enter(&mut self, line: &str) -> Result<(), ClientError> {
+    pub fn enter_line(&mut self, line: &str) -> Result<(), ClientError> {
         self.press(line)?;
         self.wait_for(line)?;
         self.press("\r")
@@ -98,61 +99,61 @@ impl Terminal {
 
     /// Enters a command and waits for what it shows. Where a client offers to complete the command, the first return may
     /// be taken for a yes to that.
-    pub fn command(&mut self, line: &str, awaited: &str) -> Result<(), ClientError> {
-        self.enter(line)?;
-        if !self.shows(awaited, PATIENCE) {
+    pub fn enter_command(&mut self, line: &str, awaited: &str) -> Result<(), ClientError> {
+        self.enter_line(line)?;
+        if !self.is_shown_within(awaited, RETRY_AFTER) {
             self.press("\r")?;
         }
         self.wait_for(awaited)
     }
 
-    /// What was shown since the latest keys, without blanks: clients place words by moving the cursor, too.
-    pub fn text(&self) -> String {
-        plain(&lock(&self.shown)[self.seen..])
+    /// The text shown since the latest keys, without blanks: clients place words by moving the cursor, too.
+    pub fn text_since_keys(&self) -> String {
+        strip_escapes(&lock_output(&self.shown)[self.seen..])
     }
 
     /// Waits until something is shown that was not when the latest keys were pressed.
     pub fn wait_for(&mut self, awaited: &str) -> Result<(), ClientError> {
-        if self.shows(awaited, LIMIT) {
+        if self.is_shown_within(awaited, SHOW_LIMIT) {
             return Ok(());
         }
         if self.child.try_wait()?.is_some() {
             return Err(ClientError::Ended { program: self.program.clone(), awaited: awaited.to_owned() });
         }
         let program = format!("{} ({awaited})", self.program);
-        Err(ClientError::TimedOut { program, limit: LIMIT })
+        Err(ClientError::TimedOut { program, limit: SHOW_LIMIT })
     }
 
     /// Whether it is shown within this time.
-    pub fn shows(&mut self, awaited: &str, limit: Duration) -> bool {
+    pub fn is_shown_within(&mut self, awaited: &str, limit: Duration) -> bool {
         let wanted: String = awaited.split_whitespace().collect();
         let deadline = Instant::now() + limit;
-        while !self.text().contains(&wanted) {
+        while !self.text_since_keys().contains(&wanted) {
             let ended = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
             if ended || Instant::now() > deadline {
                 return false;
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         true
     }
 
     /// Waits until nothing more is shown for a while.
-    pub fn settle(&self) {
+    pub fn wait_until_quiet(&self) {
         let mut before = usize::MAX;
         for _ in 0..20 {
-            let now = lock(&self.shown).len();
+            let now = lock_output(&self.shown).len();
             if now == before {
                 return;
             }
             before = now;
-            thread::sleep(TYPING);
+            thread::sleep(KEY_PAUSE);
         }
     }
 
     /// Lets the client end by itself, so that it writes all it has to write.
     pub fn finish(mut self) -> Result<(), ClientError> {
-        wait(&mut self.child, Duration::from_secs(20))?;
+        wait_for_exit(&mut self.child, Duration::from_secs(20))?;
         Ok(())
     }
 }
@@ -164,17 +165,17 @@ impl Drop for Terminal {
     }
 }
 
-fn lock(shown: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
+fn lock_output(shown: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
     shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A word for a shell.
-fn quoted(word: &str) -> String {
+fn quote_for_shell(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Text without the terminal's control sequences and without blanks.
-fn plain(bytes: &[u8]) -> String {
+fn strip_escapes(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut plain = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -202,18 +203,18 @@ fn skip_string(letters: &mut Peekable<Chars<'_>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, quoted};
+    use super::{quote_for_shell, strip_escapes};
 
     #[test]
     fn control_sequences_and_blanks_are_left_out() {
         assert_eq!(
-            plain(b"\x1b[2K\x1b[1;31mType \x1b[0myour\x1b]0;title\x07 message\x1b]8;;x\x1b\\!\r\n"),
+            strip_escapes(b"\x1b[2K\x1b[1;31mType \x1b[0myour\x1b]0;title\x07 message\x1b]8;;x\x1b\\!\r\n"),
             "Typeyourmessage!"
         );
     }
 
     #[test]
     fn words_reach_a_shell_as_they_are() {
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quote_for_shell("it's $HOME"), r"'it'\''s $HOME'");
     }
 }

@@ -16,7 +16,7 @@ pub enum BenchPlace {
 
 impl BenchPlace {
     /// The path of a session below the home.
-    pub fn path(&self, number: u64, id: &str) -> String {
+    pub fn session_path(&self, number: u64, id: &str) -> String {
         let (Self::Lines(path) | Self::Markdown(path) | Self::Rows(path) | Self::Events(path)) = self;
         let number_in_hex = format!("{number:08x}");
         path.replace("{ID}", id).replace("{N}", &number.to_string()).replace("{HEX}", &number_in_hex)

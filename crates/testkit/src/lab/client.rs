@@ -8,7 +8,7 @@ use crate::scenario::{Ability, Driver, Tools};
 pub(crate) struct ClientLab {
     pub(crate) package: Package,
     /// The newest first; an older one only where its format is another.
-    pub(crate) pins: &'static [Pin],
+    pub(crate) pins: &'static [PinnedVersion],
     /// How it runs without a terminal: its environment, settings and arguments.
     pub(crate) runner: &'static dyn Runner,
     /// The calls by which its model has something done.
@@ -69,12 +69,12 @@ impl Package {
         Self { registry: Registry::PyPi, ..Self::npm(name, binary) }
     }
 
-    pub(crate) const fn finished_by(mut self, script: &'static str) -> Self {
+    pub(crate) const fn with_install_step(mut self, script: &'static str) -> Self {
         self.install_step = Some(script);
         self
     }
 
-    pub(crate) const fn on_newer_node(mut self) -> Self {
+    pub(crate) const fn with_newer_node(mut self) -> Self {
         self.newer_node = true;
         self
     }
@@ -82,7 +82,7 @@ impl Package {
 
 /// A client in one version.
 #[derive(Clone, Copy, Debug)]
-pub struct Pin {
+pub struct PinnedVersion {
     pub version: &'static str,
     /// Why this version is in the matrix.
     pub why: &'static str,
@@ -90,7 +90,7 @@ pub struct Pin {
     pub variants: &'static [Variant],
 }
 
-impl Pin {
+impl PinnedVersion {
     pub(crate) const fn new(version: &'static str, why: &'static str) -> Self {
         Self { version, why, variants: &[] }
     }

@@ -18,7 +18,7 @@ pub struct ConformanceLab {
 
 impl ConformanceLab {
     /// An agent that holds everything, and whose pairs are all whole.
-    pub(crate) const fn whole(sessions: SessionPlace) -> Self {
+    pub(crate) const fn lossless(sessions: SessionPlace) -> Self {
         Self { is_proven: true, is_slow: false, losses: &[], loss_reason: None, sessions }
     }
 }
@@ -36,7 +36,7 @@ pub enum SessionPlace {
 
 impl SessionPlace {
     /// Whether sessions are kept with the work.
-    pub const fn is_project(&self) -> bool {
+    pub const fn is_in_project(&self) -> bool {
         matches!(self, Self::Project { .. })
     }
 }

@@ -6,7 +6,7 @@
 mod bench;
 mod client;
 mod conformance;
-mod reading;
+mod fixtures;
 mod sample;
 
 use std::cmp::Ordering;
@@ -15,9 +15,9 @@ use std::hash::{Hash, Hasher};
 
 pub use bench::BenchPlace;
 pub(crate) use client::{ClientLab, Compaction, Package, Registry};
-pub use client::{Pin, Variant};
+pub use client::{PinnedVersion, Variant};
 pub use conformance::{ConformanceLab, SessionPlace};
-pub use reading::{LooseFile, Reading};
+pub use fixtures::{ExpectedReading, LooseFile};
 pub use sample::{Format, LineFormat, RowFormat, Sample, SampleError};
 
 /// One agent in the laboratory.
@@ -33,7 +33,7 @@ pub struct Lab {
     /// A small store of it, sound, damaged and of a future version.
     pub sample: Sample,
     /// Sessions that its client wrote, with what its reader must tell of them.
-    pub readings: &'static [Reading],
+    pub readings: &'static [ExpectedReading],
     /// Sessions with tools, as loose files.
     pub loose_files: &'static [LooseFile],
     /// Where the big session is put by which its reader is measured.
@@ -42,7 +42,7 @@ pub struct Lab {
 
 impl Lab {
     /// The versions of its client that are run, the newest first.
-    pub fn pins(&self) -> &'static [Pin] {
+    pub fn pins(&self) -> &'static [PinnedVersion] {
         self.client.pins
     }
 }

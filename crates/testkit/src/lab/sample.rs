@@ -11,12 +11,12 @@ pub struct Sample {
     /// The store's folder below the home. The project is `calc`.
     pub root: &'static str,
     /// A variable that moves the store, and where the store is below what it names.
-    pub moved_by: Option<(&'static str, &'static str)>,
+    pub root_variable: Option<(&'static str, &'static str)>,
     /// The session's file in the store.
     pub file: &'static str,
     pub format: Format,
     /// Files other than sessions that are read, below the home.
-    pub read_beside: &'static [&'static str],
+    pub other_files: &'static [&'static str],
 }
 
 /// How a session is kept.
@@ -28,21 +28,21 @@ pub enum Format {
 /// A session that is a file of lines. `{FILL}` stands where a text may be long.
 pub struct LineFormat {
     /// Lines that the client writes before anything is said.
-    pub begin: &'static [&'static str],
+    pub start_lines: &'static [&'static str],
     /// A question and an answer.
-    pub talk: &'static [&'static str],
+    pub exchange: &'static [&'static str],
     /// Names that a future version gives the records of the talk.
     pub renames: &'static [(&'static str, &'static str)],
     /// Prompts whose words are not where the reader looks for them.
-    pub wordless: &'static [&'static str],
+    pub without_words: &'static [&'static str],
 }
 
 /// Sessions that are rows of a database.
 pub struct RowFormat {
     pub tables: &'static str,
     /// A session in which nothing was said.
-    pub begin: &'static str,
-    pub talk: &'static str,
+    pub start_sql: &'static str,
+    pub exchange_sql: &'static str,
     /// One more record, of which a byte is missing.
     pub damaged: &'static str,
     /// Changes that future versions make, each with what is new.
@@ -54,11 +54,11 @@ pub struct RowFormat {
 }
 
 /// The text that stands for what was said.
-const FILL: &str = "{FILL}";
+const FILL_MARK: &str = "{FILL}";
 
 impl Sample {
     /// Where the session is, below the home.
-    pub fn path(&self) -> String {
+    pub fn session_path(&self) -> String {
         format!("{}/{}", self.root, self.file)
     }
 
@@ -68,14 +68,14 @@ impl Sample {
 
     /// Whether the session is a log of JSON records.
     pub fn is_json_log(&self) -> bool {
-        matches!(&self.format, Format::Lines(lines) if lines.begin.iter().all(|line| line.starts_with('{')))
+        matches!(&self.format, Format::Lines(lines) if lines.start_lines.iter().all(|line| line.starts_with('{')))
     }
 
     /// A prompt as the client records it.
-    pub fn prompt(&self, text: &str) -> String {
+    pub fn prompt_record(&self, text: &str) -> String {
         match &self.format {
-            Format::Lines(lines) => lines.talk[0].replace(FILL, text),
-            Format::Rows(rows) => rows.prompt.replace(FILL, text),
+            Format::Lines(lines) => lines.exchange[0].replace(FILL_MARK, text),
+            Format::Rows(rows) => rows.prompt.replace(FILL_MARK, text),
         }
     }
 
@@ -84,13 +84,18 @@ impl Sample {
         let path = self.make_folder(root)?;
         match &self.format {
             Format::Lines(lines) => {
-                let all: Vec<&[u8]> =
-                    lines.begin.iter().take(1).map(|line| line.as_bytes()).chain(records.iter().copied()).collect();
+                let all: Vec<&[u8]> = lines
+                    .start_lines
+                    .iter()
+                    .take(1)
+                    .map(|line| line.as_bytes())
+                    .chain(records.iter().copied())
+                    .collect();
                 write_lines(&path, &all)?;
             }
             Format::Rows(rows) => {
-                let connection = open_quick(&path)?;
-                connection.execute_batch(&[rows.tables, rows.begin].concat())?;
+                let connection = open_unsynced(&path)?;
+                connection.execute_batch(&[rows.tables, rows.start_sql].concat())?;
                 for (number, record) in records.iter().enumerate() {
                     (rows.add_record)(&connection, number, record)?;
                 }
@@ -100,7 +105,7 @@ impl Sample {
     }
 
     /// Makes a store of a made-up future version, of which nothing is known.
-    pub fn write_future(&self, root: &Path) -> Result<(), SampleError> {
+    pub fn write_future_version(&self, root: &Path) -> Result<(), SampleError> {
         let path = self.make_folder(root)?;
         match &self.format {
             Format::Lines(_) => {
@@ -108,7 +113,8 @@ impl Sample {
             }
             Format::Rows(rows) => {
                 let change = rows.changes.first().map_or("", |(_, sql)| *sql);
-                open_quick(&path)?.execute_batch(&[rows.tables, rows.begin, rows.talk, change].concat())?;
+                open_unsynced(&path)?
+                    .execute_batch(&[rows.tables, rows.start_sql, rows.exchange_sql, change].concat())?;
             }
         }
         Ok(())
@@ -137,7 +143,7 @@ fn write_lines(path: &Path, lines: &[&[u8]]) -> Result<(), SampleError> {
 }
 
 /// Opens a database that need not outlive a crash, which is many times quicker to write.
-fn open_quick(path: &Path) -> Result<Connection, SampleError> {
+fn open_unsynced(path: &Path) -> Result<Connection, SampleError> {
     let connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA synchronous = OFF;")?;
     Ok(connection)

@@ -4,14 +4,14 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::http::{Incoming, Outgoing};
-use super::server::Kind;
+use super::http::{HttpRequest, HttpResponse};
+use super::server::RequestKind;
 use super::turn::{Block, Failure, Turn};
 
 /// Long enough to show that a client joins the pieces, short enough to be cheap.
-const DELTA: usize = 4_000;
+const DELTA_CHARS: usize = 4_000;
 
-pub(super) fn classify(incoming: &Incoming, body: &Value) -> Kind {
+pub(super) fn classify_request(incoming: &HttpRequest, body: &Value) -> RequestKind {
     let no_tools = body["tools"].as_array().is_none_or(Vec::is_empty);
     let last_prompt = last_user_text(body);
     // All versions ask for a summary in these two elements, and for nothing else.
@@ -19,20 +19,20 @@ pub(super) fn classify(incoming: &Incoming, body: &Value) -> Kind {
     let structured = body.pointer("/output_config/format").is_some() || body.get("output_format").is_some();
     let housekeeping = last_prompt.contains("[SUGGESTION MODE") || last_prompt.trim_end().ends_with("Warmup");
     if body["max_tokens"] == 1 {
-        Kind::Side
+        RequestKind::Side
     } else if wants_summary {
-        Kind::Compaction
+        RequestKind::Compaction
     } else if structured || housekeeping || no_tools {
-        Kind::Side
+        RequestKind::Side
     } else if is_sub_agent(incoming, body) {
-        Kind::SubAgent
+        RequestKind::SubAgent
     } else {
-        Kind::Main
+        RequestKind::Main
     }
 }
 
 /// Newer clients say it in a header; older ones only show it by not offering the delegating tool.
-fn is_sub_agent(incoming: &Incoming, body: &Value) -> bool {
+fn is_sub_agent(incoming: &HttpRequest, body: &Value) -> bool {
     if incoming.header("x-claude-code-agent-id").is_some() {
         return true;
     }
@@ -57,9 +57,9 @@ fn flat_text(content: &Value) -> String {
     }
 }
 
-pub(super) fn respond(turn: &Turn, body: &Value) -> Outgoing {
+pub(super) fn make_response(turn: &Turn, body: &Value) -> HttpResponse {
     if let Some(failure) = &turn.failure {
-        return fail(failure);
+        return failure_response(failure);
     }
     let blocks: Vec<Value> = turn.blocks.iter().map(content_block).collect();
     let calls = turn.blocks.iter().any(|block| !matches!(block, Block::Text(_) | Block::Reasoning { .. }));
@@ -74,7 +74,7 @@ pub(super) fn respond(turn: &Turn, body: &Value) -> Outgoing {
         "model": body["model"], "content": blocks, "stop_reason": stop_reason, "stop_sequence": null, "usage": usage,
     });
     if body["stream"] != true {
-        return Outgoing::json(200, &message);
+        return HttpResponse::from_json(200, &message);
     }
     message["content"] = json!([]);
     message["stop_reason"] = Value::Null;
@@ -85,14 +85,14 @@ pub(super) fn respond(turn: &Turn, body: &Value) -> Outgoing {
     let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
     events.push(json!({"type": "message_delta", "delta": delta, "usage": usage}));
     events.push(json!({"type": "message_stop"}));
-    Outgoing::events(&events)
+    HttpResponse::from_events(&events)
 }
 
 /// Says at once that a retry is pointless: the scenario wants the failure, not the wait.
-fn fail(failure: &Failure) -> Outgoing {
+fn failure_response(failure: &Failure) -> HttpResponse {
     let error = json!({"type": failure.code, "message": failure.message});
     let body = json!({"type": "error", "error": error, "request_id": "req_scripted"});
-    Outgoing::json(failure.status, &body).with("x-should-retry", "false")
+    HttpResponse::from_json(failure.status, &body).with_header("x-should-retry", "false")
 }
 
 fn content_block(block: &Block) -> Value {
@@ -112,7 +112,7 @@ fn block_events(index: usize, block: &Value, events: &mut Vec<Value>) {
     let (start, deltas) = match block["type"].as_str() {
         Some("text") => {
             let text = block["text"].as_str().unwrap_or_default();
-            let deltas = pieces(text).into_iter().map(|piece| json!({"type": "text_delta", "text": piece}));
+            let deltas = split_pieces(text).into_iter().map(|piece| json!({"type": "text_delta", "text": piece}));
             (json!({"type": "text", "text": ""}), deltas.collect())
         }
         Some("thinking") => {
@@ -122,8 +122,9 @@ fn block_events(index: usize, block: &Value, events: &mut Vec<Value>) {
         }
         _ => {
             let input = block["input"].to_string();
-            let deltas =
-                pieces(&input).into_iter().map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
+            let deltas = split_pieces(&input)
+                .into_iter()
+                .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
             (json!({"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}), deltas.collect())
         }
     };
@@ -134,7 +135,7 @@ fn block_events(index: usize, block: &Value, events: &mut Vec<Value>) {
     events.push(json!({"type": "content_block_stop", "index": index}));
 }
 
-fn pieces(text: &str) -> Vec<String> {
+fn split_pieces(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
-    letters.chunks(DELTA).map(|chunk| chunk.iter().collect()).collect()
+    letters.chunks(DELTA_CHARS).map(|chunk| chunk.iter().collect()).collect()
 }

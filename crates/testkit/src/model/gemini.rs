@@ -4,60 +4,60 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::http::{Incoming, Outgoing};
-use super::server::Kind;
+use super::http::{HttpRequest, HttpResponse};
+use super::server::RequestKind;
 use super::turn::{Block, Failure, Turn};
 
 /// Whether a path asks a model for an answer, whatever comes before the model's name.
-pub(super) fn generates(route: &str) -> bool {
+pub(super) fn is_generate_route(route: &str) -> bool {
     route.ends_with(":generateContent") || route.ends_with(":streamGenerateContent")
 }
 
-pub(super) fn counts(route: &str) -> bool {
+pub(super) fn is_count_route(route: &str) -> bool {
     route.ends_with(":countTokens")
 }
 
-pub(super) fn count(incoming: &Incoming) -> Outgoing {
-    Outgoing::json(200, &json!({"totalTokens": incoming.body.len() / 4 + 1}))
+pub(super) fn count_tokens(incoming: &HttpRequest) -> HttpResponse {
+    HttpResponse::from_json(200, &json!({"totalTokens": incoming.body.len() / 4 + 1}))
 }
 
-pub(super) fn classify(body: &Value) -> Kind {
+pub(super) fn classify_request(body: &Value) -> RequestKind {
     let names = tool_names(body);
-    let instruction = strings(&body["systemInstruction"]);
+    let instruction = instruction_text(&body["systemInstruction"]);
     let wants_json = body.pointer("/generationConfig/responseMimeType").is_some_and(|kind| kind == "application/json");
     if wants_json {
-        Kind::Side
+        RequestKind::Side
     } else if instruction.contains("<state_snapshot>") {
-        Kind::Compaction
+        RequestKind::Compaction
     } else if names.is_empty() {
-        Kind::Side
+        RequestKind::Side
     } else if names.contains(&"complete_task") {
         // Only a sub-agent hands its work in.
-        Kind::SubAgent
+        RequestKind::SubAgent
     } else {
-        Kind::Main
+        RequestKind::Main
     }
 }
 
 fn tool_names(body: &Value) -> Vec<&str> {
-    let declared = list(&body["tools"]).iter().flat_map(|tool| list(&tool["functionDeclarations"]));
+    let declared = array_items(&body["tools"]).iter().flat_map(|tool| array_items(&tool["functionDeclarations"]));
     declared.filter_map(|function| function["name"].as_str()).collect()
 }
 
-fn list(value: &Value) -> &[Value] {
+fn array_items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn strings(instruction: &Value) -> String {
-    let parts = list(&instruction["parts"]).iter().filter_map(|part| part["text"].as_str());
+fn instruction_text(instruction: &Value) -> String {
+    let parts = array_items(&instruction["parts"]).iter().filter_map(|part| part["text"].as_str());
     parts.collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn respond(turn: &Turn, incoming: &Incoming, body: &Value) -> Outgoing {
+pub(super) fn make_response(turn: &Turn, incoming: &HttpRequest, body: &Value) -> HttpResponse {
     if let Some(failure) = &turn.failure {
-        return fail(failure);
+        return failure_response(failure);
     }
-    let parts: Vec<Value> = turn.blocks.iter().map(part).collect();
+    let parts: Vec<Value> = turn.blocks.iter().map(block_part).collect();
     let route = incoming.route();
     let model = route.rsplit('/').next().and_then(|name| name.split(':').next()).unwrap_or_default();
     let tokens = body.to_string().len() / 4;
@@ -76,14 +76,14 @@ pub(super) fn respond(turn: &Turn, incoming: &Incoming, body: &Value) -> Outgoin
         answer
     };
     if route.ends_with(":generateContent") {
-        return Outgoing::json(200, &answer(&parts, true));
+        return HttpResponse::from_json(200, &answer(&parts, true));
     }
     let last = parts.len().saturating_sub(1);
     let chunks: Vec<Value> = parts.chunks(1).enumerate().map(|(index, parts)| answer(parts, index == last)).collect();
-    Outgoing::data(&chunks, "")
+    HttpResponse::from_chunks(&chunks, "")
 }
 
-fn part(block: &Block) -> Value {
+fn block_part(block: &Block) -> Value {
     match block {
         Block::Text(text) => json!({"text": text}),
         Block::Reasoning { text, .. } => json!({"text": text, "thought": true}),
@@ -95,12 +95,12 @@ fn part(block: &Block) -> Value {
 }
 
 /// A quota of the day: the client gives up at once, where it would try ten times after a plain refusal.
-fn fail(failure: &Failure) -> Outgoing {
+fn failure_response(failure: &Failure) -> HttpResponse {
     let violation = json!({
         "quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
         "quotaId": "GenerateRequestsPerDayPerProjectPerModel",
     });
     let details = json!([{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]}]);
     let error = json!({"code": failure.status, "message": failure.message, "status": failure.code, "details": details});
-    Outgoing::json(failure.status, &json!({"error": error}))
+    HttpResponse::from_json(failure.status, &json!({"error": error}))
 }

@@ -6,15 +6,15 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 /// A request as it came over the wire.
-pub(super) struct Incoming {
+pub(super) struct HttpRequest {
     pub(super) method: String,
     pub(super) path: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-impl Incoming {
-    pub(super) fn read(stream: &TcpStream) -> io::Result<Option<Self>> {
+impl HttpRequest {
+    pub(super) fn read_from(stream: &TcpStream) -> io::Result<Option<Self>> {
         let mut reader = BufReader::new(stream);
         let mut first = String::new();
         if reader.read_line(&mut first)? == 0 {
@@ -56,7 +56,7 @@ fn read_headers(reader: &mut impl BufRead) -> io::Result<Vec<(String, String)>> 
     }
 }
 
-fn read_body(reader: &mut impl BufRead, incoming: &Incoming) -> io::Result<Vec<u8>> {
+fn read_body(reader: &mut impl BufRead, incoming: &HttpRequest) -> io::Result<Vec<u8>> {
     let chunked = incoming.header("transfer-encoding").is_some_and(|value| value.contains("chunked"));
     if chunked {
         return read_chunks(reader);
@@ -83,20 +83,20 @@ fn read_chunks(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
 }
 
 /// A response, written whole: nothing here needs to be seen half-streamed.
-pub(super) struct Outgoing {
+pub(super) struct HttpResponse {
     status: u16,
     content_type: &'static str,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
 
-impl Outgoing {
-    pub(super) fn json(status: u16, value: &Value) -> Self {
+impl HttpResponse {
+    pub(super) fn from_json(status: u16, value: &Value) -> Self {
         let body = value.to_string().into_bytes();
         Self { status, content_type: "application/json", headers: Vec::new(), body }
     }
 
-    pub(super) fn events(events: &[Value]) -> Self {
+    pub(super) fn from_events(events: &[Value]) -> Self {
         let mut body = Vec::new();
         for event in events {
             let name = event["type"].as_str().unwrap_or_default();
@@ -106,7 +106,7 @@ impl Outgoing {
     }
 
     /// Events without names, and what ends the stream.
-    pub(super) fn data(chunks: &[Value], end: &str) -> Self {
+    pub(super) fn from_chunks(chunks: &[Value], end: &str) -> Self {
         let mut body = Vec::new();
         for chunk in chunks {
             body.extend_from_slice(format!("data: {chunk}\n\n").as_bytes());
@@ -115,12 +115,12 @@ impl Outgoing {
         Self { status: 200, content_type: "text/event-stream", headers: Vec::new(), body }
     }
 
-    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(super) fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    pub(super) fn write(&self, mut stream: &TcpStream, with_body: bool) -> io::Result<()> {
+    pub(super) fn write_to(&self, mut stream: &TcpStream, with_body: bool) -> io::Result<()> {
         let Self { status, content_type, body, .. } = self;
         let length = body.len();
         let mut head = format!(

@@ -12,11 +12,11 @@ mod openai;
 mod server;
 mod turn;
 
-pub use server::{Kind, Logged, ModelServer};
+pub use server::{LoggedRequest, ModelServer, RequestKind};
 pub use turn::{Block, Failure, Hold, Reply, Turn};
 
-/// What is answered when the script is used up.
-pub const FALLBACK: &str = "The script is used up.";
+/// The answer when the script is used up.
+pub const FALLBACK_TEXT: &str = "The script is used up.";
 
 /// The name that clients get for a model for small things (titles, commit messages); it is never scripted.
 pub const SIDE_MODEL: &str = "side-model";

@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::http::{Incoming, Outgoing};
-use super::server::Kind;
+use super::http::{HttpRequest, HttpResponse};
+use super::server::RequestKind;
 use super::turn::{Block, Failure, Turn};
 
-pub(super) fn classify(incoming: &Incoming, body: &Value) -> Kind {
+pub(super) fn classify_request(incoming: &HttpRequest, body: &Value) -> RequestKind {
     let metadata = incoming.header("x-codex-turn-metadata");
     let metadata: Value = metadata.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let offers_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
@@ -17,34 +17,36 @@ pub(super) fn classify(incoming: &Incoming, body: &Value) -> Kind {
     let is_sub_agent =
         metadata["session_id"] != metadata["thread_id"] || incoming.header("x-openai-subagent").is_some();
     match metadata["request_kind"].as_str() {
-        _ if structured => Kind::Side,
-        Some("compaction") => Kind::Compaction,
+        _ if structured => RequestKind::Side,
+        Some("compaction") => RequestKind::Compaction,
         // Older clients do not say it; but only a compaction comes without tools.
-        None if !offers_tools => Kind::Compaction,
-        _ if is_sub_agent => Kind::SubAgent,
-        _ => Kind::Main,
+        None if !offers_tools => RequestKind::Compaction,
+        _ if is_sub_agent => RequestKind::SubAgent,
+        _ => RequestKind::Main,
     }
 }
 
-pub(super) fn respond(turn: &Turn, body: &Value) -> Outgoing {
+pub(super) fn make_response(turn: &Turn, body: &Value) -> HttpResponse {
     if let Some(failure) = &turn.failure {
-        return fail(failure);
+        return failure_response(failure);
     }
     let asks_for_sealed = body["input"].as_array().and_then(|items| items.last());
     let asks_for_sealed = asks_for_sealed.is_some_and(|last| last["type"] == "compaction_trigger");
-    let items: Vec<Value> = if asks_for_sealed { vec![sealed(turn)] } else { turn.blocks.iter().map(item).collect() };
+    let items: Vec<Value> =
+        if asks_for_sealed { vec![sealed_summary(turn)] } else { turn.blocks.iter().map(block_item).collect() };
     let tokens = body.to_string().len() / 4;
     let usage = json!({
         "input_tokens": tokens, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 42,
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": tokens + 42,
     });
-    let base = json!({"id": id("resp"), "object": "response", "created_at": 1, "model": body["model"], "output": []});
+    let base =
+        json!({"id": new_id("resp"), "object": "response", "created_at": 1, "model": body["model"], "output": []});
     let mut completed = base.clone();
     completed["status"] = json!("completed");
     completed["output"] = json!(items);
     completed["usage"] = usage;
     if body["stream"] != true {
-        return Outgoing::json(200, &completed);
+        return HttpResponse::from_json(200, &completed);
     }
     let mut created = base;
     created["status"] = json!("in_progress");
@@ -56,41 +58,41 @@ pub(super) fn respond(turn: &Turn, body: &Value) -> Outgoing {
     for (number, event) in events.iter_mut().enumerate() {
         event["sequence_number"] = json!(number);
     }
-    Outgoing::events(&events)
+    HttpResponse::from_events(&events)
 }
 
 /// The summary of a remote compaction is opaque to the client.
-pub(super) fn respond_compacted(turn: &Turn) -> Outgoing {
-    Outgoing::json(200, &json!({"output": [sealed(turn)]}))
+pub(super) fn make_compacted_response(turn: &Turn) -> HttpResponse {
+    HttpResponse::from_json(200, &json!({"output": [sealed_summary(turn)]}))
 }
 
-fn sealed(turn: &Turn) -> Value {
+fn sealed_summary(turn: &Turn) -> Value {
     let text: Vec<&str> = turn.blocks.iter().filter_map(Block::as_text).collect();
-    json!({"type": "compaction", "id": id("cmp"), "encrypted_content": text.join("\n")})
+    json!({"type": "compaction", "id": new_id("cmp"), "encrypted_content": text.join("\n")})
 }
 
-fn fail(failure: &Failure) -> Outgoing {
+fn failure_response(failure: &Failure) -> HttpResponse {
     let error = json!({"type": failure.code, "code": failure.code, "message": failure.message});
-    Outgoing::json(failure.status, &json!({"error": error}))
+    HttpResponse::from_json(failure.status, &json!({"error": error}))
 }
 
-fn id(prefix: &str) -> String {
+fn new_id(prefix: &str) -> String {
     format!("{prefix}_{}", Uuid::new_v4().simple())
 }
 
-fn item(block: &Block) -> Value {
+fn block_item(block: &Block) -> Value {
     match block {
         Block::Text(text) => json!({
-            "type": "message", "id": id("msg"), "status": "completed", "role": "assistant",
+            "type": "message", "id": new_id("msg"), "status": "completed", "role": "assistant",
             "content": [{"type": "output_text", "annotations": [], "logprobs": [], "text": text}],
         }),
         Block::Reasoning { text, seal } => json!({
-            "type": "reasoning", "id": id("rs"), "encrypted_content": seal,
+            "type": "reasoning", "id": new_id("rs"), "encrypted_content": seal,
             "summary": [{"type": "summary_text", "text": text}],
         }),
         Block::Call { id: call_id, name, namespace, input } => {
             let mut call = json!({
-                "type": "function_call", "id": id("fc"), "status": "completed", "name": name,
+                "type": "function_call", "id": new_id("fc"), "status": "completed", "name": name,
                 "arguments": input.to_string(), "call_id": call_id,
             });
             if let Some(namespace) = namespace {
@@ -99,7 +101,7 @@ fn item(block: &Block) -> Value {
             call
         }
         Block::Custom { id: call_id, name, input } => json!({
-            "type": "custom_tool_call", "id": id("ctc"), "status": "completed", "name": name,
+            "type": "custom_tool_call", "id": new_id("ctc"), "status": "completed", "name": name,
             "input": input, "call_id": call_id,
         }),
     }

@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::http::{Incoming, Outgoing};
+use super::http::{HttpRequest, HttpResponse};
 use super::turn::{Reply, Turn};
-use super::{FALLBACK, FLAT_MODEL, SIDE_MODEL, anthropic, chat, gemini, openai};
+use super::{FALLBACK_TEXT, FLAT_MODEL, SIDE_MODEL, anthropic, chat, gemini, openai};
 
 /// No answer is held longer than this.
 const HOLD_LIMIT: Duration = Duration::from_mins(2);
 
 /// Who asks the model, and so which part of the script answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum RequestKind {
     /// The session's own loop.
     Main,
     SubAgent,
@@ -33,24 +33,24 @@ pub enum Kind {
 
 /// A request as it was logged.
 #[derive(Clone, Debug)]
-pub struct Logged {
-    pub kind: Kind,
+pub struct LoggedRequest {
+    pub kind: RequestKind,
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: Value,
 }
 
 #[derive(Default)]
-struct Shared {
-    queues: Mutex<HashMap<Kind, VecDeque<Reply>>>,
-    log: Mutex<Vec<Logged>>,
+struct SharedState {
+    queues: Mutex<HashMap<RequestKind, VecDeque<Reply>>>,
+    log: Mutex<Vec<LoggedRequest>>,
     stopping: AtomicBool,
 }
 
 /// A running fake model server; it stops when dropped.
 pub struct ModelServer {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     accepting: Option<JoinHandle<()>>,
 }
 
@@ -58,10 +58,10 @@ impl ModelServer {
     pub fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedState::default());
         let accepting = thread::spawn({
             let shared = Arc::clone(&shared);
-            move || accept(&listener, &shared)
+            move || accept_connections(&listener, &shared)
         });
         Ok(Self { port, shared, accepting: Some(accepting) })
     }
@@ -71,26 +71,26 @@ impl ModelServer {
     }
 
     /// Appends replies to what requests of this kind are answered with; a lasting refusal ends by it.
-    pub fn script<R: Into<Reply>>(&self, kind: Kind, replies: impl IntoIterator<Item = R>) {
-        let mut queues = lock(&self.shared.queues);
+    pub fn script_replies<R: Into<Reply>>(&self, kind: RequestKind, replies: impl IntoIterator<Item = R>) {
+        let mut queues = lock_mutex(&self.shared.queues);
         let queue = queues.entry(kind).or_default();
         queue.retain(|reply| !reply.is_lasting());
         queue.extend(replies.into_iter().map(Into::into));
     }
 
     /// How many scripted replies nobody asked for yet.
-    pub fn unused(&self) -> usize {
-        let queues = lock(&self.shared.queues);
+    pub fn count_unused(&self) -> usize {
+        let queues = lock_mutex(&self.shared.queues);
         queues.values().flatten().filter(|reply| !reply.is_lasting()).count()
     }
 
-    pub fn log(&self) -> Vec<Logged> {
-        lock(&self.shared.log).clone()
+    pub fn log(&self) -> Vec<LoggedRequest> {
+        lock_mutex(&self.shared.log).clone()
     }
 
     /// The bodies of all requests of one kind, oldest first.
-    pub fn requests(&self, kind: Kind) -> Vec<Value> {
-        let log = lock(&self.shared.log);
+    pub fn requests(&self, kind: RequestKind) -> Vec<Value> {
+        let log = lock_mutex(&self.shared.log);
         log.iter().filter(|logged| logged.kind == kind).map(|logged| logged.body.clone()).collect()
     }
 }
@@ -107,11 +107,11 @@ impl Drop for ModelServer {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept_connections(listener: &TcpListener, shared: &Arc<SharedState>) {
     for stream in listener.incoming() {
         if shared.stopping.load(Ordering::SeqCst) {
             return;
@@ -120,59 +120,59 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let shared = Arc::clone(shared);
         thread::spawn(move || {
             // A client that goes away in the middle is no concern of the server.
-            drop(serve(&stream, &shared));
+            drop(serve_connection(&stream, &shared));
         });
     }
 }
 
-fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
-    let Some(incoming) = Incoming::read(stream)? else {
+fn serve_connection(stream: &TcpStream, shared: &SharedState) -> io::Result<()> {
+    let Some(incoming) = HttpRequest::read_from(stream)? else {
         return Ok(());
     };
     let body = serde_json::from_slice(&incoming.body).unwrap_or(Value::Null);
-    answer(&incoming, &body, shared).write(stream, incoming.method != "HEAD")
+    answer_request(&incoming, &body, shared).write_to(stream, incoming.method != "HEAD")
 }
 
-fn answer(incoming: &Incoming, body: &Value, shared: &Shared) -> Outgoing {
+fn answer_request(incoming: &HttpRequest, body: &Value, shared: &SharedState) -> HttpResponse {
     let route = incoming.route();
     let is_post = incoming.method == "POST";
     if incoming.header("upgrade").is_some() {
-        record(shared, Kind::Other, incoming, body);
-        return Outgoing::json(426, &json!({"error": {"message": "no websockets here"}}));
+        log_request(shared, RequestKind::Other, incoming, body);
+        return HttpResponse::from_json(426, &json!({"error": {"message": "no websockets here"}}));
     }
     if is_post && route.ends_with("/v1/messages") {
-        let turn = next_turn(shared, anthropic::classify(incoming, body), incoming, body);
-        return anthropic::respond(&turn, body);
+        let turn = next_turn(shared, anthropic::classify_request(incoming, body), incoming, body);
+        return anthropic::make_response(&turn, body);
     }
     if is_post && route.ends_with("/responses") {
-        let turn = next_turn(shared, openai::classify(incoming, body), incoming, body);
-        return openai::respond(&turn, body);
+        let turn = next_turn(shared, openai::classify_request(incoming, body), incoming, body);
+        return openai::make_response(&turn, body);
     }
     if is_post && route.ends_with("/responses/compact") {
-        let turn = next_turn(shared, Kind::Compaction, incoming, body);
-        return openai::respond_compacted(&turn);
+        let turn = next_turn(shared, RequestKind::Compaction, incoming, body);
+        return openai::make_compacted_response(&turn);
     }
     if is_post && route.ends_with("/chat/completions") {
-        let turn = next_turn(shared, chat::classify(incoming, body), incoming, body);
-        return chat::respond(&turn, body);
+        let turn = next_turn(shared, chat::classify_request(incoming, body), incoming, body);
+        return chat::make_response(&turn, body);
     }
-    if is_post && gemini::generates(route) {
-        let turn = next_turn(shared, gemini::classify(body), incoming, body);
-        return gemini::respond(&turn, incoming, body);
+    if is_post && gemini::is_generate_route(route) {
+        let turn = next_turn(shared, gemini::classify_request(body), incoming, body);
+        return gemini::make_response(&turn, incoming, body);
     }
-    record(shared, Kind::Other, incoming, body);
+    log_request(shared, RequestKind::Other, incoming, body);
     match route {
-        _ if gemini::counts(route) => gemini::count(incoming),
+        _ if gemini::is_count_route(route) => gemini::count_tokens(incoming),
         _ if route.ends_with("/count_tokens") => {
-            Outgoing::json(200, &json!({"input_tokens": incoming.body.len() / 4 + 1}))
+            HttpResponse::from_json(200, &json!({"input_tokens": incoming.body.len() / 4 + 1}))
         }
-        _ if route.ends_with("/models") => Outgoing::json(200, &models()),
-        _ => Outgoing::json(200, &json!({})),
+        _ if route.ends_with("/models") => HttpResponse::from_json(200, &list_models()),
+        _ => HttpResponse::from_json(200, &json!({})),
     }
 }
 
 /// A list that the clients of all APIs accept.
-fn models() -> Value {
+fn list_models() -> Value {
     let ids = ["claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5.5", SIDE_MODEL, FLAT_MODEL];
     let data: Vec<Value> = ids
         .iter()
@@ -181,20 +181,20 @@ fn models() -> Value {
     json!({"object": "list", "data": data, "models": [], "has_more": false})
 }
 
-fn record(shared: &Shared, kind: Kind, incoming: &Incoming, body: &Value) {
+fn log_request(shared: &SharedState, kind: RequestKind, incoming: &HttpRequest, body: &Value) {
     let secret = |name: &str| matches!(name, "authorization" | "x-api-key" | "x-goog-api-key" | "cookie");
     let headers = incoming.headers.iter().filter(|(name, _)| !secret(name)).cloned().collect();
-    let logged = Logged { kind, path: incoming.path.clone(), headers, body: body.clone() };
-    lock(&shared.log).push(logged);
+    let logged = LoggedRequest { kind, path: incoming.path.clone(), headers, body: body.clone() };
+    lock_mutex(&shared.log).push(logged);
 }
 
-fn next_turn(shared: &Shared, kind: Kind, incoming: &Incoming, body: &Value) -> Turn {
-    record(shared, kind, incoming, body);
-    let scripted = lock(&shared.queues).get_mut(&kind).and_then(take);
+fn next_turn(shared: &SharedState, kind: RequestKind, incoming: &HttpRequest, body: &Value) -> Turn {
+    log_request(shared, kind, incoming, body);
+    let scripted = lock_mutex(&shared.queues).get_mut(&kind).and_then(next_reply);
     let turn = match scripted {
-        Some(reply) => reply.turn(body),
-        None if kind == Kind::Side => Turn::text(side_answer(body)),
-        None => Turn::text(FALLBACK),
+        Some(reply) => reply.make_turn(body),
+        None if kind == RequestKind::Side => Turn::from_text(side_answer(body)),
+        None => Turn::from_text(FALLBACK_TEXT),
     };
     if let Some(hold) = &turn.hold {
         hold.wait(HOLD_LIMIT);
@@ -203,7 +203,7 @@ fn next_turn(shared: &Shared, kind: Kind, incoming: &Incoming, body: &Value) -> 
 }
 
 /// The next reply. A refusal stays: most clients try again, and a limit does not go away by that.
-fn take(queue: &mut VecDeque<Reply>) -> Option<Reply> {
+fn next_reply(queue: &mut VecDeque<Reply>) -> Option<Reply> {
     if queue.front().is_some_and(Reply::is_lasting) {
         return queue.front().cloned();
     }
@@ -211,7 +211,7 @@ fn take(queue: &mut VecDeque<Reply>) -> Option<Reply> {
 }
 
 /// Where the APIs have the schema of a structured answer.
-const SCHEMAS: &[&str] = &[
+const SCHEMA_POINTERS: &[&str] = &[
     "/output_config/format/schema",
     "/output_format/schema",
     "/text/format/schema",
@@ -222,7 +222,7 @@ const SCHEMAS: &[&str] = &[
 
 /// Fills every property that a side request's response schema names.
 fn side_answer(body: &Value) -> String {
-    let schema = SCHEMAS.iter().find_map(|pointer| body.pointer(pointer));
+    let schema = SCHEMA_POINTERS.iter().find_map(|pointer| body.pointer(pointer));
     let Some(properties) = schema.and_then(|schema| schema["properties"].as_object()) else {
         return "Side answer".to_owned();
     };

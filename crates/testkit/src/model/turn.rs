@@ -74,15 +74,15 @@ pub struct Turn {
 }
 
 impl Turn {
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::of(vec![Block::Text(text.into())])
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self::from_blocks(vec![Block::Text(text.into())])
     }
 
-    pub fn of(blocks: Vec<Block>) -> Self {
+    pub fn from_blocks(blocks: Vec<Block>) -> Self {
         Self { blocks, ..Self::default() }
     }
 
-    pub fn failing(status: u16, code: &str, message: &str) -> Self {
+    pub fn from_failure(status: u16, code: &str, message: &str) -> Self {
         let failure = Failure { status, lasting: false, code: code.to_owned(), message: message.to_owned() };
         Self { failure: Some(failure), ..Self::default() }
     }
@@ -97,7 +97,7 @@ impl Turn {
     }
 
     #[must_use]
-    pub fn held(mut self, hold: &Hold) -> Self {
+    pub fn held_by(mut self, hold: &Hold) -> Self {
         self.hold = Some(hold.clone());
         self
     }
@@ -117,7 +117,7 @@ impl Reply {
         matches!(self, Self::Fixed(Turn { failure: Some(failure), .. }) if failure.lasting)
     }
 
-    pub(super) fn turn(&self, body: &Value) -> Turn {
+    pub(super) fn make_turn(&self, body: &Value) -> Turn {
         match self {
             Self::Fixed(turn) => turn.clone(),
             Self::FromRequest(make) => make(body),

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::loss::REMOVED;
-use super::{Item, ItemKind, Loss, items};
+use super::loss::REMOVED_IMAGE;
+use super::{Item, ItemKind, Loss, read_items};
 use crate::scenario::{Expect, Fact, Nature};
 
-/// What the source client's own request says about the facts.
+/// The facts as the source client's own request shows them.
 #[derive(Clone, Debug)]
 pub struct Truth {
     /// Live facts, in the order in which the client sends them.
@@ -26,11 +26,11 @@ pub struct Truth {
 
 impl Truth {
     pub fn new(request: &Value, facts: &[Fact]) -> Self {
-        let (items, repeated) = without_repeats(items(request));
+        let (items, repeated) = remove_repeats(read_items(request));
         let mut live: Vec<(usize, Fact)> = Vec::new();
         let mut ghosts = Vec::new();
         for fact in facts {
-            match position(&items, &fact.word) {
+            match find_word(&items, &fact.word) {
                 // Files that a client attaches anew after a compaction are not the conversation's.
                 Some(_) if only_in_harness(&items, &fact.word) => {}
                 Some(at) => live.push((at, fact.clone())),
@@ -41,11 +41,11 @@ impl Truth {
         live.sort_by_key(|(at, _)| *at);
         let live: Vec<Fact> = live.into_iter().map(|(_, fact)| fact).collect();
         let native = live.iter().filter(|fact| is_native(&items, fact)).map(|fact| fact.word.clone()).collect();
-        Self { live, ghosts, images: count(&items, ItemKind::Image), repeated, native, calls: calls(&items) }
+        Self { live, ghosts, images: count_kind(&items, ItemKind::Image), repeated, native, calls: list_calls(&items) }
     }
 
     /// The facts that must arrive in another agent: reasoning is sealed for its own model.
-    pub fn portable(&self) -> impl Iterator<Item = &Fact> {
+    pub fn portable_facts(&self) -> impl Iterator<Item = &Fact> {
         self.live.iter().filter(|fact| fact.nature != Nature::Reasoning)
     }
 }
@@ -56,7 +56,7 @@ pub struct Comparison {
     /// Live facts, without those of reasoning: how many are there, of how many.
     pub live: (usize, usize),
     pub reasoning: (usize, usize),
-    /// What is missing, as `word (about)`.
+    /// Live facts that are missing, as `word (about)`.
     pub missing: Vec<String>,
     pub ghosts: Vec<String>,
     /// Facts that come earlier than one that they should follow.
@@ -71,7 +71,7 @@ pub struct Comparison {
     /// Outcomes that come again, and how many of them the source's client sends itself.
     pub repeated: (usize, usize),
     pub calls: Vec<(String, String)>,
-    /// What the source's own client loses when it resumes.
+    /// Losses of the source's own client when it resumes.
     pub lost_by_source: &'static [Loss],
 }
 
@@ -96,7 +96,7 @@ impl Comparison {
                 let told = lost.contains(&Loss::OldImages) && there + self.removed >= of;
                 told || lost.contains(&Loss::Images) || lost.contains(&Loss::OutcomeImages)
             }
-            // What the source's own client does not send again may still be in its store.
+            // Images that the source's own client does not send again may still be in its store.
             Ordering::Greater => {
                 [Loss::OutcomeImages, Loss::OldImages].iter().any(|loss| self.lost_by_source.contains(loss))
             }
@@ -104,19 +104,19 @@ impl Comparison {
     }
 }
 
-pub fn compare(request: &Value, truth: &Truth) -> Comparison {
-    let (items, repeated) = without_repeats(items(request));
+pub fn compare_with_truth(request: &Value, truth: &Truth) -> Comparison {
+    let (items, repeated) = remove_repeats(read_items(request));
     let mut comparison = Comparison {
         repeated: (repeated, truth.repeated),
-        images: (count(&items, ItemKind::Image), truth.images),
-        removed: items.iter().map(|item| item.text.matches(REMOVED).count()).sum(),
-        unpaired: unpaired(&items),
-        calls: calls(&items),
+        images: (count_kind(&items, ItemKind::Image), truth.images),
+        removed: items.iter().map(|item| item.text.matches(REMOVED_IMAGE).count()).sum(),
+        unpaired: count_unpaired(&items),
+        calls: list_calls(&items),
         ..Comparison::default()
     };
     let mut reached = 0;
     for fact in &truth.live {
-        let at = position(&items, &fact.word);
+        let at = find_word(&items, &fact.word);
         let tally = if fact.nature == Nature::Reasoning { &mut comparison.reasoning } else { &mut comparison.live };
         tally.1 += 1;
         tally.0 += usize::from(at.is_some());
@@ -134,13 +134,13 @@ pub fn compare(request: &Value, truth: &Truth) -> Comparison {
             comparison.native.0 += usize::from(is_native(&items, fact));
         }
     }
-    let ghosts = truth.ghosts.iter().filter(|ghost| position(&items, &ghost.word).is_some());
+    let ghosts = truth.ghosts.iter().filter(|ghost| find_word(&items, &ghost.word).is_some());
     comparison.ghosts = ghosts.map(|fact| format!("{} ({})", fact.word, fact.about)).collect();
     comparison
 }
 
 /// Takes out outcomes that were there before, with their images, and tells how many there were.
-fn without_repeats(items: Vec<Item>) -> (Vec<Item>, usize) {
+fn remove_repeats(items: Vec<Item>) -> (Vec<Item>, usize) {
     let mut seen = HashSet::new();
     let mut repeated = 0;
     let mut in_repeat = false;
@@ -169,7 +169,7 @@ fn is_native(items: &[Item], fact: &Fact) -> bool {
     items.iter().any(|item| item.kind == kind && item.text.contains(&fact.word))
 }
 
-fn position(items: &[Item], word: &str) -> Option<usize> {
+fn find_word(items: &[Item], word: &str) -> Option<usize> {
     items.iter().position(|item| item.text.contains(word))
 }
 
@@ -177,16 +177,16 @@ fn only_in_harness(items: &[Item], word: &str) -> bool {
     items.iter().filter(|item| item.text.contains(word)).all(Item::is_harness)
 }
 
-fn count(items: &[Item], kind: ItemKind) -> usize {
+fn count_kind(items: &[Item], kind: ItemKind) -> usize {
     items.iter().filter(|item| item.kind == kind).count()
 }
 
-fn calls(items: &[Item]) -> Vec<(String, String)> {
+fn list_calls(items: &[Item]) -> Vec<(String, String)> {
     let calls = items.iter().filter(|item| item.kind == ItemKind::Call);
     calls.map(|call| (call.name.clone().unwrap_or_default(), call.call_id.clone().unwrap_or_default())).collect()
 }
 
-fn unpaired(items: &[Item]) -> usize {
+fn count_unpaired(items: &[Item]) -> usize {
     let ids = |kind: ItemKind| {
         let mut ids: Vec<Option<&str>> =
             items.iter().filter(|item| item.kind == kind).map(|item| item.call_id.as_deref()).collect();

@@ -49,7 +49,7 @@ impl Item {
         self.role == Role::Harness || (self.kind == ItemKind::Text && HARNESS_MARKS.iter().any(begins))
     }
 
-    pub(super) fn of_call(mut self, id: &Value, name: Option<&str>) -> Self {
+    pub(super) fn with_call(mut self, id: &Value, name: Option<&str>) -> Self {
         self.call_id = id.as_str().map(str::to_owned);
         self.name = name.map(str::to_owned);
         self
@@ -57,29 +57,29 @@ impl Item {
 }
 
 /// The conversation of a request; which API it is shows in its fields.
-pub fn items(body: &Value) -> Vec<Item> {
+pub fn read_items(body: &Value) -> Vec<Item> {
     let mut items = Vec::new();
-    for message in list(&body["messages"]) {
+    for message in array_items(&body["messages"]) {
         chat_items(message, &mut items);
     }
-    for item in list(&body["input"]) {
+    for item in array_items(&body["input"]) {
         input_items(item, &mut items);
     }
-    gemini::items(list(&body["contents"]), &mut items);
+    gemini::push_items(array_items(&body["contents"]), &mut items);
     items
 }
 
 /// All text of the conversation, for a plain search.
 pub fn flat_text(body: &Value) -> String {
-    let texts: Vec<String> = items(body).into_iter().map(|item| item.text).collect();
+    let texts: Vec<String> = read_items(body).into_iter().map(|item| item.text).collect();
     texts.join("\n")
 }
 
-pub(super) fn list(value: &Value) -> &[Value] {
+pub(super) fn array_items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn role(message: &Value) -> Role {
+fn read_role(message: &Value) -> Role {
     match message["role"].as_str() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -90,24 +90,24 @@ fn role(message: &Value) -> Role {
 /// A message of the Messages or of the chat completions API: the latter has calls and outcomes beside the content.
 fn chat_items(message: &Value, items: &mut Vec<Item>) {
     if message["role"] == "tool" {
-        return outcome(&message["tool_call_id"], &message["content"], items);
+        return push_outcome(&message["tool_call_id"], &message["content"], items);
     }
-    let role = role(message);
+    let role = read_role(message);
     if let Some(text) = message["reasoning_content"].as_str().or_else(|| message["reasoning"].as_str()) {
         items.push(Item::new(role, ItemKind::Reasoning, text.to_owned()));
     }
     message_items(role, &message["content"], items);
-    for call in list(&message["tool_calls"]) {
+    for call in array_items(&message["tool_calls"]) {
         let function = &call["function"];
-        let item = Item::new(role, ItemKind::Call, arguments(&function["arguments"]));
-        items.push(item.of_call(&call["id"], function["name"].as_str()));
+        let item = Item::new(role, ItemKind::Call, arguments_text(&function["arguments"]));
+        items.push(item.with_call(&call["id"], function["name"].as_str()));
     }
 }
 
 /// The arguments of a call, which are JSON in a string.
-fn arguments(value: &Value) -> String {
+fn arguments_text(value: &Value) -> String {
     let text = value.as_str().unwrap_or_default();
-    serde_json::from_str(text).map_or_else(|_| text.to_owned(), |input| strings(&input))
+    serde_json::from_str(text).map_or_else(|_| text.to_owned(), |input| join_strings(&input))
 }
 
 /// The content of a message: a string, or parts of any API.
@@ -118,18 +118,22 @@ fn message_items(role: Role, content: &Value, items: &mut Vec<Item>) {
             items.push(Item::new(role, ItemKind::Text, text.to_owned()));
         }
     }
-    for part in list(content) {
+    for part in array_items(content) {
         let text = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
         match part["type"].as_str() {
-            Some("text" | "input_text" | "output_text") => items.push(Item::new(role, ItemKind::Text, text("text"))),
-            Some("image" | "input_image" | "image_url") => items.push(Item::new(role, ItemKind::Image, String::new())),
+            Some("text" | "input_text" | "output_text") => {
+                items.push(Item::new(role, ItemKind::Text, text("text")));
+            }
+            Some("image" | "input_image" | "image_url") => {
+                items.push(Item::new(role, ItemKind::Image, String::new()));
+            }
             Some("thinking") => items.push(Item::new(role, ItemKind::Reasoning, text("thinking"))),
             Some("tool_use") => {
-                let call = Item::new(role, ItemKind::Call, strings(&part["input"]));
-                items.push(call.of_call(&part["id"], part["name"].as_str()));
+                let call = Item::new(role, ItemKind::Call, join_strings(&part["input"]));
+                items.push(call.with_call(&part["id"], part["name"].as_str()));
             }
-            Some("tool_result") => outcome(&part["tool_use_id"], &part["content"], items),
-            _ => items.push(Item::new(role, ItemKind::Text, strings(part))),
+            Some("tool_result") => push_outcome(&part["tool_use_id"], &part["content"], items),
+            _ => items.push(Item::new(role, ItemKind::Text, join_strings(part))),
         }
     }
 }
@@ -138,56 +142,62 @@ fn message_items(role: Role, content: &Value, items: &mut Vec<Item>) {
 fn input_items(item: &Value, items: &mut Vec<Item>) {
     let call_id = &item["call_id"];
     match item["type"].as_str() {
-        Some("message") | None => message_items(role(item), &item["content"], items),
-        Some("reasoning") => items.push(Item::new(Role::Assistant, ItemKind::Reasoning, strings(&item["summary"]))),
+        Some("message") | None => message_items(read_role(item), &item["content"], items),
+        Some("reasoning") => {
+            items.push(Item::new(Role::Assistant, ItemKind::Reasoning, join_strings(&item["summary"])));
+        }
         Some("function_call") => {
-            let call = Item::new(Role::Assistant, ItemKind::Call, arguments(&item["arguments"]));
-            items.push(call.of_call(call_id, item["name"].as_str()));
+            let call = Item::new(Role::Assistant, ItemKind::Call, arguments_text(&item["arguments"]));
+            items.push(call.with_call(call_id, item["name"].as_str()));
         }
         Some("custom_tool_call" | "local_shell_call") => {
-            let call = Item::new(Role::Assistant, ItemKind::Call, strings(&item["input"]) + &strings(&item["action"]));
-            items.push(call.of_call(call_id, item["name"].as_str()));
+            let call = Item::new(
+                Role::Assistant,
+                ItemKind::Call,
+                join_strings(&item["input"]) + &join_strings(&item["action"]),
+            );
+            items.push(call.with_call(call_id, item["name"].as_str()));
         }
-        Some("function_call_output" | "custom_tool_call_output") => outcome(call_id, &item["output"], items),
-        // What another agent of the same team says.
+        Some("function_call_output" | "custom_tool_call_output") => push_outcome(call_id, &item["output"], items),
+        // A message of another agent of the same team.
         Some("agent_message") => message_items(Role::User, &item["content"], items),
         // The tools that a client offers are no part of the conversation.
         Some("additional_tools") => {}
-        Some(_) => items.push(Item::new(Role::Harness, ItemKind::Text, strings(item))),
+        Some(_) => items.push(Item::new(Role::Harness, ItemKind::Text, join_strings(item))),
     }
 }
 
 /// An outcome is one item, whatever its parts; its images are items of their own.
-fn outcome(call_id: &Value, content: &Value, items: &mut Vec<Item>) {
+fn push_outcome(call_id: &Value, content: &Value, items: &mut Vec<Item>) {
     let mut parts = Vec::new();
     message_items(Role::User, content, &mut parts);
     let texts: Vec<&str> =
         parts.iter().filter(|part| part.kind == ItemKind::Text).map(|part| part.text.as_str()).collect();
-    let text = decoded(&texts.join("\n"));
-    items.push(Item::new(Role::User, ItemKind::Outcome, text).of_call(call_id, None));
+    let text = decode_outcome(&texts.join("\n"));
+    items.push(Item::new(Role::User, ItemKind::Outcome, text).with_call(call_id, None));
     items.extend(parts.into_iter().filter(|part| part.kind == ItemKind::Image));
 }
 
 /// Some clients wrap an outcome in JSON once more.
-fn decoded(text: &str) -> String {
+fn decode_outcome(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
-        Ok(value) if value.is_object() || value.is_array() => strings(&value),
+        Ok(value) if value.is_object() || value.is_array() => join_strings(&value),
         _ => text.to_owned(),
     }
 }
 
 /// All strings in a value, in order.
-pub(super) fn strings(value: &Value) -> String {
+pub(super) fn join_strings(value: &Value) -> String {
     let mut found = Vec::new();
-    collect(value, &mut found);
+    collect_strings(value, &mut found);
     found.join("\n")
 }
 
-fn collect<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+fn collect_strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => found.push(text),
-        Value::Array(values) => values.iter().for_each(|value| collect(value, found)),
-        Value::Object(fields) => fields.values().for_each(|value| collect(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect_strings(value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_strings(value, found)),
         _ => {}
     }
 }

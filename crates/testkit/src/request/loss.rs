@@ -1,4 +1,4 @@
-//! What a target's format cannot hold: the same for all sources, so it is data about the target (`ConformanceLab`).
+//! Losses by a target's format: the same for all sources, so they are data about the target (`ConformanceLab`).
 
 /// Something that cannot be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +13,12 @@ pub enum Loss {
     OldImages,
 }
 
-/// What stands in the place of an image that is no longer sent.
-pub(super) const REMOVED: &str = "[image data removed - already processed by model]";
+/// The text in the place of an image that is no longer sent.
+pub(super) const REMOVED_IMAGE: &str = "[image data removed - already processed by model]";
 
 impl Loss {
     /// For people.
-    pub const fn about(self) -> &'static str {
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::Structure => "calls and outcomes are text",
             Self::Images => "no images",

@@ -12,11 +12,11 @@ pub enum Ability {
     /// Interrupt a command and keep the session.
     Interrupt,
     /// Take a picture with a prompt.
-    Picture,
+    Image,
 }
 
 impl Ability {
-    pub(crate) const ALL: &'static [Self] = &[Self::Compact, Self::Rewind, Self::Interrupt, Self::Picture];
+    pub(crate) const ALL: &'static [Self] = &[Self::Compact, Self::Rewind, Self::Interrupt, Self::Image];
 }
 
 /// The abilities of one client; what it has not is left out of its sessions.
@@ -24,7 +24,7 @@ impl Ability {
 pub struct Abilities(&'static [Ability]);
 
 impl Abilities {
-    pub fn of(lab: &Lab) -> Self {
+    pub fn from_lab(lab: &Lab) -> Self {
         Self(lab.client.abilities)
     }
 
@@ -34,17 +34,17 @@ impl Abilities {
     }
 
     /// The steps that are left out of the client's sessions, for people.
-    pub fn missing(self) -> Vec<&'static str> {
+    pub fn describe_missing(self) -> Vec<&'static str> {
         let all = [
             (Ability::Compact, "compaction"),
             (Ability::Rewind, "rewind"),
             (Ability::Interrupt, "interruption"),
-            (Ability::Picture, "picture in a prompt"),
+            (Ability::Image, "picture in a prompt"),
         ];
-        all.into_iter().filter(|(ability, _)| !self.have(*ability)).map(|(_, about)| about).collect()
+        all.into_iter().filter(|(ability, _)| !self.contains(*ability)).map(|(_, about)| about).collect()
     }
 
-    pub fn have(self, ability: Ability) -> bool {
+    pub fn contains(self, ability: Ability) -> bool {
         self.0.contains(&ability)
     }
 }

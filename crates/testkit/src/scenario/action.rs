@@ -1,10 +1,10 @@
-//! What the model does, without saying with which client's tool.
+//! The actions of the model, without saying with which client's tool.
 
 use super::{Expect, Nature};
 
 /// The kinds of action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ActionKind {
     Say,
     /// A reply with letters from several scripts, an emoji and quotes.
     SayUnicode,
@@ -27,9 +27,9 @@ pub enum What {
     ViewImage,
 }
 
-impl What {
+impl ActionKind {
     /// The facts that such an action plants: what they are about, and of which nature.
-    pub(super) const fn facts(self) -> &'static [(&'static str, Nature)] {
+    pub(super) const fn planted_facts(self) -> &'static [(&'static str, Nature)] {
         match self {
             Self::Say => &[("say", Nature::Reply)],
             Self::SayUnicode => &[("say unicode", Nature::Reply)],
@@ -61,8 +61,8 @@ impl What {
         !matches!(self, Self::Say | Self::SayUnicode | Self::Think)
     }
 
-    /// What is expected of one of its facts in a part of the story where `otherwise` holds.
-    pub(super) fn expect(self, nature: Nature, otherwise: Expect) -> Expect {
+    /// The expectation for one of its facts in a part of the scenario where `otherwise` holds.
+    pub(super) fn expect_fact(self, nature: Nature, otherwise: Expect) -> Expect {
         match (self, nature) {
             (_, Nature::SubAgent) => Expect::Ghost,
             // Whether old reasoning is sent again is each client's own policy.
@@ -75,10 +75,10 @@ impl What {
     }
 }
 
-/// One action with the words that it plants, in the order of [`What::facts`].
+/// One action with the words that it plants, in the order of [`ActionKind::planted_facts`].
 #[derive(Clone, Debug)]
 pub struct Action {
-    pub what: What,
+    pub what: ActionKind,
     /// Names its files and its call, so that both are the same in every run.
     pub key: String,
     pub words: Vec<String>,
@@ -86,7 +86,7 @@ pub struct Action {
 
 impl Action {
     /// One that plants nothing, to ask what a client has tools for.
-    pub(super) fn blank(what: What) -> Self {
+    pub(super) fn without_words(what: ActionKind) -> Self {
         Self { what, key: String::new(), words: Vec::new() }
     }
 
@@ -95,14 +95,14 @@ impl Action {
     }
 
     /// The file, relative to the project, that the action works on.
-    pub(crate) fn file(&self) -> String {
-        let extension = if self.what == What::ViewImage { "png" } else { "txt" };
+    pub(crate) fn file_path(&self) -> String {
+        let extension = if self.what == ActionKind::ViewImage { "png" } else { "txt" };
         format!("data/{}.{extension}", self.key)
     }
 
     /// An edit works on the file of the read before it, but is a call of its own.
     pub(crate) fn call_key(&self) -> String {
-        let suffix = if self.what == What::Edit { "_edit" } else { "" };
+        let suffix = if self.what == ActionKind::Edit { "_edit" } else { "" };
         format!("{}{suffix}", self.key)
     }
 }

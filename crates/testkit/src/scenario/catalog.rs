@@ -1,6 +1,6 @@
 //! The scenarios, and who makes sessions of them.
 
-use super::What::{
+use super::ActionKind::{
     Delegate, Edit, Mcp, Plan, Read, Run, RunFailing, RunLong, Say, SayUnicode, Search, Think, Unknown, ViewImage,
     Write,
 };
@@ -19,13 +19,13 @@ pub struct Source {
 }
 
 /// Who makes sessions, and where they are carried to.
-pub fn sources() -> Vec<Source> {
-    LABS.iter().flat_map(|lab| Source::all_of(lab)).collect()
+pub fn list_sources() -> Vec<Source> {
+    LABS.iter().flat_map(|lab| Source::list_for_lab(lab)).collect()
 }
 
 impl Source {
     /// Every version of an agent's client, first as it comes, then with its special models and providers.
-    fn all_of(lab: &'static Lab) -> impl Iterator<Item = Self> {
+    fn list_for_lab(lab: &'static Lab) -> impl Iterator<Item = Self> {
         lab.client.pins.iter().flat_map(move |pin| {
             let plain = Variant { model: None, provider: Provider::Custom };
             let variants = std::iter::once(plain).chain(pin.variants.iter().copied());
@@ -61,52 +61,53 @@ impl Source {
 }
 
 /// All scenarios, each in the form that a client can be driven through.
-pub const CATALOG: &[fn(Abilities) -> Scenario] = &[whole, broken_off, crashed];
+pub const CATALOG: &[fn(Abilities) -> Scenario] = &[whole_session, broken_off_session, crashed_session];
 
 /// Everything that can be in a session that goes well.
-fn whole(can: Abilities) -> Scenario {
+fn whole_session(can: Abilities) -> Scenario {
     let mut scenario = Scenario::new("whole", "compaction, every kind of call, two rewound turns, a last turn");
-    if can.have(Ability::Compact) {
+    if can.contains(Ability::Compact) {
         scenario = scenario.expecting(Expect::AsClient);
     }
-    scenario = scenario.turn(&[&[Think, Say, Run], &[Say]]).turn(&[&[Read], &[Edit], &[Say]]).turn(&[&[Say]]);
-    if can.have(Ability::Compact) {
-        scenario = scenario.compact();
+    scenario =
+        scenario.with_turn(&[&[Think, Say, Run], &[Say]]).with_turn(&[&[Read], &[Edit], &[Say]]).with_turn(&[&[Say]]);
+    if can.contains(Ability::Compact) {
+        scenario = scenario.with_compaction();
     }
     scenario = scenario
         .expecting(Expect::Live)
-        .turn(&[&[Think, Say, Run], &[RunFailing], &[Read], &[Edit], &[Write], &[Say]])
-        .turn(&[&[Search], &[Plan], &[Mcp], &[Unknown], &[SayUnicode]])
+        .with_turn(&[&[Think, Say, Run], &[RunFailing], &[Read], &[Edit], &[Write], &[Say]])
+        .with_turn(&[&[Search], &[Plan], &[Mcp], &[Unknown], &[SayUnicode]])
         // Alike, because 2.0 keeps one of parallel calls, and not always the same.
-        .turn(&[&[Run, Run, Run], &[ViewImage], &[RunLong], &[Say]])
-        .turn(&[&[Delegate], &[Say]]);
-    if can.have(Ability::Rewind) {
+        .with_turn(&[&[Run, Run, Run], &[ViewImage], &[RunLong], &[Say]])
+        .with_turn(&[&[Delegate], &[Say]]);
+    if can.contains(Ability::Rewind) {
         // Twice: a client may build the second branch on its record of the first.
-        scenario = scenario.rewound(&[&[Run], &[Say]]).turn(&[&[Say]]).rewound(&[&[Say]]);
+        scenario = scenario.with_rewound_turn(&[&[Run], &[Say]]).with_turn(&[&[Say]]).with_rewound_turn(&[&[Say]]);
     }
-    if can.have(Ability::Picture) {
+    if can.contains(Ability::Image) {
         // With the image last: 2.0 finds no message to rewind to once a prompt had two parts.
-        scenario.turn_with_image(&[&[Say, Run], &[Say]])
+        scenario.with_image_turn(&[&[Say, Run], &[Say]])
     } else {
-        scenario.turn(&[&[Say, Run], &[Say]])
+        scenario.with_turn(&[&[Say, Run], &[Say]])
     }
 }
 
 /// A session whose client died while a command ran.
-fn crashed(_: Abilities) -> Scenario {
+fn crashed_session(_: Abilities) -> Scenario {
     Scenario::new("crashed", "the client is killed while a command runs")
-        .turn(&[&[Think, Run], &[Say]])
-        .turn(&[&[Say, Write], &[Say]])
+        .with_turn(&[&[Think, Run], &[Say]])
+        .with_turn(&[&[Say, Write], &[Say]])
         .expecting(Expect::AsClient)
-        .crash()
+        .with_crash()
 }
 
 /// A session that ends badly: a command interrupted, then a usage limit.
-fn broken_off(can: Abilities) -> Scenario {
+fn broken_off_session(can: Abilities) -> Scenario {
     let mut scenario = Scenario::new("broken-off", "an interrupted command, a turn after it, a usage limit at the end")
-        .turn(&[&[Think, Run], &[Say]]);
-    if can.have(Ability::Interrupt) {
-        scenario = scenario.interrupt();
+        .with_turn(&[&[Think, Run], &[Say]]);
+    if can.contains(Ability::Interrupt) {
+        scenario = scenario.with_interrupt();
     }
-    scenario.turn(&[&[Run], &[Say]]).expecting(Expect::AsClient).limit()
+    scenario.with_turn(&[&[Run], &[Say]]).expecting(Expect::AsClient).with_usage_limit()
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of element holds the word.
+/// The kind of element that holds the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nature {
@@ -16,7 +16,7 @@ pub enum Nature {
     SubAgent,
 }
 
-/// What must become of the word.
+/// Where the word must be found after a resume, if anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expect {

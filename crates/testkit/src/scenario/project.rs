@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use fs_err as fs;
 
-use super::{Scenario, What, png};
+use super::{ActionKind, Scenario, make_png};
 use crate::client::ClientError;
 
 /// Where the script of the MCP server lies in the project.
@@ -15,7 +15,7 @@ pub(crate) const MCP_SCRIPT: &str = "lab/server.js";
 pub(super) const STOP_FILE: &str = "data/stop";
 
 /// A picture for prompts.
-pub(crate) const PROMPT_PICTURE: &str = "data/prompt.png";
+pub(crate) const PROMPT_IMAGE: &str = "data/prompt.png";
 
 /// Answers `lookup` from the file that its key names.
 const MCP_SERVER: &str = r"const fs = require('fs'), path = require('path');
@@ -36,27 +36,29 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 ";
 
 /// Writes the project anew.
-pub(super) fn lay_out(scenario: &Scenario, project: &Path) -> Result<(), ClientError> {
+pub(super) fn write_project(scenario: &Scenario, project: &Path) -> Result<(), ClientError> {
     fs::create_dir_all(project.join("data"))?;
     fs::create_dir_all(project.join("lab"))?;
     fs::write(project.join(MCP_SCRIPT), MCP_SERVER)?;
-    fs::write(project.join(PROMPT_PICTURE), png(200, 30, 30))?;
+    fs::write(project.join(PROMPT_IMAGE), make_png(200, 30, 30))?;
     for action in scenario.actions() {
-        if action.what == What::Run && action.words.len() == 1 {
+        if action.what == ActionKind::Run && action.words.len() == 1 {
             // An endless command makes its file itself, as a sign that it runs.
             continue;
         }
-        let path = project.join(action.file());
+        let path = project.join(action.file_path());
         match action.what {
-            What::Run | What::RunFailing | What::Search | What::Mcp => {
+            ActionKind::Run | ActionKind::RunFailing | ActionKind::Search | ActionKind::Mcp => {
                 let shown = format!("{} shows {}\n", action.word(0), action.word(1));
                 // The word of the call must not come back in the outcome, except where a search found it.
-                let shown = if action.what == What::Search { shown } else { format!("{}\n", action.word(1)) };
+                let shown = if action.what == ActionKind::Search { shown } else { format!("{}\n", action.word(1)) };
                 fs::write(path, shown)?;
             }
-            What::RunLong => fs::write(path, long_text(&action.words))?,
-            What::Read => fs::write(path, format!("first line\n{}\nold line of {}\n", action.word(0), action.key))?,
-            What::ViewImage => fs::write(path, png(30, 30, 200))?,
+            ActionKind::RunLong => fs::write(path, long_text(&action.words))?,
+            ActionKind::Read => {
+                fs::write(path, format!("first line\n{}\nold line of {}\n", action.word(0), action.key))?;
+            }
+            ActionKind::ViewImage => fs::write(path, make_png(30, 30, 200))?,
             _ => {}
         }
     }

@@ -29,7 +29,7 @@ fn session_uuid(n: u64) -> String {
 /// The big session of an agent.
 pub(super) fn big_session(home: &Path, agent: &str) -> Result<(BenchPlace, Source)> {
     let place = find_lab(agent).ok_or_else(|| format!("{agent} has no lab"))?.bench;
-    let path = home.join(place.path(0, &session_uuid(0)));
+    let path = home.join(place.session_path(0, &session_uuid(0)));
     let key = match place {
         BenchPlace::Lines(_) | BenchPlace::Markdown(_) => None,
         BenchPlace::Rows(_) => Some(row_session_id(0)),
@@ -59,7 +59,7 @@ pub(super) fn make_home(root: &Path, folder: &Path) -> Result<PathBuf> {
         for n in 0..=SMALL_SESSIONS {
             let size = if n == 0 { BIG_SESSION_BYTES } else { SMALL_SESSION_BYTES };
             let grower = SessionGrower::new(&fixtures, session_uuid(n), n + 1, size);
-            let path = create_parent(&home, &lab.bench.path(n, &session_uuid(n)))?;
+            let path = create_parent(&home, &lab.bench.session_path(n, &session_uuid(n)))?;
             match lab.bench {
                 BenchPlace::Lines(_) => grower.write_lines(&path)?,
                 BenchPlace::Markdown(_) => grower.write_markdown(&path)?,

@@ -78,7 +78,7 @@ impl Carryover<'_> {
             "--json",
             "--yes",
         ];
-        let finished = self.launch_with(source, target).args(args).run_well(RUN_LIMIT)?;
+        let finished = self.launch_with(source, target).args(args).run_to_success(RUN_LIMIT)?;
         let resumed: ResumeOutput = serde_json::from_str(&finished.stdout)?;
         if !resumed.command.iter().any(|word| word.contains(resumed.resume_handle())) {
             return Err(self.unexpected_error("the command to go on does not name the new session"));
@@ -90,7 +90,7 @@ impl Carryover<'_> {
     pub(super) fn only_session(&self, source: &Client, target: &Client) -> Result<String, ClientError> {
         let project = self.sandbox.project.display().to_string();
         let args = ["list", "--source", source.lab.id, "--project", &project, "--json"];
-        let finished = self.launch_with(source, target).args(args).run_well(RUN_LIMIT)?;
+        let finished = self.launch_with(source, target).args(args).run_to_success(RUN_LIMIT)?;
         let listing: Listing = serde_json::from_str(&finished.stdout)?;
         let newest = listing.sessions.into_iter().next().map(|session| session.id);
         newest.ok_or_else(|| self.unexpected_error("the session is not listed"))
@@ -99,13 +99,13 @@ impl Carryover<'_> {
     /// Takes back what a resume added.
     pub(super) fn undo(&self, resumed: &ResumeOutput, source: &Client, target: &Client) -> Result<(), ClientError> {
         let id = resumed.undo_id.as_str().map_or_else(|| resumed.undo_id.to_string(), str::to_owned);
-        self.launch_with(source, target).args(["undo", &id, "--yes"]).run_well(RUN_LIMIT)?;
+        self.launch_with(source, target).args(["undo", &id, "--yes"]).run_to_success(RUN_LIMIT)?;
         Ok(())
     }
 
     /// The target comes first on the PATH: where both are versions of one agent, it is the installed one.
     fn launch_with(&self, source: &Client, target: &Client) -> Launch {
-        Launch::new(self.program, &self.sandbox.project).env(self.sandbox.bare_env(&[target, source]))
+        Launch::new(self.program, &self.sandbox.project).env(self.sandbox.base_env(&[target, source]))
     }
 
     fn unexpected_error(&self, message: &str) -> ClientError {

@@ -65,10 +65,10 @@ fn render_limits() -> String {
     for lab in LABS {
         // Writing to a string cannot fail.
         if let Some(reason) = lab.conformance.loss_reason {
-            let about: Vec<&str> = lab.conformance.losses.iter().map(|loss| loss.about()).collect();
+            let about: Vec<&str> = lab.conformance.losses.iter().map(|loss| loss.describe()).collect();
             let _ = writeln!(held, "- {}: {} ({reason})", lab.name, about.join(", "));
         }
-        let missing = Abilities::of(lab).missing();
+        let missing = Abilities::from_lab(lab).describe_missing();
         if !missing.is_empty() {
             let _ = writeln!(driven, "- {}: no {}", lab.name, missing.join(", no "));
         }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use carryover_testkit::client::{Client, ClientError, Sandbox, Setup};
 use carryover_testkit::lab::SessionPlace;
-use carryover_testkit::request::{Comparison, Truth, compare, flat_text};
-use carryover_testkit::scenario::{Further, PROBE};
+use carryover_testkit::request::{Comparison, Truth, compare_with_truth, flat_text};
+use carryover_testkit::scenario::{FurtherTurn, PROBE};
 use fs_err as fs;
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn run_once(case: &Case, options: &Options) -> Result<PairFindings, C
     fs::create_dir_all(&runs)?;
     let mut scratch = tempfile::Builder::new().prefix("pair-").tempdir_in(fs::canonicalize(runs)?)?;
     scratch.disable_cleanup(options.keep);
-    let sandbox = case.made.sandbox.copy(case.made.source.lab, scratch.path())?;
+    let sandbox = case.made.sandbox.copy_sessions(case.made.source.lab, scratch.path())?;
     let truth = Truth::new(&case.made.truth, &case.made.facts);
     let own_sessions = case.made.source.lab == case.target.lab;
     let target_setup = Setup { own_sessions, ..case.target_kind.setup() };
@@ -37,7 +37,7 @@ pub(super) fn run_once(case: &Case, options: &Options) -> Result<PairFindings, C
     let (untouched, undone) = run.check_undo()?;
     let resumed = run.carry_there()?;
     let listed = run.is_listed(&resumed, scratch.path()).unwrap_or_else(|error| Some(Err(error.to_string())));
-    let further = Further::new(&case.target_kind, &run.sandbox.project);
+    let further = FurtherTurn::new(&case.target_kind, &run.sandbox.project);
     let there = run.continue_in_target(&resumed, &further)?;
     let back = run.carry_back(&resumed, &further);
     let lost = resumed.lost.iter().map(|loss| format!("{} × {}", loss.count, loss.what)).collect();
@@ -59,7 +59,7 @@ impl PairRun<'_> {
                     fs::remove_file(path)?;
                 }
             }
-            target.begin(&self.sandbox, &self.target_setup, "Hello from before.")?;
+            target.start_session(&self.sandbox, &self.target_setup, "Hello from before.")?;
         }
         self.configure_for(target, &self.target_setup)
     }
@@ -102,13 +102,13 @@ impl PairRun<'_> {
     /// Whether the target's own listing shows the session, asked in a copy: asking may register it.
     fn is_listed(&self, resumed: &ResumeOutput, scratch: &Path) -> Result<Option<Check>, ClientError> {
         let copied = self.sandbox.copy_home(&scratch.join("listing"))?;
-        let witness = self.truth.portable().last().map_or("", |fact| fact.word.as_str());
-        let listed = self.case.target.lists(&copied, &self.target_setup, resumed.resume_handle(), witness)?;
+        let witness = self.truth.portable_facts().last().map_or("", |fact| fact.word.as_str());
+        let listed = self.case.target.lists_session(&copied, &self.target_setup, resumed.resume_handle(), witness)?;
         Ok(listed.map(|listed| to_check(listed, "its own listing does not show the session")))
     }
 
     /// Goes on in the target for a turn; the first request shows what it loaded.
-    fn continue_in_target(&self, resumed: &ResumeOutput, further: &Further) -> Result<Comparison, ClientError> {
+    fn continue_in_target(&self, resumed: &ResumeOutput, further: &FurtherTurn) -> Result<Comparison, ClientError> {
         let Case { target, .. } = self.case;
         let turns = further.turns.clone();
         let captured =
@@ -118,11 +118,11 @@ impl PairRun<'_> {
 
     fn compare_request(&self, request: &Value) -> Comparison {
         let lost_by_source = self.case.made.source.lab.conformance.losses;
-        Comparison { lost_by_source, ..compare(request, &self.truth) }
+        Comparison { lost_by_source, ..compare_with_truth(request, &self.truth) }
     }
 
     /// Carries the continued session back and resumes it in the client that it came from.
-    fn carry_back(&self, resumed: &ResumeOutput, further: &Further) -> Result<RoundTrip, ClientError> {
+    fn carry_back(&self, resumed: &ResumeOutput, further: &FurtherTurn) -> Result<RoundTrip, ClientError> {
         let Case { made, source, target, .. } = self.case;
         self.configure_for(source, &made.setup)?;
         let back = self.carryover().resume(&resumed.session_id, target, source)?;

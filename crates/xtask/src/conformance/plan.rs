@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use carryover_testkit::client::{Client, ClientError, Provider, cache_folder};
-use carryover_testkit::scenario::{Abilities, CATALOG, Made, Scenario, Source, make};
+use carryover_testkit::scenario::{Abilities, CATALOG, MadeSession, Scenario, Source, load_or_make};
 
 use super::report::PairRow;
 use super::tier::Tier;
@@ -80,7 +80,7 @@ impl Options {
         let tier = self.chosen_tier();
         let mut sessions = Vec::new();
         for source in tier.clients.iter().filter(|source| matches_filter(self.from.as_ref(), &source.label())) {
-            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::of(source.lab))) {
+            for scenario in CATALOG.iter().map(|scenario| scenario(Abilities::from_lab(source.lab))) {
                 let goes = |target: &&Source| {
                     tier.has_pair(source, scenario.name, target) && matches_filter(self.to.as_ref(), &target.label())
                 };
@@ -102,7 +102,7 @@ impl Options {
 
 /// One session into one client.
 pub(super) struct Case {
-    pub(super) made: Made,
+    pub(super) made: MadeSession,
     pub(super) source: Client,
     pub(super) target: Client,
     pub(super) target_kind: Source,
@@ -119,10 +119,15 @@ impl Case {
 }
 
 /// Makes a session; a client that lost something on the way gets another chance.
-fn make_session(client: &Client, source: &Source, scenario: &Scenario, cache: &Path) -> Result<Made, ClientError> {
+fn make_session(
+    client: &Client,
+    source: &Source,
+    scenario: &Scenario,
+    cache: &Path,
+) -> Result<MadeSession, ClientError> {
     let mut tries = 1;
     loop {
-        match make(client, source, scenario, cache) {
+        match load_or_make(client, source, scenario, cache) {
             Err(_) if tries < MAX_TRIES => tries += 1,
             made => return made,
         }
@@ -177,5 +182,5 @@ fn matches_filter(filter: Option<&String>, name: &str) -> bool {
 }
 
 fn install_client(source: &Source, options: &Options) -> Result<Client, ConformanceError> {
-    Ok(Client::install(source.lab, source.version, &options.clients)?)
+    Ok(Client::find_or_install(source.lab, source.version, &options.clients)?)
 }

@@ -1,6 +1,6 @@
 //! Which pairs are run every day, and which when the page is written.
 
-use carryover_testkit::scenario::{Abilities, CATALOG, Source, sources};
+use carryover_testkit::scenario::{Abilities, CATALOG, Source, list_sources};
 
 use super::plan;
 
@@ -16,12 +16,12 @@ pub(super) struct Tier {
 impl Tier {
     pub(super) fn new(full: bool) -> Self {
         let is_proven = |source: &Source| source.lab.conformance.is_proven;
-        Self { clients: sources().into_iter().filter(is_proven).collect(), full }
+        Self { clients: list_sources().into_iter().filter(is_proven).collect(), full }
     }
 
     /// The clients of all agents.
     pub(super) fn all_agents(full: bool) -> Self {
-        Self { clients: sources(), full }
+        Self { clients: list_sources(), full }
     }
 
     /// Every pair, by names, in the order in which they are run.
@@ -100,7 +100,7 @@ fn daily_session(source: &Source) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use carryover_testkit::scenario::sources;
+    use carryover_testkit::scenario::list_sources;
 
     use super::{Tier, WHOLE_SESSION};
 
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_agent_is_twice_a_source_and_twice_a_target_every_day() {
-        let tier = Tier { clients: sources(), full: false };
+        let tier = Tier { clients: list_sources(), full: false };
         let pairs = label_pairs(&tier);
         for client in tier.newest_clients() {
             let label = client.label();
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn full_tier_has_all_ordered_pairs_and_all_of_every_day() {
-        let all = label_pairs(&Tier { clients: sources(), full: true });
-        let daily = Tier { clients: sources(), full: false };
+        let all = label_pairs(&Tier { clients: list_sources(), full: true });
+        let daily = Tier { clients: list_sources(), full: false };
         assert!(label_pairs(&daily).iter().all(|pair| all.contains(pair)));
         for source in daily.newest_clients() {
             for target in daily.newest_clients() {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn two_agents_alone_keep_their_eighty_four_rows() {
-        let clients = sources().into_iter().filter(super::is_multi_version).collect();
+        let clients = list_sources().into_iter().filter(super::is_multi_version).collect();
         assert_eq!(label_pairs(&Tier { clients, full: true }).len(), 84);
     }
 }

@@ -36,7 +36,7 @@ const FIXTURES: &[&str] = &[
 ];
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&Codex, &format!("{name}.jsonl"))
+    fixtures::fixture_path(&Codex, &format!("{name}.jsonl"))
 }
 
 fn source(path: &Path) -> Source {
@@ -44,7 +44,7 @@ fn source(path: &Path) -> Source {
 }
 
 fn read_session(path: &Path) -> Transcript {
-    fixtures::read(&Codex, path)
+    fixtures::read_session(&Codex, path)
 }
 
 fn read_whole(path: &Path) -> Transcript {

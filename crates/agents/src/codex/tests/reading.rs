@@ -224,7 +224,7 @@ fn a_record_is_read_again_by_its_key() {
 }
 
 pub(super) fn list_sessions(root: &Path) -> Vec<FoundSession> {
-    let mut all = fixtures::discover(&Codex, root);
+    let mut all = fixtures::list_sessions(&Codex, root);
     all.sort_by(|a, b| a.id.cmp(&b.id));
     all
 }

@@ -4,34 +4,34 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use super::ends::{read_head, read_tail};
-use super::opened::is_compressed;
+use super::open_log::is_compressed;
 use crate::formats::file;
 use crate::formats::ids::extend_digest;
 use crate::{Bookmark, Sink};
 
 /// Tells a file from one that stands in its place later, by what was before an offset.
-pub(super) type Digest = fn(&Path, u64) -> io::Result<u64>;
+pub(super) type DigestFn = fn(&Path, u64) -> io::Result<u64>;
 
 /// Makes a bookmark at an offset.
-pub fn mark(path: &Path, offset: u64, digest: Digest) -> io::Result<Bookmark> {
+pub fn make_bookmark(path: &Path, offset: u64, digest: DigestFn) -> io::Result<Bookmark> {
     Ok(Bookmark::Appended { offset, head: digest(path, offset)? })
 }
 
 /// Makes a bookmark shortly before the end.
-pub fn mark_near_end(path: &Path, digest: Digest) -> io::Result<Bookmark> {
-    mark(path, find_line_near_end(path)?, digest)
+pub fn bookmark_near_end(path: &Path, digest: DigestFn) -> io::Result<Bookmark> {
+    make_bookmark(path, find_line_near_end(path)?, digest)
 }
 
 /// How far a bookmark's file was read; `None` where another file stands in its place by now.
-pub fn find_mark(path: &Path, from: &Bookmark, digest: Digest) -> io::Result<Option<u64>> {
+pub fn find_bookmark(path: &Path, from: &Bookmark, digest: DigestFn) -> io::Result<Option<u64>> {
     let Bookmark::Appended { offset, head } = *from else { return Ok(Some(0)) };
     let same = offset <= fs_err::metadata(path)?.len() && digest(path, offset)? == head;
     Ok(same.then_some(offset))
 }
 
 /// Where to start: at the bookmark, or anew where the file was replaced. What was read of that is then taken back.
-pub fn resume_point(path: &Path, from: &Bookmark, digest: Digest, sink: &mut dyn Sink) -> io::Result<u64> {
-    let offset = find_mark(path, from, digest)?;
+pub fn find_resume_point(path: &Path, from: &Bookmark, digest: DigestFn, sink: &mut dyn Sink) -> io::Result<u64> {
+    let offset = find_bookmark(path, from, digest)?;
     if offset.is_none() {
         // The verdict of a sink that wants no more is met again at the first entry.
         let _ = sink.retract_all();

@@ -8,25 +8,25 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, Fact, Header, SessionId};
 
 use super::line::Line;
-use super::opened::{Opened, is_compressed};
+use super::open_log::{OpenLog, is_compressed};
 use crate::formats::drift;
 use crate::formats::file::modified_at;
 use crate::{FoundSession, Liveness, Source};
 
-/// What the ends of a session's file tell.
+/// The facts that the ends of a session's file tell.
 #[derive(Default)]
-pub struct Ends {
+pub struct EndsScan {
     pub header: Header,
     /// How many records were of a kind that we know.
     pub known: usize,
     pub unknown: usize,
     /// Something was said in it.
-    pub spoken: bool,
+    pub has_messages: bool,
     /// It belongs to a session that is told elsewhere.
     pub is_sub_agent: bool,
 }
 
-impl Ends {
+impl EndsScan {
     /// Reads the ends of a file, and more of its beginning where they hold nothing that we know. `None` for a file in
     /// which nothing was said: that is no session.
     pub fn read(
@@ -38,12 +38,12 @@ impl Ends {
     ) -> io::Result<Option<Self>> {
         let size = metadata.len();
         let mut ends = Self::default();
-        ends.take_lines(&read_head(path, head)?, &mut take);
+        ends.scan_lines(&read_head(path, head)?, &mut take);
         if size > head {
-            ends.take_lines(&read_tail(path, tail.min(size - head))?, &mut take);
+            ends.scan_lines(&read_tail(path, tail.min(size - head))?, &mut take);
             if ends.has_drifted() {
                 ends = Self::default();
-                ends.take_lines(&read_head(path, drift::CHECK_BYTES)?, &mut take);
+                ends.scan_lines(&read_head(path, drift::CHECK_BYTES)?, &mut take);
             }
         }
         Ok(ends.is_session(size <= head).then_some(ends))
@@ -51,34 +51,34 @@ impl Ends {
 
     /// Whether a file is a session; `is_whole` where all of it was looked at.
     pub fn is_session(&self, is_whole: bool) -> bool {
-        let says_nothing = !self.spoken && is_whole && !self.has_drifted();
+        let says_nothing = !self.has_messages && is_whole && !self.has_drifted();
         !self.is_sub_agent && self.known + self.unknown > 0 && !says_nothing
     }
 
     pub fn has_drifted(&self) -> bool {
-        drift::has_drifted(self.known, self.unknown, self.spoken)
+        drift::has_drifted(self.known, self.unknown, self.has_messages)
     }
 
     /// Takes every whole line of some bytes that holds anything.
-    pub fn take_lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Self, Line<'_>)) {
-        let lines = whole_lines(bytes).map(|line| Line::whole(0, line));
+    pub fn scan_lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Self, Line<'_>)) {
+        let lines = whole_lines(bytes).map(|line| Line::from_bytes(0, line));
         lines.filter(|line| !line.is_empty_value()).for_each(|line| take(self, line));
     }
 
     /// Takes what a record says; `is_known_message` tells whether it is of a kind that we know.
-    pub fn take_record(&mut self, is_known: bool, entries: &[Entry], facts: Vec<Fact>) {
+    pub fn scan_record(&mut self, is_known: bool, entries: &[Entry], facts: Vec<Fact>) {
         if is_known {
             self.known += 1;
         } else {
             self.unknown += 1;
         }
-        self.spoken |= entries.iter().any(|entry| {
+        self.has_messages |= entries.iter().any(|entry| {
             matches!(entry.body, Body::Prompt(_) | Body::Reply(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_))
         });
-        self.learn(entries.iter().filter_map(|entry| entry.at), facts);
+        self.add_facts(entries.iter().filter_map(|entry| entry.at), facts);
     }
 
-    pub fn learn(&mut self, times: impl Iterator<Item = Timestamp>, facts: Vec<Fact>) {
+    pub fn add_facts(&mut self, times: impl Iterator<Item = Timestamp>, facts: Vec<Fact>) {
         times.for_each(|at| self.header.note_time(at));
         for fact in facts {
             self.header.learn(fact);
@@ -109,7 +109,7 @@ impl Ends {
 /// The whole lines in the first bytes of a log.
 pub fn read_head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    Opened::at(path, 0)?.read_on(bytes, &mut head)?;
+    OpenLog::open_at(path, 0)?.read_more(bytes, &mut head)?;
     Ok(head)
 }
 
@@ -121,7 +121,7 @@ pub fn read_tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     let size = fs_err::metadata(path)?.len();
     let from = size.saturating_sub(bytes);
     let mut tail = Vec::new();
-    Opened::at(path, from)?.read_on(bytes, &mut tail)?;
+    OpenLog::open_at(path, from)?.read_more(bytes, &mut tail)?;
     if from > 0 {
         let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |end| end + 1);
         tail.drain(..begin);

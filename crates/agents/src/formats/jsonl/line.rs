@@ -15,7 +15,7 @@ pub struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// A line that is known to be whole.
-    pub fn whole(offset: u64, bytes: &'a [u8]) -> Self {
+    pub fn from_bytes(offset: u64, bytes: &'a [u8]) -> Self {
         Self { offset, bytes, length: bytes.len() as u64, unterminated: false }
     }
 

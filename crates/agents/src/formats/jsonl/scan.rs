@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::line::Line;
-use super::opened::{Opened, is_compressed};
+use super::open_log::{OpenLog, is_compressed};
 use super::{CHUNK_BYTES, MAX_RECORD_BYTES};
 
 /// Below this, a second thread costs more than it brings.
@@ -28,7 +28,7 @@ struct Chunk {
 
 /// Cuts a stream into chunks that end with a line.
 struct ChunkReader {
-    log: Opened,
+    log: OpenLog,
     offset: u64,
     rest: Vec<u8>,
     ended: bool,
@@ -39,7 +39,7 @@ impl ChunkReader {
         while !self.ended {
             let start = self.rest.len();
             self.rest.reserve_exact(CHUNK_BYTES + 1);
-            self.ended = self.log.read_on(CHUNK_BYTES as u64, &mut self.rest)? == 0;
+            self.ended = self.log.read_more(CHUNK_BYTES as u64, &mut self.rest)? == 0;
             if let Some(end) = memchr::memrchr(b'\n', &self.rest[start..]) {
                 return Ok(Some(self.cut_chunk(start + end + 1, false)));
             }
@@ -68,7 +68,7 @@ impl ChunkReader {
         self.rest = Vec::new();
         loop {
             let mut bytes = Vec::new();
-            self.ended = self.log.read_on(CHUNK_BYTES as u64, &mut bytes)? == 0;
+            self.ended = self.log.read_more(CHUNK_BYTES as u64, &mut bytes)? == 0;
             if let Some(end) = memchr::memchr(b'\n', &bytes) {
                 length += end as u64;
                 self.rest = bytes.split_off(end + 1);
@@ -187,7 +187,7 @@ pub fn scan_with_parser<P: LineParser>(
     mut merge: impl FnMut(P::Item) -> ControlFlow<()>,
 ) -> io::Result<u64> {
     let size = fs_err::metadata(path)?.len();
-    let mut chunks = ChunkReader { log: Opened::at(path, from)?, offset: from, rest: Vec::new(), ended: false };
+    let mut chunks = ChunkReader { log: OpenLog::open_at(path, from)?, offset: from, rest: Vec::new(), ended: false };
     if size.saturating_sub(from) >= PARALLEL_FROM_BYTES || is_compressed(path) {
         return scan_on_threads(chunks, from, parse, &mut merge);
     }

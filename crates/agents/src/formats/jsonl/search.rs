@@ -6,18 +6,18 @@ use std::path::Path;
 
 use fs_err::File;
 
-use super::opened::{Opened, is_compressed, named};
+use super::open_log::{OpenLog, is_compressed, with_path};
 use super::{CHUNK_BYTES, MAX_RECORD_BYTES};
 use crate::formats::file;
 
 /// Whether some text stands in a log from an offset on; nothing is parsed to know that.
 pub fn contains_text(path: &Path, offset: u64, text: &str) -> io::Result<bool> {
     let finder = memchr::memmem::Finder::new(text);
-    let mut log = Opened::at(path, offset)?;
+    let mut log = OpenLog::open_at(path, offset)?;
     let mut block = vec![0; CHUNK_BYTES];
     let mut kept = 0;
     loop {
-        let read = log.reader.read(&mut block[kept..]).map_err(|error| named(&error, path))?;
+        let read = log.reader.read(&mut block[kept..]).map_err(|error| with_path(&error, path))?;
         if read == 0 {
             return Ok(false);
         }
@@ -49,7 +49,7 @@ pub fn find_last_line(path: &Path, text: &str, bytes: u64) -> io::Result<Option<
         // A little more than the step, for text that lies across two of them.
         (&mut file).take(end - start + text.len() as u64).read_to_end(&mut block)?;
         if let Some(at) = finder.rfind(&block) {
-            return line_start(&mut file, start + at as u64).map(Some);
+            return find_line_start(&mut file, start + at as u64).map(Some);
         }
         end = start;
     }
@@ -57,7 +57,7 @@ pub fn find_last_line(path: &Path, text: &str, bytes: u64) -> io::Result<Option<
 }
 
 /// Where the line around an offset begins.
-fn line_start(file: &mut File, mut offset: u64) -> io::Result<u64> {
+fn find_line_start(file: &mut File, mut offset: u64) -> io::Result<u64> {
     const STEP_BYTES: u64 = 4096;
     loop {
         let start = offset.saturating_sub(STEP_BYTES);
@@ -77,7 +77,7 @@ pub fn find_unread_end(path: &Path, end: u64) -> io::Result<Option<Range<u64>>> 
     let size = fs_err::metadata(path)?.len();
     let mut bytes = Vec::new();
     if size > end {
-        Opened::at(path, end)?.read_on(4096, &mut bytes)?;
+        OpenLog::open_at(path, end)?.read_more(4096, &mut bytes)?;
     }
     Ok((!bytes.trim_ascii().is_empty()).then_some(end..size))
 }
@@ -85,9 +85,9 @@ pub fn find_unread_end(path: &Path, end: u64) -> io::Result<Option<Range<u64>>> 
 /// The same for who does not know where the last line ended: a last line without its line feed that is no whole value.
 pub fn find_unfinished_line(path: &Path) -> io::Result<Option<Range<u64>>> {
     let size = fs_err::metadata(path)?.len();
-    let start = line_start(&mut file::open_regular(path)?, size)?;
+    let start = find_line_start(&mut file::open_regular(path)?, size)?;
     let mut bytes = Vec::new();
-    Opened::at(path, start)?.read_on(MAX_RECORD_BYTES as u64, &mut bytes)?;
+    OpenLog::open_at(path, start)?.read_more(MAX_RECORD_BYTES as u64, &mut bytes)?;
     let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok();
     if is_whole { Ok(None) } else { find_unread_end(path, start) }
 }

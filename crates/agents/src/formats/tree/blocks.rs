@@ -4,10 +4,10 @@ use carryover_core::transcript::{Action, Blob, BlobLocation, Call, Outcome, Part
 use serde_json::{Value, json};
 
 use super::exit_line::add_exit_line;
-use crate::formats::calls::Calls;
+use crate::formats::calls::CallWriter;
 use crate::formats::losses::{count_loss, describe_omitted, is_common_image};
 use crate::formats::relocate::Relocation;
-use crate::formats::spelling::{OwnCall, ProjectDirs};
+use crate::formats::translation::{NativeCall, ProjectDirs};
 use crate::{CarriedEntry, Loss};
 
 /// The longest name of a call that all APIs take.
@@ -17,29 +17,29 @@ const MAX_ID_CHARS: usize = 64;
 #[derive(Clone, Copy)]
 pub(crate) struct ClientDialect {
     /// A foreign call in its own tools, where the meaning is exact.
-    pub translate: fn(&Action, ProjectDirs<'_>) -> Option<OwnCall>,
+    pub translate: fn(&Action, ProjectDirs<'_>) -> Option<NativeCall>,
     /// The lines in which an exit code may stand at the end of an outcome; the first is the client's own.
-    pub spell_exit_lines: fn(i32) -> Vec<String>,
+    pub exit_code_lines: fn(i32) -> Vec<String>,
 }
 
 /// Spells blocks and keeps the names of calls straight.
 pub(crate) struct BlockWriter<'a> {
     dialect: ClientDialect,
-    pub calls: Calls<'a>,
+    pub calls: CallWriter<'a>,
 }
 
 impl<'a> BlockWriter<'a> {
     pub(crate) fn new(dialect: ClientDialect, project: &'a str, moves: Option<Relocation<'a>>) -> Self {
-        Self { dialect, calls: Calls::new(project, moves, MAX_ID_CHARS) }
+        Self { dialect, calls: CallWriter::new(project, moves, MAX_ID_CHARS) }
     }
 
     /// Takes note of the calls in a message that is written back as it was, and moves their paths.
-    pub(crate) fn keep_calls(&mut self, message: &mut Value) {
+    pub(crate) fn note_calls(&mut self, message: &mut Value) {
         let blocks = message.get_mut("content").and_then(Value::as_array_mut);
         for block in blocks.into_iter().flatten().filter(|block| block["type"] == "toolCall") {
             self.calls.move_paths(&mut block["arguments"]);
             if let Some(id) = block["id"].as_str() {
-                self.calls.keep_call(id, block["name"].as_str().unwrap_or_default());
+                self.calls.note_call(id, block["name"].as_str().unwrap_or_default());
             }
         }
     }
@@ -51,7 +51,7 @@ impl<'a> BlockWriter<'a> {
     }
 
     pub(crate) fn write_outcome(&self, outcome: &Outcome, losses: &mut Vec<Loss>) -> Value {
-        let call = self.calls.find(&outcome.call).cloned().unwrap_or_default();
+        let call = self.calls.find_call(&outcome.call).cloned().unwrap_or_default();
         let mut parts = outcome.parts.clone();
         if let Some(code) = outcome.exit_code.filter(|code| *code != 0) {
             self.add_exit_code(&mut parts, code);
@@ -64,7 +64,7 @@ impl<'a> BlockWriter<'a> {
 
     /// The code stands in the last line, which is where the client looks for it, too.
     fn add_exit_code(&self, parts: &mut Vec<Part>, code: i32) {
-        let lines = (self.dialect.spell_exit_lines)(code);
+        let lines = (self.dialect.exit_code_lines)(code);
         match parts.last_mut() {
             Some(Part::Text(text)) => *text = add_exit_line(text, &lines),
             _ => parts.push(Part::Text(add_exit_line("", &lines))),

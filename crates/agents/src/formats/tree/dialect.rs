@@ -4,10 +4,10 @@ use carryover_core::transcript::{Action, Hunk};
 use serde_json::{Value, json};
 
 use crate::formats::diff::{add_line, empty_hunk};
-use crate::formats::spelling::{FileChange, OwnCall, replaced_text, single_change, with_fields};
+use crate::formats::translation::{FileChange, NativeCall, replaced_text, single_change, with_fields};
 
 /// The endings of images, which the clients show to the model where it reads them.
-pub(crate) const IMAGES: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
+pub(crate) const IMAGE_EXTENSIONS: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
 
 /// The part of an outcome's record that tells a change in whole lines.
 #[derive(serde::Deserialize)]
@@ -17,11 +17,11 @@ struct WireResult {
 
 #[derive(serde::Deserialize)]
 struct WireResultMessage {
-    details: WireChanged,
+    details: WireDetails,
 }
 
 #[derive(serde::Deserialize)]
-struct WireChanged {
+struct WireDetails {
     diff: String,
 }
 
@@ -50,27 +50,29 @@ fn parse_numbered_diff(diff: &str) -> Vec<Hunk> {
 }
 
 /// Spells what is done with a file, where the meaning is exact.
-pub(crate) fn spell_file_action(action: &Action) -> Option<OwnCall> {
+pub(crate) fn translate_file_action(action: &Action) -> Option<NativeCall> {
     Some(match action {
-        Action::View { path } => OwnCall::new("read", json!({ "path": path })),
+        Action::View { path } => NativeCall::new("read", json!({ "path": path })),
         Action::Read { path, offset, limit } => {
-            OwnCall::new("read", with_fields(json!({ "path": path }), &[("offset", *offset), ("limit", *limit)]))
+            NativeCall::new("read", with_fields(json!({ "path": path }), &[("offset", *offset), ("limit", *limit)]))
         }
-        Action::Write { path, content } => OwnCall::new("write", json!({ "path": path, "content": content })),
+        Action::Write { path, content } => NativeCall::new("write", json!({ "path": path, "content": content })),
         Action::Edit(changes) => match single_change(changes)? {
-            FileChange::Create { path, content } => OwnCall::new("write", json!({ "path": path, "content": content })),
+            FileChange::Create { path, content } => {
+                NativeCall::new("write", json!({ "path": path, "content": content }))
+            }
             // Every text must stand in the file once.
             FileChange::Replace { hunks, .. } if hunks.iter().any(|hunk| hunk.everywhere) => return None,
             FileChange::Replace { path, hunks } => {
-                let edits: Vec<Value> = hunks.iter().map(spell_replacement).collect();
-                OwnCall::new("edit", json!({ "path": path, "edits": edits }))
+                let edits: Vec<Value> = hunks.iter().map(replacement_input).collect();
+                NativeCall::new("edit", json!({ "path": path, "edits": edits }))
             }
         },
         _ => return None,
     })
 }
 
-fn spell_replacement(hunk: &Hunk) -> Value {
+fn replacement_input(hunk: &Hunk) -> Value {
     let (old, new) = replaced_text(hunk);
     json!({ "oldText": old, "newText": new })
 }

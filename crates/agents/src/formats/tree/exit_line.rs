@@ -2,7 +2,7 @@
 
 use carryover_core::transcript::{Outcome, Part};
 
-pub(crate) const EXITED: &str = "Command exited with code ";
+pub(crate) const EXIT_CODE_PREFIX: &str = "Command exited with code ";
 
 /// The last text of an outcome, whose last line tells how it ended.
 pub(crate) fn last_text(parts: &[Part]) -> Option<&str> {
@@ -37,22 +37,22 @@ mod tests {
 
     use super::*;
 
-    fn spell_lines(code: i32) -> Vec<String> {
-        vec![format!("({EXITED}{code})"), format!("{EXITED}{code}")]
+    fn exit_code_lines(code: i32) -> Vec<String> {
+        vec![format!("({EXIT_CODE_PREFIX}{code})"), format!("{EXIT_CODE_PREFIX}{code}")]
     }
 
     #[test]
     fn exit_codes_come_off_and_on() {
         for text in ["no such file", "", "a\n"] {
-            let parts = vec![Part::Text(add_exit_line(text, &spell_lines(3)))];
+            let parts = vec![Part::Text(add_exit_line(text, &exit_code_lines(3)))];
             let call = CallId("c".into());
             let mut outcome = Outcome { call, status: Status::Failed, exit_code: Some(3), parts };
-            strip_exit_line(&mut outcome, spell_lines);
+            strip_exit_line(&mut outcome, exit_code_lines);
             assert_eq!(outcome.parts, [Part::Text(text.to_owned())]);
         }
-        for line in spell_lines(3) {
+        for line in exit_code_lines(3) {
             let told = format!("x\n\n{line}");
-            assert_eq!(add_exit_line(&told, &spell_lines(3)), told);
+            assert_eq!(add_exit_line(&told, &exit_code_lines(3)), told);
         }
     }
 }

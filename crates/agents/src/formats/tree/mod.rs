@@ -7,7 +7,7 @@ pub(crate) mod dialect;
 pub(crate) mod exit_line;
 pub mod injected_text;
 pub mod owner;
-pub(crate) mod page;
+pub(crate) mod session_writer;
 pub mod usage;
 pub mod wire;
 pub mod words;

@@ -28,7 +28,7 @@ const TABLES: &str = "
         event_zstd BLOB, PRIMARY KEY (session_id, seq));";
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&OpenClaw, &format!("{name}.json"))
+    fixtures::fixture_path(&OpenClaw, &format!("{name}.json"))
 }
 
 /// The records of a fixture, the first line of a file among them.

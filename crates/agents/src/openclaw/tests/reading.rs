@@ -170,7 +170,7 @@ fn long_sessions_are_read_in_lanes_and_stay_in_order() {
 }
 
 fn found(root: &Path) -> Vec<FoundSession> {
-    fixtures::discover(&OpenClaw, root)
+    fixtures::list_sessions(&OpenClaw, root)
 }
 
 #[test]

@@ -30,7 +30,7 @@ const TABLES: &str = "
         time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);";
 
 fn fixture(name: &str) -> PathBuf {
-    fixtures::fixture(&OpenCode, &format!("{name}.json"))
+    fixtures::fixture_path(&OpenCode, &format!("{name}.json"))
 }
 
 fn export(name: &str) -> Value {

@@ -356,7 +356,7 @@ fn a_session_that_was_taken_over_is_listed_once() {
     let made = Made::of(&[export("rich")]);
     in_folders(made.folder.path(), &export("rich"));
     in_folders(made.folder.path(), &export("limit"));
-    let found = fixtures::discover(&OpenCode, made.folder.path()).into_iter();
+    let found = fixtures::list_sessions(&OpenCode, made.folder.path()).into_iter();
     let found: Vec<_> = found.map(|session| (session.title, session.source.key.is_some(), session.drifted)).collect();
     assert_eq!(found, [(Some("Fake title".to_owned()), true, false), (Some("T".to_owned()), false, false)]);
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use carryover_core::transcript::SessionId;
 
 use super::{Ink, record};
-use carryover_agents::formats::jsonl::Ends;
+use carryover_agents::formats::jsonl::EndsScan;
 use carryover_agents::formats::unopened::UnopenedFiles;
 use carryover_agents::{AgentError, Discovery, FoundSession, Store};
 
@@ -42,9 +42,9 @@ impl Discovery for Ink {
 /// Looks at a session; one in which nothing was said is none.
 fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
-    let ends = Ends::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
+    let ends = EndsScan::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
         let Some(parsed) = record::parse_record(line) else { return };
-        ends.take_record(parsed.more.is_known, &parsed.entries, parsed.facts);
+        ends.scan_record(parsed.more.is_known, &parsed.entries, parsed.facts);
     })?;
     let id = SessionId(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
     Ok(ends.map(|ends| ends.into_found(path, &metadata, id)))

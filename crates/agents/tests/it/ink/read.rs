@@ -9,18 +9,18 @@ use carryover_agents::{AgentError, Bookmark, Reader, Sink, Source};
 impl Reader for Ink {
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let path = source.path.as_path();
-        let start = jsonl::resume_point(path, from, jsonl::digest_head, sink)?;
+        let start = jsonl::find_resume_point(path, from, jsonl::digest_head, sink)?;
         let begun = sink.learn(Fact::Closing(Closing::Drop));
         if *from == Bookmark::Start && (begun.is_break() || sink.learn(Fact::File(path.to_path_buf())).is_break()) {
             return Ok(*from);
         }
-        let end = jsonl::scan_records(path, start, record::parse_record, |parsed| parsed.hand_over(sink))?;
-        Ok(jsonl::mark(path, end, jsonl::digest_head)?)
+        let end = jsonl::scan_records(path, start, record::parse_record, |parsed| parsed.send_to_sink(sink))?;
+        Ok(jsonl::make_bookmark(path, end, jsonl::digest_head)?)
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
         let text = self.read_record(header, key)?;
-        let line = Line::whole(key.offset, text.as_bytes());
+        let line = Line::from_bytes(key.offset, text.as_bytes());
         Ok(record::parse_record(line).map(|parsed| parsed.entries).unwrap_or_default())
     }
 }

@@ -13,7 +13,7 @@ use carryover_core::transcript::{
 use super::wire::WireRecord;
 use carryover_agents::formats::jsonl::{self, Line};
 
-pub(super) type Parsed = jsonl::Parsed<More>;
+pub(super) type Parsed = jsonl::ParsedRecord<More>;
 
 /// What only this agent's lines tell.
 #[derive(Debug, Default)]
@@ -60,6 +60,6 @@ fn convert(key: EntryKey, record: WireRecord<'_>) -> Parsed {
         (kind, _) => (Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned()))),
     };
     parsed.more.is_known = !matches!(body, Body::Opaque(Cow::Owned(_)));
-    parsed.put(at, false, None, [(origin, body)]);
+    parsed.push_entries(at, false, None, [(origin, body)]);
     parsed
 }

@@ -6,23 +6,23 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-use super::{HISTORY, base_args};
-use crate::client::{Client, ClientError, RUN_LIMIT, Running, Sandbox, Setup};
+use super::{HISTORY_FILE, base_args};
+use crate::client::{Client, ClientError, RUN_LIMIT, RunningProgram, Sandbox, Setup};
 use crate::scenario::Prompt;
 use crate::scenario::make::{Driver, await_file};
 
 /// How long the client may go on trying after it was refused.
-const PATIENCE: Duration = Duration::from_secs(8);
+const REFUSAL_WAIT: Duration = Duration::from_secs(8);
 
 /// Written by the client after each answer of its model.
-const END_OF_ANSWER: &str = "> Tokens: ";
+const ANSWER_END_MARK: &str = "> Tokens: ";
 
 /// Written by the client when a turn is interrupted.
-const INTERRUPTED: &str = "> ^C";
+const INTERRUPT_MARK: &str = "> ^C";
 
 pub(super) struct AiderDriver {
     /// Gone after a crash.
-    running: Option<Running>,
+    running: Option<RunningProgram>,
     history: PathBuf,
 }
 
@@ -31,10 +31,10 @@ impl AiderDriver {
         // With a log of its requests, which holds what its history does not.
         let own = ["--no-fancy-input", "--llm-history-file=.aider.llm.history"];
         let launch = sandbox.launch(client, setup, port)?.args(base_args()).args(own);
-        Ok(Self { running: Some(launch.start_typing()?), history: sandbox.project.join(HISTORY) })
+        Ok(Self { running: Some(launch.start_with_stdin()?), history: sandbox.project.join(HISTORY_FILE) })
     }
 
-    fn say(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+    fn send_prompt(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
         self.type_line(&prompt.text)
     }
 
@@ -44,15 +44,15 @@ impl AiderDriver {
     }
 
     /// Says something and waits until its history has one more of these words.
-    fn say_until(
+    fn act_and_await(
         &mut self,
         words: &str,
         say: impl FnOnce(&mut Self) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
-        let before = self.count(words);
+        let before = self.count_in_history(words);
         say(self)?;
         let deadline = Instant::now() + RUN_LIMIT;
-        while self.count(words) == before {
+        while self.count_in_history(words) == before {
             if Instant::now() > deadline {
                 return Err(ClientError::TimedOut { program: "aider".to_owned(), limit: RUN_LIMIT });
             }
@@ -61,23 +61,23 @@ impl AiderDriver {
         Ok(())
     }
 
-    fn count(&self, words: &str) -> usize {
+    fn count_in_history(&self, words: &str) -> usize {
         fs::read_to_string(&self.history).unwrap_or_default().matches(words).count()
     }
 }
 
 impl Driver for AiderDriver {
-    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        if self.count(END_OF_ANSWER) > 0 {
+    fn run_turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        if self.count_in_history(ANSWER_END_MARK) > 0 {
             // Where it has a file with a similar name in the chat, it takes that one for the one that is meant.
             self.type_line("/drop")?;
         }
-        self.say_until(END_OF_ANSWER, |driver| driver.say(prompt))
+        self.act_and_await(ANSWER_END_MARK, |driver| driver.send_prompt(prompt))
     }
 
-    fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        self.say(prompt)?;
-        thread::sleep(PATIENCE);
+    fn run_refused_turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.send_prompt(prompt)?;
+        thread::sleep(REFUSAL_WAIT);
         drop(self.running.take());
         Ok(())
     }
@@ -91,16 +91,16 @@ impl Driver for AiderDriver {
     }
 
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
-        self.say(prompt)?;
+        self.send_prompt(prompt)?;
         await_file(runs)?;
-        self.say_until(INTERRUPTED, |driver| {
-            driver.running.iter().for_each(Running::interrupt);
+        self.act_and_await(INTERRUPT_MARK, |driver| {
+            driver.running.iter().for_each(RunningProgram::interrupt);
             Ok(())
         })
     }
 
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
-        self.say(prompt)?;
+        self.send_prompt(prompt)?;
         await_file(runs)?;
         drop(self.running.take());
         Ok(())
@@ -109,7 +109,7 @@ impl Driver for AiderDriver {
     /// The session has no id: it is the history of the project.
     fn finish(mut self: Box<Self>) -> Result<String, ClientError> {
         if let Some(mut running) = self.running.take() {
-            running.end_typing();
+            running.close_stdin();
             running.finish(RUN_LIMIT)?;
         }
         Ok(String::new())

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, ClientError, Dialog, Sandbox, Setup};
 use crate::scenario::Prompt;
 use crate::scenario::make::{Driver, await_file};
-use crate::scenario::project::{MCP_SCRIPT, PROMPT_PICTURE};
+use crate::scenario::project::{MCP_SCRIPT, PROMPT_IMAGE};
 
 pub(super) struct ClaudeCodeDriver<'a> {
     client: &'a Client,
@@ -35,11 +35,11 @@ impl<'a> ClaudeCodeDriver<'a> {
     ) -> Result<Self, ClientError> {
         let session_id = String::new();
         let mut driver = Self { client, sandbox, setup, port, dialog: None, session_id, turn_ends: Vec::new() };
-        driver.open(&[])?;
+        driver.start_dialog(&[])?;
         Ok(driver)
     }
 
-    fn open(&mut self, more: &[&str]) -> Result<(), ClientError> {
+    fn start_dialog(&mut self, more: &[&str]) -> Result<(), ClientError> {
         let server = json!({"command": "node", "args": [self.sandbox.project.join(MCP_SCRIPT)]});
         let servers = json!({"mcpServers": {"lab": server}}).to_string();
         let base = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
@@ -49,19 +49,19 @@ impl<'a> ClaudeCodeDriver<'a> {
         Ok(())
     }
 
-    fn dialog(&mut self) -> Result<&mut Dialog, ClientError> {
+    fn running_dialog(&mut self) -> Result<&mut Dialog, ClientError> {
         let ended = || ClientError::Ended { program: "claude".to_owned(), awaited: "a running session".to_owned() };
         self.dialog.as_mut().ok_or_else(ended)
     }
 
-    fn say(&mut self, content: &Value) -> Result<(), ClientError> {
-        self.dialog()?.send(&json!({"type": "user", "message": {"role": "user", "content": content}}))
+    fn send_content(&mut self, content: &Value) -> Result<(), ClientError> {
+        self.running_dialog()?.send(&json!({"type": "user", "message": {"role": "user", "content": content}}))
     }
 
     /// Waits for the end of a turn and returns the id of its last assistant message.
-    fn end_of_turn(&mut self) -> Result<Option<String>, ClientError> {
+    fn wait_turn_end(&mut self) -> Result<Option<String>, ClientError> {
         let mut last = None;
-        let result = self.dialog()?.wait_for("result", |message| {
+        let result = self.running_dialog()?.wait_for("result", |message| {
             let is_own = message["parent_tool_use_id"].is_null();
             if message["type"] == "assistant" && is_own {
                 last = message["uuid"].as_str().map(str::to_owned);
@@ -74,10 +74,10 @@ impl<'a> ClaudeCodeDriver<'a> {
         Ok(last)
     }
 
-    fn content(&self, prompt: &Prompt) -> Result<Value, ClientError> {
+    fn prompt_content(&self, prompt: &Prompt) -> Result<Value, ClientError> {
         let mut blocks = vec![json!({"type": "text", "text": prompt.text})];
         if prompt.image {
-            let data = BASE64_STANDARD.encode(fs::read(self.sandbox.project.join(PROMPT_PICTURE))?);
+            let data = BASE64_STANDARD.encode(fs::read(self.sandbox.project.join(PROMPT_IMAGE))?);
             blocks
                 .push(json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}));
         }
@@ -86,17 +86,17 @@ impl<'a> ClaudeCodeDriver<'a> {
 }
 
 impl Driver for ClaudeCodeDriver<'_> {
-    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        let content = self.content(prompt)?;
-        self.say(&content)?;
-        let last = self.end_of_turn()?;
+    fn run_turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        let content = self.prompt_content(prompt)?;
+        self.send_content(&content)?;
+        let last = self.wait_turn_end()?;
         self.turn_ends.extend(last);
         Ok(())
     }
 
     fn compact(&mut self) -> Result<(), ClientError> {
-        self.say(&json!("/compact"))?;
-        self.end_of_turn()?;
+        self.send_content(&json!("/compact"))?;
+        self.wait_turn_end()?;
         Ok(())
     }
 
@@ -107,23 +107,23 @@ impl Driver for ClaudeCodeDriver<'_> {
             dialog.finish()?;
         }
         let session_id = self.session_id.clone();
-        self.open(&["--resume", &session_id, "--resume-session-at", &at])
+        self.start_dialog(&["--resume", &session_id, "--resume-session-at", &at])
     }
 
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
-        let content = self.content(prompt)?;
-        self.say(&content)?;
+        let content = self.prompt_content(prompt)?;
+        self.send_content(&content)?;
         await_file(runs)?;
         let request = json!({"type": "control_request", "request_id": "stop", "request": {"subtype": "interrupt"}});
-        self.dialog()?.send(&request)?;
-        let last = self.end_of_turn()?;
+        self.running_dialog()?.send(&request)?;
+        let last = self.wait_turn_end()?;
         self.turn_ends.extend(last);
         Ok(())
     }
 
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
-        let content = self.content(prompt)?;
-        self.say(&content)?;
+        let content = self.prompt_content(prompt)?;
+        self.send_content(&content)?;
         await_file(runs)?;
         drop(self.dialog.take());
         Ok(())

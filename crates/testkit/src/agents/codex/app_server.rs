@@ -20,12 +20,12 @@ impl AppServer {
         let has_index = client.version != "0.130.0";
         let mut server = Self { dialog: Dialog::start(&launch)?, calls: 0, has_index };
         let info = json!({"name": "carryover-testkit", "version": "1"});
-        server.call("initialize", &json!({"clientInfo": info, "capabilities": {"experimentalApi": true}}))?;
+        server.call_method("initialize", &json!({"clientInfo": info, "capabilities": {"experimentalApi": true}}))?;
         server.dialog.send(&json!({"method": "initialized"}))?;
         Ok(server)
     }
 
-    pub(super) fn call(&mut self, method: &str, params: &Value) -> Result<Value, ClientError> {
+    pub(super) fn call_method(&mut self, method: &str, params: &Value) -> Result<Value, ClientError> {
         self.calls += 1;
         let id = self.calls;
         self.dialog.send(&json!({"id": id, "method": method, "params": params}))?;
@@ -43,14 +43,15 @@ impl AppServer {
     }
 
     /// Waits for a notification of one kind.
-    pub(super) fn notified(&self, method: &str) -> Result<Value, ClientError> {
+    pub(super) fn wait_notification(&self, method: &str) -> Result<Value, ClientError> {
         self.dialog.wait_for(method, |message| message["method"] == method)
     }
 
     /// The ids of the sessions that the client's own picker shows for a project.
-    pub(super) fn list(&mut self, project: &Path) -> Result<Vec<String>, ClientError> {
+    pub(super) fn list_sessions(&mut self, project: &Path) -> Result<Vec<String>, ClientError> {
         let only_index = self.has_index;
-        let page = self.call("thread/list", &json!({"cwd": project, "limit": 50, "useStateDbOnly": only_index}))?;
+        let page =
+            self.call_method("thread/list", &json!({"cwd": project, "limit": 50, "useStateDbOnly": only_index}))?;
         let threads = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
         Ok(threads.iter().filter_map(|thread| thread["id"].as_str().map(str::to_owned)).collect())
     }

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::model::{Block, Reply, Turn};
 use crate::scenario::dialect::Dialect;
-use crate::scenario::tools::{Tools, search_command, task, unknown_call};
-use crate::scenario::{Action, Source, What};
+use crate::scenario::tools::{Tools, search_command, sub_agent_task, unknown_call};
+use crate::scenario::{Action, ActionKind, Source};
 
 pub(super) struct CodexTools;
 
 impl Tools for CodexTools {
-    fn has_tool(&self, source: &Source, what: What) -> bool {
-        what != What::Plan || source.version == "0.130.0"
+    fn has_tool(&self, source: &Source, what: ActionKind) -> bool {
+        what != ActionKind::Plan || source.version == "0.130.0"
     }
 
     fn run_command(&self, dialect: &Dialect<'_>, key: &str, command: &str) -> Block {
@@ -21,7 +21,7 @@ impl Tools for CodexTools {
             let script = format!("const r = await tools.exec_command({{cmd: {}}});\ntext(r.output);", json!(command));
             return custom_call(dialect, key, "exec", script);
         }
-        dialect.call(key, "exec_command", json!({"cmd": command, "yield_time_ms": 30_000}))
+        dialect.call_block(key, "exec_command", json!({"cmd": command, "yield_time_ms": 30_000}))
     }
 
     fn perform_action(&self, dialect: &Dialect<'_>, action: &Action) -> Block {
@@ -39,14 +39,14 @@ impl Tools for CodexTools {
             _ => None,
         };
         Some(Reply::FromRequest(Arc::new(move |body| {
-            let agent_id = spawned_agent(body, &spawned);
+            let agent_id = find_spawned_agent(body, &spawned);
             let input = if is_code_mode {
                 json!({"timeout_ms": 30_000})
             } else {
                 json!({"targets": [agent_id], "timeout_ms": 30_000})
             };
             let name = "wait_agent".to_owned();
-            Turn::of(vec![Block::Call { id: id.clone(), name, namespace: namespace.clone(), input }])
+            Turn::from_blocks(vec![Block::Call { id: id.clone(), name, namespace: namespace.clone(), input }])
         })))
     }
 }
@@ -55,48 +55,57 @@ fn act_by_call(dialect: &Dialect<'_>, action: &Action) -> Block {
     let word = action.word(0);
     let is_new = dialect.source.version == "0.166.0";
     match action.what {
-        What::Edit | What::Write => custom_call(dialect, &action.call_key(), "apply_patch", patch(action)),
-        What::Search => dialect.run(&action.key, &search_command(action)),
-        What::Plan => dialect.call(
+        ActionKind::Edit | ActionKind::Write => {
+            custom_call(dialect, &action.call_key(), "apply_patch", make_patch(action))
+        }
+        ActionKind::Search => dialect.command_block(&action.key, &search_command(action)),
+        ActionKind::Plan => dialect.call_block(
             &action.key,
             "update_plan",
             json!({"plan": [{"step": word, "status": "in_progress"}, {"step": "the rest", "status": "pending"}]}),
         ),
-        What::Mcp => {
+        ActionKind::Mcp => {
             let input = json!({"key": action.key, "query": word});
             let namespace = if is_new { "mcp__lab" } else { "mcp__lab__" };
             let namespace = Some(namespace.to_owned());
             Block::Call { id: dialect.call_id(&action.key), name: "lookup".to_owned(), namespace, input }
         }
-        What::Unknown => dialect.function(&action.key, Some(unknown_call(action))),
-        What::Delegate => {
-            let input = json!({"message": task(action), "agent_type": "explorer"});
+        ActionKind::Unknown => dialect.function_block(&action.key, Some(unknown_call(action))),
+        ActionKind::Delegate => {
+            let input = json!({"message": sub_agent_task(action), "agent_type": "explorer"});
             let namespace = is_new.then(|| "multi_agent_v1".to_owned());
             Block::Call { id: dialect.call_id(&action.key), name: "spawn_agent".to_owned(), namespace, input }
         }
-        What::ViewImage => dialect.call(&action.key, "view_image", json!({"path": dialect.path(action)})),
-        _ => dialect.run(&action.key, &format!("cat {}", action.file())),
+        ActionKind::ViewImage => {
+            dialect.call_block(&action.key, "view_image", json!({"path": dialect.file_path(action)}))
+        }
+        _ => dialect.command_block(&action.key, &format!("cat {}", action.file_path())),
     }
 }
 
 fn act_in_script(dialect: &Dialect<'_>, action: &Action) -> Block {
     let script = match action.what {
-        What::Edit | What::Write => format!("text(await tools.apply_patch({}));", json!(patch(action))),
-        What::Search => return dialect.run(&action.key, &search_command(action)),
-        What::Mcp => {
+        ActionKind::Edit | ActionKind::Write => {
+            format!("text(await tools.apply_patch({}));", json!(make_patch(action)))
+        }
+        ActionKind::Search => return dialect.command_block(&action.key, &search_command(action)),
+        ActionKind::Mcp => {
             let input = json!({"key": action.key, "query": action.word(0)});
             format!("text(JSON.stringify(await tools.mcp__lab__lookup({input})));")
         }
-        What::Unknown => return dialect.function(&action.key, Some(unknown_call(action))),
-        What::Delegate => {
-            let input = json!({"message": task(action), "task_name": "find_out", "fork_turns": "none"});
+        ActionKind::Unknown => return dialect.function_block(&action.key, Some(unknown_call(action))),
+        ActionKind::Delegate => {
+            let input = json!({"message": sub_agent_task(action), "task_name": "find_out", "fork_turns": "none"});
             let namespace = Some("collaboration".to_owned());
             return Block::Call { id: dialect.call_id(&action.key), name: "spawn_agent".to_owned(), namespace, input };
         }
-        What::ViewImage => {
-            format!("const seen = await tools.view_image({});\nimage(seen);", json!({"path": dialect.path(action)}))
+        ActionKind::ViewImage => {
+            format!(
+                "const seen = await tools.view_image({});\nimage(seen);",
+                json!({"path": dialect.file_path(action)})
+            )
         }
-        _ => return dialect.run(&action.key, &format!("cat {}", action.file())),
+        _ => return dialect.command_block(&action.key, &format!("cat {}", action.file_path())),
     };
     custom_call(dialect, &action.call_key(), "exec", script)
 }
@@ -106,7 +115,7 @@ fn custom_call(dialect: &Dialect<'_>, key: &str, name: &str, input: String) -> B
     Block::Custom { id: dialect.call_id(key), name: name.to_owned(), input }
 }
 
-fn spawned_agent(body: &Value, call_id: &str) -> String {
+fn find_spawned_agent(body: &Value, call_id: &str) -> String {
     let items = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
     let output = items.iter().find(|item| item["type"] == "function_call_output" && item["call_id"] == call_id);
     let output = output.and_then(|item| item["output"].as_str()).unwrap_or_default();
@@ -114,10 +123,10 @@ fn spawned_agent(body: &Value, call_id: &str) -> String {
     output["agent_id"].as_str().unwrap_or_default().to_owned()
 }
 
-fn patch(action: &Action) -> String {
-    let file = action.file();
+fn make_patch(action: &Action) -> String {
+    let file = action.file_path();
     let word = action.word(0);
-    let change = if action.what == What::Edit {
+    let change = if action.what == ActionKind::Edit {
         format!("*** Update File: {file}\n@@\n-old line of {}\n+new line {word}\n", action.key)
     } else {
         format!("*** Add File: {file}\n+{word}\n")

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::model;
+use super::model_config;
 use crate::client::{Client, ClientError, Dialog, RUN_LIMIT, Sandbox, Setup};
 use crate::scenario::Prompt;
 use crate::scenario::headless::HeadlessDriver;
@@ -24,30 +24,30 @@ impl<'a> CopilotDriver<'a> {
 }
 
 impl Driver for CopilotDriver<'_> {
-    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        self.prompts.turn(prompt)
+    fn run_turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.prompts.run_turn(prompt)
     }
 
-    fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        self.prompts.refused(prompt)
+    fn run_refused_turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        self.prompts.run_refused_turn(prompt)
     }
 
     fn compact(&mut self) -> Result<(), ClientError> {
-        self.turn(&Prompt { text: "/compact".to_owned(), image: false })
+        self.run_turn(&Prompt { text: "/compact".to_owned(), image: false })
     }
 
     fn rewind(&mut self) -> Result<(), ClientError> {
-        let mut server = Server::resume(&self.prompts)?;
-        server.rewind()?;
+        let mut server = CopilotServer::resume_session(&self.prompts)?;
+        server.rewind_turn()?;
         server.finish()
     }
 
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
-        let mut server = Server::resume(&self.prompts)?;
-        server.call("session.permissions.setApproveAll", json!({"enabled": true}))?;
-        server.call("session.send", json!({"prompt": prompt.text}))?;
+        let mut server = CopilotServer::resume_session(&self.prompts)?;
+        server.call_method("session.permissions.setApproveAll", json!({"enabled": true}))?;
+        server.call_method("session.send", json!({"prompt": prompt.text}))?;
         await_file(runs)?;
-        server.abort()?;
+        server.abort_turn()?;
         server.finish()
     }
 
@@ -61,47 +61,47 @@ impl Driver for CopilotDriver<'_> {
 }
 
 /// The client as a server, with the session open.
-struct Server {
+struct CopilotServer {
     dialog: Dialog,
     session_id: String,
     calls: u64,
 }
 
-impl Server {
-    fn resume(of: &HeadlessDriver<'_>) -> Result<Self, ClientError> {
+impl CopilotServer {
+    fn resume_session(of: &HeadlessDriver<'_>) -> Result<Self, ClientError> {
         let launch = of.sandbox.launch(of.client, of.setup, of.port)?;
         let launch = launch.args(["--headless", "--stdio", "--no-auto-update", "--no-auto-login"]);
         let dialog = Dialog::start_with_headers(&launch)?;
         let mut server = Self { dialog, session_id: of.session_id.clone(), calls: 0 };
-        server.call("connect", json!({}))?;
+        server.call_method("connect", json!({}))?;
         // It does not read the configuration for its model, so it is told.
-        let mut session = model(of.port);
+        let mut session = model_config(of.port);
         session["workingDirectory"] = json!(of.sandbox.project);
         session["streaming"] = json!(true);
-        server.call("session.resume", session)?;
+        server.call_method("session.resume", session)?;
         Ok(server)
     }
 
     /// Takes the latest turn back.
-    fn rewind(&mut self) -> Result<(), ClientError> {
+    fn rewind_turn(&mut self) -> Result<(), ClientError> {
         let deadline = Instant::now() + RUN_LIMIT;
-        let mut listed = self.call("session.history.listRewindPoints", json!({}))?;
+        let mut listed = self.call_method("session.history.listRewindPoints", json!({}))?;
         while listed["unavailableReason"] == "session-busy" && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(200));
-            listed = self.call("session.history.listRewindPoints", json!({}))?;
+            listed = self.call_method("session.history.listRewindPoints", json!({}))?;
         }
         let latest = listed["points"].as_array().and_then(|points| points.last()).cloned().unwrap_or_default();
         let point = json!({"eventId": latest["eventId"], "mode": "conversation"});
-        let rewound = self.call("session.history.rewind", point)?;
+        let rewound = self.call_method("session.history.rewind", point)?;
         if rewound["outcome"] == "success" {
             return Ok(());
         }
-        Err(refused("session.history.rewind", &rewound["outcome"]))
+        Err(refused_error("session.history.rewind", &rewound["outcome"]))
     }
 
     /// Stops the turn, and waits until the session rests.
-    fn abort(&mut self) -> Result<(), ClientError> {
-        let id = self.send("session.abort", json!({}))?;
+    fn abort_turn(&mut self) -> Result<(), ClientError> {
+        let id = self.send_request("session.abort", json!({}))?;
         let (mut answered, mut rests) = (false, false);
         self.dialog.wait_for("the end of the turn", |message| {
             answered |= is_answer(message, id);
@@ -112,11 +112,11 @@ impl Server {
     }
 
     fn finish(mut self) -> Result<(), ClientError> {
-        self.call("session.shutdown", json!({}))?;
+        self.call_method("session.shutdown", json!({}))?;
         self.dialog.finish()
     }
 
-    fn send(&mut self, method: &str, mut params: Value) -> Result<u64, ClientError> {
+    fn send_request(&mut self, method: &str, mut params: Value) -> Result<u64, ClientError> {
         self.calls += 1;
         if method.starts_with("session.") {
             params["sessionId"] = json!(self.session_id);
@@ -125,11 +125,11 @@ impl Server {
         Ok(self.calls)
     }
 
-    fn call(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
-        let id = self.send(method, params)?;
+    fn call_method(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
+        let id = self.send_request(method, params)?;
         let mut answer = self.dialog.wait_for(method, |message| is_answer(message, id))?;
         match answer.get("error") {
-            Some(error) => Err(refused(method, &error["message"])),
+            Some(error) => Err(refused_error(method, &error["message"])),
             None => Ok(answer["result"].take()),
         }
     }
@@ -139,7 +139,7 @@ fn is_answer(message: &Value, id: u64) -> bool {
     message["id"] == id && message.get("method").is_none()
 }
 
-fn refused(method: &str, message: &Value) -> ClientError {
+fn refused_error(method: &str, message: &Value) -> ClientError {
     let message = message.as_str().unwrap_or_default().to_owned();
     ClientError::Refused { program: "copilot".to_owned(), method: method.to_owned(), message }
 }

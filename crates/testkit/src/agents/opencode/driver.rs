@@ -11,21 +11,21 @@ use base64::prelude::BASE64_STANDARD;
 use fs_err as fs;
 use serde_json::{Value, json};
 
-use crate::client::{Client, ClientError, RUN_LIMIT, Running, Sandbox, Setup};
+use crate::client::{Client, ClientError, RUN_LIMIT, RunningProgram, Sandbox, Setup};
 use crate::scenario::Prompt;
 use crate::scenario::make::{Driver, await_file};
-use crate::scenario::project::PROMPT_PICTURE;
+use crate::scenario::project::PROMPT_IMAGE;
 
 /// How long the client may go on trying after it was refused.
-const PATIENCE: Duration = Duration::from_secs(15);
+const REFUSAL_WAIT: Duration = Duration::from_secs(15);
 
 /// A prompt on its way.
-type Asking = JoinHandle<Result<Value, ClientError>>;
+type PendingPrompt = JoinHandle<Result<Value, ClientError>>;
 
 pub(super) struct OpencodeDriver<'a> {
     sandbox: &'a Sandbox,
     /// Gone after a crash.
-    server: Option<Running>,
+    server: Option<RunningProgram>,
     port: u16,
     session_id: String,
     /// The prompts of the turns that still stand.
@@ -44,24 +44,24 @@ impl<'a> OpencodeDriver<'a> {
         let server = launch.args(["serve", "--port", &port.to_string()]).start()?;
         await_server(port)?;
         let mut driver = Self { sandbox, server: Some(server), port, session_id: String::new(), prompts: Vec::new() };
-        let created = driver.post("/session", &json!({}))?;
+        let created = driver.post_json("/session", &json!({}))?;
         created["id"].as_str().unwrap_or_default().clone_into(&mut driver.session_id);
         Ok(driver)
     }
 
-    fn post(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
-        post(self.port, path, body)
+    fn post_json(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
+        post_json(self.port, path, body)
     }
 
     /// A request about the session.
-    fn ask(&self, what: &str, body: &Value) -> Result<Value, ClientError> {
-        self.post(&format!("/session/{}/{what}", self.session_id), body)
+    fn post_to_session(&self, what: &str, body: &Value) -> Result<Value, ClientError> {
+        self.post_json(&format!("/session/{}/{what}", self.session_id), body)
     }
 
-    fn message(&self, prompt: &Prompt) -> Result<Value, ClientError> {
+    fn prompt_message(&self, prompt: &Prompt) -> Result<Value, ClientError> {
         let mut parts = vec![json!({"type": "text", "text": prompt.text})];
         if prompt.image {
-            let data = BASE64_STANDARD.encode(fs::read(self.sandbox.project.join(PROMPT_PICTURE))?);
+            let data = BASE64_STANDARD.encode(fs::read(self.sandbox.project.join(PROMPT_IMAGE))?);
             let url = format!("data:image/png;base64,{data}");
             parts.push(json!({"type": "file", "mime": "image/png", "filename": "prompt.png", "url": url}));
         }
@@ -69,20 +69,20 @@ impl<'a> OpencodeDriver<'a> {
     }
 
     /// Sends a prompt and does not wait for its end.
-    fn asking(&self, prompt: &Prompt) -> Result<Asking, ClientError> {
-        let message = self.message(prompt)?;
+    fn send_in_background(&self, prompt: &Prompt) -> Result<PendingPrompt, ClientError> {
+        let message = self.prompt_message(prompt)?;
         let (port, path) = (self.port, format!("/session/{}/message", self.session_id));
-        Ok(thread::spawn(move || post(port, &path, &message)))
+        Ok(thread::spawn(move || post_json(port, &path, &message)))
     }
 
     /// Sends a prompt and does something as soon as its command runs.
-    fn while_it_runs(
+    fn act_while_running(
         &mut self,
         prompt: &Prompt,
         runs: &Path,
         act: impl FnOnce(&mut Self) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
-        let asking = self.asking(prompt)?;
+        let asking = self.send_in_background(prompt)?;
         await_file(runs)?;
         act(self)?;
         // Whether it is answered or broken off, the turn is over.
@@ -92,41 +92,41 @@ impl<'a> OpencodeDriver<'a> {
 }
 
 impl Driver for OpencodeDriver<'_> {
-    fn turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        let answer = self.ask("message", &self.message(prompt)?)?;
+    fn run_turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        let answer = self.post_to_session("message", &self.prompt_message(prompt)?)?;
         self.prompts.extend(answer["info"]["parentID"].as_str().map(str::to_owned));
         Ok(())
     }
 
-    fn refused(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
-        let asking = self.asking(prompt)?;
-        let deadline = Instant::now() + PATIENCE;
+    fn run_refused_turn(&mut self, prompt: &Prompt) -> Result<(), ClientError> {
+        let asking = self.send_in_background(prompt)?;
+        let deadline = Instant::now() + REFUSAL_WAIT;
         while !asking.is_finished() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(100));
         }
         // It would try for long; whoever waits ends it.
-        self.ask("abort", &json!({}))?;
+        self.post_to_session("abort", &json!({}))?;
         drop(asking.join());
         Ok(())
     }
 
     fn compact(&mut self) -> Result<(), ClientError> {
-        self.ask("summarize", &json!({"providerID": "fake", "modelID": "fake-model"}))?;
+        self.post_to_session("summarize", &json!({"providerID": "fake", "modelID": "fake-model"}))?;
         Ok(())
     }
 
     fn rewind(&mut self) -> Result<(), ClientError> {
         let Some(prompt) = self.prompts.pop() else { return Ok(()) };
-        self.ask("revert", &json!({"messageID": prompt}))?;
+        self.post_to_session("revert", &json!({"messageID": prompt}))?;
         Ok(())
     }
 
     fn interrupt(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
-        self.while_it_runs(prompt, runs, |driver| driver.ask("abort", &json!({})).map(drop))
+        self.act_while_running(prompt, runs, |driver| driver.post_to_session("abort", &json!({})).map(drop))
     }
 
     fn crash(&mut self, prompt: &Prompt, runs: &Path) -> Result<(), ClientError> {
-        self.while_it_runs(prompt, runs, |driver| {
+        self.act_while_running(prompt, runs, |driver| {
             drop(driver.server.take());
             Ok(())
         })
@@ -150,7 +150,7 @@ fn free_port() -> Result<u16, ClientError> {
 /// Waits for the server. What is asked before it is ready is never answered, so it is asked again.
 fn await_server(port: u16) -> Result<(), ClientError> {
     let deadline = Instant::now() + RUN_LIMIT;
-    while request(port, "GET", "/path", &Value::Null, Duration::from_secs(2)).is_err() {
+    while send_request(port, "GET", "/path", &Value::Null, Duration::from_secs(2)).is_err() {
         if Instant::now() > deadline {
             return Err(ClientError::TimedOut { program: "opencode serve".to_owned(), limit: RUN_LIMIT });
         }
@@ -159,12 +159,12 @@ fn await_server(port: u16) -> Result<(), ClientError> {
     Ok(())
 }
 
-fn post(port: u16, path: &str, body: &Value) -> Result<Value, ClientError> {
-    request(port, "POST", path, body, RUN_LIMIT)
+fn post_json(port: u16, path: &str, body: &Value) -> Result<Value, ClientError> {
+    send_request(port, "POST", path, body, RUN_LIMIT)
 }
 
 /// One request; the answer is there when what was asked for is done.
-fn request(port: u16, method: &str, path: &str, body: &Value, limit: Duration) -> Result<Value, ClientError> {
+fn send_request(port: u16, method: &str, path: &str, body: &Value, limit: Duration) -> Result<Value, ClientError> {
     let body = body.to_string();
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(limit))?;

@@ -1,25 +1,25 @@
 //! Real pictures: clients decode images before they send them, and drop what they cannot decode.
 
-const SIDE: u32 = 32;
+const SIDE_PIXELS: u32 = 32;
 
 /// A small square PNG in one colour.
-pub fn png(red: u8, green: u8, blue: u8) -> Vec<u8> {
-    let side = SIDE as usize;
+pub fn make_png(red: u8, green: u8, blue: u8) -> Vec<u8> {
+    let side = SIDE_PIXELS as usize;
     // Each row starts with the number of its filter: none.
     let row = [&[0], [red, green, blue].repeat(side).as_slice()].concat();
     let rows = row.repeat(side);
     let mut header = Vec::new();
-    header.extend(SIDE.to_be_bytes());
-    header.extend(SIDE.to_be_bytes());
+    header.extend(SIDE_PIXELS.to_be_bytes());
+    header.extend(SIDE_PIXELS.to_be_bytes());
     header.extend([8, 2, 0, 0, 0]);
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    file.extend(chunk(*b"IHDR", &header));
-    file.extend(chunk(*b"IDAT", &stored(&rows)));
-    file.extend(chunk(*b"IEND", &[]));
+    file.extend(make_chunk(*b"IHDR", &header));
+    file.extend(make_chunk(*b"IDAT", &zlib_stored(&rows)));
+    file.extend(make_chunk(*b"IEND", &[]));
     file
 }
 
-fn chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
+fn make_chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
     let mut checked = kind.to_vec();
     checked.extend(data);
@@ -30,7 +30,7 @@ fn chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
 }
 
 /// A zlib stream of one stored block: no compressor needed for 3 KB.
-fn stored(data: &[u8]) -> Vec<u8> {
+fn zlib_stored(data: &[u8]) -> Vec<u8> {
     let length = u16::try_from(data.len()).unwrap_or(u16::MAX);
     let mut stream = vec![0x78, 0x01, 0x01];
     stream.extend(length.to_le_bytes());
@@ -61,7 +61,7 @@ fn adler32(data: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{adler32, crc32, png};
+    use super::{adler32, crc32, make_png};
 
     #[test]
     fn checksums_match_published_values() {
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn picture_starts_as_a_png_and_ends_with_its_last_chunk() {
-        let picture = png(1, 2, 3);
+        let picture = make_png(1, 2, 3);
         assert!(picture.starts_with(b"\x89PNG"));
         assert!(picture.ends_with(b"IEND\xae\x42\x60\x82"));
     }

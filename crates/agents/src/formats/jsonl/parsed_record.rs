@@ -9,15 +9,15 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Node, Origin, RejectedRecord};
 
 use super::line::Line;
-use super::opened::Opened;
+use super::open_log::OpenLog;
 use crate::{AgentError, Sink};
 
 /// Why a line is no record at all.
-pub const NO_OBJECT: &str = "not a JSON object";
+pub const NOT_AN_OBJECT: &str = "not a JSON object";
 
-/// What a line says; `M` is what only the lines of one agent tell.
+/// The facts and entries of one line; `M` is what only the lines of one agent tell.
 #[derive(Debug)]
-pub struct Parsed<M = ()> {
+pub struct ParsedRecord<M = ()> {
     pub key: EntryKey,
     pub facts: Vec<Fact>,
     pub entries: Vec<Entry>,
@@ -25,26 +25,26 @@ pub struct Parsed<M = ()> {
     pub more: M,
 }
 
-impl<M: Default> Parsed<M> {
+impl<M: Default> ParsedRecord<M> {
     pub fn empty(key: EntryKey) -> Self {
         Self { key, facts: Vec::new(), entries: Vec::new(), rejected: None, more: M::default() }
     }
 
     /// A record that cannot be read: it costs one entry, and is told with its reason.
-    pub fn rejected(key: EntryKey, reason: &'static str) -> Self {
+    pub fn new_rejected(key: EntryKey, reason: &'static str) -> Self {
         let body = Body::Opaque(Cow::Borrowed("rejected"));
         let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
         Self { entries: vec![entry], rejected: Some(reason), ..Self::empty(key) }
     }
 }
 
-impl<M> Parsed<M> {
-    pub fn rejection(&self) -> Option<RejectedRecord> {
+impl<M> ParsedRecord<M> {
+    pub fn rejected_record(&self) -> Option<RejectedRecord> {
         self.rejected.map(|reason| RejectedRecord { key: self.key, reason })
     }
 
     /// Adds entries that all stand in the record.
-    pub fn put(
+    pub fn push_entries(
         &mut self,
         at: Option<Timestamp>,
         side: bool,
@@ -66,13 +66,13 @@ impl<M> Parsed<M> {
         })
     }
 
-    pub fn hand_over(self, sink: &mut dyn Sink) -> ControlFlow<()> {
-        hand_over(self.rejection(), self.facts, self.entries, sink)
+    pub fn send_to_sink(self, sink: &mut dyn Sink) -> ControlFlow<()> {
+        send_to_sink(self.rejected_record(), self.facts, self.entries, sink)
     }
 }
 
 /// Hands a record over: first why it could not be read, last what it says.
-pub fn hand_over(
+pub fn send_to_sink(
     rejected: Option<RejectedRecord>,
     facts: Vec<Fact>,
     entries: Vec<Entry>,
@@ -87,17 +87,17 @@ pub fn hand_over(
 pub fn parse_line<'a, T: serde::Deserialize<'a>, M: Default>(
     line: Line<'a>,
     file: u16,
-    read: impl FnOnce(EntryKey, T) -> Parsed<M>,
-) -> Option<Parsed<M>> {
+    read: impl FnOnce(EntryKey, T) -> ParsedRecord<M>,
+) -> Option<ParsedRecord<M>> {
     let key = line.key(file);
     if line.is_too_long() {
-        return Some(Parsed::rejected(key, "the record is longer than 64 MiB"));
+        return Some(ParsedRecord::new_rejected(key, "the record is longer than 64 MiB"));
     }
     match parse_record(line.bytes) {
         Ok(record) => Some(read(key, record)),
         Err(_) if line.unterminated => None,
-        Err(error) if error.is_data() => Some(Parsed::rejected(key, "a field has another type than it had")),
-        Err(_) => Some(Parsed::rejected(key, NO_OBJECT)),
+        Err(error) if error.is_data() => Some(ParsedRecord::new_rejected(key, "a field has another type than it had")),
+        Err(_) => Some(ParsedRecord::new_rejected(key, NOT_AN_OBJECT)),
     }
 }
 
@@ -119,7 +119,7 @@ pub fn read_record(header: &Header, key: EntryKey) -> Result<String, AgentError>
 /// Reads one record by its place.
 pub fn read_record_at(path: &Path, offset: u64, length: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    Opened::at(path, offset)?.read_on(length, &mut bytes)?;
+    OpenLog::open_at(path, offset)?.read_more(length, &mut bytes)?;
     if bytes.len() as u64 != length {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than when it was first read"));
     }

@@ -5,38 +5,38 @@ use serde_json::{Value, json};
 
 use super::blocks::{self, BlockWriter, ClientDialect};
 use crate::formats::ids::Ids;
-use crate::formats::messages::{Draft, MessageWriter, OpenMessage};
-use crate::formats::request::project_move;
-use crate::formats::session_lines::{Chain, LineWriter, time_of};
+use crate::formats::messages::{MessageWriter, OpenMessage, SessionDraft};
+use crate::formats::request::project_relocation;
+use crate::formats::session_lines::{LineChain, LineWriter, record_time};
 use crate::{CarriedEntry, WriteRequest};
 
 /// Records as a client writes and loads them.
 #[derive(Clone, Copy)]
-pub(crate) struct Format {
+pub(crate) struct RecordFormat {
     pub dialect: ClientDialect,
     /// The API of messages that came from elsewhere: one that the client knows.
     pub api: &'static str,
     pub make_name: fn(&mut Ids) -> String,
     /// Fields of a compaction that the client says anew.
-    pub renewed: &'static [&'static str],
+    pub renewed_fields: &'static [&'static str],
 }
 
 /// The file in the making.
-pub(crate) struct Page<'a> {
-    pub draft: Draft<'a>,
+pub(crate) struct SessionWriter<'a> {
+    pub draft: SessionDraft<'a>,
     pub blocks: BlockWriter<'a>,
     project: &'a str,
-    format: Format,
+    format: RecordFormat,
 }
 
-impl<'a> Page<'a> {
+impl<'a> SessionWriter<'a> {
     /// A page with all that is carried on it.
-    pub(crate) fn write(format: Format, request: &'a WriteRequest<'a>, project: &'a str, ids: Ids) -> Self {
-        let blocks = BlockWriter::new(format.dialect, project, project_move(request, project));
-        let draft = Draft::new(request, Chain::new(ids, format.make_name, request.started_at));
+    pub(crate) fn write_all(format: RecordFormat, request: &'a WriteRequest<'a>, project: &'a str, ids: Ids) -> Self {
+        let blocks = BlockWriter::new(format.dialect, project, project_relocation(request, project));
+        let draft = SessionDraft::new(request, LineChain::new(ids, format.make_name, request.started_at));
         let mut page = Self { draft, blocks, project, format };
         page.write_session();
-        page.tell_size();
+        page.write_context_size();
         page
     }
 
@@ -49,7 +49,7 @@ impl<'a> Page<'a> {
     fn write_injected(&mut self, kind: &str, parts: &[Part], index: usize) {
         let content = blocks::make_content(parts, &mut self.draft.losses);
         let value = json!({ "type": "custom_message", "customType": kind, "content": content, "display": true });
-        self.push(value, vec![index]);
+        self.push_record(value, vec![index]);
     }
 
     /// A message of the agent's. Its provider is one that no client knows, so that it is never taken for the model's
@@ -57,17 +57,17 @@ impl<'a> Page<'a> {
     pub(crate) fn agent_message(&self, agent: &str, blocks: &[Value], stop_reason: &str) -> Value {
         json!({
             "role": "assistant", "content": blocks, "api": self.format.api, "provider": agent,
-            "model": self.draft.request.source_model.unwrap_or("unknown-model"), "usage": usage(0),
+            "model": self.draft.request.source_model.unwrap_or("unknown-model"), "usage": usage_value(0),
             "stopReason": stop_reason,
         })
     }
 
     pub(crate) fn push_message(&mut self, mut message: Value, entries: Vec<usize>) {
         message["timestamp"] = json!(self.draft.chain.at.millis());
-        self.push(json!({ "type": "message", "message": message }), entries);
+        self.push_record(json!({ "type": "message", "message": message }), entries);
     }
 
-    pub(crate) fn push(&mut self, mut value: Value, entries: Vec<usize>) {
+    pub(crate) fn push_record(&mut self, mut value: Value, entries: Vec<usize>) {
         value["timestamp"] = json!(self.draft.chain.at.to_string());
         let name = self.draft.chain.new_name();
         self.push_named(value, name, entries);
@@ -76,14 +76,14 @@ impl<'a> Page<'a> {
     fn push_named(&mut self, mut value: Value, name: String, entries: Vec<usize>) {
         value["id"] = json!(name);
         value["parentId"] = json!(self.draft.chain.parent);
-        self.draft.chain.push(value, name, entries);
+        self.draft.chain.push_line(value, name, entries);
     }
 
     /// Tells the client how large the context is.
-    fn tell_size(&mut self) {
+    fn write_context_size(&mut self) {
         let tokens = self.draft.request.tokens;
         if let Some(line) = self.draft.chain.last_line(|value| value["message"]["role"] == "assistant") {
-            line.value["message"]["usage"] = usage(tokens);
+            line.value["message"]["usage"] = usage_value(tokens);
         }
     }
 
@@ -91,25 +91,25 @@ impl<'a> Page<'a> {
     pub(crate) fn begin_file(&self, session: &str) -> LineWriter {
         let mut file = LineWriter::default();
         let started_at = self.draft.request.started_at.to_string();
-        file.write(&json!({
+        file.write_line(&json!({
             "type": "session", "version": 3, "id": session, "timestamp": started_at, "cwd": self.project,
         }));
         file
     }
 }
 
-impl<'a> MessageWriter<'a> for Page<'a> {
-    const REASONING_LOST: &'static str = "the client would send it to the model as something that was said";
+impl<'a> MessageWriter<'a> for SessionWriter<'a> {
+    const REASONING_LOSS_REASON: &'static str = "the client would send it to the model as something that was said";
 
-    fn draft(&mut self) -> &mut Draft<'a> {
+    fn draft(&mut self) -> &mut SessionDraft<'a> {
         &mut self.draft
     }
 
-    fn spell_text(&self, text: &str) -> Value {
+    fn make_text_block(&self, text: &str) -> Value {
         json!({ "type": "text", "text": text })
     }
 
-    fn spell_call(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
+    fn make_call_block(&mut self, call: &Call, carried: &CarriedEntry) -> Value {
         self.blocks.write_call(call, carried)
     }
 
@@ -119,7 +119,7 @@ impl<'a> MessageWriter<'a> for Page<'a> {
         self.push_message(value, message.entries);
     }
 
-    fn write_heard(&mut self, carried: &CarriedEntry, index: usize) {
+    fn write_input(&mut self, carried: &CarriedEntry, index: usize) {
         match &carried.entry.body {
             Body::Prompt(parts) if carried.entry.origin == Origin::Hook => self.write_injected("hook", parts, index),
             Body::Prompt(parts) => self.write_prompt(parts, index),
@@ -150,20 +150,20 @@ impl<'a> MessageWriter<'a> for Page<'a> {
         record["type"] == "compaction"
     }
 
-    fn write_back(&mut self, mut record: Value, index: usize) {
-        self.draft.chain.raise_time(time_of(&record));
+    fn write_native(&mut self, mut record: Value, index: usize) {
+        self.draft.chain.raise_time(record_time(&record));
         let name = self.draft.chain.keep_name(&record["id"]);
         if self.is_compaction(&record) {
             record["firstKeptEntryId"] = json!(name);
             if let Some(fields) = record.as_object_mut() {
-                fields.retain(|field, _| !self.format.renewed.contains(&field.as_str()));
+                fields.retain(|field, _| !self.format.renewed_fields.contains(&field.as_str()));
             }
         }
         if let Some(message) = record.get_mut("message") {
-            self.blocks.keep_calls(message);
+            self.blocks.note_calls(message);
             match message["role"].as_str() {
                 // Without it, the clients do not load the session.
-                Some("assistant") if message.get("usage").is_none() => message["usage"] = usage(0),
+                Some("assistant") if message.get("usage").is_none() => message["usage"] = usage_value(0),
                 Some("hookMessage") => message["role"] = json!("custom"),
                 _ => {}
             }
@@ -172,7 +172,7 @@ impl<'a> MessageWriter<'a> for Page<'a> {
     }
 }
 
-fn usage(tokens: u64) -> Value {
+fn usage_value(tokens: u64) -> Value {
     json!({
         "input": tokens, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": tokens,
         "cost": { "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0 },

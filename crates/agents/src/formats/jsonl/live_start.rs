@@ -13,13 +13,13 @@ use crate::Sink;
 const NEAR_END_BYTES: u64 = 48 << 20;
 
 /// Less than this is read as fast as it is looked through.
-const WORTH_LOOKING_BYTES: u64 = 4 << 20;
+const SEARCH_FROM_BYTES: u64 = 4 << 20;
 
 /// Finds where the part that may still be live begins: at the last compaction, where the past is not wanted.
 ///
 /// `marker` is what the line of a compaction holds. The same words inside some other record mean nothing, so
 /// `is_compaction` reads that line.
-pub fn find_present(
+pub fn find_live_start(
     path: &Path,
     start: u64,
     sink: &dyn Sink,
@@ -27,7 +27,7 @@ pub fn find_present(
     is_compaction: impl Fn(Line<'_>) -> bool + Sync,
 ) -> io::Result<u64> {
     let size = fs_err::metadata(path)?.len();
-    if sink.wants_full_history() || size.saturating_sub(start) < WORTH_LOOKING_BYTES {
+    if sink.wants_full_history() || size.saturating_sub(start) < SEARCH_FROM_BYTES {
         return Ok(0);
     }
     let Some(offset) = find_last_line(path, marker, NEAR_END_BYTES)? else { return Ok(0) };

@@ -13,13 +13,13 @@ pub(crate) fn record_key(carried: &CarriedEntry) -> RecordKey {
 }
 
 /// Which records are written back, and in which lines they stand.
-pub(crate) struct OwnRecords {
+pub(crate) struct NativeRecords {
     /// A record of which something was cut to fit cannot be written back as it was.
     clipped: BTreeSet<RecordKey>,
     lines: BTreeMap<RecordKey, usize>,
 }
 
-impl OwnRecords {
+impl NativeRecords {
     pub(crate) fn new(entries: &[CarriedEntry]) -> Self {
         let clipped = entries.iter().filter(|carried| carried.clipped).map(record_key).collect();
         Self { clipped, lines: BTreeMap::new() }

@@ -1,8 +1,8 @@
 //! A scenario as a list of steps, and the facts that they plant.
 
-use super::{Action, Expect, Fact, Nature, What};
+use super::{Action, ActionKind, Expect, Fact, Nature};
 
-/// What the user types.
+/// A prompt as the user types it.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     pub text: String,
@@ -49,24 +49,24 @@ impl Scenario {
     }
 
     #[must_use]
-    pub fn turn(self, answers: &[&[What]]) -> Self {
-        self.turn_of(false, answers)
+    pub fn with_turn(self, answers: &[&[ActionKind]]) -> Self {
+        self.push_turn(false, answers)
     }
 
     #[must_use]
-    pub fn turn_with_image(self, answers: &[&[What]]) -> Self {
-        self.turn_of(true, answers)
+    pub fn with_image_turn(self, answers: &[&[ActionKind]]) -> Self {
+        self.push_turn(true, answers)
     }
 
-    fn turn_of(mut self, image: bool, answers: &[&[What]]) -> Self {
-        let prompt = self.prompt(image);
+    fn push_turn(mut self, image: bool, answers: &[&[ActionKind]]) -> Self {
+        let prompt = self.make_prompt(image);
         let mut made = Vec::new();
         for answer in answers {
             let before = self.expect;
             if answer.iter().filter(|what| what.is_call()).count() > 1 && before == Expect::Live {
                 self.expect = Expect::Tolerated;
             }
-            let actions = answer.iter().map(|what| self.action(*what)).collect();
+            let actions = answer.iter().map(|what| self.make_action(*what)).collect();
             made.push(actions);
             self.expect = before;
         }
@@ -75,75 +75,76 @@ impl Scenario {
     }
 
     #[must_use]
-    pub fn compact(mut self) -> Self {
-        let summary = self.fact("compaction: summary", Nature::Summary, Expect::Live);
+    pub fn with_compaction(mut self) -> Self {
+        let summary = self.plant_fact("compaction: summary", Nature::Summary, Expect::Live);
         self.steps.push(Step::Compact { summary });
         self
     }
 
     /// A turn that is taken back again.
     #[must_use]
-    pub fn rewound(mut self, answers: &[&[What]]) -> Self {
+    pub fn with_rewound_turn(mut self, answers: &[&[ActionKind]]) -> Self {
         let before = std::mem::replace(&mut self.expect, Expect::Ghost);
-        let mut scenario = self.turn(answers);
+        let mut scenario = self.with_turn(answers);
         scenario.expect = before;
         scenario.steps.push(Step::Rewind);
         scenario
     }
 
     #[must_use]
-    pub fn interrupt(mut self) -> Self {
-        let prompt = self.prompt(false);
-        let action = self.endless("interrupted run: command", self.expect);
+    pub fn with_interrupt(mut self) -> Self {
+        let prompt = self.make_prompt(false);
+        let action = self.endless_action("interrupted run: command", self.expect);
         self.steps.push(Step::Interrupt { prompt, action });
         self
     }
 
     #[must_use]
-    pub fn crash(mut self) -> Self {
-        let prompt = self.prompt(false);
+    pub fn with_crash(mut self) -> Self {
+        let prompt = self.make_prompt(false);
         // Some clients drop a call that never got an outcome, others answer it themselves.
-        let action = self.endless("run at the crash: command", Expect::Tolerated);
+        let action = self.endless_action("run at the crash: command", Expect::Tolerated);
         self.steps.push(Step::Crash { prompt, action });
         self
     }
 
-    fn endless(&mut self, about: &str, expect: Expect) -> Action {
-        let key = self.key();
-        let word = self.fact(about, Nature::Call, expect);
-        Action { what: What::Run, key, words: vec![word] }
+    fn endless_action(&mut self, about: &str, expect: Expect) -> Action {
+        let key = self.next_key();
+        let word = self.plant_fact(about, Nature::Call, expect);
+        Action { what: ActionKind::Run, key, words: vec![word] }
     }
 
     #[must_use]
-    pub fn limit(mut self) -> Self {
-        let prompt = self.prompt(false);
+    pub fn with_usage_limit(mut self) -> Self {
+        let prompt = self.make_prompt(false);
         self.steps.push(Step::Limit { prompt });
         self
     }
 
-    fn prompt(&mut self, image: bool) -> Prompt {
-        let word = self.fact("prompt", Nature::Prompt, self.expect);
+    fn make_prompt(&mut self, image: bool) -> Prompt {
+        let word = self.plant_fact("prompt", Nature::Prompt, self.expect);
         Prompt { text: format!("Please look into {word} next."), image }
     }
 
-    fn action(&mut self, what: What) -> Action {
+    fn make_action(&mut self, what: ActionKind) -> Action {
         // An edit changes what the read before it showed.
-        let key = if what == What::Edit { format!("k{:02}", self.keys) } else { self.key() };
+        let key = if what == ActionKind::Edit { format!("k{:02}", self.keys) } else { self.next_key() };
         let expect = self.expect;
-        let facts = what.facts().iter();
-        let words = facts.map(|(about, nature)| self.fact(about, *nature, what.expect(*nature, expect))).collect();
+        let facts = what.planted_facts().iter();
+        let words =
+            facts.map(|(about, nature)| self.plant_fact(about, *nature, what.expect_fact(*nature, expect))).collect();
         Action { what, key, words }
     }
 
-    fn key(&mut self) -> String {
+    fn next_key(&mut self) -> String {
         self.keys += 1;
         format!("k{:02}", self.keys)
     }
 
-    fn fact(&mut self, about: &str, nature: Nature, expect: Expect) -> String {
+    fn plant_fact(&mut self, about: &str, nature: Nature, expect: Expect) -> String {
         // Of fixed width, so that no word is the beginning of another.
         let mut word = format!("Fact{:03}Word", self.facts.len() + 1);
-        if about == What::SayUnicode.facts()[0].0 {
+        if about == ActionKind::SayUnicode.planted_facts()[0].0 {
             word.push_str("·naïve·«日本語»·🦀·\"it’s\"");
         }
         self.facts.push(Fact { word: word.clone(), about: about.to_owned(), nature, expect });

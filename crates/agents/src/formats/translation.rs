@@ -10,12 +10,12 @@ use super::relocate::Relocation;
 
 /// A call in a client's own tools.
 #[cfg_attr(test, derive(Debug, PartialEq))]
-pub(crate) struct OwnCall {
+pub(crate) struct NativeCall {
     pub tool: &'static str,
     pub input: Value,
 }
 
-impl OwnCall {
+impl NativeCall {
     pub(crate) fn new(tool: &'static str, input: Value) -> Self {
         Self { tool, input }
     }
@@ -39,7 +39,7 @@ impl<'a> ProjectDirs<'a> {
     }
 
     /// The command, after a step into its folder where that is another one.
-    pub(crate) fn enter_folder(&self, command: &str, workdir: Option<&str>) -> String {
+    pub(crate) fn prefix_cd(&self, command: &str, workdir: Option<&str>) -> String {
         match self.other_folder(workdir) {
             Some(folder) => format!("cd '{}' && {command}", folder.replace('\'', r"'\''")),
             None => command.to_owned(),
@@ -132,7 +132,7 @@ pub(crate) fn parse_step_state(status: &str) -> Option<StepState> {
 }
 
 /// The same the other way round.
-pub(crate) fn spell_step_state(state: StepState) -> &'static str {
+pub(crate) fn format_step_state(state: StepState) -> &'static str {
     match state {
         StepState::Pending => "pending",
         StepState::InProgress => "in_progress",
@@ -163,9 +163,9 @@ mod tests {
     #[test]
     fn a_command_goes_into_its_folder_unless_that_is_the_project() {
         let dirs = ProjectDirs { current: "/p", former: Some("/old") };
-        assert_eq!(dirs.enter_folder("ls", Some("/o'k")), r"cd '/o'\''k' && ls");
+        assert_eq!(dirs.prefix_cd("ls", Some("/o'k")), r"cd '/o'\''k' && ls");
         for folder in [None, Some("/p"), Some("/old")] {
-            assert_eq!(dirs.enter_folder("ls", folder), "ls");
+            assert_eq!(dirs.prefix_cd("ls", folder), "ls");
         }
     }
 }

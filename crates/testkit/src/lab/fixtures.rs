@@ -1,13 +1,13 @@
 //! Fixtures, the sessions that real clients wrote in the agent's folder of `carryover-agents`, and what is told of them.
 
 /// A fixture, and what is told of it beside its conversation.
-pub struct Reading {
+pub struct ExpectedReading {
     /// The file in the agent's `fixtures`.
     pub fixture: &'static str,
     /// The tokens as the client counted them; `nothing` where it does not count.
     pub tokens: &'static str,
     /// How the session was begun, in the client's words; empty where it does not say.
-    pub begun: &'static str,
+    pub start_settings: &'static str,
     /// The messages as a person counts them.
     pub messages: &'static str,
 }
@@ -21,12 +21,12 @@ pub struct LooseFile {
 
 impl LooseFile {
     /// A file that is known by what is in it.
-    pub(crate) const fn lines(fixture: &'static str) -> Self {
+    pub(crate) const fn from_jsonl(fixture: &'static str) -> Self {
         Self { fixture, name: "s.jsonl" }
     }
 
     /// An export that is known by what is in it.
-    pub(crate) const fn document(fixture: &'static str) -> Self {
+    pub(crate) const fn from_json(fixture: &'static str) -> Self {
         Self { fixture, name: "s.json" }
     }
 }

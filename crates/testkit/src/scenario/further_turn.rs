@@ -3,29 +3,29 @@
 use std::path::Path;
 
 use super::dialect::Dialect;
-use super::{Expect, Fact, Nature, Source, What};
+use super::{ActionKind, Expect, Fact, Nature, Source};
 use crate::model::{Block, Turn};
 
 /// A prompt, what the model answers, and the facts that both plant.
 #[derive(Clone, Debug)]
-pub struct Further {
+pub struct FurtherTurn {
     pub prompt: String,
     pub turns: Vec<Turn>,
     pub facts: Vec<Fact>,
 }
 
-impl Further {
+impl FurtherTurn {
     /// A turn in the tools of the client that goes on; its words differ from those of every scenario.
     pub fn new(source: &Source, project: &Path) -> Self {
         let dialect = Dialect { source, project };
-        let runs = dialect.knows(What::Run);
+        let runs = dialect.has_tool(ActionKind::Run);
         let said = Block::Text("I noticed More902Word.".to_owned());
         let turns = if runs {
             // The output's word is put together when the command runs, so that the call does not hold it.
-            let run = dialect.run("further", "printf 'More%sWord\\n' 904 # More903Word");
-            vec![Turn::of(vec![said, run]), Turn::text("That was More905Word.")]
+            let run = dialect.command_block("further", "printf 'More%sWord\\n' 904 # More903Word");
+            vec![Turn::from_blocks(vec![said, run]), Turn::from_text("That was More905Word.")]
         } else {
-            vec![Turn::of(vec![said, Block::Text("That was More905Word.".to_owned())])]
+            vec![Turn::from_blocks(vec![said, Block::Text("That was More905Word.".to_owned())])]
         };
         let fact = |word: &str, about: &str, nature| Fact {
             word: word.to_owned(),
