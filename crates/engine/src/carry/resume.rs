@@ -163,7 +163,6 @@ impl ResumeTarget {
         let target = options.target;
         let store = target_store(context, target)?;
         let window = target.facts().window(target.current_model(&store).as_deref());
-        // The client's own prompt and the next turn need room, too.
         let given = options.tokens.or(context.config.resume.tokens);
         // The client's own prompt and the next turn need room, too; who gives a number has thought of it.
         let budget = given.unwrap_or(window / 5 * 4);
