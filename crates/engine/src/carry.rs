@@ -3,6 +3,7 @@
 pub(crate) mod assemble;
 mod blob;
 pub mod canonical;
+mod complete;
 mod fit;
 mod report;
 pub mod resume;

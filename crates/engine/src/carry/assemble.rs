@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use carryover_agents::{Agent, AgentError, CarriedEntry, Loss, Source};
+use carryover_agents::{Agent, AgentError, CarriedEntry, Source};
 use carryover_core::live::{self, LiveItem};
 use carryover_core::transcript::{
     Action, Body, Call, CallId, Entry, EntryKey, Header, Origin, Outcome, Part, Status, Transcript,
 };
 
-use crate::carry::blob::{self, Losses};
 use crate::context::Context;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::lineage;
@@ -178,30 +177,6 @@ fn carry_entries(taken: Vec<SourceEntry>, sources: &[SourceSession]) -> Vec<Carr
     carried
 }
 
-/// Adds what is dear: images and files, and the target's own records. What gave way to a window needs neither.
-pub(crate) fn complete_entries(
-    carried: &mut [CarriedEntry],
-    origins: &[journal::Origin],
-    sources: &[SourceSession],
-    target: &dyn Agent,
-) -> Vec<Loss> {
-    let mut losses = Losses::default();
-    let mut natives = NativeRecords { sources, target: target.facts().id, last: None };
-    for (carried, origin) in carried.iter_mut().zip(origins) {
-        blob::load_all(&mut carried.entry.body, &sources[origin.from].header, &mut losses);
-        if origin.answer.is_none() {
-            carried.native = natives.read_record(origin.from, origin.key);
-        }
-        let agent = sources[origin.from].agent;
-        if let (Body::Outcome(outcome), None) = (&mut carried.entry.body, &origin.answer)
-            && (agent.facts().id != natives.target || agent.as_captured().is_some())
-        {
-            agent.strip_harness_text(outcome);
-        }
-    }
-    losses.into_vec()
-}
-
 /// A key that no entry of another source has.
 fn unique_key(key: EntryKey, from: usize, answer: bool) -> EntryKey {
     let shift = u16::try_from(from).unwrap_or(u16::MAX).saturating_mul(FILES_PER_SOURCE);
@@ -239,33 +214,6 @@ impl CallActions {
         match key.and_then(|key| source.agent.read_record(&source.header, key).ok()) {
             Some(record) => source.agent.action(call, Some(&record)),
             None => action,
-        }
-    }
-}
-
-/// Records of the target's own, as it wrote them.
-struct NativeRecords<'a> {
-    sources: &'a [SourceSession],
-    target: &'static str,
-    /// One record makes several entries that stand together.
-    last: Option<((usize, u16, u64), Option<String>)>,
-}
-
-impl NativeRecords<'_> {
-    fn read_record(&mut self, from: usize, key: EntryKey) -> Option<String> {
-        let source = &self.sources[from];
-        if source.agent.facts().id != self.target || source.agent.as_captured().is_some() {
-            return None;
-        }
-        let place = (from, key.file, key.offset);
-        match &self.last {
-            Some((last, record)) if *last == place => record.clone(),
-            _ => {
-                // One that cannot be had is translated like a stranger's.
-                let record = source.agent.read_record(&source.header, key).ok();
-                self.last = Some((place, record.clone()));
-                record
-            }
         }
     }
 }

@@ -7,8 +7,9 @@ use carryover_agents::{Agent, CarriedEntry, Loss};
 use carryover_core::fit::{self, CannotFit, ContextItem};
 use carryover_core::transcript::{Body, Header, Part, SessionId, count_messages};
 
+use super::assemble::{AssembledSession, SourceSession};
+use super::complete::complete_entries;
 use super::resume::ResumeError;
-use crate::carry::assemble::{AssembledSession, SourceSession, complete_entries};
 use crate::sessions::unread::Unread;
 use crate::write::journal;
 
