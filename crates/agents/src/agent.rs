@@ -1,13 +1,11 @@
 //! The interface of an agent.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Answer, Body, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, RejectedRecord, SessionId,
-    TranscriptBuilder,
+    Action, Answer, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, RejectedRecord, SessionId, TranscriptBuilder,
 };
 
 use crate::formats::{jsonl, refusal};
@@ -103,11 +101,6 @@ pub trait Reader {
     /// The text of one record as its agent wrote it.
     fn read_record(&self, header: &Header, key: EntryKey) -> Result<String, AgentError> {
         jsonl::read_record(header, key)
-    }
-
-    /// Whether a record is of a kind that we do not know; by custom, such a kind is told by an owned name.
-    fn is_unknown(&self, body: &Body) -> bool {
-        matches!(body, Body::Opaque(Cow::Owned(_)))
     }
 
     /// The states of files that the store still holds, of those that a record of kept file states names.

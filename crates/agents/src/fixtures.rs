@@ -195,7 +195,7 @@ pub(crate) fn long_line(entry: &Entry, said: Option<String>, length: usize) -> S
         Body::Failure(failure) => {
             format!("{:?} {:?} {:?}", failure.kind, failure.message, failure.resets_at.map(|at| at.to_string()))
         }
-        Body::Opaque(kind) => kind.to_string(),
+        Body::Opaque(opaque) => opaque.name().to_owned(),
         body => format!("{body:?}"),
     });
     let line = format!("{} {} {said}", origin_name(entry.origin), entry.body.kind());

@@ -133,7 +133,7 @@ fn examine_session(session: &ListedSession) -> Vec<Finding> {
             return vec![Finding::new(agent, Severity::Error, message)];
         }
     };
-    let unread = Unread::from_transcript(session.agent, &transcript);
+    let unread = Unread::from_transcript(&transcript);
     let damaged = (!unread.is_empty()).then(|| (Severity::Warning, unread.to_string()));
     // A session of which nothing is known is told with its store.
     let unknown = unread.describe_unknown().filter(|_| !session.found.drifted).map(|told| (Severity::Note, told));

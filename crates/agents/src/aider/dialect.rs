@@ -10,6 +10,8 @@ use carryover_core::transcript::{
     Action, Blob, Call, CallForm, Change, Hunk, Outcome, Part, PlanStep, Status, StepState,
 };
 
+use super::{Aider, commits, edits, shell};
+use crate::Dialect;
 use crate::formats::relocate::Relocation;
 
 /// Where the work is and was.
@@ -28,6 +30,18 @@ impl ProjectPaths<'_> {
         };
         let old = self.moves.and_then(|moves| below(moves.old));
         below(self.project).or(old).unwrap_or(path).to_owned()
+    }
+}
+
+impl Dialect for Aider {
+    /// The model has no tools here: it writes its edits into its replies, and the client carries them out.
+    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
+        match call.tool.as_str() {
+            commits::TOOL_NAME => commits::interpret_call(call),
+            edits::TOOL_NAME => edits::interpret_call(call),
+            shell::TOOL_NAME => shell::interpret_call(call),
+            _ => Action::Other,
+        }
     }
 }
 

@@ -27,10 +27,8 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use carryover_core::transcript::{Action, Call};
-
 use crate::formats::file::{MAX_SETTINGS_BYTES, read_text};
-use crate::{Agent, Dialect, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Aider, 0.86.
 pub(crate) struct Aider;
@@ -84,17 +82,5 @@ impl Agent for Aider {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for Aider {
-    /// The model has no tools here: it writes its edits into its replies, and the client carries them out.
-    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
-        match call.tool.as_str() {
-            commits::TOOL_NAME => commits::interpret_call(call),
-            edits::TOOL_NAME => edits::interpret_call(call),
-            shell::TOOL_NAME => shell::interpret_call(call),
-            _ => Action::Other,
-        }
     }
 }

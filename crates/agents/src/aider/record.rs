@@ -130,7 +130,7 @@ fn carried_body(said: &str) -> (Origin, Body) {
 }
 
 fn opaque_body(kind: &'static str) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+    (Origin::Harness, Body::known(kind))
 }
 
 fn console_bodies(said: &str, offset: u64, around: SegmentContext<'_>) -> Vec<(Origin, Body)> {

@@ -259,5 +259,5 @@ fn line_key(line: &WireLine) -> EntryKey {
 }
 
 fn opaque_entry(key: EntryKey, kind: &'static str) -> Entry {
-    Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body: Body::Opaque(kind.into()) }
+    Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body: Body::known(kind) }
 }

@@ -3,7 +3,7 @@
 //! The client logs whatever it hands to a model as if the user had typed it: in architect mode the answer of one model to
 //! the other, what the linter says, its own pages of help, and what it makes of comments in the code.
 
-use carryover_core::transcript::{Body, Entry, Origin, text_cow};
+use carryover_core::transcript::{Body, Entry, Opaque, Origin, text_cow};
 
 use super::shell;
 
@@ -136,7 +136,7 @@ impl Turn {
                     self.may_run = false;
                 }
                 // The model that edits is asked with it, and answers next.
-                Body::Opaque(kind) if kind == "echo" => {
+                Body::Opaque(Opaque::Known(kind)) if kind == "echo" => {
                     self.expected = ExpectedWords::User;
                     (self.is_working, self.replies) = (true, Vec::new());
                 }

@@ -1,7 +1,5 @@
 //! Attachments that the client adds to a prompt or a result.
 
-use std::borrow::Cow;
-
 use carryover_core::transcript::{Blob, Body, Origin, Part};
 
 use super::boilerplate::PromptSource;
@@ -73,8 +71,9 @@ impl RecordReader<'_, '_> {
     }
 }
 
-fn unsent_body(kind: &str) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Owned(format!("attachment/{kind}"))))
+/// New kinds of attachments are the client's own context, too.
+pub(super) fn unsent_body(kind: &str) -> (Origin, Body) {
+    (Origin::Harness, Body::known(format!("attachment/{kind}")))
 }
 
 fn text_prompt(text: String) -> Body {

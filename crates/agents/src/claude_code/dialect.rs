@@ -1,8 +1,10 @@
 //! The meaning of Claude Code's tools, and how a meaning is spelt in them.
 
-use carryover_core::transcript::{Action, Call, Hunk, PlanStep, Question, StepChange, StepState};
+use carryover_core::transcript::{Action, Answer, Call, Hunk, Outcome, PlanStep, Question, StepChange, StepState};
 use serde_json::{Value, json};
 
+use super::{ClaudeCode, answers, boilerplate};
+use crate::Dialect;
 use crate::formats::diff::{add_signed_line, empty_hunk};
 use crate::formats::translation::{
     FileChange, NativeCall, ProjectDirs, format_step_state, keep_explanation, parse_step_state, read_or_view,
@@ -101,6 +103,20 @@ struct WireApproved {
 #[derive(serde::Deserialize)]
 struct WirePlan {
     plan: String,
+}
+
+impl Dialect for ClaudeCode {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        interpret_call(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        answers::read_answers(call, outcome)
+    }
+
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        boilerplate::strip_exit_code(outcome);
+    }
 }
 
 /// The meaning of a call.

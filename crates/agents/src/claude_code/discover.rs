@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Body, SessionId};
+use carryover_core::transcript::{Body, Opaque, SessionId};
 
 use super::ClaudeCode;
 use super::read::OwnFile;
@@ -182,16 +182,14 @@ impl ChainEnds {
     }
 }
 
+/// Bookkeeping that we know, and families of records whose new members say nothing to the model, are known.
 fn is_known_body(body: &Body) -> bool {
     match body {
-        Body::Opaque(kind) => is_known_kind(kind),
+        // Others that we know have lost what they are known for: its fields may have other names now.
+        Body::Opaque(Opaque::Known(kind)) => kind.contains('/') || record::is_noise(kind),
+        Body::Opaque(_) => false,
         _ => true,
     }
-}
-
-/// Bookkeeping that we know, and families of records whose new members say nothing to the model.
-pub(super) fn is_known_kind(kind: &str) -> bool {
-    kind.contains('/') || record::is_noise(kind)
 }
 
 /// `/rename` leaves the name in a file beside the session, too.

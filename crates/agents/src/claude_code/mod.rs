@@ -29,10 +29,10 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use carryover_core::transcript::{Action, Answer, Call, Outcome, Permission};
+use carryover_core::transcript::Permission;
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Claude Code, 1.0 to 2.1.
 pub(crate) struct ClaudeCode;
@@ -71,20 +71,6 @@ impl Agent for ClaudeCode {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for ClaudeCode {
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::interpret_call(call, outcome)
-    }
-
-    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        answers::read_answers(call, outcome)
-    }
-
-    fn strip_harness_text(&self, outcome: &mut Outcome) {
-        boilerplate::strip_exit_code(outcome);
     }
 }
 

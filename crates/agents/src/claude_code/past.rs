@@ -3,8 +3,6 @@
 //! Most of a long session is of that kind, and most of such a record is text that nobody will see: it is passed over
 //! without being copied.
 
-use std::borrow::Cow;
-
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, EntryKey, Node, NodeId, Origin};
 
@@ -34,7 +32,7 @@ pub(super) fn parse(said: &mut LastFacts, line: Line<'_>, file: u16) -> Option<P
 fn parse_kinds(before: &mut LastFacts, past: &WirePastRecord<'_>, line: Line<'_>, file: u16) -> Option<Parsed> {
     let uuid = past.uuid.as_deref()?;
     let group = past.message.as_ref().and_then(|message| message.id.as_deref());
-    let (kinds, group) = match &*past.kind {
+    let (bodies, group) = match &*past.kind {
         "assistant" if past.is_api_error_message != Some(true) => (reply_kinds(past)?, group.map(NodeId::from_name)),
         "user" if past.is_compact_summary != Some(true) => (outcome_kinds(past)?, None),
         "attachment" => (attachment_kinds(past)?, None),
@@ -49,7 +47,7 @@ fn parse_kinds(before: &mut LastFacts, past: &WirePastRecord<'_>, line: Line<'_>
     parsed.more.chained = true;
     let message = past.message.as_ref();
     parsed.facts.extend(before.update_model(message.and_then(|message| message.model.as_deref())));
-    parsed.push_entries(at, side, node, kinds.into_iter().map(|(origin, kind)| (origin, Body::Opaque(kind))));
+    parsed.push_entries(at, side, node, bodies);
     let usage = message.and_then(|message| usage::from_message(message.usage, message.id.as_deref()));
     if let (Some(usage), Some(last)) = (usage, parsed.entries.last()) {
         let key = EntryKey { part: last.key.part.saturating_add(1), ..key };
@@ -58,32 +56,32 @@ fn parse_kinds(before: &mut LastFacts, past: &WirePastRecord<'_>, line: Line<'_>
     Some(parsed)
 }
 
-/// Whose, and of what kind.
-type OriginKinds = Vec<(Origin, Cow<'static, str>)>;
+/// Whose, and what is left of it.
+type ReducedBodies = Vec<(Origin, Body)>;
 
-fn reply_kinds(past: &WirePastRecord<'_>) -> Option<OriginKinds> {
+fn reply_kinds(past: &WirePastRecord<'_>) -> Option<ReducedBodies> {
     let message = past.message.as_ref()?;
     let origin = if message.model.as_deref() == Some(SYNTHETIC_MODEL) { Origin::Harness } else { Origin::Agent };
     let kinds = message.content.as_ref()?.iter().map(|block| match &*block.kind {
-        "text" => Some((origin, Cow::Borrowed("reply"))),
-        "thinking" | "redacted_thinking" => Some((origin, Cow::Borrowed("reasoning"))),
-        "tool_use" => Some((origin, Cow::Borrowed("call"))),
+        "text" => Some((origin, Body::reduced("reply"))),
+        "thinking" | "redacted_thinking" => Some((origin, Body::reduced("reasoning"))),
+        "tool_use" => Some((origin, Body::reduced("call"))),
         _ => None,
     });
     kinds.collect()
 }
 
 /// Outcomes by their kind; anything that was typed is left to a whole reading, for it may name the session.
-fn outcome_kinds(past: &WirePastRecord<'_>) -> Option<OriginKinds> {
+fn outcome_kinds(past: &WirePastRecord<'_>) -> Option<ReducedBodies> {
     let kinds = past.message.as_ref()?.content.as_ref()?.iter().map(|block| match &*block.kind {
-        "tool_result" => Some((Origin::Agent, Cow::Borrowed("outcome"))),
+        "tool_result" => Some((Origin::Agent, Body::reduced("outcome"))),
         _ => None,
     });
     kinds.collect()
 }
 
 /// The client's own context; files and prompts that came as attachments are left to a whole reading.
-fn attachment_kinds(past: &WirePastRecord<'_>) -> Option<OriginKinds> {
+fn attachment_kinds(past: &WirePastRecord<'_>) -> Option<ReducedBodies> {
     let kind = &*past.attachment.as_ref()?.kind;
-    (!attachment::may_be_sent(kind)).then(|| vec![(Origin::Harness, Cow::Owned(format!("attachment/{kind}")))])
+    (!attachment::may_be_sent(kind)).then(|| vec![attachment::unsent_body(kind)])
 }

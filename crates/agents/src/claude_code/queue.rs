@@ -1,7 +1,5 @@
 //! The prompts that wait while the agent works.
 
-use std::borrow::Cow;
-
 use carryover_core::transcript::{Body, Note, QueueChange};
 
 use super::boilerplate;
@@ -13,17 +11,17 @@ use super::wire::WireRecord;
 pub(super) fn read_change(record: &WireRecord<'_>) -> Body {
     let words = record.content.as_deref();
     if words.is_some_and(is_client_text) {
-        return Body::Opaque(Cow::Borrowed("queue-operation/client"));
+        return Body::known("queue-operation/client");
     }
     let change = match (record.operation.as_deref(), words) {
         (Some("enqueue"), Some(words)) => QueueChange::Added(words.to_owned()),
         // With a picture in it, a prompt that waits is not written down; when it is taken, it is.
-        (Some("enqueue"), None) => return Body::Opaque(Cow::Borrowed("queue-operation/enqueue")),
+        (Some("enqueue"), None) => return Body::known("queue-operation/enqueue"),
         (Some("dequeue"), _) | (Some("remove"), None) => QueueChange::Taken,
         // One record for each that goes back to where it was typed; the first clients wrote one for all.
         (Some("remove" | "popAll"), Some(words)) => QueueChange::Removed(words.to_owned()),
         (Some("popAll"), None) => QueueChange::Cleared,
-        _ => return Body::Opaque(Cow::Borrowed("queue-operation")),
+        _ => return Body::known("queue-operation"),
     };
     Body::Note(Note::Queue(change))
 }

@@ -1,6 +1,5 @@
 //! Reading a session file.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, S
 
 use super::record::{self, LastFacts, Parsed};
 use super::slug::make_slug;
-use super::{ClaudeCode, discover, kept_files, past};
+use super::{ClaudeCode, kept_files, past};
 use crate::formats::jsonl::{self, Line};
 use crate::{AgentError, Bookmark, FileState, Reader, Sink, Source, Version};
 
@@ -52,10 +51,6 @@ impl Reader for ClaudeCode {
         let line = Line::from_bytes(key.offset, text.as_bytes());
         let parsed = record::parse(line, key.file);
         Ok(parsed.map(|parsed| parsed.entries).unwrap_or_default())
-    }
-
-    fn is_unknown(&self, body: &Body) -> bool {
-        matches!(body, Body::Opaque(Cow::Owned(kind)) if !discover::is_known_kind(kind))
     }
 
     fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {

@@ -1,13 +1,11 @@
 //! One line of a session file, made into entries.
 
-use std::borrow::Cow;
-
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, BlobLocation, Body, Call, CallForm, CallId, Compaction, EntryKey, Fact, Failure, FailureKind, Node, NodeId,
-    Note, Origin, Outcome, PROMPT_WITHOUT_WORDS, Part, Reasoning, SessionId, StartSetting, Status, TitleRank,
+    Note, Opaque, Origin, Outcome, Part, Reasoning, SessionId, StartSetting, Status, TitleRank,
 };
 
 use super::boilerplate::{self, PromptSource};
@@ -70,7 +68,7 @@ pub(super) fn parse_after(said: &mut LastFacts, line: Line<'_>, file: u16) -> Op
     if let Some(kind) = noise_kind(line.bytes).filter(|_| !line.unterminated) {
         let body = match kind {
             "file-history-snapshot" | "file-history-delta" => Body::Note(Note::Snapshot),
-            _ => Body::Opaque(Cow::Borrowed(kind)),
+            _ => Body::known(kind),
         };
         let mut parsed = Parsed::empty(line.key(file));
         parsed.push_entries(None, false, None, [(Origin::Harness, body)]);
@@ -185,7 +183,7 @@ impl RecordReader<'_, '_> {
             "mode" | "agent-name" => note_bodies(facts, None, Note::Mode),
             "queue-operation" => vec![(Origin::Harness, queue::read_change(record))],
             "last-prompt" => self.read_last_prompt(),
-            kind => vec![(Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))],
+            kind => vec![(Origin::Harness, kind_body(kind))],
         }
     }
 
@@ -207,20 +205,22 @@ impl RecordReader<'_, '_> {
             Some("compact_boundary") => {
                 Body::Compacted(Box::new(read_compaction(self.record.compact_metadata.as_ref())))
             }
-            Some(subtype) => Body::Opaque(Cow::Owned(format!("system/{subtype}"))),
-            None => Body::Opaque(Cow::Borrowed("system")),
+            Some(subtype) => Body::known(format!("system/{subtype}")),
+            None => Body::known("system"),
         }
     }
 
     fn read_user(&self, facts: &mut Vec<Fact>) -> Vec<(Origin, Body)> {
-        let Some(message) = &self.record.message else { return vec![opaque_body(PROMPT_WITHOUT_WORDS)] };
+        let Some(message) = &self.record.message else {
+            return vec![(Origin::Harness, Body::Opaque(Opaque::Wordless))];
+        };
         facts.extend(self.permission_facts());
         if self.record.is_compact_summary == Some(true) {
             return vec![(Origin::Agent, Body::Summary(self.read_parts(&message.content)))];
         }
         let mut bodies = self.sort_content(&message.content, self.prompt_source());
         if bodies.is_empty() {
-            bodies.push(opaque_body(PROMPT_WITHOUT_WORDS));
+            bodies.push((Origin::Harness, Body::Opaque(Opaque::Wordless)));
         }
         if self.record.is_meta != Some(true) && self.record.is_sidechain != Some(true) {
             facts.extend(bodies.iter().find_map(prompt_title_fact));
@@ -386,12 +386,20 @@ fn read_block(block: &WireBlock<'_>) -> Body {
             input: block.input.map_or_else(Json::empty_object, Json::from_raw),
             form: CallForm::Function,
         })),
-        kind => Body::Opaque(Cow::Owned(kind.to_owned())),
+        kind => Body::unknown(kind),
+    }
+}
+
+/// A record that is not looked into, by its kind.
+fn kind_body(kind: &str) -> Body {
+    match NOISE_KINDS.iter().find(|known| **known == kind) {
+        Some(known) => Body::known(*known),
+        None => Body::unknown(kind),
     }
 }
 
 fn opaque_body(kind: &'static str) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+    (Origin::Harness, Body::known(kind))
 }
 
 fn note_bodies(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Vec<(Origin, Body)> {

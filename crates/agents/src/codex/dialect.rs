@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use carryover_core::transcript::{Action, Answer, Call, CallForm, PlanStep, Question, StepState};
+use carryover_core::transcript::{Action, Answer, Call, CallForm, Outcome, PlanStep, Question, StepState};
 use serde::Deserialize;
 
-use super::code_mode;
 use super::command::WireWords;
-use super::patch;
 use super::wire::WireItem;
+use super::{Codex, code_mode, outcome, patch};
+use crate::Dialect;
 
 /// The input of a command, in all spellings: a string or words, under two names.
 #[derive(Deserialize)]
@@ -87,26 +87,49 @@ struct WireSpawn {
     description: Option<String>,
 }
 
-/// The action of a call; a tool that is not Codex's own, or an input that we cannot read, means `Other`.
-pub(super) fn interpret_call(call: &Call) -> Action {
-    let name = call.tool.rsplit('.').next().unwrap_or(&call.tool);
-    let meaning = match name {
-        "exec_command" | "shell" | "shell_command" | "local_shell" => run_action(call),
-        "exec" if call.tool == "container.exec" => run_action(call),
-        "exec" if call.form == CallForm::Freeform => {
-            call.input.read_as::<String>().and_then(|text| code_mode::interpret_script(&text))
+impl Dialect for Codex {
+    /// The action of a call; a tool that is not Codex's own, or an input that we cannot read, means `Other`.
+    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
+        let name = call.tool.rsplit('.').next().unwrap_or(&call.tool);
+        let meaning = match name {
+            "exec_command" | "shell" | "shell_command" | "local_shell" => run_action(call),
+            "exec" if call.tool == "container.exec" => run_action(call),
+            "exec" if call.form == CallForm::Freeform => {
+                call.input.read_as::<String>().and_then(|text| code_mode::interpret_script(&text))
+            }
+            "apply_patch" | "applypatch" => patch_text(call).and_then(|text| patch::parse(&text)).map(Action::Edit),
+            "view_image" => call.input.read_as().map(|WirePath { path }| Action::View { path }),
+            "update_plan" => plan_action(call),
+            "request_user_input" => ask_action(call),
+            "spawn_agent" => call
+                .input
+                .read_as()
+                .map(|WireSpawn { message, description }| Action::Delegate { prompt: message, description }),
+            _ => None,
+        };
+        meaning.unwrap_or(Action::Other)
+    }
+
+    /// The answers, in the order of the questions: the record names them by their ids.
+    fn answers(&self, call: &Call, record: &str) -> Vec<Answer> {
+        let Some(questions) = call.input.read_as::<WireQuestions>() else { return Vec::new() };
+        let Some(mut given) = given_answers(record) else { return Vec::new() };
+        let mut answers = Vec::new();
+        for question in questions.questions {
+            let Some(given) = given.remove(&question.id) else { continue };
+            // A note typed beside a choice is marked, and is as much of an answer as the choice.
+            let words = given.answers.iter().map(|answer| answer.strip_prefix("user_note: ").unwrap_or(answer));
+            let words: Vec<&str> = words.filter(|answer| !answer.trim().is_empty()).collect();
+            if !words.is_empty() {
+                answers.push(Answer { question: question.question, answer: words.join("; ") });
+            }
         }
-        "apply_patch" | "applypatch" => patch_text(call).and_then(|text| patch::parse(&text)).map(Action::Edit),
-        "view_image" => call.input.read_as().map(|WirePath { path }| Action::View { path }),
-        "update_plan" => plan_action(call),
-        "request_user_input" => ask_action(call),
-        "spawn_agent" => call
-            .input
-            .read_as()
-            .map(|WireSpawn { message, description }| Action::Delegate { prompt: message, description }),
-        _ => None,
-    };
-    meaning.unwrap_or(Action::Other)
+        answers
+    }
+
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_header(outcome);
+    }
 }
 
 fn run_action(call: &Call) -> Option<Action> {
@@ -125,23 +148,6 @@ fn ask_action(call: &Call) -> Option<Action> {
         options: question.options.unwrap_or_default().into_iter().map(|option| option.label).collect(),
     };
     Some(Action::Ask(input.questions.into_iter().map(question).collect()))
-}
-
-/// The answers, in the order of the questions: the record names them by their ids.
-pub(super) fn read_answers(call: &Call, record: &str) -> Vec<Answer> {
-    let Some(questions) = call.input.read_as::<WireQuestions>() else { return Vec::new() };
-    let Some(mut given) = given_answers(record) else { return Vec::new() };
-    let mut answers = Vec::new();
-    for question in questions.questions {
-        let Some(given) = given.remove(&question.id) else { continue };
-        // A note typed beside a choice is marked, and is as much of an answer as the choice.
-        let words = given.answers.iter().map(|answer| answer.strip_prefix("user_note: ").unwrap_or(answer));
-        let words: Vec<&str> = words.filter(|answer| !answer.trim().is_empty()).collect();
-        if !words.is_empty() {
-            answers.push(Answer { question: question.question, answer: words.join("; ") });
-        }
-    }
-    answers
 }
 
 fn given_answers(record: &str) -> Option<BTreeMap<String, WireGiven>> {
@@ -181,7 +187,7 @@ mod tests {
     }
 
     fn meaning(tool: &str, input: &str) -> Action {
-        interpret_call(&call(tool, input))
+        Codex.action(&call(tool, input), None)
     }
 
     fn run(command: &str, workdir: Option<&str>) -> Action {
@@ -236,8 +242,8 @@ mod tests {
         let record = serde_json::json!({ "timestamp": "", "type": "response_item", "payload": item }).to_string();
         let answer = |question: &str, answer: &str| Answer { question: question.to_owned(), answer: answer.to_owned() };
         let expected = [answer("Which one?", "B; the new one"), answer("Called what?", "toolbox")];
-        assert_eq!(read_answers(&call("request_user_input", input), &record), expected);
-        assert_eq!(read_answers(&call("request_user_input", input), "{}"), []);
+        assert_eq!(Codex.answers(&call("request_user_input", input), &record), expected);
+        assert_eq!(Codex.answers(&call("request_user_input", input), "{}"), []);
     }
 
     #[test]

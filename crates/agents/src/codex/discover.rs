@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Entry, Fact, Origin, SessionId};
+use carryover_core::transcript::{Body, Entry, Fact, Opaque, Origin, SessionId};
 
 use super::base::{self, BaseFile};
 use super::meta::WireMeta;
@@ -160,7 +160,7 @@ impl EndsScan {
 
     fn count_record(&mut self, bytes: &[u8], parsed: &record::ParsedRecord) {
         // Items that we do not know have names that none of ours has.
-        let is_new = |body: &Body| matches!(body, Body::Opaque(kind) if kind.starts_with("item."));
+        let is_new = |body: &Body| matches!(body, Body::Opaque(Opaque::Unknown(kind)) if kind.starts_with("item."));
         let all_new = !parsed.entries.is_empty() && parsed.entries.iter().all(|entry| is_new(&entry.body));
         if record::is_known_kind(bytes) && parsed.rejected.is_none() && !all_new {
             self.n_known += 1;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use carryover_core::json::Json;
 use carryover_core::transcript::{
-    Blob, BlobLocation, Body, Call, CallForm, CallId, Note, Origin, Outcome, PROMPT_WITHOUT_WORDS, Part, Reasoning,
-    text_of,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Note, Opaque, Origin, Outcome, Part, Reasoning, text_of,
 };
 use serde_json::value::RawValue;
 
@@ -72,8 +71,8 @@ pub(super) fn opaque_body(kind: &str) -> Body {
         "compaction_trigger",
     ];
     match KNOWN_KINDS.iter().find(|known| **known == kind) {
-        Some(known) => Body::Opaque(Cow::Borrowed(known)),
-        None => Body::Opaque(Cow::Owned(format!("item.{kind}"))),
+        Some(known) => Body::known(*known),
+        None => Body::unknown(format!("item.{kind}")),
     }
 }
 
@@ -107,7 +106,7 @@ fn read_message(item: &WireItem<'_>, ground: &RecordBytes<'_>) -> Vec<Attributed
     if said.is_empty() {
         let is_told_to_be_empty = item.content.0.iter().any(|content| content.text.is_some());
         let is_wordless = role == "user" && !is_told_to_be_empty;
-        let body = if is_wordless { Body::Opaque(Cow::Borrowed(PROMPT_WITHOUT_WORDS)) } else { opaque_body("message") };
+        let body = if is_wordless { Body::Opaque(Opaque::Wordless) } else { opaque_body("message") };
         said.push((Origin::Harness, body));
     }
     said

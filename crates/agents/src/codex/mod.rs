@@ -29,9 +29,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use carryover_core::transcript::{Action, Answer, Call, Outcome};
-
-use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Codex CLI, 0.20 to 0.166.
 pub(crate) struct Codex;
@@ -71,19 +69,5 @@ impl Agent for Codex {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for Codex {
-    fn action(&self, call: &Call, _outcome: Option<&str>) -> Action {
-        dialect::interpret_call(call)
-    }
-
-    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        dialect::read_answers(call, outcome)
-    }
-
-    fn strip_harness_text(&self, outcome: &mut Outcome) {
-        outcome::strip_header(outcome);
     }
 }

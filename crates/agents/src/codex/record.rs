@@ -3,13 +3,12 @@
 //! Every line makes at least one entry, and one line is read without looking at any other: that is what makes
 //! reading in steps, and reading one record again, give the same.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, Compaction, Entry, EntryKey, Fact, Failure, FailureKind, Note, Origin, Part, Permission, RejectedRecord,
-    SessionId, StartSetting, Usage,
+    Body, Compaction, Entry, EntryKey, Fact, Failure, FailureKind, Note, Opaque, Origin, Part, Permission,
+    RejectedRecord, SessionId, StartSetting, Usage,
 };
 use memchr::memmem;
 use serde::de::IgnoredAny;
@@ -163,7 +162,7 @@ impl ParsedRecord {
         let at = self.read_envelope(&line);
         if line.metadata.is_some_and(|metadata| metadata.compaction_output == Some(true)) {
             // The reply to the client's own request for a summary; the compaction that follows holds it.
-            self.push_body(at, (Origin::Harness, Body::Opaque(Cow::Borrowed("compaction_output"))));
+            self.push_body(at, (Origin::Harness, Body::known("compaction_output")));
             return Ok(());
         }
         for said in item::read_bodies(&line.payload, ground) {
@@ -273,8 +272,8 @@ impl ParsedRecord {
                     // passed over.
                     self.rejected = Some("words in a shape that no version of the client writes");
                 }
-                let kind = loose.record_type.as_deref().unwrap_or("unknown");
-                self.push_noise(None, opaque_body(kind), ground)
+                let unnamed = Body::Opaque(Opaque::Unnamed("record.unknown"));
+                self.push_noise(None, loose.record_type.as_deref().map_or(unnamed, opaque_body), ground)
             }
         }
     }
@@ -297,15 +296,15 @@ fn is_more_than_display(kind: &str, bytes: &[u8]) -> bool {
 
 fn event_body(kind: &str) -> Body {
     match DISPLAY_EVENTS.iter().find(|known| **known == kind) {
-        Some(known) => Body::Opaque(Cow::Borrowed(known)),
-        None => Body::Opaque(Cow::Owned(format!("event.{kind}"))),
+        Some(known) => Body::known(*known),
+        None => Body::unknown(format!("event.{kind}")),
     }
 }
 
 fn opaque_body(kind: &str) -> Body {
     match RECORD_KINDS.iter().find(|known| **known == kind) {
-        Some(known) => Body::Opaque(Cow::Borrowed(known)),
-        None => Body::Opaque(Cow::Owned(format!("record.{kind}"))),
+        Some(known) => Body::known(*known),
+        None => Body::unknown(format!("record.{kind}")),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The meaning of Copilot CLI's tools, and how a meaning is spelt in them.
 
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Action, Answer, Call, Question};
+use carryover_core::transcript::{Action, Answer, Call, Outcome, Question};
 use serde_json::{Value, json};
 
 use super::wire::{WireComplete, WireEvent};
+use super::{CopilotCli, outcome};
+use crate::Dialect;
 use crate::codex::patch;
 use crate::formats::diff::parse_hunks;
 use crate::formats::translation::{
@@ -35,30 +37,47 @@ struct WireInput {
     summary: Option<String>,
 }
 
-/// The meaning of a call.
-pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read_as().unwrap_or_default();
-    let place = input.path.clone().or_else(|| input.paths.as_ref()?.as_str().map(str::to_owned));
-    let meaning = match call.tool.as_str() {
-        "bash" | "powershell" => input.command.map(|command| Action::Run { command, workdir: None }),
-        "view" => input.path.map(|path| view_action(path, input.view_range.as_deref())),
-        "create" => input.path.zip(input.file_text).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.path.map(|path| edit_action(path, outcome)),
-        "str_replace_editor" => editor_action(input, outcome),
-        "apply_patch" => call.input.read_as::<String>().and_then(|text| patch::parse(&text)).map(Action::Edit),
-        "ask_user" => {
-            let options = input.choices.unwrap_or_default();
-            input.question.map(|text| Action::Ask(vec![Question { text, options }]))
-        }
-        // The plan is in a file of the session's; the call has what is told of it.
-        "exit_plan_mode" => input.summary.map(|plan| Action::Propose { plan }),
-        "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: place, glob: input.glob }),
-        "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: place }),
-        "web_fetch" => input.url.map(|url| Action::Fetch { url }),
-        "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
-        _ => None,
-    };
-    meaning.unwrap_or(Action::Other)
+impl Dialect for CopilotCli {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        let input: WireInput = call.input.read_as().unwrap_or_default();
+        let place = input.path.clone().or_else(|| input.paths.as_ref()?.as_str().map(str::to_owned));
+        let meaning = match call.tool.as_str() {
+            "bash" | "powershell" => input.command.map(|command| Action::Run { command, workdir: None }),
+            "view" => input.path.map(|path| view_action(path, input.view_range.as_deref())),
+            "create" => input.path.zip(input.file_text).map(|(path, content)| Action::Write { path, content }),
+            "edit" => input.path.map(|path| edit_action(path, outcome)),
+            "str_replace_editor" => editor_action(input, outcome),
+            "apply_patch" => call.input.read_as::<String>().and_then(|text| patch::parse(&text)).map(Action::Edit),
+            "ask_user" => {
+                let options = input.choices.unwrap_or_default();
+                input.question.map(|text| Action::Ask(vec![Question { text, options }]))
+            }
+            // The plan is in a file of the session's; the call has what is told of it.
+            "exit_plan_mode" => input.summary.map(|plan| Action::Propose { plan }),
+            "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: place, glob: input.glob }),
+            "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: place }),
+            "web_fetch" => input.url.map(|url| Action::Fetch { url }),
+            "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
+            _ => None,
+        };
+        meaning.unwrap_or(Action::Other)
+    }
+
+    /// The user's answer; where nobody is there to answer, the client says so in the user's place.
+    fn answers(&self, call: &Call, record: &str) -> Vec<Answer> {
+        const ANSWER_PREFIXES: &[&str] = &["User responded: ", "User selected: ", "User answered: "];
+        const ABSENT_PREFIX: &str = "The user is not available to respond";
+        let Action::Ask(questions) = self.action(call, None) else { return Vec::new() };
+        let Some(told) = outcome_text(record) else { return Vec::new() };
+        let answer = ANSWER_PREFIXES.iter().find_map(|words| told.strip_prefix(words)).map(str::trim);
+        let answer = answer.filter(|answer| !answer.is_empty() && !answer.starts_with(ABSENT_PREFIX));
+        let asked = questions.into_iter().zip(answer);
+        asked.map(|(question, answer)| Answer { question: question.text, answer: answer.to_owned() }).collect()
+    }
+
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_exit_line(outcome);
+    }
 }
 
 /// The first versions have one tool for all work on files.
@@ -70,18 +89,6 @@ fn editor_action(input: WireInput, outcome: Option<&str>) -> Option<Action> {
         "str_replace" | "insert" => Some(edit_action(path, outcome)),
         _ => None,
     }
-}
-
-/// The user's answer; where nobody is there to answer, the client says so in the user's place.
-pub(super) fn read_answers(call: &Call, record: &str) -> Vec<Answer> {
-    const ANSWER_PREFIXES: &[&str] = &["User responded: ", "User selected: ", "User answered: "];
-    const ABSENT_PREFIX: &str = "The user is not available to respond";
-    let Action::Ask(questions) = interpret_call(call, None) else { return Vec::new() };
-    let Some(told) = outcome_text(record) else { return Vec::new() };
-    let answer = ANSWER_PREFIXES.iter().find_map(|words| told.strip_prefix(words)).map(str::trim);
-    let answer = answer.filter(|answer| !answer.is_empty() && !answer.starts_with(ABSENT_PREFIX));
-    let asked = questions.into_iter().zip(answer);
-    asked.map(|(question, answer)| Answer { question: question.text, answer: answer.to_owned() }).collect()
 }
 
 fn outcome_text(record: &str) -> Option<String> {
@@ -161,7 +168,7 @@ mod tests {
         let edit = call("edit", &json!({ "path": "/p/a.py", "old_str": "a - b", "new_str": "a + b" }));
         let diff = "\ndiff --git a/p/a.py b/p/a.py\n--- a/p/a.py\n+++ b/p/a.py\n@@ -1,3 +1,3 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n \n";
         let record = json!({ "data": { "toolCallId": "c", "result": { "detailedContent": diff } } }).to_string();
-        let meaning = interpret_call(&edit, Some(&record));
+        let meaning = CopilotCli.action(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n\n");
@@ -171,8 +178,8 @@ mod tests {
     fn changes_by_every_tool_are_edits() {
         let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n";
         let added = Action::Edit(vec![Change::Add { path: "a".into(), content: "x\n".into() }]);
-        assert_eq!(interpret_call(&call("apply_patch", &json!(patch)), None), added);
-        let editor = |input: Value| interpret_call(&call("str_replace_editor", &input), None);
+        assert_eq!(CopilotCli.action(&call("apply_patch", &json!(patch)), None), added);
+        let editor = |input: Value| CopilotCli.action(&call("str_replace_editor", &input), None);
         let created = editor(json!({ "command": "create", "path": "/a", "file_text": "x" }));
         assert_eq!(created, Action::Write { path: "/a".into(), content: "x".into() });
         let replaced = editor(json!({ "command": "str_replace", "path": "/a", "old_str": "x", "new_str": "y" }));
@@ -184,10 +191,10 @@ mod tests {
     fn questions_are_answered_by_the_user_alone() {
         let ask = call("ask_user", &json!({ "question": "Which?", "choices": ["A", "B"] }));
         let question = Question { text: "Which?".into(), options: vec!["A".into(), "B".into()] };
-        assert_eq!(interpret_call(&ask, None), Action::Ask(vec![question]));
+        assert_eq!(CopilotCli.action(&ask, None), Action::Ask(vec![question]));
         let told = |content: &str| {
             let data = json!({ "toolCallId": "c", "success": true, "result": { "content": content } });
-            read_answers(&ask, &json!({ "type": "tool.execution_complete", "data": data }).to_string())
+            CopilotCli.answers(&ask, &json!({ "type": "tool.execution_complete", "data": data }).to_string())
         };
         assert_eq!(
             told("User responded: the small one"),
@@ -195,12 +202,12 @@ mod tests {
         );
         assert_eq!(told("User responded: The user is not available to respond and will review your work later."), []);
         let plan = call("exit_plan_mode", &json!({ "summary": "1. Look." }));
-        assert_eq!(interpret_call(&plan, None), Action::Propose { plan: "1. Look.".into() });
+        assert_eq!(CopilotCli.action(&plan, None), Action::Propose { plan: "1. Look.".into() });
     }
 
     #[test]
     fn ranges_are_lines_and_their_number() {
-        let read = |range| interpret_call(&call("view", &json!({ "path": "/a", "view_range": range })), None);
+        let read = |range| CopilotCli.action(&call("view", &json!({ "path": "/a", "view_range": range })), None);
         assert_eq!(read([3, 5]), Action::Read { path: "/a".into(), offset: Some(3), limit: Some(3) });
         assert_eq!(read([3, -1]), Action::Read { path: "/a".into(), offset: Some(3), limit: None });
         let home = ProjectDirs { current: "/p", former: None };

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, SessionId};
+use carryover_core::transcript::SessionId;
 
 use super::workspace::Workspace;
 use super::{CopilotCli, history, record};
@@ -70,8 +70,7 @@ fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
     let metadata = fs_err::metadata(path)?;
     let ends = EndsScan::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
         let Some(parsed) = record::parse_record(line, 0) else { return };
-        let is_new = |body: &Body| matches!(body, Body::Opaque(kind) if is_unknown_message(kind));
-        let all_new = parsed.entries.iter().all(|entry| is_new(&entry.body));
+        let all_new = parsed.entries.iter().all(|entry| entry.body.is_unknown());
         let is_known = parsed.more.known && parsed.rejected.is_none() && !all_new;
         ends.scan_record(is_known, &parsed.entries, parsed.facts);
     })?;
@@ -90,12 +89,6 @@ fn scan_session(path: &Path) -> io::Result<Option<FoundSession>> {
         live: session_liveness(path),
         ..found
     }))
-}
-
-/// An event of the families in which things are said that says nothing to us: where nothing else does, it was renamed.
-pub(super) fn is_unknown_message(kind: &str) -> bool {
-    let talks = ["user.", "assistant."].iter().any(|family| kind.starts_with(family));
-    talks && !matches!(kind, "assistant.turn_start" | "assistant.turn_end")
 }
 
 /// A client that has the session open keeps a file named by its process beside the events.

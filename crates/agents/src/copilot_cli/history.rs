@@ -3,7 +3,6 @@
 //!
 //! Known from the code of that client, which runs with an account only.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -241,7 +240,7 @@ fn message_bodies(message: WireChat) -> Vec<(Origin, Body)> {
         _ => {}
     }
     if bodies.is_empty() {
-        bodies.push((Origin::Harness, Body::Opaque(Cow::Owned(format!("chat/{}", message.role)))));
+        bodies.push((Origin::Harness, Body::unknown(format!("chat/{}", message.role))));
     }
     bodies
 }

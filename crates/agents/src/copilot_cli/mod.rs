@@ -22,10 +22,8 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use carryover_core::transcript::{Action, Answer, Call, Outcome};
-
 use crate::formats::file::read_setting;
-use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Copilot CLI, 1.0.
 pub(crate) struct CopilotCli;
@@ -67,19 +65,5 @@ impl Agent for CopilotCli {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for CopilotCli {
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::interpret_call(call, outcome)
-    }
-
-    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        dialect::read_answers(call, outcome)
-    }
-
-    fn strip_harness_text(&self, outcome: &mut Outcome) {
-        outcome::strip_exit_line(outcome);
     }
 }

@@ -1,10 +1,9 @@
 //! Reading a session's events.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
+use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
 
 use super::assets::Assets;
 use super::record::{self, Parsed};
@@ -58,10 +57,6 @@ impl Reader for CopilotCli {
             Assets::starting_at(key.offset).resolve_entries(path, &mut entries);
         }
         Ok(entries)
-    }
-
-    fn is_unknown(&self, body: &Body) -> bool {
-        matches!(body, Body::Opaque(Cow::Owned(kind)) if !record::is_known_kind(kind) || discover::is_unknown_message(kind))
     }
 }
 

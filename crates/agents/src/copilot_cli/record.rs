@@ -1,7 +1,5 @@
 //! One event, made into entries.
 
-use std::borrow::Cow;
-
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
@@ -63,7 +61,7 @@ pub(super) fn parse_record(line: Line<'_>, file: u16) -> Option<Parsed> {
     if let Some(kind) = noise_kind(line.bytes).filter(|_| !line.unterminated) {
         let mut parsed = Parsed::empty(key);
         parsed.more.known = true;
-        parsed.push_entries(None, false, None, vec![(Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))]);
+        parsed.push_entries(None, false, None, vec![(Origin::Harness, Body::known(kind))]);
         return Some(parsed);
     }
     match jsonl::parse_record::<WireEvent<'_>>(line.bytes) {
@@ -272,7 +270,7 @@ impl<'r, 'a> EventReader<'r, 'a> {
 }
 
 /// Whether a kind is of a family that we know.
-pub(super) fn is_known_kind(kind: &str) -> bool {
+fn is_known_kind(kind: &str) -> bool {
     kind == "abort" || EVENT_FAMILIES.iter().any(|family| kind.starts_with(family))
 }
 
@@ -280,8 +278,15 @@ fn compaction_body(keeps_prompts: bool) -> Body {
     Body::Compacted(Box::new(Compaction { keeps_prompts, ..Compaction::default() }))
 }
 
+/// An event of the families in which things are said that says nothing to us: where nothing else does, it was renamed.
+fn is_unknown_message(kind: &str) -> bool {
+    let talks = ["user.", "assistant."].iter().any(|family| kind.starts_with(family));
+    talks && !matches!(kind, "assistant.turn_start" | "assistant.turn_end")
+}
+
 fn opaque_body(kind: &str) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned())))
+    let is_known = is_known_kind(kind) && !is_unknown_message(kind);
+    (Origin::Harness, if is_known { Body::known(kind.to_owned()) } else { Body::unknown(kind) })
 }
 
 fn note_bodies(note: Note) -> Bodies {

@@ -1,8 +1,10 @@
 //! The meaning of Gemini CLI's tools, and how a meaning is spelt in them.
 
-use carryover_core::transcript::{Action, Call, Hunk, PlanStep, Question, StepState};
+use carryover_core::transcript::{Action, Answer, Call, Hunk, Outcome, PlanStep, Question, StepState};
 use serde_json::{Value, json};
 
+use super::{GeminiCli, answer, boilerplate};
+use crate::Dialect;
 use crate::formats::diff::parse_hunks;
 use crate::formats::translation::{
     FileChange, NativeCall, ProjectDirs, format_step_state, is_image, keep_explanation, parse_step_state,
@@ -74,6 +76,20 @@ struct WireChangedBy {
     id: String,
     #[serde(default)]
     result_display: Value,
+}
+
+impl Dialect for GeminiCli {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        interpret_call(call, outcome)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        answer::from_outcome(call, outcome)
+    }
+
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        boilerplate::strip_wrapping(outcome);
+    }
 }
 
 /// The meaning of a call.

@@ -152,7 +152,7 @@ fn is_unknown_or_empty(message: &Message) -> bool {
     message
         .entries
         .iter()
-        .all(|entry| matches!(&entry.body, Body::Opaque(kind) if !matches!(&**kind, "info" | "warning")))
+        .all(|entry| matches!(&entry.body, Body::Opaque(opaque) if !matches!(opaque.name(), "info" | "warning")))
 }
 
 fn is_sub_agent(line: &[u8]) -> bool {

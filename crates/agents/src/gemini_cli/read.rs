@@ -4,12 +4,11 @@
 //! a reader at the bookmark had is compared with what there is now; from the first difference on it is retracted and
 //! put again.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::surplus::{Surplus, note_rejected};
-use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, RejectedRecord, SessionId};
+use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, RejectedRecord, SessionId};
 
 use super::record::{self, ConversationChange, ParsedRecord};
 use super::replay::{EntryFingerprint, Replay};
@@ -49,11 +48,6 @@ impl Reader for GeminiCli {
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {
         Ok(record::reload_entries(&self.read_record(header, key)?, key))
-    }
-
-    fn is_unknown(&self, body: &Body) -> bool {
-        let Body::Opaque(Cow::Owned(kind)) = body else { return false };
-        !kind.contains('/') && !matches!(kind.as_str(), "info" | "warning" | "message")
     }
 }
 

@@ -8,8 +8,8 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Note, Origin, Outcome,
-    PROMPT_WITHOUT_WORDS, Part, Reasoning, RejectedRecord, SessionId, Status, TitleRank, text_of,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Note, Opaque, Origin, Outcome, Part,
+    Reasoning, RejectedRecord, SessionId, Status, TitleRank, text_of,
 };
 use serde_json::value::RawValue;
 
@@ -96,7 +96,7 @@ fn read_record(record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Las
     if let Some(id) = &record.rewind_to {
         return ParsedRecord {
             change: ConversationChange::RewindTo(id.to_string()),
-            ..ParsedRecord::with_body(key, None, opaque_body("$rewindTo"), true)
+            ..ParsedRecord::with_body(key, None, Body::known("$rewindTo"), true)
         };
     }
     if record.id.is_some() {
@@ -108,7 +108,7 @@ fn read_record(record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Las
             facts,
             entry: None,
             change: ConversationChange::Message(message),
-            ..ParsedRecord::with_body(key, None, opaque_body("message"), known)
+            ..ParsedRecord::with_body(key, None, Body::known("message"), known)
         };
     }
     if let Some(session) = &record.set {
@@ -119,8 +119,8 @@ fn read_record(record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Las
             read_session(&session, text, key, told)
         }
         _ => {
-            let kind = record.kind.as_deref().unwrap_or("unknown").to_owned();
-            ParsedRecord::with_body(key, None, Body::Opaque(Cow::Owned(kind)), false)
+            let body = record.kind.as_deref().map_or(Body::Opaque(Opaque::Unnamed("unknown")), kind_body);
+            ParsedRecord::with_body(key, None, body, false)
         }
     }
 }
@@ -128,7 +128,7 @@ fn read_record(record: WireRecord<'_>, text: &str, key: EntryKey, told: &mut Las
 /// Reads the fields of the session as a whole, the messages among them.
 fn read_session(session: &WireSession<'_>, text: &str, key: EntryKey, told: &mut LastFacts) -> ParsedRecord {
     let at = session.last_updated.as_deref().and_then(Timestamp::parse);
-    let body = if session.summary.is_some() { Body::Note(Note::Title) } else { opaque_body("session") };
+    let body = if session.summary.is_some() { Body::Note(Note::Title) } else { Body::known("session") };
     let mut parsed = ParsedRecord::with_body(key, at, body, true);
     if let Some(id) = session.session_id.as_deref().filter(|id| !id.is_empty()) {
         parsed.facts.push(Fact::Session(SessionId(id.to_owned())));
@@ -156,7 +156,7 @@ fn read_listed(raw: &RawValue, text: &str, key: EntryKey, parsed: &mut ParsedRec
     } else {
         parsed.rejected.push(RejectedRecord { key: place, reason: "a message in a list could not be read" });
         let id = format!("rejected at {}", place.offset);
-        Message { id, entries: vec![harness_entry(place, None, opaque_body("rejected"))], facts: Vec::new() }
+        Message { id, entries: vec![harness_entry(place, None, Body::Opaque(Opaque::Rejected))], facts: Vec::new() }
     }
 }
 
@@ -188,7 +188,7 @@ impl ParsedRecord {
     fn new_rejected(key: EntryKey, reason: &'static str) -> Self {
         Self {
             rejected: vec![RejectedRecord { key, reason }],
-            ..Self::with_body(key, None, opaque_body("rejected"), false)
+            ..Self::with_body(key, None, Body::Opaque(Opaque::Rejected), false)
         }
     }
 }
@@ -197,8 +197,12 @@ fn harness_entry(key: EntryKey, at: Option<Timestamp>, body: Body) -> Entry {
     Entry { key, at, origin: Origin::Harness, side: false, node: None, body }
 }
 
-fn opaque_body(kind: &'static str) -> Body {
-    Body::Opaque(Cow::Borrowed(kind))
+/// A record that is not looked into, by its kind.
+fn kind_body(kind: &str) -> Body {
+    match ["info", "warning", "message"].into_iter().find(|known| *known == kind) {
+        Some(known) => Body::known(known),
+        None => Body::unknown(kind),
+    }
 }
 
 fn title_fact(rank: TitleRank, text: &str) -> Option<Fact> {
@@ -231,13 +235,10 @@ impl MessageReader<'_, '_> {
             Some("info") if text_of(&self.read_parts(&content)) == failure::CANCELLED_MESSAGE => {
                 self.bodies.push((Origin::Harness, Body::Failure(Box::new(failure::cancelled_turn()))));
             }
-            kind => {
-                let kind = kind.unwrap_or("message").to_owned();
-                self.bodies.push((Origin::Harness, Body::Opaque(Cow::Owned(kind))));
-            }
+            kind => self.bodies.push((Origin::Harness, kind_body(kind.unwrap_or("message")))),
         }
         if self.bodies.is_empty() {
-            self.bodies.push((Origin::Harness, opaque_body("empty")));
+            self.bodies.push((Origin::Harness, Body::known("empty")));
         }
         let usage = usage::from_record(self.record).filter(|_| self.record.kind.as_deref() == Some("gemini"));
         self.bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
@@ -248,7 +249,7 @@ impl MessageReader<'_, '_> {
         let mut prompt = prompt::begin();
         let mut outcomes: Vec<Outcome> = Vec::new();
         if content.0.is_empty() {
-            prompt.added.push((Origin::Harness, opaque_body(PROMPT_WITHOUT_WORDS)));
+            prompt.added.push((Origin::Harness, Body::Opaque(Opaque::Wordless)));
         }
         for part in content.0 {
             if let Some(text) = &part.text {
@@ -265,7 +266,7 @@ impl MessageReader<'_, '_> {
                     None => prompt.add_part(Part::Blob(blob)),
                 }
             } else {
-                prompt.added.push((Origin::Harness, opaque_body(PROMPT_WITHOUT_WORDS)));
+                prompt.added.push((Origin::Harness, Body::Opaque(Opaque::Wordless)));
             }
         }
         prompt::finish(&mut prompt, &self.read_parts(&self.record.display_content));
@@ -336,7 +337,7 @@ impl MessageReader<'_, '_> {
                 }
                 (None, None) => match self.read_blob(&part) {
                     Some(blob) => reply.push(Part::Blob(blob)),
-                    None => self.bodies.push((Origin::Harness, opaque_body("part"))),
+                    None => self.bodies.push((Origin::Harness, Body::known("part"))),
                 },
             }
         }

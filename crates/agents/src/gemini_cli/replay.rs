@@ -4,11 +4,10 @@
 //! whole is set anew. What is no longer part of it stays in the order of things, but not as context: behind a
 //! compaction, behind a rewind, or as a withdrawn record that is known by its place.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use carryover_core::transcript::{Body, CallId, Entry, EntryKey, Origin, Part, text_of};
+use carryover_core::transcript::{Body, CallId, Entry, EntryKey, Opaque, Origin, Part, text_of};
 
 use super::boilerplate::SUMMARY_REPLY;
 use super::failure;
@@ -193,7 +192,7 @@ impl Replay {
         }
         for entry in Rc::make_mut(&mut item.entries) {
             if !matches!(entry.body, Body::Opaque(_) | Body::Note(_) | Body::Failure(_)) {
-                entry.body = Body::Opaque(Cow::Owned(format!("withdrawn/{}", entry.body.kind())));
+                entry.body = Body::known(format!("withdrawn/{}", entry.body.kind()));
             }
         }
     }
@@ -250,8 +249,8 @@ impl Replay {
         // The conversation from before it was emptied is wanted no more.
         drop(self.emptied);
         for mut entry in self.items.into_iter().flat_map(|item| Rc::unwrap_or_clone(item.entries)) {
-            if again.kind_of(&entry) == RepeatedOutcomes::REPEATED_KIND {
-                entry.body = Body::Opaque(Cow::Borrowed(RepeatedOutcomes::REPEATED_KIND));
+            if let Some(repeated) = again.find_repeated(&entry) {
+                entry.body = Body::Opaque(repeated);
             }
             entries.push(entry);
         }
@@ -263,7 +262,7 @@ impl Replay {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EntryFingerprint {
     pub key: EntryKey,
-    kind: Cow<'static, str>,
+    kind: Opaque,
 }
 
 /// The client writes what a call gave back twice: with the call, and in the record that the model was sent. The calls
@@ -272,13 +271,12 @@ pub(super) struct EntryFingerprint {
 struct RepeatedOutcomes(Vec<BTreeSet<CallId>>);
 
 impl RepeatedOutcomes {
-    const REPEATED_KIND: &str = "outcome/again";
-
-    fn kind_of(&mut self, entry: &Entry) -> Cow<'static, str> {
+    /// What is left of an outcome that is told once more.
+    fn find_repeated(&mut self, entry: &Entry) -> Option<Opaque> {
         match &entry.body {
             _ if is_prompt(entry) => self.0.push(BTreeSet::new()),
             Body::Outcome(outcome) if self.0.iter().any(|turn| turn.contains(&outcome.call)) => {
-                return Cow::Borrowed(Self::REPEATED_KIND);
+                return Some(Opaque::Known("outcome/again".into()));
             }
             Body::Outcome(outcome) => match self.0.last_mut() {
                 Some(turn) => drop(turn.insert(outcome.call.clone())),
@@ -289,11 +287,15 @@ impl RepeatedOutcomes {
             Body::Compacted(_) => self.0.clear(),
             _ => {}
         }
-        match &entry.body {
-            Body::Compacted(_) => Cow::Borrowed("compaction"),
-            Body::Opaque(kind) => kind.clone(),
-            body => Cow::Borrowed(body.kind()),
-        }
+        None
+    }
+
+    /// What would be left of an entry without its text.
+    fn kind_of(&mut self, entry: &Entry) -> Opaque {
+        self.find_repeated(entry).unwrap_or_else(|| match &entry.body {
+            Body::Opaque(opaque) => opaque.clone(),
+            body => Opaque::Reduced(body.kind()),
+        })
     }
 }
 

@@ -42,7 +42,7 @@ fn live_context(transcript: &Transcript) -> String {
 
 fn kinds(transcript: &Transcript) -> Vec<String> {
     let kind = |entry: &Entry| match &entry.body {
-        Body::Opaque(kind) => kind.to_string(),
+        Body::Opaque(opaque) => opaque.name().to_owned(),
         body => body.kind().to_owned(),
     };
     transcript.entries.iter().map(kind).collect()

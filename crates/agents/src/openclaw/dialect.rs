@@ -1,8 +1,10 @@
 //! The meaning of the client's tools, and how a meaning is spelt in them.
 
-use carryover_core::transcript::{Action, Call, PlanStep, StepState};
+use carryover_core::transcript::{Action, Call, Outcome, PlanStep, StepState};
 use serde_json::json;
 
+use super::{OpenClaw, outcome};
+use crate::Dialect;
 use crate::formats::patch;
 use crate::formats::translation::{NativeCall, ProjectDirs, parse_step_state, read_or_view, update_file, with_fields};
 use crate::formats::tree::dialect::{IMAGE_EXTENSIONS, read_hunks, translate_file_action};
@@ -35,27 +37,34 @@ struct WireStep {
     status: String,
 }
 
-/// The meaning of a call.
-pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read_as().unwrap_or_default();
-    let workdir = input.workdir.filter(|folder| !folder.is_empty());
-    let meaning = match call.tool.as_str() {
-        "exec" | "bash" => input.command.map(|command| Action::Run { command, workdir }),
-        "read" => input.path.map(|path| read_or_view(path, IMAGE_EXTENSIONS, input.offset, input.limit)),
-        "view_image" => input.path.map(|path| Action::View { path }),
-        "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
-        "apply_patch" => {
-            input.input.map(|text| patch::changed_files(&text)).filter(|changes| !changes.is_empty()).map(Action::Edit)
-        }
-        "update_plan" => input.plan.map(|steps| Action::Plan(steps.into_iter().map(plan_step).collect())),
-        "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
-        "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
-        "web_fetch" => input.url.map(|url| Action::Fetch { url }),
-        "sessions_spawn" => input.task.map(|prompt| Action::Delegate { prompt, description: input.label }),
-        _ => None,
-    };
-    meaning.unwrap_or(Action::Other)
+impl Dialect for OpenClaw {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        let input: WireInput = call.input.read_as().unwrap_or_default();
+        let workdir = input.workdir.filter(|folder| !folder.is_empty());
+        let meaning = match call.tool.as_str() {
+            "exec" | "bash" => input.command.map(|command| Action::Run { command, workdir }),
+            "read" => input.path.map(|path| read_or_view(path, IMAGE_EXTENSIONS, input.offset, input.limit)),
+            "view_image" => input.path.map(|path| Action::View { path }),
+            "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
+            "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
+            "apply_patch" => input
+                .input
+                .map(|text| patch::changed_files(&text))
+                .filter(|changes| !changes.is_empty())
+                .map(Action::Edit),
+            "update_plan" => input.plan.map(|steps| Action::Plan(steps.into_iter().map(plan_step).collect())),
+            "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
+            "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
+            "web_fetch" => input.url.map(|url| Action::Fetch { url }),
+            "sessions_spawn" => input.task.map(|prompt| Action::Delegate { prompt, description: input.label }),
+            _ => None,
+        };
+        meaning.unwrap_or(Action::Other)
+    }
+
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_exit_code(outcome);
+    }
 }
 
 fn plan_step(step: WireStep) -> PlanStep {
@@ -89,7 +98,7 @@ mod tests {
         let edit = call("edit", &json!({ "path": "calc.py", "edits": edits }));
         let diff = " 1 def add(a, b):\n-2     return a - b\n+2     return a + b";
         let record = json!({ "message": { "details": { "diff": diff } } }).to_string();
-        let meaning = interpret_call(&edit, Some(&record));
+        let meaning = OpenClaw.action(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n");
@@ -101,19 +110,19 @@ mod tests {
     #[test]
     fn patches_and_plans_are_known() {
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Delete File: b.rs\n*** End Patch";
-        let Action::Edit(changes) = interpret_call(&call("apply_patch", &json!({ "input": patch })), None) else {
+        let Action::Edit(changes) = OpenClaw.action(&call("apply_patch", &json!({ "input": patch })), None) else {
             panic!("no edit")
         };
         assert_eq!(changes.iter().map(Change::path).collect::<Vec<_>>(), ["a.rs", "b.rs"]);
         let plan = call("update_plan", &json!({ "plan": [{ "step": "read", "status": "completed" }] }));
         let steps = vec![PlanStep { text: "read".into(), state: StepState::Done }];
-        assert_eq!(interpret_call(&plan, None), Action::Plan(steps));
+        assert_eq!(OpenClaw.action(&plan, None), Action::Plan(steps));
     }
 
     #[test]
     fn commands_keep_their_folder() {
         let run = call("exec", &json!({ "command": "ls", "workdir": "/w" }));
-        let meaning = interpret_call(&run, None);
+        let meaning = OpenClaw.action(&run, None);
         assert_eq!(meaning, Action::Run { command: "ls".into(), workdir: Some("/w".into()) });
         assert_eq!(translate_action(&meaning, DIRS).unwrap().input, json!({ "command": "ls", "workdir": "/w" }));
     }

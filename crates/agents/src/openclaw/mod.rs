@@ -23,10 +23,8 @@ mod tests;
 mod wire;
 mod write;
 
-use carryover_core::transcript::{Action, Call, Outcome};
-
 use crate::formats::file::{self, MAX_SETTINGS_BYTES};
-use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// The client as of 2026.9, and its older stores.
 pub(crate) struct OpenClaw;
@@ -75,15 +73,5 @@ impl Agent for OpenClaw {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for OpenClaw {
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::interpret_call(call, outcome)
-    }
-
-    fn strip_harness_text(&self, outcome: &mut Outcome) {
-        outcome::strip_exit_code(outcome);
     }
 }

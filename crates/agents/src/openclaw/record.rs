@@ -1,6 +1,5 @@
 //! One record of a session, made into entries.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use carryover_core::transcript::{
@@ -144,12 +143,8 @@ impl RecordContent {
 
 /// A record that is not on the branch, by its kind.
 fn left_body(body: Body) -> (Origin, Body) {
-    let kind = match body {
-        Body::Opaque(kind) => kind,
-        Body::Failure(_) | Body::Note(_) => return (Origin::Harness, body),
-        _ => Cow::Borrowed("branch/left"),
-    };
-    (Origin::Harness, Body::Opaque(kind))
+    let is_light = matches!(body, Body::Opaque(_) | Body::Failure(_) | Body::Note(_));
+    (Origin::Harness, if is_light { body } else { Body::known("branch/left") })
 }
 
 /// A record in the course of being read.
@@ -196,7 +191,7 @@ impl<'a, W: Words<'a>> RecordReader<'a, W> {
             "custom" => vec![opaque_body("custom")],
             "label" => vec![opaque_body("label")],
             "leaf" => vec![opaque_body("leaf")],
-            kind => vec![unknown_body(kind.to_owned())],
+            kind => vec![unknown_body(kind)],
         }
     }
 

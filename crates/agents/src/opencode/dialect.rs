@@ -4,8 +4,9 @@ use carryover_core::transcript::{Action, Answer, Call, Hunk, Outcome, Part, Plan
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::diff;
 use super::wire::{WireExported, WireNoted, WirePart, parse_lenient};
+use super::{OpenCode, diff};
+use crate::Dialect;
 use crate::formats::patch;
 use crate::formats::translation::{
     FileChange, NativeCall, ProjectDirs, format_step_state, parse_step_state, read_or_view, replaced_text,
@@ -56,27 +57,53 @@ struct WireTodo {
     status: String,
 }
 
-/// The meaning of a call.
-pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read_as().unwrap_or_default();
-    let meaning = match call.tool.as_str() {
-        "bash" => input.command.map(|command| Action::Run { command, workdir: input.workdir }),
-        "read" => input.file_path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
-        "write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.file_path.map(|path| edit_action(call, path, input.old_string.as_deref(), outcome)),
-        "apply_patch" => input.patch_text.map(|text| Action::Edit(patch::changed_files(&text))),
-        "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.include }),
-        "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
-        "webfetch" => input.url.map(|url| Action::Fetch { url }),
-        "todowrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
-        "multiedit" => input.file_path.map(|path| edit_action(call, path, None, None)),
-        "question" => input.questions.map(|questions| Action::Ask(questions.into_iter().map(to_question).collect())),
-        // The plan is in a file of its own; the call itself says nothing.
-        "plan_exit" => Some(Action::Propose { plan: String::new() }),
-        "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
-        _ => None,
-    };
-    meaning.unwrap_or(Action::Other)
+impl Dialect for OpenCode {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        let input: WireInput = call.input.read_as().unwrap_or_default();
+        let meaning = match call.tool.as_str() {
+            "bash" => input.command.map(|command| Action::Run { command, workdir: input.workdir }),
+            "read" => input.file_path.map(|path| read_or_view(path, IMAGES, input.offset, input.limit)),
+            "write" => input.file_path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
+            "edit" => input.file_path.map(|path| edit_action(call, path, input.old_string.as_deref(), outcome)),
+            "apply_patch" => input.patch_text.map(|text| Action::Edit(patch::changed_files(&text))),
+            "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.include }),
+            "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
+            "webfetch" => input.url.map(|url| Action::Fetch { url }),
+            "todowrite" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
+            "multiedit" => input.file_path.map(|path| edit_action(call, path, None, None)),
+            "question" => {
+                input.questions.map(|questions| Action::Ask(questions.into_iter().map(to_question).collect()))
+            }
+            // The plan is in a file of its own; the call itself says nothing.
+            "plan_exit" => Some(Action::Propose { plan: String::new() }),
+            "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
+            _ => None,
+        };
+        meaning.unwrap_or(Action::Other)
+    }
+
+    /// The user's answers, each question in its place; one may have several choices, or none.
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        let input: WireInput = call.input.read_as().unwrap_or_default();
+        let questions = input.questions.filter(|_| call.tool == "question").unwrap_or_default();
+        let given = find_notes(outcome, &call.id.0).map(|noted| noted.answers).unwrap_or_default();
+        let answer = |(asked, given): (WireQuestion, Vec<String>)| {
+            (!given.is_empty()).then(|| Answer { question: asked.question, answer: given.join(", ") })
+        };
+        questions.into_iter().zip(given).filter_map(answer).collect()
+    }
+
+    /// Takes off what the client says where a command said nothing, and what it adds where it was stopped.
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        if let Some(Part::Text(text)) = outcome.parts.first_mut() {
+            if let Some(at) = text.find("\n\n<shell_metadata>\n").filter(|_| text.ends_with("</shell_metadata>")) {
+                text.truncate(at);
+            }
+            if text == "(no output)" {
+                text.clear();
+            }
+        }
+    }
 }
 
 /// The call names parts of lines; only what the client noted beside its outcome tells the lines as a whole.
@@ -99,31 +126,8 @@ fn to_question(asked: WireQuestion) -> Question {
     Question { text: asked.question, options: asked.options.into_iter().map(|option| option.label).collect() }
 }
 
-/// The user's answers, each question in its place; one may have several choices, or none.
-pub(super) fn read_answers(call: &Call, outcome: &str) -> Vec<Answer> {
-    let input: WireInput = call.input.read_as().unwrap_or_default();
-    let questions = input.questions.filter(|_| call.tool == "question").unwrap_or_default();
-    let given = find_notes(outcome, &call.id.0).map(|noted| noted.answers).unwrap_or_default();
-    let answer = |(asked, given): (WireQuestion, Vec<String>)| {
-        (!given.is_empty()).then(|| Answer { question: asked.question, answer: given.join(", ") })
-    };
-    questions.into_iter().zip(given).filter_map(answer).collect()
-}
-
 fn plan_step(todo: WireTodo) -> PlanStep {
     PlanStep { text: todo.content, state: parse_step_state(&todo.status).unwrap_or(StepState::Pending) }
-}
-
-/// Takes off what the client says where a command said nothing, and what it adds where it was stopped.
-pub(super) fn strip_client_text(outcome: &mut Outcome) {
-    if let Some(Part::Text(text)) = outcome.parts.first_mut() {
-        if let Some(at) = text.find("\n\n<shell_metadata>\n").filter(|_| text.ends_with("</shell_metadata>")) {
-            text.truncate(at);
-        }
-        if text == "(no output)" {
-            text.clear();
-        }
-    }
 }
 
 /// Spells a foreign call in the client's own tools, where the meaning is exact.

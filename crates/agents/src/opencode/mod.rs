@@ -32,9 +32,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Action, Answer, Call, Outcome};
-
-use crate::{Agent, Dialect, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// The client as of 1.18, and its older stores.
 pub(crate) struct OpenCode;
@@ -84,20 +82,6 @@ impl Agent for OpenCode {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for OpenCode {
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::interpret_call(call, outcome)
-    }
-
-    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        dialect::read_answers(call, outcome)
-    }
-
-    fn strip_harness_text(&self, outcome: &mut Outcome) {
-        dialect::strip_client_text(outcome);
     }
 }
 

@@ -88,10 +88,6 @@ impl Reader for OpenCode {
         let record = record.map_err(|error| in_database::moved_error(error, key))?.ok_or_else(gone)?;
         Ok(record.to_string())
     }
-
-    fn is_unknown(&self, body: &Body) -> bool {
-        matches!(body, Body::Opaque(kind) if kind == "unknown" || kind.starts_with("message "))
-    }
 }
 
 /// Looks something up in what holds a session; `None` means that the session is not there.

@@ -1,13 +1,12 @@
 //! From a message to entries.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Origin, Outcome,
-    PROMPT_WITHOUT_WORDS, Part, Reasoning, RejectedRecord, Status, Usage,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Node, NodeId, Note, Opaque, Origin, Outcome,
+    Part, Reasoning, RejectedRecord, Status, Usage,
 };
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -63,7 +62,7 @@ fn build_entries<'m>(message: Message<'m>, mut page: EntryBuilder<'_>, parser: &
         },
     }
     if page.parsed.entries.is_empty() {
-        page.push_opaque("message/empty");
+        page.push_known("message/empty");
     }
     page.parsed
 }
@@ -122,7 +121,7 @@ impl<'a> EntryBuilder<'a> {
             "user" => self.add_user(message, parser),
             "assistant" if self.is_past => self.add_assistant(message, info, |_, record| skim_part(record)),
             "assistant" => self.add_assistant(message, info, |part, _| parser.parse(part)),
-            other => self.push_opaque(format!("message {other}")),
+            other => self.push_body(Origin::Harness, Body::unknown(format!("message {other}"))),
         }
     }
 
@@ -134,7 +133,7 @@ impl<'a> EntryBuilder<'a> {
             let Some(part) = self.parse_part(named, |part, _| parser.parse(part)) else { continue };
             let words = part.text.as_deref().filter(|text| !text.is_empty());
             match (&*part.kind, words) {
-                ("text", _) if part.ignored == Some(true) => others.push("text/ignored"),
+                ("text", _) if part.ignored == Some(true) => others.push(Body::known("text/ignored")),
                 ("text", Some(text)) => {
                     let marks: WireMarks = parse_lenient(part.metadata).unwrap_or_default();
                     match text_origin::sort_text(text, part.synthetic == Some(true), &marks) {
@@ -153,23 +152,23 @@ impl<'a> EntryBuilder<'a> {
                             if text.ends_with(" read successfully") && brought.last().is_some_and(is_call) {
                                 brought.pop();
                             }
-                            others.push("text/harness");
+                            others.push(Body::known("text/harness"));
                         }
                     }
                 }
-                ("text", None) if part.text.is_none() => others.push(PROMPT_WITHOUT_WORDS),
-                ("text", None) => others.push("text/empty"),
+                ("text", None) if part.text.is_none() => others.push(Body::Opaque(Opaque::Wordless)),
+                ("text", None) => others.push(Body::known("text/empty")),
                 ("file", _) => match read_blob(&part) {
                     Some(blob) => said.push(Part::Blob(blob)),
                     // The client puts the text of such files beside them.
-                    None => others.push("file/told"),
+                    None => others.push(Body::known("file/told")),
                 },
                 ("subtask", _) => {
                     brought.push(Part::Text(TASK_EXECUTED.to_owned()));
-                    others.push("subtask/asked");
+                    others.push(Body::known("subtask/asked"));
                 }
-                ("compaction", _) => others.push("compaction/asked"),
-                (kind, _) => others.push(opaque_kind(kind)),
+                ("compaction", _) => others.push(Body::known("compaction/asked")),
+                (kind, _) => others.push(kind_body(kind)),
             }
             self.live = true;
         }
@@ -184,7 +183,7 @@ impl<'a> EntryBuilder<'a> {
             }
         }
         for other in others {
-            self.push_opaque(other);
+            self.push_body(Origin::Harness, other);
         }
     }
 
@@ -223,7 +222,7 @@ impl<'a> EntryBuilder<'a> {
         // Taken and not copied: it was unescaped into a string of its own.
         let text = || told.map(W::into_string).unwrap_or_default();
         match &*part.kind {
-            "text" if is_empty => self.push_opaque("text/empty"),
+            "text" if is_empty => self.push_known("text/empty"),
             "text" if self.fate.is_summary => {
                 self.push_body_at(at, Origin::Agent, Body::Summary(vec![Part::Text(text())]));
             }
@@ -235,7 +234,7 @@ impl<'a> EntryBuilder<'a> {
             "tool" => self.add_call(part),
             "step-start" => {
                 self.end_step();
-                self.push_opaque("step-start");
+                self.push_known("step-start");
             }
             "step-finish" => {
                 let usage = usage::read_usage(part.tokens).unwrap_or_default();
@@ -244,9 +243,9 @@ impl<'a> EntryBuilder<'a> {
             "patch" | "snapshot" => self.push_body(Origin::Harness, Body::Note(Note::Snapshot)),
             "file" => match read_blob(&part) {
                 Some(blob) => self.push_body(Origin::Agent, Body::Reply(vec![Part::Blob(blob)])),
-                None => self.push_opaque("file/told"),
+                None => self.push_known("file/told"),
             },
-            kind => self.push_opaque(opaque_kind(kind)),
+            kind => self.push_body(Origin::Harness, kind_body(kind)),
         }
     }
 
@@ -302,36 +301,36 @@ impl<'a> EntryBuilder<'a> {
             Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_)
         );
         if heavy && self.fate.reverted == Reverted::All {
-            return Body::Opaque(Cow::Owned(format!("reverted/{}", body.kind())));
+            return Body::known(format!("reverted/{}", body.kind()));
         }
         if heavy && !self.live {
-            return Body::Opaque(Cow::Owned(format!("unsent/{}", body.kind())));
+            return Body::known(format!("unsent/{}", body.kind()));
         }
         // Prompts name the session; whoever takes them reduces them.
         if heavy && self.is_past && !matches!(body, Body::Prompt(_)) {
-            return Body::Opaque(Cow::Borrowed(body.kind()));
+            return Body::reduced(body.kind());
         }
         body
     }
 
-    fn push_opaque(&mut self, kind: impl Into<Cow<'static, str>>) {
-        self.push_body(Origin::Harness, Body::Opaque(kind.into()));
+    fn push_known(&mut self, kind: &'static str) {
+        self.push_body(Origin::Harness, Body::known(kind));
     }
 
     fn push_rejected(&mut self, reason: &'static str) {
         let part = u16::try_from(self.parsed.entries.len()).unwrap_or(u16::MAX);
-        self.push_opaque("rejected");
+        self.push_body(Origin::Harness, Body::Opaque(Opaque::Rejected));
         self.parsed.rejected.push(RejectedRecord { key: EntryKey { part, ..self.key }, reason });
     }
 }
 
 /// The kinds of parts that say nothing to a model; an unknown one is told by its first word only.
-fn opaque_kind(kind: &str) -> &'static str {
+fn kind_body(kind: &str) -> Body {
     match kind {
-        "agent" => "agent/named",
-        "subtask" => "subtask/asked",
-        "retry" => "retry/tried",
-        _ => "unknown",
+        "agent" => Body::known("agent/named"),
+        "subtask" => Body::known("subtask/asked"),
+        "retry" => Body::known("retry/tried"),
+        _ => Body::unknown("unknown"),
     }
 }
 

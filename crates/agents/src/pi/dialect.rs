@@ -1,9 +1,10 @@
 //! The meaning of pi's tools, and how a meaning is spelt in them.
 
-use carryover_core::transcript::{Action, Call};
+use carryover_core::transcript::{Action, Answer, Call, Outcome};
 use serde_json::json;
 
-use super::questions;
+use super::{Pi, outcome, questions};
+use crate::Dialect;
 use crate::formats::translation::{NativeCall, ProjectDirs, read_or_view, update_file};
 use crate::formats::tree::dialect::{IMAGE_EXTENSIONS, read_hunks, translate_file_action};
 
@@ -23,20 +24,29 @@ struct WireInput {
     task: Option<String>,
 }
 
-/// The meaning of a call.
-pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read_as().unwrap_or_default();
-    let meaning = match call.tool.as_str() {
-        "bash" => input.command.map(|command| Action::Run { command, workdir: None }),
-        "read" => input.path.map(|path| read_or_view(path, IMAGE_EXTENSIONS, input.offset, input.limit)),
-        "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
-        "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
-        "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
-        "subagent" => input.task.map(|prompt| Action::Delegate { prompt, description: input.agent }),
-        _ => questions::ask_action(call),
-    };
-    meaning.unwrap_or(Action::Other)
+impl Dialect for Pi {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        let input: WireInput = call.input.read_as().unwrap_or_default();
+        let meaning = match call.tool.as_str() {
+            "bash" => input.command.map(|command| Action::Run { command, workdir: None }),
+            "read" => input.path.map(|path| read_or_view(path, IMAGE_EXTENSIONS, input.offset, input.limit)),
+            "write" => input.path.zip(input.content).map(|(path, content)| Action::Write { path, content }),
+            "edit" => input.path.map(|path| update_file(path, read_hunks(outcome))),
+            "grep" => input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob }),
+            "find" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
+            "subagent" => input.task.map(|prompt| Action::Delegate { prompt, description: input.agent }),
+            _ => questions::ask_action(call),
+        };
+        meaning.unwrap_or(Action::Other)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        questions::read_answers(call, outcome)
+    }
+
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_exit_code(outcome);
+    }
 }
 
 /// Spells a foreign call in pi's own tools, where the meaning is exact. `grep` and `find` are there, but turned off
@@ -61,7 +71,7 @@ mod tests {
         let edit = call("edit", &json!({ "path": "calc.py", "edits": edits }));
         let diff = "   1 def add(a, b):\n-  2     return a - b\n+  2     return a + b\n     ...\n  99 \n-100 x";
         let record = json!({ "message": { "details": { "diff": diff } } }).to_string();
-        let meaning = interpret_call(&edit, Some(&record));
+        let meaning = Pi.action(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def add(a, b):\n    return a - b\n");
         assert_eq!(hunks[0].new, "def add(a, b):\n    return a + b\n");

@@ -20,11 +20,9 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use carryover_core::transcript::{Action, Answer, Call, Outcome};
-
 use settings::Settings;
 
-use crate::{Agent, Dialect, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// pi, 0.27 to 0.87.
 pub(crate) struct Pi;
@@ -98,19 +96,5 @@ impl Agent for Pi {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for Pi {
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::interpret_call(call, outcome)
-    }
-
-    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        questions::read_answers(call, outcome)
-    }
-
-    fn strip_harness_text(&self, outcome: &mut Outcome) {
-        outcome::strip_exit_code(outcome);
     }
 }

@@ -1,7 +1,5 @@
 //! One line of a session file, made into entries.
 
-use std::borrow::Cow;
-
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
@@ -79,7 +77,7 @@ impl<'a, W: Words<'a>> RecordReader<'_, 'a, W> {
             Some(Edit::Replaced(content)) => self.read_replaced(content, &mut facts),
             None => self.read_bodies(&mut facts),
         };
-        let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
+        let known = bodies.iter().all(|(_, body)| !body.is_unknown());
         let entries = bodies::make_entries(bodies, self.key, self.record.timestamp.as_deref(), self.make_node());
         let more = More { known, first_kept: self.record.first_kept_entry_index };
         Parsed { key: self.key, facts, entries, rejected: None, more }
@@ -118,7 +116,7 @@ impl<'a, W: Words<'a>> RecordReader<'_, 'a, W> {
             "context_edit" => vec![opaque_body("context_edit")],
             "custom" => vec![opaque_body("custom")],
             "label" => vec![opaque_body("label")],
-            kind => vec![unknown_body(kind.to_owned())],
+            kind => vec![unknown_body(kind)],
         }
     }
 

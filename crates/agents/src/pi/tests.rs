@@ -84,7 +84,7 @@ fn sessions_are_found_in_a_folder_that_the_user_named() {
 fn branches_edits_and_extensions() {
     let transcript = read(&fixture("hand-tree.jsonl"));
     insta::assert_snapshot!(live_context(&transcript));
-    assert!(transcript.entries.iter().any(|entry| entry.body == Body::Opaque("future_kind".into())));
+    assert!(transcript.entries.iter().any(|entry| entry.body == Body::unknown("future_kind")));
 }
 
 #[test]

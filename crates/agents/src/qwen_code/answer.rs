@@ -45,8 +45,9 @@ mod tests {
     use carryover_core::transcript::{Action, CallForm, CallId, Question};
     use serde_json::{Value, json};
 
-    use super::super::dialect;
+    use super::super::QwenCode;
     use super::*;
+    use crate::Dialect;
 
     fn call(tool: &str, input: &Value) -> Call {
         Call { id: CallId("c".into()), tool: tool.into(), input: Json::from_value(input), form: CallForm::Function }
@@ -66,7 +67,7 @@ mod tests {
             text: text.to_owned(),
             options: options.into_iter().map(str::to_owned).collect(),
         });
-        assert_eq!(dialect::interpret_call(&call, None), Action::Ask(asked.to_vec()));
+        assert_eq!(QwenCode.action(&call, None), Action::Ask(asked.to_vec()));
         let output = "User has provided the following answers:\n\n**Kind**: B\n**Reason**: for fun,\nand more";
         let response = json!({ "id": "c", "name": "ask_user_question", "response": { "output": output } });
         let message = json!({ "role": "user", "parts": [{ "functionResponse": response }] });
@@ -80,6 +81,6 @@ mod tests {
     #[test]
     fn a_plan_is_proposed() {
         let plan = call("exit_plan_mode", &json!({ "plan": "1. Look." }));
-        assert_eq!(dialect::interpret_call(&plan, None), Action::Propose { plan: "1. Look.".to_owned() });
+        assert_eq!(QwenCode.action(&plan, None), Action::Propose { plan: "1. Look.".to_owned() });
     }
 }

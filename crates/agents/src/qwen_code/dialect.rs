@@ -1,14 +1,15 @@
 //! The meaning of Qwen Code's tools, and how a meaning is spelt in them.
 
-use carryover_core::transcript::{Action, Call, PlanStep, Question, StepState};
+use carryover_core::transcript::{Action, Answer, Call, Outcome, PlanStep, Question, StepState};
 use serde_json::{Value, json};
 
-use crate::Version;
+use super::{QwenCode, answer, outcome};
 use crate::formats::diff::parse_hunks;
 use crate::formats::translation::{
     FileChange, NativeCall, ProjectDirs, format_step_state, parse_step_state, read_or_view, replaced_text,
     single_change, update_file, with_fields,
 };
+use crate::{Dialect, Version};
 
 /// The endings of images, which the client shows to the model where it reads them.
 const IMAGE_EXTENSIONS: &[&str] = &["png", "jpg", "jpeg", "gif", "webp", "bmp"];
@@ -84,28 +85,37 @@ struct WireDiff {
     file_diff: String,
 }
 
-/// The meaning of a call.
-pub(super) fn interpret_call(call: &Call, outcome: Option<&str>) -> Action {
-    let input: WireInput = call.input.read_as().unwrap_or_default();
-    let file = input.file_path.or(input.absolute_path);
-    let meaning = match call.tool.as_str() {
-        "run_shell_command" => input.command.map(|command| Action::Run { command, workdir: input.directory }),
-        "read_file" => file.map(|path| read_action(path, input.offset, input.limit)),
-        "write_file" => file.zip(input.content).map(|(path, content)| Action::Write { path, content }),
-        "edit" | "replace" => file.map(|path| edit_action(path, outcome)),
-        "grep_search" | "search_file_content" => {
-            input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob })
-        }
-        "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
-        "web_fetch" => input.url.map(|url| Action::Fetch { url }),
-        "todo_write" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
-        "notebook_edit" => input.notebook_path.map(|path| edit_action(path, outcome)),
-        "ask_user_question" => ask_action(call),
-        "exit_plan_mode" => input.plan.map(|plan| Action::Propose { plan }),
-        "agent" | "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
-        _ => None,
-    };
-    meaning.unwrap_or(Action::Other)
+impl Dialect for QwenCode {
+    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
+        let input: WireInput = call.input.read_as().unwrap_or_default();
+        let file = input.file_path.or(input.absolute_path);
+        let meaning = match call.tool.as_str() {
+            "run_shell_command" => input.command.map(|command| Action::Run { command, workdir: input.directory }),
+            "read_file" => file.map(|path| read_action(path, input.offset, input.limit)),
+            "write_file" => file.zip(input.content).map(|(path, content)| Action::Write { path, content }),
+            "edit" | "replace" => file.map(|path| edit_action(path, outcome)),
+            "grep_search" | "search_file_content" => {
+                input.pattern.map(|pattern| Action::Grep { pattern, path: input.path, glob: input.glob })
+            }
+            "glob" => input.pattern.map(|pattern| Action::Glob { pattern, path: input.path }),
+            "web_fetch" => input.url.map(|url| Action::Fetch { url }),
+            "todo_write" => input.todos.map(|todos| Action::Plan(todos.into_iter().map(plan_step).collect())),
+            "notebook_edit" => input.notebook_path.map(|path| edit_action(path, outcome)),
+            "ask_user_question" => ask_action(call),
+            "exit_plan_mode" => input.plan.map(|plan| Action::Propose { plan }),
+            "agent" | "task" => input.prompt.map(|prompt| Action::Delegate { prompt, description: input.description }),
+            _ => None,
+        };
+        meaning.unwrap_or(Action::Other)
+    }
+
+    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
+        answer::from_outcome(call, outcome)
+    }
+
+    fn strip_harness_text(&self, outcome: &mut Outcome) {
+        outcome::strip_wrapping(outcome);
+    }
 }
 
 /// Lines are counted from 0 here and from 1 elsewhere.
@@ -186,7 +196,7 @@ mod tests {
         let diff = "Index: a.py\n===\n--- a.py\tCurrent\n+++ a.py\tProposed\n@@ -1,2 +1,2 @@\n def f(a,b):\n\
                     -  return a-b\n+  return a+b\n\\ No newline at end of file\n";
         let record = json!({ "toolCallResult": { "resultDisplay": { "fileDiff": diff } } }).to_string();
-        let meaning = interpret_call(&edit, Some(&record));
+        let meaning = QwenCode.action(&edit, Some(&record));
         let hunks = hunks_of(&meaning);
         assert_eq!(hunks[0].old, "def f(a,b):\n  return a-b\n");
         let spelt = translate_action(&meaning, DIRS, VERSION).unwrap();
@@ -196,7 +206,7 @@ mod tests {
     #[test]
     fn lines_are_counted_from_zero() {
         let read = call("read_file", &json!({ "file_path": "/p/a", "offset": 4, "limit": 2 }));
-        let meaning = interpret_call(&read, None);
+        let meaning = QwenCode.action(&read, None);
         assert_eq!(meaning, Action::Read { path: "/p/a".into(), offset: Some(5), limit: Some(2) });
         assert_eq!(translate_action(&meaning, DIRS, VERSION).unwrap().input, read.input.to_value());
     }

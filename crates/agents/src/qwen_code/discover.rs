@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_core::transcript::{Body, SessionId};
+use carryover_core::transcript::{Body, Opaque, SessionId};
 use serde::de::IgnoredAny;
 
 use super::{QwenCode, record};
@@ -94,7 +94,7 @@ fn scan_session(path: &Path, id: SessionId) -> io::Result<Option<FoundSession>> 
     let ends = EndsScan::read(path, &metadata, END_BYTES, END_BYTES, |ends, line| {
         let Some(parsed) = record::parse_record(line, 0) else { return };
         // A message without anything in it may be one whose fields have other names now.
-        let is_hollow = |body: &Body| matches!(body, Body::Opaque(kind) if kind == "empty");
+        let is_hollow = |body: &Body| matches!(body, Body::Opaque(Opaque::Known(kind)) if kind == "empty");
         let is_known = parsed.more.known && !parsed.entries.iter().all(|entry| is_hollow(&entry.body));
         ends.scan_record(is_known, &parsed.entries, parsed.facts);
     })?;

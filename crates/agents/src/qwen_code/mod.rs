@@ -20,10 +20,8 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use carryover_core::transcript::{Action, Answer, Call, Outcome};
-
 use crate::formats::file::read_setting;
-use crate::{Agent, Dialect, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
 
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
@@ -93,19 +91,5 @@ impl Agent for QwenCode {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
-    }
-}
-
-impl Dialect for QwenCode {
-    fn action(&self, call: &Call, outcome: Option<&str>) -> Action {
-        dialect::interpret_call(call, outcome)
-    }
-
-    fn answers(&self, call: &Call, outcome: &str) -> Vec<Answer> {
-        answer::from_outcome(call, outcome)
-    }
-
-    fn strip_harness_text(&self, outcome: &mut Outcome) {
-        outcome::strip_wrapping(outcome);
     }
 }

@@ -1,13 +1,11 @@
 //! One line of a session file, made into entries.
 
-use std::borrow::Cow;
-
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Blob, BlobLocation, Body, Call, CallForm, CallId, Compaction, EntryKey, Fact, Failure, FailureKind, Node, NodeId,
-    Note, Origin, Outcome, PROMPT_WITHOUT_WORDS, Part, Reasoning, SessionId, Status, TitleRank, Usage,
+    Note, Opaque, Origin, Outcome, Part, Reasoning, SessionId, Status, TitleRank, Usage,
 };
 
 use super::prompt::{self, is_boilerplate};
@@ -73,7 +71,7 @@ impl<'a> RecordReader<'_, 'a> {
         }
         let usage = usage::from_record(record).filter(|_| &*record.kind == "assistant");
         bodies.extend(usage.map(|usage| (Origin::Harness, usage.into_body())));
-        let known = bodies.iter().all(|(_, body)| !matches!(body, Body::Opaque(Cow::Owned(_))));
+        let known = bodies.iter().all(|(_, body)| !body.is_unknown());
         let node = record.uuid.as_deref().filter(|_| !is_off_chain(record)).map(|uuid| Node {
             id: NodeId::from_name(uuid),
             parent: record.parent_uuid.as_deref().map(NodeId::from_name),
@@ -96,10 +94,10 @@ impl<'a> RecordReader<'_, 'a> {
             ("assistant", Some(message)) => self.read_assistant(message),
             // Text beside an outcome comes from a hook.
             ("tool_result", Some(message)) => self.read_input(message, Origin::Hook),
-            ("user", None) => vec![opaque_body(PROMPT_WITHOUT_WORDS)],
+            ("user", None) => vec![(Origin::Harness, Body::Opaque(Opaque::Wordless))],
             ("assistant", None) => vec![opaque_body("assistant")],
             ("tool_result", None) => vec![opaque_body("tool_result")],
-            (kind, _) => vec![unknown_body(kind.to_owned())],
+            (kind, _) => vec![unknown_body(kind)],
         }
     }
 
@@ -116,7 +114,7 @@ impl<'a> RecordReader<'_, 'a> {
         let mut bodies = self.read_input(message, origin);
         // Of a message that is known to be empty, the empty part is there.
         if bodies.is_empty() && !message.parts.iter().any(|part| part.text.is_some()) {
-            bodies.push(opaque_body(PROMPT_WITHOUT_WORDS));
+            bodies.push((Origin::Harness, Body::Opaque(Opaque::Wordless)));
         }
         for (origin, body) in &bodies {
             if let (Origin::User, Body::Prompt(parts)) = (origin, body) {
@@ -137,7 +135,7 @@ impl<'a> RecordReader<'_, 'a> {
             }
             match self.read_part(part) {
                 Some(part) => prompt.add_part(part),
-                None => bodies.push(unknown_body("part".to_owned())),
+                None => bodies.push(unknown_body("part")),
             }
         }
         prompt.end_files();
@@ -169,11 +167,9 @@ impl<'a> RecordReader<'_, 'a> {
                 let sealed = part.thought_signature.as_deref().is_some_and(|signature| !signature.is_empty());
                 Body::Reasoning(Box::new(Reasoning { text: text.to_string(), sealed }))
             }
-            (Some(text), _) if text.is_empty() => Body::Opaque(Cow::Borrowed("part/empty")),
+            (Some(text), _) if text.is_empty() => Body::known("part/empty"),
             (Some(text), _) => Body::Reply(vec![Part::Text(text.to_string())]),
-            (None, _) => self
-                .read_part(part)
-                .map_or_else(|| Body::Opaque(Cow::Owned("part".to_owned())), |part| Body::Reply(vec![part])),
+            (None, _) => self.read_part(part).map_or_else(|| Body::unknown("part"), |part| Body::Reply(vec![part])),
         }
     }
 
@@ -246,7 +242,7 @@ impl<'a> RecordReader<'_, 'a> {
             Some("at_command") => vec![opaque_body("system/at_command")],
             Some("slash_command") => self.read_command(facts),
             Some("rewind") => vec![opaque_body("system/rewind")],
-            Some(subtype) => vec![(Origin::Harness, Body::Opaque(Cow::Owned(format!("system/{subtype}"))))],
+            Some(subtype) => vec![unknown_body(format!("system/{subtype}"))],
             None => vec![opaque_body("system")],
         }
     }
@@ -358,12 +354,11 @@ fn is_embedded_file(part: &WirePart<'_>) -> bool {
 }
 
 fn opaque_body(kind: &'static str) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+    (Origin::Harness, Body::known(kind))
 }
 
-/// Kinds that we do not know are told by an owned name.
-fn unknown_body(kind: String) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Owned(kind)))
+fn unknown_body(kind: impl Into<Box<str>>) -> (Origin, Body) {
+    (Origin::Harness, Body::unknown(kind))
 }
 
 fn given_title(title: &WireTitle) -> Option<Fact> {

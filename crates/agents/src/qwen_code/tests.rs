@@ -50,7 +50,7 @@ fn rewinds_reports_and_asides() {
     assert_eq!(transcript.rejected, []);
     assert_eq!(transcript.header.title.as_deref(), Some("By the model"));
     insta::assert_snapshot!(live_context(&transcript));
-    assert!(transcript.entries.iter().any(|entry| entry.body == Body::Opaque("future_kind".into())));
+    assert!(transcript.entries.iter().any(|entry| entry.body == Body::unknown("future_kind")));
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     // The count is exact now; that a listing cannot tell it next time is no reason to fail here.
     drop(remember_messages(context, &session.found.source, transcript.n_messages() as u64));
-    warn_unread(ui, &Unread::from_transcript(session.agent, &transcript))?;
+    warn_unread(ui, &Unread::from_transcript(&transcript))?;
     let agent = session.agent;
     let mut view = if is_whole { View::new_full(agent, transcript) } else { View::new_live(agent, transcript)? };
     if !args.entry.is_empty() {

@@ -82,7 +82,7 @@ enum PartRow<'a> {
 /// The view as a document.
 pub(crate) fn view_document(view: &View) -> Document<'_> {
     let header = &view.transcript.header;
-    let unread = Unread::from_transcript(view.agent, &view.transcript);
+    let unread = Unread::from_transcript(&view.transcript);
     Document {
         schema: "carryover.session/1",
         agent: view.agent.facts().id,
@@ -141,7 +141,7 @@ fn entry_row<'a>(view: &View, entry: &'a Entry, live: bool) -> EntryRow<'a> {
             exit_code: outcome.exit_code,
             ..row
         },
-        Body::Opaque(kind) => EntryRow { text: Some(kind), ..row },
+        Body::Opaque(opaque) => EntryRow { text: Some(opaque.name()), ..row },
         _ => row,
     }
 }

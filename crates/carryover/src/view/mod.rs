@@ -95,7 +95,7 @@ fn count_images(body: &Body) -> u64 {
     body.parts().iter().filter(|part| matches!(part, Part::Blob(blob) if blob.is_image())).count() as u64
 }
 
-/// Reads an entry again that was reduced to its position.
+/// Reads an entry again that was reduced to its position, or whose text was taken back.
 fn reload_entry(agent: &dyn Agent, transcript: &mut Transcript, index: usize) -> Result<(), AgentError> {
     let Entry { key, body, .. } = &transcript.entries[index];
     if !matches!(body, Body::Opaque(_)) {

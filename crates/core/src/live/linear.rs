@@ -31,12 +31,7 @@ pub(super) fn full_history(entries: &[Entry]) -> Vec<usize> {
 }
 
 fn is_user_prompt(entry: &Entry) -> bool {
-    let prompt = match &entry.body {
-        Body::Prompt(_) => true,
-        Body::Opaque(kind) => kind == "prompt",
-        _ => false,
-    };
-    prompt && entry.origin == Origin::User && !entry.side
+    entry.body.whole_kind() == "prompt" && entry.origin == Origin::User && !entry.side
 }
 
 /// Takes back the last turns; more turns than there are take back all.

@@ -65,13 +65,5 @@ fn is_context(entry: &Entry) -> bool {
     if entry.side || entry.origin == Origin::Harness {
         return false;
     }
-    match &entry.body {
-        Body::Prompt(_) | Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) | Body::Outcome(_) | Body::Summary(_) => {
-            true
-        }
-        Body::Opaque(kind) => {
-            matches!(&**kind, "prompt" | "reply" | "reasoning" | "call" | "outcome" | "summary")
-        }
-        Body::Compacted(_) | Body::Rewound { .. } | Body::Failure(_) | Body::Note(_) => false,
-    }
+    matches!(entry.body.whole_kind(), "prompt" | "reply" | "reasoning" | "call" | "outcome" | "summary")
 }

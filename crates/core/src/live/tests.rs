@@ -147,7 +147,7 @@ fn parallel_calls_come_together_and_turns_stay_apart() {
 
 #[test]
 fn a_call_that_hangs_on_what_an_earlier_one_wrote_while_it_ran_is_of_the_same_message() {
-    let progress = |n| make_entry(n, Origin::Harness, Body::Opaque("progress".into()));
+    let progress = |n| make_entry(n, Origin::Harness, Body::known("progress"));
     let entries = vec![
         with_node(prompt_entry(1, "a"), "a", None, None),
         with_node(call_entry(2, "x"), "cx", Some("a"), Some("m1")),

@@ -270,28 +270,15 @@ impl<'a> Forest<'a> {
     }
 
     fn is_user_prompt(&self, index: usize) -> bool {
-        let is_prompt = match &self.entries[index].body {
-            Body::Prompt(_) => true,
-            Body::Opaque(kind) => kind == "prompt",
-            _ => false,
-        };
-        is_prompt && self.entries[index].origin == Origin::User
+        self.entries[index].body.whole_kind() == "prompt" && self.entries[index].origin == Origin::User
     }
 
     fn is_call(&self, index: usize) -> bool {
-        match &self.entries[index].body {
-            Body::Call(_) => true,
-            Body::Opaque(kind) => kind == "call",
-            _ => false,
-        }
+        self.entries[index].body.whole_kind() == "call"
     }
 
     fn is_outcome(&self, index: usize) -> bool {
-        match &self.entries[index].body {
-            Body::Outcome(_) => true,
-            Body::Opaque(kind) => kind == "outcome",
-            _ => false,
-        }
+        self.entries[index].body.whole_kind() == "outcome"
     }
 
     /// The entries that a record made.

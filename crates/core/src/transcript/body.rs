@@ -1,21 +1,16 @@
 //! The content of an entry.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NodeId, Part, Usage};
+use super::{NodeId, Opaque, Part, Usage};
 use crate::json::Json;
 use crate::time::Timestamp;
 
 /// The name that an agent gave to a call, by which its outcome finds it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub Box<str>);
-
-/// The kind of a record that stands in the user's place and in which no words are found: it is not understood, whatever
-/// its own kind says.
-pub const PROMPT_WITHOUT_WORDS: &str = "prompt without words";
 
 /// One entry is exactly one of these.
 #[derive(Clone, PartialEq)]
@@ -36,8 +31,11 @@ pub enum Body {
     Failure(Box<Failure>),
     Note(Note),
     /// Kept where it is, because it is not live or not understood; never dropped.
-    Opaque(Cow<'static, str>),
+    Opaque(Opaque),
 }
+
+// There is one for each record of a session, and there are long ones.
+const _: () = assert!(size_of::<Body>() <= 32);
 
 /// The model's thinking, as far as it was shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -153,7 +151,7 @@ impl Body {
             Self::Prompt(_) | Self::Reply(_) | Self::Reasoning(_) | Self::Call(_) | Self::Outcome(_) | Self::Summary(_)
         );
         if heavy {
-            *self = Self::Opaque(Cow::Borrowed(self.kind()));
+            *self = Self::reduced(self.kind());
         }
     }
 
@@ -171,6 +169,14 @@ impl Body {
             Self::Failure(_) => "failure",
             Self::Note(_) => "note",
             Self::Opaque(_) => "opaque",
+        }
+    }
+
+    /// The same, as it was before its text was dropped.
+    pub fn whole_kind(&self) -> &'static str {
+        match self {
+            Self::Opaque(Opaque::Reduced(kind)) => kind,
+            body => body.kind(),
         }
     }
 
@@ -201,7 +207,7 @@ impl fmt::Debug for Body {
             Self::Outcome(outcome) => outcome.fmt(out),
             Self::Compacted(compacted) => compacted.fmt(out),
             Self::Rewound { turns } => write!(out, "Rewound({turns} turns)"),
-            Self::Opaque(kind) => write!(out, "Opaque({kind})"),
+            Self::Opaque(opaque) => write!(out, "Opaque({})", opaque.name()),
             Self::Note(Note::Leaf(_)) => write!(out, "Leaf"),
             Self::Reasoning(reasoning) => write!(out, "reasoning({} bytes)", reasoning.text.len()),
             _ => write!(out, "{}{:?}", self.kind(), self.parts()),

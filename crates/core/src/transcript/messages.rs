@@ -25,7 +25,7 @@ pub(super) fn count_on_branch(transcript: &Transcript, history: &[usize]) -> usi
         if repeating == Some(entry.key.record()) {
             continue;
         }
-        if kind_of(entry) == "reply" {
+        if entry.body.whole_kind() == "reply" {
             counter.is_open &= !ended(last, index);
             last = index;
         }
@@ -52,7 +52,7 @@ struct Counter<'a> {
 
 impl<'a> Counter<'a> {
     fn add(&mut self, entry: &'a Entry) {
-        match kind_of(entry) {
+        match entry.body.whole_kind() {
             "reply" => {
                 let goes_on = self.is_open || self.last.is_some_and(|last| is_same_message(last, entry));
                 self.count += usize::from(!goes_on);
@@ -64,14 +64,6 @@ impl<'a> Counter<'a> {
                 self.is_open = false;
             }
         }
-    }
-}
-
-/// Entries that were reduced to their position keep their kind.
-fn kind_of(entry: &Entry) -> &str {
-    match &entry.body {
-        Body::Opaque(kind) => kind,
-        body => body.kind(),
     }
 }
 

@@ -6,6 +6,7 @@ mod builder;
 mod entry;
 mod header;
 mod messages;
+mod opaque;
 mod part;
 mod start_settings;
 pub mod surplus;
@@ -13,14 +14,14 @@ mod usage;
 
 pub use action::{Action, Answer, Change, Hunk, PlanStep, Question, Refusal, StepChange, StepState};
 pub use body::{
-    Body, Call, CallForm, CallId, Compaction, Failure, FailureKind, Note, Outcome, PROMPT_WITHOUT_WORDS, QueueChange,
-    Reasoning, Status,
+    Body, Call, CallForm, CallId, Compaction, Failure, FailureKind, Note, Outcome, QueueChange, Reasoning, Status,
 };
 pub use builder::TranscriptBuilder;
 pub(crate) use entry::as_references;
 pub use entry::{Entry, EntryKey, EntryRef, Node, NodeId, Origin};
 pub use header::{Closing, Fact, Header, Permission, SessionId, TitleRank};
 pub use messages::count_messages;
+pub use opaque::Opaque;
 pub use part::{Blob, BlobLocation, Part, RUN_BY_HAND_PREFIX, into_text, text_cow, text_of};
 pub use start_settings::{StartSetting, StartSettings};
 pub use usage::{Limit, SessionUsage, Tokens, Usage};

@@ -8,9 +8,6 @@ pub const MAX_NOTED: usize = 100_000;
 
 const TOO_MANY_REASON: &str = "from here on there are too many of them to be noted";
 
-/// The kinds that readers give to records that cannot be read, or name no kind.
-const EMPTY_KINDS: &[&str] = &["", "rejected", "unknown", "record.unknown"];
-
 /// Counts what holds nothing but its place.
 #[derive(Debug, Default)]
 pub struct Surplus {
@@ -20,8 +17,7 @@ pub struct Surplus {
 impl Surplus {
     /// Whether an entry is one more of those that hold nothing but their place, when there are plenty of them.
     pub fn is_surplus(&mut self, entry: &Entry) -> bool {
-        let is_hollow =
-            entry.node.is_none() && matches!(&entry.body, Body::Opaque(kind) if EMPTY_KINDS.contains(&&**kind));
+        let is_hollow = entry.node.is_none() && matches!(&entry.body, Body::Opaque(opaque) if opaque.is_hollow());
         is_hollow && self.is_one_too_many()
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use carryover_agents::{Agent, AgentError, CarriedEntry, Source};
 use carryover_core::live::{self, LiveItem};
 use carryover_core::transcript::{
-    Action, Body, Call, CallId, Entry, EntryKey, Header, Origin, Outcome, Part, Status, Transcript,
+    Action, Body, Call, CallId, Entry, EntryKey, Header, Opaque, Origin, Outcome, Part, Status, Transcript,
 };
 
 use crate::context::Context;
@@ -57,7 +57,7 @@ pub(crate) fn assemble_session(
 ) -> Result<AssembledSession, AgentError> {
     let mut transcript = read::full_transcript(session, false)?;
     let n_messages = transcript.n_messages();
-    let unread = Unread::from_transcript(session.agent, &transcript);
+    let unread = Unread::from_transcript(&transcript);
     let taken = live_entries(session.agent, &mut transcript)?;
     let header = transcript.header.clone();
     let mut sources = vec![SourceSession {
@@ -93,12 +93,12 @@ fn live_entries(agent: &dyn Agent, transcript: &mut Transcript) -> Result<Vec<So
 
 /// Moves an entry out: a session may be large, and nobody needs it twice.
 fn take_entry(entry: &mut Entry) -> Entry {
-    let body = std::mem::replace(&mut entry.body, Body::Opaque("taken".into()));
+    let body = std::mem::replace(&mut entry.body, Body::reduced("taken"));
     Entry { body, ..entry.clone() }
 }
 
 fn reload_reduced(agent: &dyn Agent, transcript: &mut Transcript, order: &[usize]) -> Result<(), AgentError> {
-    let is_reduced = |index: &usize| matches!(transcript.entries[*index].body, Body::Opaque(_));
+    let is_reduced = |index: &usize| matches!(transcript.entries[*index].body, Body::Opaque(Opaque::Reduced(_)));
     let reduced: BTreeMap<EntryKey, usize> =
         order.iter().copied().filter(is_reduced).map(|index| (transcript.entries[index].key, index)).collect();
     let mut done = BTreeSet::new();

@@ -30,7 +30,7 @@ pub struct CanonicalTranscript {
 pub fn build_canonical(session: &ListedSession) -> Result<CanonicalTranscript, ResumeError> {
     let mut transcript = read::full_transcript(session, true)?;
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
-    let unread = Unread::from_transcript(session.agent, &transcript);
+    let unread = Unread::from_transcript(&transcript);
     let order = order_entries(&transcript);
     let queue = PromptQueue::from_transcript(&transcript);
     let has_prompt = |(alive, _): &(LiveItem, bool)| is_prompt(&transcript, *alive);

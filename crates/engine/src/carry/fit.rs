@@ -1,6 +1,5 @@
 //! Cutting what is carried to what the target takes.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use carryover_agents::{Agent, CarriedEntry, Loss};
@@ -118,7 +117,7 @@ fn make_opaque(
     is_given_up: impl Fn(&&mut CarriedEntry) -> bool,
 ) -> usize {
     let given_up = carried.iter_mut().filter(is_given_up);
-    given_up.map(|carried| carried.entry.body = Body::Opaque(Cow::Borrowed(kind))).count()
+    given_up.map(|carried| carried.entry.body = Body::reduced(kind)).count()
 }
 
 fn is_blank_part(part: &Part) -> bool {

@@ -173,7 +173,7 @@ fn build_history(agent: &dyn Agent, mut transcript: Transcript) -> History {
     let queue = PromptQueue::from_transcript(&transcript);
     let header = std::mem::take(&mut transcript.header);
     let rejected = std::mem::take(&mut transcript.rejected);
-    let unknown_kinds = count_unknown_kinds(agent, &transcript);
+    let unknown_kinds = count_unknown_kinds(&transcript);
     let (history, waiting, untold) = (History::default(), BTreeMap::new(), BTreeMap::new());
     let mut telling = HistoryBuilder { agent, header: &header, history, waiting, unresolved: untold };
     let mut compacted = None;
@@ -187,7 +187,7 @@ fn build_history(agent: &dyn Agent, mut transcript: Transcript) -> History {
             continue;
         }
         let (key, at, origin) = (entry.key, entry.at, entry.origin);
-        let body = std::mem::replace(&mut entry.body, Body::Opaque("taken".into()));
+        let body = std::mem::replace(&mut entry.body, Body::reduced("taken"));
         if let Some(event) = telling.convert_body(body, key, at, origin) {
             telling.history.steps.push(Step { key, at, event });
         }

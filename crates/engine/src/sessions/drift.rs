@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use carryover_agents::{Agent, Bookmark, Sink, Source};
 use carryover_core::plain::{one_line, strip_hidden};
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, PROMPT_WITHOUT_WORDS, RejectedRecord, Transcript};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Opaque, RejectedRecord, Transcript};
 
 use crate::sessions::list::Listing;
 
@@ -94,14 +94,13 @@ pub(crate) fn name_kinds(counts: &BTreeMap<String, usize>) -> String {
 }
 
 /// Records that are not understood beside others that are, by their kinds.
-pub(crate) fn count_unknown_kinds(agent: &dyn Agent, transcript: &Transcript) -> BTreeMap<String, usize> {
+pub(crate) fn count_unknown_kinds(transcript: &Transcript) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for entry in &transcript.entries {
-        if let Body::Opaque(kind) = &entry.body
-            && kind != "rejected"
-            && (kind == PROMPT_WITHOUT_WORDS || agent.is_unknown(&entry.body))
+        if let Body::Opaque(opaque) = &entry.body
+            && opaque.is_puzzling()
         {
-            *counts.entry(one_line(kind, MAX_KIND_CHARS)).or_default() += 1;
+            *counts.entry(one_line(opaque.name(), MAX_KIND_CHARS)).or_default() += 1;
         }
     }
     counts
@@ -127,10 +126,10 @@ impl Sink for KindCounter {
     fn put(&mut self, entry: Entry) -> ControlFlow<()> {
         const MAX_ENTRIES: usize = 200;
         // Rejected records are counted by their reason.
-        if let Body::Opaque(kind) = &entry.body
-            && kind != "rejected"
+        if let Body::Opaque(opaque) = &entry.body
+            && *opaque != Opaque::Rejected
         {
-            *self.counts.entry(name_kind(kind)).or_default() += 1;
+            *self.counts.entry(name_kind(opaque.name())).or_default() += 1;
         }
         self.n_entries += 1;
         if self.n_entries < MAX_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

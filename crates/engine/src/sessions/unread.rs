@@ -5,7 +5,6 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-use carryover_agents::Agent;
 use carryover_agents::formats::sqlite;
 use carryover_core::distill::History;
 use carryover_core::plain::strip_hidden;
@@ -46,9 +45,9 @@ pub struct UnreadRecord {
 
 impl Unread {
     /// The records of a transcript that were not read or not understood.
-    pub fn from_transcript(agent: &dyn Agent, transcript: &Transcript) -> Self {
+    pub fn from_transcript(transcript: &Transcript) -> Self {
         Self {
-            unknown_kinds: count_unknown_kinds(agent, transcript),
+            unknown_kinds: count_unknown_kinds(transcript),
             ..Self::from_rejected(&transcript.header, &transcript.rejected)
         }
     }

@@ -1,12 +1,11 @@
 //! One record of a log, as entries and facts.
 
-use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Node, Origin, RejectedRecord};
+use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Header, Node, Opaque, Origin, RejectedRecord};
 
 use super::line::Line;
 use super::open_log::OpenLog;
@@ -32,7 +31,7 @@ impl<M: Default> ParsedRecord<M> {
 
     /// A record that cannot be read: it costs one entry, and is told with its reason.
     pub fn new_rejected(key: EntryKey, reason: &'static str) -> Self {
-        let body = Body::Opaque(Cow::Borrowed("rejected"));
+        let body = Body::Opaque(Opaque::Rejected);
         let entry = Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body };
         Self { entries: vec![entry], rejected: Some(reason), ..Self::empty(key) }
     }

@@ -1,13 +1,11 @@
 //! The content of records of a tree, as the bodies of entries.
 
-use std::borrow::Cow;
-
 use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, Note, Origin,
-    PROMPT_WITHOUT_WORDS, Part, Reasoning, TitleRank,
+    Blob, BlobLocation, Body, Call, CallForm, CallId, Entry, EntryKey, Fact, Failure, FailureKind, Node, Note, Opaque,
+    Origin, Part, Reasoning, TitleRank,
 };
 
 use super::wire::{Block, Content, Message};
@@ -30,7 +28,7 @@ pub fn make_entries(bodies: Bodies, key: EntryKey, at: Option<&str>, node: Optio
 
 /// Stands in the place of a record that cannot be read.
 pub fn rejected_entry(key: EntryKey) -> Entry {
-    let body = Body::Opaque(Cow::Borrowed("rejected"));
+    let body = Body::Opaque(Opaque::Rejected);
     Entry { key, at: None, origin: Origin::Harness, side: false, node: None, body }
 }
 
@@ -91,7 +89,7 @@ fn block_body<'a, W: Words<'a>>(block: Block<'a, W>, is_seal: impl Fn(&str) -> b
             input: block.arguments.map_or_else(Json::empty_object, W::read_json),
             form: CallForm::Function,
         })),
-        kind => Body::Opaque(Cow::Owned(format!("block/{kind}"))),
+        kind => Body::unknown(format!("block/{kind}")),
     }
 }
 
@@ -99,7 +97,7 @@ fn block_body<'a, W: Words<'a>>(block: Block<'a, W>, is_seal: impl Fn(&str) -> b
 fn reply_body<'a, W: Words<'a>>(text: Option<W>) -> Body {
     match text.filter(|text| !text.is_blank()) {
         Some(text) => Body::Reply(vec![Part::Text(text.into_string())]),
-        None => Body::Opaque(Cow::Borrowed("block/empty")),
+        None => Body::known("block/empty"),
     }
 }
 
@@ -135,16 +133,15 @@ pub fn branch_summary_bodies(summary: Option<&Text<'_>>) -> Bodies {
 
 /// A record in the user's place without words.
 pub fn prompt_without_words() -> (Origin, Body) {
-    opaque_body(PROMPT_WITHOUT_WORDS)
+    (Origin::Harness, Body::Opaque(Opaque::Wordless))
 }
 
 pub fn opaque_body(kind: &'static str) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Borrowed(kind)))
+    (Origin::Harness, Body::known(kind))
 }
 
-/// Kinds that we do not know are told by an owned name.
-pub fn unknown_body(kind: String) -> (Origin, Body) {
-    (Origin::Harness, Body::Opaque(Cow::Owned(kind)))
+pub fn unknown_body(kind: impl Into<Box<str>>) -> (Origin, Body) {
+    (Origin::Harness, Body::unknown(kind))
 }
 
 pub fn note_bodies(facts: &mut Vec<Fact>, fact: Option<Fact>, note: Note) -> Bodies {

@@ -1,6 +1,5 @@
 //! One line, made into entries.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use carryover_core::json::Json;
@@ -54,12 +53,12 @@ fn convert(key: EntryKey, record: WireRecord<'_>) -> Parsed {
             facts.extend(record.id.map(|id| Fact::Session(SessionId(id))));
             facts.extend(record.cwd.map(|cwd| Fact::Project(PathBuf::from(cwd))));
             facts.extend(at.map(Fact::StartedAt));
-            (Origin::Harness, Body::Opaque(Cow::Borrowed("session")))
+            (Origin::Harness, Body::known("session"))
         }
-        // Borrowed means known, owned means unknown: `doctor` names those.
-        (kind, _) => (Origin::Harness, Body::Opaque(Cow::Owned(kind.to_owned()))),
+        // Of a kind that we do not know: `doctor` names it.
+        (kind, _) => (Origin::Harness, Body::unknown(kind)),
     };
-    parsed.more.is_known = !matches!(body, Body::Opaque(Cow::Owned(_)));
+    parsed.more.is_known = !body.is_unknown();
     parsed.push_entries(at, false, None, [(origin, body)]);
     parsed
 }

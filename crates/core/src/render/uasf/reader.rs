@@ -110,7 +110,7 @@ impl UasfReader {
                 let call = self.read_call(own, event);
                 one(Origin::Agent, Body::Call(Box::new(call)))
             }
-            other => vec![(Origin::Harness, Body::Opaque(other.to_owned().into()))],
+            other => vec![(Origin::Harness, Body::unknown(other))],
         }
     }
 
