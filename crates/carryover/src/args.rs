@@ -11,7 +11,6 @@ use crate::commands::Command;
 #[command(
     name = "carryover",
     version,
-    disable_help_subcommand = true,
     after_help = "Try it without any agent: carryover demo",
     after_long_help = "\
 Examples:
@@ -63,19 +62,42 @@ pub(crate) struct SessionArgs {
     ///
     /// Without it: the newest session of this project.
     #[arg(value_name = "SESSION")]
-    pub(crate) session: Option<String>,
+    session: Vec<String>,
     /// The same as SESSION
     #[arg(long = "session", value_name = "SESSION", hide_short_help = true, conflicts_with = "session")]
     session_flag: Option<String>,
     /// Only sessions of this agent
-    #[arg(long, value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
+    #[arg(long, alias = "from", value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
     pub(crate) source: Option<&'static dyn Agent>,
 }
 
 impl SessionArgs {
-    /// The session as it was typed, in either place.
+    /// The session as it was typed, in either place; words need no quotes.
     pub(crate) fn session_words(&self) -> Option<String> {
-        self.session.clone().or_else(|| self.session_flag.clone())
+        if self.session.is_empty() { self.session_flag.clone() } else { Some(self.session.join(" ")) }
+    }
+}
+
+/// Reads a number of tokens, as people write it: `120000`, `120k`, `1.5M`.
+pub(crate) fn parse_tokens(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.strip_suffix(['k', 'K', 'm', 'M']) {
+        Some(digits) if text.ends_with(['k', 'K']) => (digits, 1_000),
+        Some(digits) => (digits, 1_000_000),
+        None => (text, 1),
+    };
+    let (whole, tenths) = digits.split_once('.').unwrap_or((digits, ""));
+    let whole: u64 = whole.parse().map_err(|_| "not a number, such as 120000 or 120k".to_owned())?;
+    let tenths: u64 = match tenths {
+        "" => 0,
+        tenths if tenths.len() == 1 && unit > 1 => {
+            tenths.parse().map_err(|_| "not a number, such as 1.5M".to_owned())?
+        }
+        _ => return Err("more digits than tokens have".to_owned()),
+    };
+    match whole.checked_mul(unit).and_then(|tokens| tokens.checked_add(tenths * unit / 10)) {
+        Some(0) => Err("nothing fits into no tokens".to_owned()),
+        Some(tokens) => Ok(tokens),
+        None => Err("more than any window has".to_owned()),
     }
 }
 
@@ -94,6 +116,28 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+
+    #[test]
+    fn tokens_are_read_as_people_write_them() {
+        for (text, tokens) in [("1", 1), ("120000", 120_000), ("120k", 120_000), ("1.5M", 1_500_000), ("0.5k", 500)] {
+            assert_eq!(parse_tokens(text), Ok(tokens));
+        }
+        for text in
+            ["", "0", "0k", "-1", "k", "1.5", "1.55M", "1e3", "many", "99999999999999999999", "99999999999999999M"]
+        {
+            assert!(parse_tokens(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_agents_name_is_a_commands() {
+        let command = Cli::command();
+        let commands = || command.get_subcommands().flat_map(|sub| sub.get_name_and_visible_aliases());
+        for target in carryover_agents::Target::all() {
+            let mut names = std::iter::once(target.id).chain(target.aliases.iter().copied());
+            assert!(!names.any(|name| name == "help" || commands().any(|command| command == name)), "{}", target.id);
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -1,5 +1,7 @@
 //! `carryover config`.
 
+use std::path::Path;
+
 use carryover_agents::{AGENTS, Env};
 use carryover_engine::context;
 use carryover_engine::own::config::{self, Config};
@@ -35,12 +37,17 @@ enum Action {
         /// A key, such as resume.target
         key: String,
     },
-    /// Set a key; an empty value removes it
+    /// Set a key
     Set {
         /// A key, such as resume.target
         key: String,
         /// Its value; lists are given with commas
         value: String,
+    },
+    /// Take a key out, so that its default holds
+    Unset {
+        /// A key, such as resume.target
+        key: String,
     },
     /// Print where the configuration file is
     Path,
@@ -66,7 +73,7 @@ struct SettingDocument<'a> {
 pub(crate) fn cmd_config(ui: &mut Ui, env: &Env, args: &ConfigArgs) -> Result<(), CommandError> {
     let home = context::own_folder(env);
     if let Err(open) = permissions::check_private(&home) {
-        if matches!(args.action, Some(Action::Set { .. })) {
+        if matches!(args.action, Some(Action::Set { .. } | Action::Unset { .. })) {
             return Err(open_folder_error(open, env.os));
         }
         ui.warning(open)?;
@@ -74,16 +81,19 @@ pub(crate) fn cmd_config(ui: &mut Ui, env: &Env, args: &ConfigArgs) -> Result<()
     match args.action.as_ref().unwrap_or(&Action::Show) {
         Action::Show => show_config(ui, env, &config::load(&home, &env.home)?),
         Action::Get { key } => show_value(ui, &config::load(&home, &env.home)?, key),
-        Action::Set { key, value } if value.is_empty() => {
-            config::unset(&home, key)?;
-            Ok(ui.status(format_args!("{key} is no longer set"))?)
-        }
+        Action::Unset { key } => unset_key(ui, &home, key),
+        Action::Set { key, value } if value.is_empty() => unset_key(ui, &home, key),
         Action::Set { key, value } => {
             let config = config::set(&home, key, value)?;
             Ok(ui.status(format_args!("{key} = {}", config::format_value(&config, key).unwrap_or_default()))?)
         }
         Action::Path => Ok(writeln!(ui.out(), "{}", config::file_path(&home).display())?),
     }
+}
+
+fn unset_key(ui: &mut Ui, home: &Path, key: &str) -> Result<(), CommandError> {
+    config::unset(home, key)?;
+    Ok(ui.status(format_args!("{key} is no longer set"))?)
 }
 
 fn show_config(ui: &mut Ui, env: &Env, config: &Config) -> Result<(), CommandError> {

@@ -8,7 +8,7 @@ use carryover_engine::context::Context;
 use carryover_engine::handoff::{DistilledSession, Options, distil_session};
 use clap::{Args, ValueEnum};
 
-use crate::args::{Globals, SessionArgs};
+use crate::args::{Globals, SessionArgs, parse_tokens};
 use crate::choice;
 use crate::delivery::{Delivery, HANDOFF_FILE, Prompt, show_command};
 use crate::destination::{Destination, destination_parser};
@@ -33,13 +33,13 @@ pub(crate) struct HandoffArgs {
     #[command(flatten)]
     session: SessionArgs,
     /// Who goes on: an agent, or just `clipboard` or `file`
-    #[arg(long, short, value_name = "TARGET", value_parser = destination_parser(), hide_possible_values = true)]
+    #[arg(long, short, alias = "to", value_name = "TARGET", value_parser = destination_parser(), hide_possible_values = true)]
     target: Option<Destination>,
     /// The folder to go on in [default: the session's own]
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
     /// The most tokens that RESUME.md may have [default: what suits the target]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_tokens)]
     tokens: Option<u64>,
     /// Copy RESUME.md to the clipboard, which is the default
     #[arg(long, overrides_with = "no_copy", hide_short_help = true)]

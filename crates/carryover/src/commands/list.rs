@@ -21,11 +21,15 @@ use crate::ui::{BOLD, DIM, Ui};
 #[command(after_long_help = "\
 Examples:
   carryover list --source codex --limit 30
+  carryover list login bug
   carryover list --project ~/work/shop
   carryover list --all --json")]
 pub(crate) struct ListArgs {
+    /// Only sessions with these words in their title, project, branch or id
+    #[arg(value_name = "WORDS")]
+    words: Vec<String>,
     /// Only sessions of this agent
-    #[arg(long, value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
+    #[arg(long, alias = "from", value_name = "AGENT", value_parser = agent_parser(), hide_possible_values = true)]
     source: Option<&'static dyn Agent>,
     /// Only sessions of the project in this folder
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
@@ -65,7 +69,8 @@ struct Row<'a> {
 }
 
 pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Result<(), CommandError> {
-    let filter = Filter { agent: args.source, project: args.project.as_deref().map(resolve_path), ..Filter::default() };
+    let project = args.project.as_deref().map(resolve_path);
+    let filter = Filter { agent: args.source, project, words: args.words.clone(), ..Filter::default() };
     let listing = list::list_sessions(context, &filter);
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
@@ -157,6 +162,6 @@ fn explain_empty(ui: &mut Ui, context: &Context, args: &ListArgs, listing: &List
         return Err(CommandError::new(ErrorKind::NoAgent, "no agent with sessions was found")
             .with_hint("run `carryover info` to see where carryover looks for sessions"));
     }
-    ui.status("no sessions")?;
+    ui.status(if args.words.is_empty() { "no sessions" } else { "no session has these words" })?;
     Ok(())
 }

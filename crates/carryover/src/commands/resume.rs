@@ -11,7 +11,7 @@ use carryover_engine::client;
 use carryover_engine::context::Context;
 use clap::Args;
 
-use crate::args::{Globals, SessionArgs};
+use crate::args::{Globals, SessionArgs, parse_tokens};
 use crate::choice;
 use crate::destination::target_parser;
 use crate::error::CommandError;
@@ -42,13 +42,13 @@ pub(crate) struct ResumeArgs {
     #[command(flatten)]
     session: SessionArgs,
     /// The agent to go on in
-    #[arg(long, short, value_name = "AGENT", value_parser = target_parser(), hide_possible_values = true)]
+    #[arg(long, short, alias = "to", value_name = "AGENT", value_parser = target_parser(), hide_possible_values = true)]
     target: Option<Target>,
     /// The folder to go on in [default: the session's own]
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
     /// Fit it into this many tokens [default: what the target takes]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_tokens)]
     tokens: Option<u64>,
     /// Fail where the session cannot be written into the target's own store
     #[arg(long, conflicts_with_all = ["prompt", "context_only"], hide_short_help = true)]

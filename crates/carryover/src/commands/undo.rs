@@ -1,12 +1,15 @@
 //! `carryover undo`.
 
+use std::path::PathBuf;
+
 use carryover_engine::context::Context;
 use carryover_engine::write::undo::{self, RemovedPart, UndoError, Undoable};
 use clap::Args;
 use serde::Serialize;
 
 use crate::error::CommandError;
-use crate::session_row::abbreviate_home;
+use crate::relative_time::format_ago;
+use crate::session_row::{abbreviate_home, cut_to_width};
 use crate::ui::{DIM, Ui};
 
 /// Take back what a resume wrote
@@ -21,6 +24,29 @@ pub(crate) struct UndoArgs {
     /// Also where somebody has gone on in the session since; without an id, the last one of this project
     #[arg(long)]
     force: bool,
+    /// List the resumes that can be taken back, the last one first, and take back none
+    #[arg(long, conflicts_with_all = ["id", "force"])]
+    list: bool,
+}
+
+/// The resumes that can be taken back, as `--json` tells them.
+#[derive(Serialize)]
+struct ListDocument {
+    schema: &'static str,
+    resumes: Vec<ResumeRow>,
+}
+
+#[derive(Serialize)]
+struct ResumeRow {
+    undo_id: String,
+    at: String,
+    title: Option<String>,
+    source: String,
+    target: String,
+    session_id: String,
+    project: String,
+    removes: Vec<String>,
+    changes: Vec<String>,
 }
 
 /// The report, as `--json` tells it.
@@ -36,6 +62,9 @@ struct UndoDocument<'a> {
 }
 
 pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Result<(), CommandError> {
+    if args.list {
+        return list_resumes(ui, context);
+    }
     let id = choose_id(ui, context, args)?;
     let undone =
         undo::undo_resume(context, id.as_deref(), args.force).map_err(|error| explain_error(context, error))?;
@@ -66,6 +95,43 @@ pub(crate) fn cmd_undo(ui: &mut Ui, context: &Context, args: &UndoArgs) -> Resul
         ui.status(format_args!("  removed {DIM}{}{DIM:#}", abbreviate_home(context, path)))?;
     }
     Ok(())
+}
+
+fn list_resumes(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
+    let resumes = undo::list_undoable(context);
+    if ui.is_json() {
+        let resumes = resumes.iter().map(resume_row).collect();
+        return Ok(ui.write_json(&ListDocument { schema: "carryover.undo-list/1", resumes })?);
+    }
+    let width = ui.width();
+    for resume in &resumes {
+        let (ago, title) = (format_ago(resume.at, context.env.now), resume.title.as_deref().unwrap_or("–"));
+        let line = format!("{}  {ago:<11}  {} → {}  {title}", resume.id, resume.source, resume.target);
+        writeln!(ui.out(), "{}", cut_to_width(&line, width))?;
+        let files = resume.files.iter().map(|file| ("removes", file));
+        for (verb, file) in files.chain(resume.shared.iter().map(|file| ("changes", file))) {
+            writeln!(ui.out(), "  {DIM}{verb} {}{DIM:#}", abbreviate_home(context, file))?;
+        }
+    }
+    if resumes.is_empty() {
+        ui.status("nothing to take back")?;
+    }
+    Ok(())
+}
+
+fn resume_row(one: &Undoable) -> ResumeRow {
+    let names = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
+    ResumeRow {
+        undo_id: one.id.clone(),
+        at: one.at.to_string(),
+        title: one.title.clone(),
+        source: one.source.clone(),
+        target: one.target.clone(),
+        session_id: one.session.clone(),
+        project: one.project.display().to_string(),
+        removes: names(&one.files),
+        changes: names(&one.shared),
+    }
 }
 
 /// The id that was given. Force without one is bounded to this project, and what it is about to take is told first.

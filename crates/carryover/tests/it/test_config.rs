@@ -113,3 +113,14 @@ fn stores_of_an_agent_that_is_not_known_are_no_key() {
     assert!(said.stderr.starts_with("error: unknown key `stores.nope`"), "{said}");
     env.run(&["config", "get", "stores.codex"]).success();
 }
+
+#[test]
+fn a_key_is_taken_out_by_name() {
+    let env = TestEnv::new();
+    env.run(&["config", "set", "resume.target", "codex"]).success();
+    env.run(&["config", "unset", "resume.target"]).success();
+    let shown = env.run(&["config", "get", "resume.target"]);
+    assert_eq!(shown.stdout, "", "{shown}");
+    let wrong = env.run(&["config", "unset", "resume.taget"]);
+    assert!(wrong.stderr.contains("resume.taget"), "{wrong}");
+}

@@ -111,3 +111,14 @@ fn a_format_that_has_drifted_is_said_loudly() {
     warning: Claude Code: the format has changed: 1 session in [HOME]/.claude holds nothing that carryover knows (seen: 20 × records that name no kind); run `carryover doctor`
     ");
 }
+
+#[test]
+fn words_narrow_the_list() {
+    let env = TestEnv::with_sessions();
+    let count = |words: &[&str]| env.json("list", &[&["list"], words].concat())["total"].clone();
+    assert_eq!(count(&["calc.py", "BUG"]), 1, "every word counts, whatever its case");
+    assert_eq!(count(&["calc"]), 2, "a project's name counts, too");
+    assert_eq!(count(&["d3a03cdd"]), 1);
+    let none = env.run(&["list", "no-such-word"]);
+    assert!(none.stderr.contains("no session has these words"), "{none}");
+}

@@ -284,3 +284,25 @@ fn a_journal_that_cannot_be_read_is_named_where_there_is_no_other() {
     ");
     assert!(env.run(&["undo", "--force"]).stderr.contains("00000000.json cannot be read"));
 }
+
+#[test]
+fn what_can_be_taken_back_is_listed() {
+    let env = TestEnv::with_sessions();
+    let nothing = env.run(&["undo", "--list"]);
+    assert!(nothing.stderr.contains("nothing to take back"), "{nothing}");
+    let first = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
+    let second = env.resume_json(&["resume", CODEX, "--target", "claude-code"]);
+    let listed = env.json("undo-list", &["undo", "--list"]);
+    let resumes = listed["resumes"].as_array().unwrap();
+    assert_eq!(resumes.len(), 2);
+    assert_eq!((&resumes[0]["undo_id"], &resumes[1]["undo_id"]), (&second["undo_id"], &first["undo_id"]));
+    assert_eq!((&resumes[1]["source"], &resumes[1]["target"]), (&"claude-code".into(), &"codex".into()));
+    assert!(resumes[1]["title"].as_str().unwrap().contains("fix the bug"), "{listed:#}");
+    assert_eq!(resumes[1]["removes"][0], first["files"][0]);
+    let before = env.files();
+    let told = env.run(&["undo", "--list"]);
+    assert!(told.stdout.contains("claude-code → codex") && told.stdout.contains("  removes ~/.codex/"), "{told}");
+    assert_eq!(env.files(), before, "listing changes nothing");
+    env.run(&["undo", resumes[1]["undo_id"].as_str().unwrap()]).success();
+    assert_eq!(env.json("undo-list", &["undo", "--list"])["resumes"].as_array().unwrap().len(), 1);
+}

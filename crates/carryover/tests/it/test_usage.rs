@@ -25,6 +25,7 @@ fn help_and_version_are_answers() {
       demo         Show how it works, without any agent
       config       Show or change the configuration
       completions  Print a completion script for a shell
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help (see more with '--help')
@@ -91,7 +92,7 @@ fn wrong_command_lines_are_64() {
     --- stderr
     error: the argument '--all' cannot be used with '--project <FOLDER>'
 
-    Usage: carryover list --all
+    Usage: carryover list --all [WORDS]...
 
     For more information, try '--help'.
     ");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use carryover_agents::{
     AGENTS, Agent, AgentError, Env, Liveness, Loss, ResumeCommand, Store, TargetView, WriteOp, WritePlan, WriteRequest,
 };
+use carryover_core::redact::redact_title;
 use carryover_core::transcript::{Body, Permission, SessionId};
 
 use super::assemble::{AssembledSession, assemble_session};
@@ -293,7 +294,8 @@ fn begin_journal(
     }
     let target = named(options.target, &plan.session);
     let begun = Journal::begin(context, source, target, &place.project);
-    Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), ..begun }
+    let title = session.found.title.as_deref().map(|title| redact_title(title, &[]));
+    Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), title, ..begun }
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.

@@ -29,6 +29,8 @@ pub struct Filter {
     pub project: Option<PathBuf>,
     /// Also those of agents that the configuration leaves out.
     pub include_left_out: bool,
+    /// Only those that have each of these in their id, title, project or branch.
+    pub words: Vec<String>,
 }
 
 /// A store, or a part of one, that could not be read, and whose it is.
@@ -84,8 +86,19 @@ pub(crate) fn list_among(agents: &[&'static dyn Agent], context: &Context, filte
         // One whose project cannot be told any more may be this one's: nothing to show would be a lie.
         listing.sessions.retain(|session| session.here || (session.found.drifted && session.found.project.is_none()));
     }
+    if !filter.words.is_empty() {
+        let words: Vec<String> = filter.words.iter().map(|word| word.to_lowercase()).collect();
+        listing.sessions.retain(|session| has_words(&session.found, &words));
+    }
     fill_messages(context, &mut listing.sessions);
     listing
+}
+
+fn has_words(found: &FoundSession, words: &[String]) -> bool {
+    let project = found.project.as_ref().map(|project| project.display().to_string());
+    let fields = [Some(&found.id.0), found.title.as_ref(), project.as_ref(), found.branch.as_ref()];
+    let fields: Vec<String> = fields.into_iter().flatten().map(|field| field.to_lowercase()).collect();
+    words.iter().all(|word| fields.iter().any(|field| field.contains(word)))
 }
 
 /// A session that is in two stores, a backup say, counts once: the first in the listing's order is the newer.

@@ -128,6 +128,9 @@ pub(crate) struct Journal {
     pub(crate) at: Timestamp,
     pub(crate) source: SessionRef,
     pub(crate) target: SessionRef,
+    /// The session's title, masked: a journal outlives the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
     pub(crate) project: PathBuf,
     /// The file that holds the session.
     pub(crate) session_file: PathBuf,
@@ -228,6 +231,7 @@ impl Journal {
             at: context.env.now,
             source,
             target,
+            title: None,
             project: project.to_owned(),
             session_file: PathBuf::new(),
             session_key: None,

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{AGENTS, Agent};
+use carryover_core::time::Timestamp;
 
 use crate::context::Context;
 use crate::handoff::blocks;
@@ -78,6 +79,13 @@ pub struct Undoable {
     pub source: String,
     pub target: String,
     pub session: String,
+    pub title: Option<String>,
+    pub at: Timestamp,
+    pub project: PathBuf,
+    /// Files that it would remove.
+    pub files: Vec<PathBuf>,
+    /// Files of others that it would take our part out of.
+    pub shared: Vec<PathBuf>,
 }
 
 /// A resume that was cut short, by a crash or a power failure.
@@ -128,11 +136,20 @@ pub fn list_undoable(context: &Context) -> Vec<Undoable> {
 
 impl From<Journal> for Undoable {
     fn from(journal: Journal) -> Self {
+        let lines = journal.lines.into_iter().map(|lines| lines.file);
+        let rows = journal.rows.into_iter().map(|rows| rows.database);
+        let blocks = journal.blocks.into_iter().map(|block| block.file);
+        let ignored = journal.ignored.into_iter().map(|line| line.file);
         Self {
             id: journal.id,
             source: journal.source.agent,
             target: journal.target.agent,
             session: journal.target.session.0,
+            title: journal.title,
+            at: journal.at,
+            project: journal.project,
+            files: journal.files.into_iter().map(|file| file.path).collect(),
+            shared: lines.chain(rows).chain(blocks).chain(ignored).collect(),
         }
     }
 }
