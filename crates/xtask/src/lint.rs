@@ -65,7 +65,8 @@ fn vendor_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for agent in AGENTS {
         let facts = agent.facts();
-        let packages = facts.packages.iter().flat_map(|package| package.split(['@', '/']));
+        // A scope may be any word (`@block/…`); the name behind it is the product's.
+        let packages = facts.packages.iter().filter_map(|package| package.rsplit('/').next());
         let words = [facts.id, facts.name].into_iter().chain(facts.binaries.iter().copied()).chain(packages);
         names.extend(words.filter(|word| word.len() > 3).map(str::to_lowercase));
     }

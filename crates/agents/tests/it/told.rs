@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Bookmark, Source};
-use carryover_core::transcript::{Body, Entry, SessionUsage, Transcript, TranscriptBuilder};
+use carryover_core::transcript::{Body, CallId, Entry, Origin, SessionUsage, Transcript, TranscriptBuilder};
 use carryover_testkit::agents::LABS;
 use carryover_testkit::lab::ExpectedReading;
 
@@ -57,12 +57,27 @@ fn how_a_session_was_begun_is_told_in_the_clients_words() {
     }
 }
 
+#[test]
+fn what_came_of_the_models_calls_is_not_the_harnesss() {
+    for (agent, reading) in readings() {
+        let entries = read(agent, reading.fixture, true).entries;
+        let is_models = |id: &CallId| {
+            entries
+                .iter()
+                .any(|entry| matches!(&entry.body, Body::Call(call) if call.id == *id && entry.origin == Origin::Agent))
+        };
+        for entry in &entries {
+            let Body::Outcome(outcome) = &entry.body else { continue };
+            let is_lost = entry.origin == Origin::Harness && is_models(&outcome.call);
+            assert!(!is_lost, "{agent} {}: what is the harness's is never sent to a model", reading.fixture);
+        }
+    }
+}
+
 /// The messages, by another way of counting than the one that is tested: in these sessions, no reply is split.
 fn prompts_and_replies(transcript: &Transcript) -> (usize, usize) {
     let count = |wanted: fn(&Entry) -> bool| transcript.entries.iter().filter(|entry| wanted(entry)).count();
-    let is_prompt = |entry: &Entry| {
-        matches!(entry.body, Body::Prompt(_)) && entry.origin == carryover_core::transcript::Origin::User
-    };
+    let is_prompt = |entry: &Entry| matches!(entry.body, Body::Prompt(_)) && entry.origin == Origin::User;
     (count(is_prompt), count(|entry| matches!(entry.body, Body::Reply(_))))
 }
 

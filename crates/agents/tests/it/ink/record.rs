@@ -6,7 +6,7 @@ use carryover_core::json::Json;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Body, Call, CallForm, CallId, EntryKey, Fact, Origin, Outcome, Part, SessionId, Status, TitleRank,
+    Body, Call, CallForm, CallId, EntryKey, Fact, Origin, Outcome, Part, SessionId, Status, TitleRank, Tokens, Usage,
 };
 
 use super::wire::WireRecord;
@@ -47,11 +47,18 @@ fn convert(key: EntryKey, record: WireRecord<'_>) -> Parsed {
         ("result", _) => {
             let status = if record.exit.unwrap_or(0) == 0 { Status::Done } else { Status::Failed };
             let parts = text(record.output.unwrap_or_default());
-            (Origin::Harness, Body::Outcome(Box::new(Outcome { call, status, exit_code: record.exit, parts })))
+            // What a tool gave back is the agent's: the harness's own text is never sent to a model.
+            (Origin::Agent, Body::Outcome(Box::new(Outcome { call, status, exit_code: record.exit, parts })))
+        }
+        ("usage", _) => {
+            let (input, output) = (record.tokens_in.unwrap_or(0), record.tokens_out.unwrap_or(0));
+            let usage = Usage::for_reply(Tokens { input, output, ..Tokens::default() }, None);
+            (Origin::Harness, usage.unwrap_or_default().into_body())
         }
         ("session", _) => {
             facts.extend(record.id.map(|id| Fact::Session(SessionId(id))));
             facts.extend(record.cwd.map(|cwd| Fact::Project(PathBuf::from(cwd))));
+            facts.extend(record.version.map(Fact::ClientVersion));
             facts.extend(at.map(Fact::StartedAt));
             (Origin::Harness, Body::known("session"))
         }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{Agent, Bookmark, Dialect, Discovery, FoundSession, Reader, Source, Store};
+use carryover_core::live;
 use carryover_core::transcript::{Action, Body, Transcript, TranscriptBuilder};
 
 use super::Ink;
@@ -45,7 +46,11 @@ fn sessions_are_found_and_read() {
     assert!(!sessions[0].drifted && Ink.recognises(&path, FIXTURE.as_bytes()));
     let transcript = read(&path);
     let kinds: Vec<&str> = transcript.entries.iter().map(|entry| entry.body.kind()).collect();
-    assert_eq!(kinds, ["opaque", "prompt", "call", "outcome", "reply"]);
+    assert_eq!(kinds, ["opaque", "prompt", "call", "outcome", "reply", "note"]);
+    let live = live::context_order(&transcript);
+    assert_eq!(live, [1, 2, 3, 4], "the model sees the call and what came of it");
+    assert_eq!(transcript.header.client_version.as_deref(), Some("1.0.0"));
+    assert_eq!(transcript.total_usage().unwrap().total.input, 1_200);
     let Body::Call(call) = &transcript.entries[2].body else { panic!("{kinds:?}") };
     assert_eq!(Ink.action(call, None), Action::Run { command: "ls".to_owned(), workdir: None });
     for entry in &transcript.entries {
@@ -71,7 +76,7 @@ fn reading_in_two_steps_is_reading_at_once() {
 fn a_bad_record_costs_itself_and_a_new_format_is_told() {
     let (_folder, path) = write_store(format!("{FIXTURE}{{\"type\":\n{{\"type\":7}}\n").as_bytes());
     let transcript = read(&path);
-    assert_eq!((transcript.entries.len(), transcript.rejected.len()), (7, 2));
+    assert_eq!((transcript.entries.len(), transcript.rejected.len()), (8, 2));
     let (folder, _) = write_store(FIXTURE.replace("\"type\":\"", "\"type\":\"new-").as_bytes());
     assert!(discover(folder.path())[0].drifted);
     assert_eq!(Ink.facts().id, "ink");

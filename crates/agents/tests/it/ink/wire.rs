@@ -6,11 +6,13 @@ use serde_json::value::RawValue;
 /// One line. Everything that may be missing is optional, and what is not known is ignored.
 #[derive(Deserialize)]
 pub(super) struct WireRecord<'a> {
-    #[serde(rename = "type")]
+    /// A record without a kind is of one that we do not know, and is not rejected.
+    #[serde(rename = "type", default)]
     pub kind: String,
     pub at: Option<String>,
     pub id: Option<String>,
     pub cwd: Option<String>,
+    pub version: Option<String>,
     pub model: Option<String>,
     pub text: Option<String>,
     pub tool: Option<String>,
@@ -18,4 +20,6 @@ pub(super) struct WireRecord<'a> {
     pub input: Option<&'a RawValue>,
     pub output: Option<String>,
     pub exit: Option<i32>,
+    pub tokens_in: Option<u64>,
+    pub tokens_out: Option<u64>,
 }
