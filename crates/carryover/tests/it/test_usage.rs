@@ -44,10 +44,10 @@ fn help_and_version_are_answers() {
     --- stdout
     Go on with a session in another agent
 
-    Usage: carryover resume [OPTIONS] [SESSION]
+    Usage: carryover resume [OPTIONS] [SESSION]...
 
     Arguments:
-      [SESSION]  An id or the beginning of one, words of a title, a file, or @last
+      [SESSION]...  An id or the beginning of one, words of a title, a file, or @last
 
     Options:
           --source <AGENT>    Only sessions of this agent
@@ -111,7 +111,7 @@ fn wrong_command_lines_are_64() {
     --- stderr
     error: the argument '--launch' cannot be used with '--json'
 
-    Usage: carryover resume --launch [SESSION]
+    Usage: carryover resume --launch [SESSION]...
 
     For more information, try '--help'.
     ");
