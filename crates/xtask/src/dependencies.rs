@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::test::{StepOutcome, can_run, run_cargo};
+use crate::test::{StepOutcome, can_run, in_ci, run_cargo};
 use crate::write_line;
 
 /// A cargo command that other people wrote, installed where it is missing.
@@ -20,6 +20,11 @@ const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2" };
 const UNREACHABLE: &str = "failed to fetch advisory database";
 
 pub(crate) fn check(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
+    // Like the clients: in CI they must be had, elsewhere it is said that they cannot.
+    if let Err(error) = find_tool(root, &DENY).and(find_tool(root, &MACHETE)) {
+        let missing = format!("the tools could not be had: {error}");
+        return if in_ci() { Err(missing.into()) } else { Ok(StepOutcome::Skipped(missing)) };
+    }
     run_tool(root, &DENY, &["--log-level", "error", "check", "licenses", "bans", "sources"])?;
     check_advisories(root)?;
     run_tool(root, &MACHETE, &["--skip-target-dir"])?;

@@ -110,7 +110,7 @@ fn run_conformance(root: &Path, args: &[&str]) -> Result<StepOutcome, Box<dyn Er
     } else {
         "npm is not installed".to_owned()
     };
-    if env::var("CI").is_ok_and(|ci| ci == "true") { Err(missing.into()) } else { Ok(StepOutcome::Skipped(missing)) }
+    if in_ci() { Err(missing.into()) } else { Ok(StepOutcome::Skipped(missing)) }
 }
 
 fn run_figures(root: &Path) -> Result<StepOutcome, Box<dyn Error>> {
@@ -125,6 +125,10 @@ pub(crate) fn run_cargo(root: &Path, args: &[&str]) -> Result<StepOutcome, Box<d
 
 fn cargo_program() -> String {
     env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+pub(crate) fn in_ci() -> bool {
+    env::var("CI").is_ok_and(|ci| ci == "true")
 }
 
 /// Whether a program is there and runs.

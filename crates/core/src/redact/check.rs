@@ -89,14 +89,24 @@ impl Check {
         if is_elided(&text[value.clone()], &text[value.end..]) {
             return None;
         }
-        let is_called = !quoted && text[value.end..].starts_with('(');
         // A long value is judged by its beginning.
         let secret = &text[value.clone()];
-        let secret = &secret[..secret.floor_char_boundary(MAX_JUDGED_BYTES)];
-        let name = || value_name(text, whole.start, value.start);
-        let is_shouted = || ["PASS", "SECRET", "_PW"].iter().any(|word| text[whole.start..value.start].contains(word));
-        let is_held = || is_shouted() && is_constant_value(secret, &name());
-        let accepted = match self {
+        let candidate = Candidate {
+            text,
+            secret: &secret[..secret.floor_char_boundary(MAX_JUDGED_BYTES)],
+            quoted,
+            is_called: !quoted && text[value.end..].starts_with('('),
+            match_start: whole.start,
+            value_start: value.start,
+        };
+        (self.accepts(&candidate) && !value.is_empty()).then_some(value)
+    }
+
+    /// Whether a value is a secret in a place of this kind.
+    fn accepts(self, candidate: &Candidate<'_>) -> bool {
+        let Candidate { secret, quoted, is_called, .. } = *candidate;
+        let name = || candidate.name();
+        match self {
             Self::Nothing | Self::Seed => true,
             Self::Form => !value::is_placeholder(secret),
             Self::Token => is_token(secret),
@@ -130,7 +140,7 @@ impl Check {
             Self::Pair | Self::Quoted | Self::Argument => {
                 !leads_elsewhere(&name())
                     && (is_password_or_key(secret, &name(), ValuePlace::Quoted) && !is_plain_number(secret)
-                        || is_held())
+                        || candidate.is_held())
             }
             Self::Call => {
                 has_three_marks(secret) && !value::is_slug(secret) && value::is_password(secret, ValuePlace::Quoted)
@@ -146,7 +156,7 @@ impl Check {
             Self::Behind => has_three_marks(secret) && is_prose_secret(secret, quoted),
             Self::Cell => {
                 is_password_or_key(secret, &name(), quoted_or(quoted, ValuePlace::Bare)) && !is_plain_number(secret)
-                    || is_held()
+                    || candidate.is_held()
             }
             Self::Prose => is_prose_secret(secret, quoted),
             Self::Blank => is_after_blank(secret, quoted),
@@ -156,8 +166,31 @@ impl Check {
                 !matches!(secret, "base" | "one" | "sub" | "children")
                     && value::is_password(secret, ValuePlace::Literal)
             }
-        };
-        (accepted && !value.is_empty()).then_some(value)
+        }
+    }
+}
+
+/// A value that may be a secret, with where it stands.
+struct Candidate<'t> {
+    text: &'t str,
+    secret: &'t str,
+    quoted: bool,
+    /// It is the name of a function that is called.
+    is_called: bool,
+    match_start: usize,
+    value_start: usize,
+}
+
+impl Candidate<'_> {
+    fn name(&self) -> String {
+        value_name(self.text, self.match_start, self.value_start)
+    }
+
+    /// Whether a constant whose name shouts holds it.
+    fn is_held(&self) -> bool {
+        let before = &self.text[self.match_start..self.value_start];
+        ["PASS", "SECRET", "_PW"].iter().any(|word| before.contains(word))
+            && is_constant_value(self.secret, &self.name())
     }
 }
 
