@@ -1,5 +1,6 @@
 //! Which sessions there are, which one is meant, and what was read of it.
 
+pub mod copies;
 pub mod drift;
 pub(crate) mod lineage;
 pub mod list;

@@ -36,9 +36,9 @@ pub(crate) enum State {
 
 /// A session of an agent, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SessionRef {
-    pub(crate) agent: String,
-    pub(crate) session: SessionId,
+pub struct SessionRef {
+    pub agent: String,
+    pub session: SessionId,
 }
 
 /// A file as we left it.
