@@ -4,11 +4,13 @@
 //! own folder is written, and whole stores are listed only when they are met for the first time.
 
 mod change_queue;
+mod doing;
 mod error_text;
 mod event;
 mod followed_session;
 mod fs_watcher;
 mod limit_detector;
+mod own_copies;
 mod pending;
 mod state;
 mod watched_store;
@@ -20,13 +22,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use carryover_agents::{Agent, FoundSession, Store};
+use carryover_agents::{Agent, FoundSession, Liveness, Store};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
 use self::change_queue::{ChangeQueue, Changes};
 use self::followed_session::{FollowedSession, Stamps};
 use self::fs_watcher::FsWatcher;
+use self::own_copies::OwnCopies;
 use self::pending::Pending;
 use self::watched_store::{PathKind, WatchedStore};
 use crate::context::Context;
@@ -34,6 +37,7 @@ use crate::sessions::list;
 use crate::sessions::project::resolve_path;
 
 pub use change_queue::StopHandle;
+pub use doing::{CallSummary, Doing, LastUsage};
 pub use event::{Activity, Event, Limit};
 pub use state::State;
 
@@ -75,6 +79,7 @@ pub struct Watcher<'c> {
     folders: FsWatcher,
     stores: Vec<WatchedStore>,
     sessions: BTreeMap<(&'static str, SessionId), FollowedSession>,
+    copies: OwnCopies,
     pending: Pending,
     /// The projects of the surroundings, to be found quickly.
     projects: BTreeSet<PathBuf>,
@@ -95,6 +100,7 @@ impl<'c> Watcher<'c> {
             queue: inbox,
             stores: Vec::new(),
             sessions: BTreeMap::new(),
+            copies: OwnCopies::default(),
             pending: Pending::default(),
             projects: context.env.projects.iter().cloned().collect(),
             reported: BTreeSet::new(),
@@ -220,7 +226,7 @@ impl<'c> Watcher<'c> {
     fn add_session(&mut self, store: usize, found: FoundSession) {
         let agent = self.stores[store].agent;
         self.add_project(found.project.as_deref());
-        if found.updated_at.is_some_and(|at| at >= self.since) {
+        if found.updated_at.is_some_and(|at| at >= self.since) || found.live == Liveness::Live {
             self.pending.add((store, found.source.path.clone()), Instant::now(), Duration::ZERO);
         }
         let stamps = Stamps::from_path(&found.source.path);
@@ -310,9 +316,10 @@ impl<'c> Watcher<'c> {
     ) -> ControlFlow<()> {
         self.add_project(found.project.as_deref());
         let key = (agent.facts().id, found.id.clone());
-        let born = || FollowedSession::from_created(agent, found.clone(), stamps, self.since);
-        let session = self.sessions.entry(key).or_insert_with(born);
-        if !session.update(found, stamps) {
+        let is_untouched = self.copies.is_untouched(&self.context, agent.facts().id, &found, stamps.size());
+        let make = if is_untouched { FollowedSession::from_existing } else { FollowedSession::from_created };
+        let session = self.sessions.entry(key).or_insert_with(|| make(agent, found.clone(), stamps, self.since));
+        if !session.update(found, stamps) || is_untouched {
             return ControlFlow::Continue(());
         }
         let now = (self.clock)();
@@ -327,8 +334,16 @@ impl<'c> Watcher<'c> {
     }
 
     fn end_inactive(&mut self, report: &mut Report<'_>) -> ControlFlow<()> {
-        let quiet_since = (self.clock)().plus_millis(-INACTIVE_AFTER_MS);
-        self.end_sessions(|session| session.active_at.is_some_and(|at| at < quiet_since), report)
+        let now = (self.clock)();
+        let quiet_since = now.plus_millis(-INACTIVE_AFTER_MS);
+        let is_quiet = |session: &FollowedSession| session.active_at.is_some_and(|at| at < quiet_since);
+        // One that a client has open is in use, however long it waits for its user.
+        for session in self.sessions.values_mut().filter(|session| is_quiet(session)) {
+            if session.found.live == Liveness::Live && is_open(&self.stores, session) {
+                session.active_at = Some(now);
+            }
+        }
+        self.end_sessions(is_quiet, report)
     }
 
     fn end_sessions(&mut self, which: impl Fn(&FollowedSession) -> bool, report: &mut Report<'_>) -> ControlFlow<()> {
@@ -355,4 +370,16 @@ impl<'c> Watcher<'c> {
             ControlFlow::Continue(())
         }
     }
+}
+
+/// Whether a client has a session open at this moment.
+fn is_open(stores: &[WatchedStore], session: &FollowedSession) -> bool {
+    let file = &session.found.source.path;
+    let holds = |watched: &&WatchedStore| {
+        watched.agent.facts().id == session.agent.facts().id
+            && matches!(watched.classify_path(file), PathKind::SessionFile(_))
+    };
+    let found = stores.iter().find(holds).and_then(|watched| watched.agent.sessions_in(&watched.store, file).ok());
+    let is_it = |found: &FoundSession| found.id == session.found.id && found.live == Liveness::Live;
+    found.is_some_and(|found| found.iter().any(is_it))
 }

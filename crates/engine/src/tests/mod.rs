@@ -1,5 +1,6 @@
 //! Use cases played through with two made-up agents.
 
+mod activity;
 mod agents;
 mod briefs;
 mod crash;

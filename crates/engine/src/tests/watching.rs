@@ -9,26 +9,27 @@ use std::time::{Duration, Instant};
 
 use carryover_agents::{AGENTS, Agent, agent_by_name};
 use carryover_core::time::Timestamp;
+use carryover_core::transcript::SessionId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::importing;
 use super::world::World;
-use crate::watch::{Event, Limit, Options, StopHandle, Watcher};
+use crate::watch::{Activity, Doing, Event, Limit, Options, StopHandle, Watcher};
 
 const SESSION_ID: &str = "d3a03cdd-c689-41e6-9587-86a6223f5251";
 const OTHER_ID: &str = "1392e77c-7d87-44c4-8ad6-61d4a6f4e3a1";
 
 /// Before every fixture, so that everything in them is news.
-const LONG_AGO: &str = "2026-01-01T00:00:00Z";
+pub(super) const LONG_AGO: &str = "2026-01-01T00:00:00Z";
 
 /// Far above what is needed, and still an end.
 const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A watcher at work.
-struct WatcherThread {
+pub(super) struct WatcherThread {
     events: Receiver<Event>,
-    seen: Vec<Event>,
+    pub(super) seen: Vec<Event>,
     handle: StopHandle,
     thread: JoinHandle<()>,
 }
@@ -39,7 +40,7 @@ impl WatcherThread {
         Self::start_with(world, now, AGENTS.to_vec(), 3600)
     }
 
-    fn start_with(world: &World, now: &str, agents: Vec<&'static dyn Agent>, interval: u64) -> Self {
+    pub(super) fn start_with(world: &World, now: &str, agents: Vec<&'static dyn Agent>, interval: u64) -> Self {
         let (context, now) = (world.context.clone(), Timestamp::parse(now).unwrap());
         let (sender, events) = channel();
         let (handles, handle) = channel();
@@ -62,7 +63,7 @@ impl WatcherThread {
         watching
     }
 
-    fn wait_for(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
+    pub(super) fn wait_for(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
         let deadline = Instant::now() + EVENT_TIMEOUT;
         loop {
             match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -83,12 +84,23 @@ impl WatcherThread {
         limit
     }
 
-    fn wait_for_active(&mut self, id: &str) {
-        self.wait_for(|event| matches!(event, Event::Active(activity) if activity.session.0 == id));
+    pub(super) fn wait_for_active(&mut self, id: &str) -> Activity {
+        let is_it = |event: &Event| matches!(event, Event::Active(activity) if activity.session.0 == id);
+        let Event::Active(activity) = self.wait_for(is_it) else { unreachable!() };
+        activity
+    }
+
+    /// The last that was told of a session.
+    fn last_activity(&self, id: &SessionId) -> &Activity {
+        let told = self.seen.iter().rev().find_map(|event| match event {
+            Event::Active(activity) if activity.session == *id => Some(activity),
+            _ => None,
+        });
+        told.unwrap()
     }
 
     /// Ends it, and gives every limit that was told.
-    fn finish(mut self) -> Vec<Limit> {
+    pub(super) fn finish(mut self) -> Vec<Limit> {
         self.handle.stop();
         self.thread.join().unwrap();
         self.seen.extend(self.events.try_iter());
@@ -190,6 +202,7 @@ fn retrying_case() -> LimitCase {
 #[test]
 fn the_limit_of_every_agent_is_told_once_and_in_time() {
     assert!(file_cases().len() >= 7, "a case is missing");
+    let mut percents = Vec::new();
     for case in file_cases() {
         let world = World::new();
         let path = world.write_file(&case.path_for(SESSION_ID), &join_lines(&case.before));
@@ -199,8 +212,12 @@ fn the_limit_of_every_agent_is_told_once_and_in_time() {
         assert_eq!(limit.agent, case.agent);
         assert_eq!(limit.resets_at.is_some(), case.resets, "{limit:?}");
         assert!(!limit.message.is_empty());
+        let Activity { doing, usage, .. } = watching.last_activity(&limit.session);
+        percents.extend(usage.limits.iter().map(|limit| limit.used_percent));
+        assert!(matches!(doing, Doing::AtLimit { resets_at, .. } if *resets_at == limit.resets_at), "{doing:?}");
         assert_eq!(watching.finish().len(), 1, "{}", case.agent);
     }
+    assert!(percents.contains(&100.0), "where a client records how far a limit is used up, that is told: {percents:?}");
 }
 
 /// A watcher looks at one file, a listing at all of them; they must not tell different things.

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
+use super::doing::{Doing, LastUsage};
+
 /// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The agents whose stores are watched; told again when one more appears.
     Watching { agents: Vec<&'static str> },
@@ -21,7 +23,7 @@ pub enum Event {
 }
 
 /// A session in use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Activity {
     pub agent: &'static str,
     pub session: SessionId,
@@ -29,6 +31,8 @@ pub struct Activity {
     pub title: Option<String>,
     /// The last that is known of it.
     pub at: Timestamp,
+    pub doing: Doing,
+    pub usage: LastUsage,
 }
 
 /// A rate or usage limit that stands at the end of a session.

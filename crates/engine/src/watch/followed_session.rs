@@ -5,6 +5,7 @@ use std::path::Path;
 use carryover_agents::{Agent, AgentError, Bookmark, FoundSession};
 use carryover_core::time::Timestamp;
 
+use super::doing::DoingTracker;
 use super::event::{Activity, Limit};
 use super::limit_detector::{Cutoff, LimitDetector, StandingLimit};
 use super::watched_store::log_path;
@@ -27,7 +28,7 @@ impl Stamps {
         self.file.map(|file| self.log.map_or(file.mtime_ms, |log| log.mtime_ms.max(file.mtime_ms)))
     }
 
-    fn size(self) -> u64 {
+    pub(super) fn size(self) -> u64 {
         self.file.map_or(0, |file| file.size)
     }
 }
@@ -45,6 +46,7 @@ pub(super) struct FollowedSession {
     reported: Option<StandingLimit>,
     /// Something was said since.
     continued: bool,
+    doing: DoingTracker,
 }
 
 impl FollowedSession {
@@ -79,6 +81,7 @@ impl FollowedSession {
             cutoff: news,
             reported: None,
             continued: true,
+            doing: DoingTracker::default(),
         }
     }
 
@@ -98,12 +101,16 @@ impl FollowedSession {
     /// Reads what is new; a limit that stands at its end is told once.
     pub(super) fn read_new(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Option<StandingLimit>, AgentError> {
         let source = &self.found.source;
+        if !matches!(self.bookmark, Some(Bookmark::Appended { .. })) {
+            self.doing.restart();
+        }
         let from = match self.bookmark {
             Some(bookmark @ (Bookmark::Start | Bookmark::Appended { .. })) => bookmark,
             // Rows are written again while a turn goes on, so an old bookmark would mean all of them.
             Some(Bookmark::Rows { .. }) | None => self.agent.bookmark_near_end(source)?,
         };
-        let mut recent = LimitDetector::new(self.agent.facts().limits, self.cutoff, is_stopped);
+        let project = self.found.project.as_deref();
+        let mut recent = LimitDetector::new(self.agent, project, self.cutoff, &mut self.doing, is_stopped);
         self.bookmark = Some(self.agent.read_session(source, &from, &mut recent)?);
         self.continued |= recent.continued;
         let Some(standing) = recent.standing else { return Ok(None) };
@@ -130,6 +137,8 @@ impl FollowedSession {
             project: self.found.project.clone(),
             title: self.found.title.clone(),
             at: self.found.updated_at.unwrap_or(now),
+            doing: self.doing.current(),
+            usage: self.doing.usage.clone(),
         }
     }
 

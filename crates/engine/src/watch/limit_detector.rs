@@ -1,11 +1,13 @@
-//! The end of a session: whether a limit stands there.
+//! The end of a session: whether a limit stands there, and what the session does.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
-use carryover_agents::{LimitForm, Sink};
+use carryover_agents::{Agent, LimitForm, Sink};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Failure, FailureKind, Origin, RejectedRecord};
 
+use super::doing::DoingTracker;
 use super::error_text;
 
 /// From when on something is news.
@@ -27,8 +29,10 @@ pub(super) struct StandingLimit {
 
 /// Takes the last entries of a session.
 pub(super) struct LimitDetector<'s> {
-    limits: LimitForm,
+    agent: &'static dyn Agent,
+    project: Option<&'s Path>,
     cutoff: Cutoff,
+    doing: &'s mut DoingTracker,
     /// Nobody waits for the rest any more.
     is_stopped: &'s dyn Fn() -> bool,
     pub(super) standing: Option<StandingLimit>,
@@ -37,14 +41,22 @@ pub(super) struct LimitDetector<'s> {
 }
 
 impl<'s> LimitDetector<'s> {
-    pub(super) fn new(limits: LimitForm, news: Cutoff, is_stopped: &'s dyn Fn() -> bool) -> Self {
-        Self { limits, cutoff: news, is_stopped, standing: None, continued: false }
+    pub(super) fn new(
+        agent: &'static dyn Agent,
+        project: Option<&'s Path>,
+        cutoff: Cutoff,
+        doing: &'s mut DoingTracker,
+        is_stopped: &'s dyn Fn() -> bool,
+    ) -> Self {
+        Self { agent, project, cutoff, doing, is_stopped, standing: None, continued: false }
     }
 
     fn is_limit(&self, failure: &Failure) -> bool {
         match failure.kind {
             FailureKind::RateLimit | FailureKind::Billing => true,
-            FailureKind::Other => self.limits == LimitForm::TextOnly && error_text::mentions_limit(&failure.message),
+            FailureKind::Other => {
+                self.agent.facts().limits == LimitForm::TextOnly && error_text::mentions_limit(&failure.message)
+            }
             _ => false,
         }
     }
@@ -74,6 +86,7 @@ impl Sink for LimitDetector<'_> {
         if (self.is_stopped)() {
             return ControlFlow::Break(());
         }
+        self.note_doing(&entry);
         if entry.side || !self.is_new(&entry) {
             return ControlFlow::Continue(());
         }
@@ -88,6 +101,7 @@ impl Sink for LimitDetector<'_> {
     }
 
     fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
+        self.doing.restart();
         self.standing.take_if(|standing| standing.first.0 >= from);
         ControlFlow::Continue(())
     }
@@ -98,6 +112,14 @@ impl Sink for LimitDetector<'_> {
 }
 
 impl LimitDetector<'_> {
+    /// Also what is old tells how the session stands.
+    fn note_doing(&mut self, entry: &Entry) {
+        match &entry.body {
+            Body::Failure(failure) if !entry.side && self.is_limit(failure) => self.doing.note_limit(failure),
+            _ => self.doing.note_entry(entry, self.agent, self.project),
+        }
+    }
+
     fn mark_continued(&mut self) {
         self.standing = None;
         self.continued = true;
