@@ -15,6 +15,7 @@ mod paint;
 mod process_env;
 mod quantity;
 mod relative_time;
+mod screen;
 mod session_row;
 mod shell;
 mod short_id;

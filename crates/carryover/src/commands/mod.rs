@@ -104,7 +104,7 @@ fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError>
         Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
-        Command::Watch(args) => watch::cmd_watch(ui, context, args),
+        Command::Watch(args) => watch::cmd_watch(ui, context, globals, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),

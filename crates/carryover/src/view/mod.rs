@@ -19,6 +19,7 @@ use carryover_core::transcript::{Body, Call, Entry, EntryRef, Part, Transcript};
 pub(crate) use json::view_document;
 pub(crate) use markdown::write_markdown;
 pub(crate) use text::write_text;
+pub(crate) use usage::{LimitRow, TokensRow};
 
 /// A transcript with what is shown of it.
 pub(crate) struct View {

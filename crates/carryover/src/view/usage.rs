@@ -10,7 +10,7 @@ use crate::quantity::{self, format_count};
 
 /// Tokens as `show --json` tells them.
 #[derive(Serialize)]
-pub(super) struct TokensRow {
+pub(crate) struct TokensRow {
     input: u64,
     output: u64,
     cache_read: u64,
@@ -35,7 +35,7 @@ struct ModelRow {
 }
 
 #[derive(Serialize)]
-pub(super) struct LimitRow {
+pub(crate) struct LimitRow {
     used_percent: f64,
     window_minutes: Option<u32>,
     resets_at: Option<String>,

@@ -14,6 +14,7 @@ fn without_a_file_the_defaults_hold() {
     handoff.protocol (ask)
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
+    watch.notify     (bell)
     --- stderr
     [HOME]/.carryover/config.toml (not there yet)
     ");
@@ -51,6 +52,7 @@ fn what_is_set_is_read_back() {
     handoff.protocol (ask)
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
+    watch.notify     (bell)
     --- stderr
     [HOME]/.carryover/config.toml
     ");
@@ -74,11 +76,16 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     error: [HOME]/.carryover/config.toml: `resume.target` names `codx`, which is no agent that carryover knows
     hint: did you mean `codex`?
     ");
+    insta::assert_snapshot!(env.run(&["config", "set", "watch.notify", "siren"]), @"
+    exit code 64
+    --- stderr
+    error: [HOME]/.carryover/config.toml: `watch.notify` must be off, bell or desktop
+    ");
     insta::assert_snapshot!(env.run(&["config", "get", "colour"]), @"
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, handoff.tokens, handoff.protocol, watch.agents, watch.interval
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, handoff.tokens, handoff.protocol, watch.agents, watch.interval, watch.notify
     ");
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::own::files;
 
 pub use edit::{set, unset};
-pub use keys::{Key, MAX_INTERVAL_SECONDS, PROTOCOLS, ValueKind, all_keys, json_schema};
+pub use keys::{Key, MAX_INTERVAL_SECONDS, NOTIFICATIONS, PROTOCOLS, ValueKind, all_keys, json_schema};
 
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -60,6 +60,8 @@ pub struct WatchConfig {
     pub agents: Vec<String>,
     /// Seconds between two snapshots.
     pub interval: Option<u64>,
+    /// How a limit is told, besides showing it: `off`, `bell` or `desktop`.
+    pub notify: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -136,6 +138,7 @@ pub fn format_value(config: &Config, key: &str) -> Option<String> {
         "agents" => Some(config.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.agents" => Some(config.watch.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.interval" => config.watch.interval.map(|seconds| seconds.to_string()),
+        "watch.notify" => config.watch.notify.clone(),
         "handoff.tokens" => config.handoff.tokens.map(|tokens| tokens.to_string()),
         "handoff.protocol" => config.handoff.protocol.clone(),
         "resume.target" => config.resume.target.clone(),

@@ -27,6 +27,7 @@ tokens = 150000
 [watch]
 agents = [\"claude-code\", \"codex\"]
 interval = 30
+notify = \"desktop\"
 ```
 
 | key | takes | without it |

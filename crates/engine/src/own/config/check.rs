@@ -56,6 +56,10 @@ impl Checker<'_> {
                 let known = item.as_str().filter(|word| keys::PROTOCOLS.contains(word));
                 self.config.handoff.protocol = Some(known.ok_or_else(wrong)?.to_owned());
             }
+            ValueKind::Notification => {
+                let known = item.as_str().filter(|word| keys::NOTIFICATIONS.contains(word));
+                self.config.watch.notify = Some(known.ok_or_else(wrong)?.to_owned());
+            }
             ValueKind::Seconds => {
                 let seconds = item.as_integer().and_then(|seconds| u64::try_from(seconds).ok());
                 let seconds = seconds.filter(|seconds| (1..=keys::MAX_INTERVAL_SECONDS).contains(seconds));

@@ -62,7 +62,7 @@ fn parse_value(path: &Path, key: &str, kind: ValueKind, text: &str) -> Result<Va
             let ids: Result<Vec<&str>, _> = words().map(|word| check::resolve_agent(path, key, word)).collect();
             Ok(Value::Array(ids?.into_iter().collect::<Array>()))
         }
-        ValueKind::Protocol => Ok(text.trim().into()),
+        ValueKind::Notification | ValueKind::Protocol => Ok(text.trim().into()),
         ValueKind::Paths => Ok(Value::Array(words().collect::<Array>())),
         ValueKind::Seconds | ValueKind::Tokens => {
             Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into())

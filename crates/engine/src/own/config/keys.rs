@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 pub enum ValueKind {
     Agent,
     Agents,
+    Notification,
     Paths,
     Protocol,
     Seconds,
@@ -16,6 +17,9 @@ pub enum ValueKind {
 
 /// Ways in which the next agent may treat a handoff.
 pub const PROTOCOLS: [&str; 3] = ["ask", "brief", "silent"];
+
+/// Ways in which the watcher tells that a session has run into a limit, besides showing it.
+pub const NOTIFICATIONS: [&str; 3] = ["off", "bell", "desktop"];
 
 /// A day: a watcher that looks around less often watches no more.
 pub const MAX_INTERVAL_SECONDS: u64 = 86_400;
@@ -75,6 +79,13 @@ const KEYS: &[Key] = &[
         default: "30",
         doc: "How many seconds pass between two snapshots of the watcher, and two looks for new stores.",
     },
+    Key {
+        name: "watch.notify",
+        kind: ValueKind::Notification,
+        default: "bell",
+        doc: "How the watcher tells that a session has run into a limit, besides showing it: not at all, with the \
+              terminal's `bell`, or with a notification of the `desktop`. No bell is put into a pipe.",
+    },
 ];
 
 /// Every key that the configuration knows.
@@ -88,6 +99,7 @@ impl ValueKind {
         match self {
             Self::Agent => "the name of an agent",
             Self::Agents => "a list of agents' names",
+            Self::Notification => "off, bell or desktop",
             Self::Paths => "a list of folders",
             Self::Protocol => "ask, brief or silent",
             Self::Seconds => "a number of seconds from 1 to 86400",
@@ -100,6 +112,7 @@ impl ValueKind {
         match self {
             Self::Agent => json!({ "type": "string", "enum": ids }),
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
+            Self::Notification => json!({ "type": "string", "enum": NOTIFICATIONS }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Protocol => json!({ "type": "string", "enum": PROTOCOLS }),
             Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": MAX_INTERVAL_SECONDS }),

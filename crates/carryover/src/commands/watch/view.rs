@@ -1,0 +1,222 @@
+//! The screen of the watcher: a board gives a frame. Nothing here waits, reads or writes.
+
+use std::path::Path;
+
+use carryover_core::plain::one_line;
+use carryover_core::time::Timestamp;
+use carryover_engine::context::Context;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::board::{Board, Row};
+use super::words::{Moment, describe_doing, describe_usage, is_at_limit};
+use super::{handoff_command, resume_command};
+use crate::relative_time::format_ago;
+use crate::session_row::{abbreviate_home, cut_to_width};
+
+/// The column in which everything but the agent begins.
+const INDENT: usize = 15;
+
+/// From so many columns on, the id is shown, too.
+const WIDTH_WITH_ID: usize = 100;
+
+/// The most characters of a text that are looked at.
+const MAX_CHARS: usize = 400;
+
+/// The most marks above and below a letter; more are drawn over the lines around it.
+const MAX_MARKS: usize = 2;
+
+/// What a frame depends on besides the board.
+pub(super) struct Surroundings<'a> {
+    pub(super) context: &'a Context,
+    pub(super) has_colors: bool,
+    pub(super) now: Timestamp,
+}
+
+pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, surroundings: &Surroundings<'_>) {
+    let painter = Painter { surroundings, width: usize::from(frame.area().width) };
+    let layout = Layout::vertical([Constraint::Length(2), Constraint::Min(0), Constraint::Length(1)]);
+    let [head, body, foot] = layout.areas(frame.area());
+    frame.render_widget(Paragraph::new(painter.head_line(board)), head);
+    let (lines, hidden) = painter.body_lines(board, usize::from(body.height));
+    frame.render_widget(Paragraph::new(lines), body);
+    frame.render_widget(Paragraph::new(painter.foot_line(board, hidden)), foot);
+}
+
+struct Painter<'a> {
+    surroundings: &'a Surroundings<'a>,
+    width: usize,
+}
+
+impl Painter<'_> {
+    fn colored(&self, color: Color) -> Style {
+        if self.surroundings.has_colors { Style::new().fg(color) } else { Style::new() }
+    }
+
+    fn bad(&self) -> Style {
+        self.colored(Color::Red).add_modifier(Modifier::BOLD)
+    }
+
+    /// A text and another that stands to the right, for which there is always room.
+    fn two_ends<'l>(&self, left: Vec<Span<'l>>, right: String, style: Style) -> Line<'l> {
+        let used: usize = left.iter().map(Span::width).sum();
+        let gap = self.width.saturating_sub(used + right.width());
+        let mut spans = left;
+        spans.extend([Span::raw(" ".repeat(gap)), Span::styled(right, style)]);
+        Line::from(spans)
+    }
+
+    fn head_line<'l>(&self, board: &Board) -> Line<'l> {
+        let now = self.surroundings.now;
+        let n_stopped = board.rows.iter().filter(|row| is_at_limit(&row.activity.doing, now)).count();
+        let mut count = format!("{} in use", board.rows.len());
+        if n_stopped > 0 {
+            count = format!("{count}, {n_stopped} at a limit");
+        }
+        let name = "carryover watch";
+        let room = self.width.saturating_sub(name.len() + count.width() + 4);
+        let agents = cut_to_width(&board.agents.join(", "), room);
+        let left = vec![Span::styled(name, bold()), Span::styled(format!("  {agents}"), dim())];
+        self.two_ends(left, count, if n_stopped > 0 { self.bad() } else { Style::new() })
+    }
+
+    fn foot_line<'l>(&self, board: &Board, hidden: usize) -> Line<'l> {
+        let keys = "q leaves";
+        let more = if hidden > 0 { format!(", ↓ {hidden} more") } else { String::new() };
+        let above = if board.offset > 0 { format!(", ↑ {} more", board.offset) } else { String::new() };
+        let keys = format!("{keys}{above}{more}");
+        let room = self.width.saturating_sub(keys.width() + 2);
+        let trouble = board.trouble.as_deref().map(|message| format!("warning: {}", plain_line(message)));
+        let left = trouble.map(|trouble| Span::styled(cut_to_width(&trouble, room), self.colored(Color::Yellow)));
+        match left {
+            Some(left) => self.two_ends(vec![left], keys, dim()),
+            None => Line::from(Span::styled(keys, dim())),
+        }
+    }
+
+    /// The lines of the sessions for which there is room, and how many more there are.
+    fn body_lines<'l>(&self, board: &Board, height: usize) -> (Vec<Line<'l>>, usize) {
+        if board.rows.is_empty() {
+            let words = if board.agents.is_empty() { "looking for sessions" } else { "no session is in use" };
+            return (vec![Line::from(Span::styled(words, dim()))], 0);
+        }
+        let blocks: Vec<Vec<Line<'_>>> =
+            board.rows.iter().skip(board.offset).map(|row| self.row_lines(board, row)).collect();
+        let n_lines: usize = blocks.iter().map(Vec::len).sum();
+        let gap = usize::from(n_lines + blocks.len() <= height);
+        let n_blocks = blocks.len();
+        let mut lines = Vec::new();
+        let mut shown = 0;
+        for block in blocks {
+            // What does not fit whole is cut only where it is all that there is.
+            if shown > 0 && lines.len() + block.len() > height {
+                break;
+            }
+            lines.extend(block);
+            lines.extend(std::iter::repeat_n(Line::default(), gap));
+            shown += 1;
+        }
+        (lines, n_blocks - shown)
+    }
+
+    fn row_lines<'l>(&self, board: &Board, row: &Row) -> Vec<Line<'l>> {
+        let is_stopped = is_at_limit(&row.activity.doing, self.surroundings.now);
+        let mut lines = vec![self.title_line(board, row, is_stopped), self.doing_line(row, is_stopped)];
+        if is_stopped {
+            lines.push(self.command_line(board, row));
+        }
+        lines
+    }
+
+    /// `! claude-code  ~/calc  Fix the bug                                2 min ago`.
+    fn title_line<'l>(&self, board: &Board, row: &Row, is_stopped: bool) -> Line<'l> {
+        let activity = &row.activity;
+        let age = format_ago(activity.at, self.surroundings.now);
+        let mark = if is_stopped { "! " } else { "  " };
+        let agent = format!("{:<width$}", activity.agent, width = INDENT - mark.len());
+        let mut left = vec![Span::styled(mark, self.bad()), Span::styled(agent, self.colored(Color::Cyan))];
+        if self.width >= WIDTH_WITH_ID {
+            let id = plain_line(board.ids.shorten(&activity.session.0));
+            left.push(Span::styled(format!("{}  ", cut_to_width(&id, 16)), dim()));
+        }
+        let used: usize = left.iter().map(Span::width).sum();
+        let room = self.width.saturating_sub(used + age.width() + 2);
+        let project = self.format_project(activity.project.as_deref());
+        let project = format!("{}  ", cut_to_width(&project, room / 2));
+        let title = activity.title.as_deref().map_or_else(|| "(no title)".to_owned(), plain_line);
+        let title = cut_to_width(&title, room.saturating_sub(project.width()));
+        left.extend([Span::styled(project, dim()), Span::styled(title, bold())]);
+        self.two_ends(left, age, dim())
+    }
+
+    fn doing_line<'l>(&self, row: &Row, is_stopped: bool) -> Line<'l> {
+        let activity = &row.activity;
+        let (now, zone) = (self.surroundings.now, &self.surroundings.context.env.zone);
+        let doing = plain_line(&describe_doing(&activity.doing, activity.at, Moment { now, zone }));
+        let room = self.width.saturating_sub(INDENT);
+        let (parts, is_near) = describe_usage(&activity.usage);
+        let usage = join_fitting(&parts, room.saturating_sub(doing.width().min(room * 2 / 3) + 2));
+        let gap = if usage.is_empty() { 0 } else { usage.width() + 2 };
+        let doing = cut_to_width(&doing, room.saturating_sub(gap));
+        let style = if is_stopped { self.bad() } else { Style::new() };
+        let left = vec![Span::raw(" ".repeat(INDENT)), Span::styled(doing, style)];
+        self.two_ends(left, usage, if is_near { self.colored(Color::Yellow) } else { dim() })
+    }
+
+    /// The command that goes on, whole: with a shorter id, or from the edge, where there is no room for it.
+    fn command_line<'l>(&self, board: &Board, row: &Row) -> Line<'l> {
+        let id = row.activity.session.0.as_str();
+        let context = self.surroundings.context;
+        let (label, make): (_, &dyn Fn(&str) -> String) = match row.target {
+            Some(target) => ("go on: ", &move |id| resume_command(context, id, target)),
+            None => ("hand over: ", &|id| handoff_command(context, id)),
+        };
+        let commands = [make(id), make(board.ids.shorten(id))];
+        let places = commands.iter().flat_map(|command| [(INDENT, command), (2, command)]);
+        let fits = |(indent, command): &(usize, &String)| indent + label.len() + command.width() <= self.width;
+        let (indent, command) = places.into_iter().find(fits).unwrap_or((0, &commands[1]));
+        Line::from(vec![
+            Span::raw(" ".repeat(indent)),
+            Span::styled(label, dim()),
+            Span::styled(command.clone(), self.colored(Color::Cyan)),
+        ])
+    }
+
+    fn format_project(&self, project: Option<&Path>) -> String {
+        let project = project.map(|project| abbreviate_home(self.surroundings.context, project));
+        project.map_or_else(|| "an unknown project".to_owned(), |project| plain_line(&project))
+    }
+}
+
+/// The first parts for which there is room.
+fn join_fitting(parts: &[String], room: usize) -> String {
+    let joined = (0..=parts.len()).rev().map(|count| parts[..count].join(", "));
+    joined.into_iter().find(|text| text.width() <= room).unwrap_or_default()
+}
+
+fn dim() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
+}
+
+fn bold() -> Style {
+    Style::new().add_modifier(Modifier::BOLD)
+}
+
+/// One line without anything that a terminal obeys or draws in another width than the next: joined emoji fall apart, and
+/// marks do not pile up.
+fn plain_line(text: &str) -> String {
+    let mut n_marks = 0;
+    let is_kept = |next: &char| {
+        n_marks = if next.width() == Some(0) { n_marks + 1 } else { 0 };
+        let is_joiner = matches!(next, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{20e3}');
+        !is_joiner && n_marks <= MAX_MARKS
+    };
+    one_line(text, MAX_CHARS).chars().filter(is_kept).collect()
+}
+
+#[cfg(test)]
+mod tests;

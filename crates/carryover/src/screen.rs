@@ -1,0 +1,166 @@
+//! The terminal as a screen: taken over for a view, and given back as it was, however that ends.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::Sender;
+
+use carryover_engine::context::Context;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::event::{self, KeyEvent};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::style::force_color_output;
+use ratatui::crossterm::terminal::{
+    DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::{DefaultTerminal, Frame, Terminal, prelude::CrosstermBackend};
+
+/// Whether there is a terminal that can show a screen, with somebody before it.
+pub(crate) fn is_usable(context: &Context) -> bool {
+    let can_move = context.env.var("TERM").is_none_or(|term| term != "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && can_move
+}
+
+/// The terminal while a view has it. Dropped, also by a panic, it is as it was.
+pub(crate) struct Screen {
+    terminal: DefaultTerminal,
+    is_taken: bool,
+}
+
+impl Screen {
+    pub(crate) fn open(has_colors: bool) -> io::Result<Self> {
+        force_color_output(has_colors);
+        let mut screen = Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))?, is_taken: false };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    fn take(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.is_taken = true;
+        // A character that is wider here than we think must not move the lines below.
+        execute!(self.terminal.backend_mut(), EnterAlternateScreen, DisableLineWrap, Hide)
+    }
+
+    /// Gives the terminal back. Where that fails there is nobody to tell.
+    pub(crate) fn leave(&mut self) {
+        if !std::mem::take(&mut self.is_taken) {
+            return;
+        }
+        let _: io::Result<()> = execute!(self.terminal.backend_mut(), Show, EnableLineWrap, LeaveAlternateScreen);
+        let _: io::Result<()> = disable_raw_mode();
+    }
+
+    /// Gives the terminal to the shell and stops; takes it again once this process goes on.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        self.leave();
+        stop_process()?;
+        self.come_back()
+    }
+
+    /// Takes the terminal again after this process was stopped.
+    pub(crate) fn come_back(&mut self) -> io::Result<()> {
+        let _: io::Result<()> = disable_raw_mode();
+        self.take()?;
+        self.terminal.clear()
+    }
+
+    /// Draws a frame; what is the same as in the last one is not written again.
+    pub(crate) fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(render).map(drop)
+    }
+
+    /// Writes a sequence that moves nothing on the screen, such as a bell.
+    pub(crate) fn send_sequence(&mut self, sequence: &str) -> io::Result<()> {
+        let backend = self.terminal.backend_mut();
+        backend.write_all(sequence.as_bytes())?;
+        Write::flush(backend)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Something that came from the terminal or the system.
+pub(crate) enum ScreenEvent {
+    Key(KeyEvent),
+    /// The size or the focus has changed: the next frame will show it.
+    Changed,
+    /// This process shall end.
+    End,
+    /// This process shall stop.
+    Stop,
+    /// This process goes on after it was stopped.
+    Continued,
+}
+
+/// Reads keys in a thread that waits for the terminal alone, as long as this process lives: for a view that is the last
+/// thing that the process does.
+pub(crate) fn read_input<M: Send + 'static>(sender: Sender<M>, wrap: fn(ScreenEvent) -> M) -> io::Result<()> {
+    let read = move || {
+        // A terminal that is gone ends us by a signal of its own.
+        while let Ok(input) = event::read() {
+            let input = match input {
+                event::Event::Key(key) => ScreenEvent::Key(key),
+                _ => ScreenEvent::Changed,
+            };
+            if sender.send(wrap(input)).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("keys".to_owned()).spawn(read).map(drop)
+}
+
+/// Sends word of signals as long as it lives.
+pub(crate) struct ScreenSignals {
+    close: Box<dyn Fn()>,
+}
+
+impl ScreenSignals {
+    #[cfg(unix)]
+    pub(crate) fn watch<M: Send + 'static>(sender: Sender<M>, wrap: fn(ScreenEvent) -> M) -> io::Result<Self> {
+        use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT])?;
+        let handle = signals.handle();
+        let watch = move || {
+            for signal in signals.forever() {
+                let event = match signal {
+                    SIGCONT => ScreenEvent::Continued,
+                    SIGTSTP => ScreenEvent::Stop,
+                    _ => ScreenEvent::End,
+                };
+                if sender.send(wrap(event)).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
+        Ok(Self { close: Box::new(move || handle.close()) })
+    }
+
+    /// Elsewhere Ctrl-C comes as a key.
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+    pub(crate) fn watch<M: Send + 'static>(_sender: Sender<M>, _wrap: fn(ScreenEvent) -> M) -> io::Result<Self> {
+        Ok(Self { close: Box::new(|| {}) })
+    }
+}
+
+impl Drop for ScreenSignals {
+    fn drop(&mut self) {
+        (self.close)();
+    }
+}
+
+#[cfg(unix)]
+fn stop_process() -> io::Result<()> {
+    signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+fn stop_process() -> io::Result<()> {
+    Ok(())
+}
