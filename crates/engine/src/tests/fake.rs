@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use carryover_agents::{
     Agent, AgentError, Bookmark, CarriedEntry, Dialect, Discovery, Facts, FoundSession, Inverse, LimitForm, Liveness,
-    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeCommand, SessionLines, Sink, Source, Store, TargetView,
+    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeForm, SessionLines, Sink, Source, Store, TargetView,
     VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
 };
 use carryover_core::json::Json;
@@ -32,6 +32,7 @@ const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathR
         aliases: &[],
         binaries: &["fake-client"],
         start: &["fake-client", "{prompt}"],
+        resume: ResumeForm::in_project(&["fake-client", "{id}"]),
         packages: &["fake-package"],
         stores: store,
         session_patterns: &[&["sessions", "*.jsonl"], &["extra", "deep", "*"]],
@@ -279,15 +280,11 @@ impl Writer for FakeAgent {
             reason: "it cannot hold any",
         }));
         Ok(WritePlan {
-            session: SessionId(id.clone()),
+            resume: self.facts.resume.command(&id, request.project),
+            session: SessionId(id),
             file,
             key: None,
             ops,
-            resume: ResumeCommand {
-                argv: vec!["fake-client".into(), id],
-                cwd: request.project.into(),
-                needs_cwd: true,
-            },
             translated: log.translated,
             losses,
             origins: log.origins,
