@@ -4,7 +4,6 @@
 //! own folder is written, and whole stores are listed only when they are met for the first time.
 
 mod change_queue;
-mod error_text;
 mod event;
 mod followed_session;
 mod fs_watcher;

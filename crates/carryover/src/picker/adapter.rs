@@ -6,10 +6,11 @@ use carryover_engine::carry::offers::{self, Estimate, Road};
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{self, distil_session};
 use carryover_engine::sessions::copies::{CarriedCopy, Copies, CopyState, SessionRef};
+use carryover_engine::sessions::glance::Glance;
 use carryover_engine::sessions::list::{self, ListedSession, Listing};
 use ratatui::style::Color;
 
-use super::model::{Lineage, Offer, OfferEstimate, Preview, Row, RowKey, Section, Way};
+use super::model::{Limit, Lineage, Offer, OfferEstimate, Preview, Row, RowKey, Section, Way};
 use crate::quantity;
 use crate::relative_time::format_ago;
 use crate::session_row::abbreviate_home;
@@ -33,7 +34,7 @@ impl<'a> RowMaker<'a> {
         Self { context, copies }
     }
 
-    pub(super) fn make_row(&self, session: &ListedSession) -> Row {
+    pub(super) fn make_row(&self, session: &ListedSession, glance: Option<&Glance>) -> Row {
         let (facts, found) = (session.agent.facts(), &session.found);
         Row {
             key: key_of(session),
@@ -43,14 +44,14 @@ impl<'a> RowMaker<'a> {
             project: found.project.as_deref().map(|project| abbreviate_home(self.context, project)),
             branch: found.branch.clone(),
             updated_at: found.updated_at,
-            messages: found.messages,
+            messages: found.messages.or(glance.map(|glance| glance.messages)),
             is_here: session.here,
             is_open: found.live == Liveness::Live,
-            limit: None,
+            limit: glance.and_then(|glance| glance.limit).map(|limit| Limit { until: limit.resets_at }),
             has_drifted: found.drifted,
             lineage: self.find_lineage(session),
-            first_prompt: None,
-            last_prompt: None,
+            first_prompt: glance.and_then(|glance| glance.first_prompt.clone()),
+            last_prompt: glance.and_then(|glance| glance.last_prompt.clone()),
         }
     }
 

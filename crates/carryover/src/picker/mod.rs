@@ -8,6 +8,7 @@ mod adapter;
 mod cells;
 mod filter;
 mod layout;
+mod lister;
 mod model;
 mod palette;
 mod probe;

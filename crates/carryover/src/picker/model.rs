@@ -34,6 +34,17 @@ pub(crate) struct Row {
     pub(crate) last_prompt: Option<String>,
 }
 
+impl Row {
+    /// Takes what is newly known of a session that has not changed, and keeps what was known before.
+    pub(super) fn learn(&mut self, row: Self) {
+        let before = std::mem::replace(self, row);
+        self.messages = self.messages.or(before.messages);
+        self.limit = self.limit.take().or(before.limit);
+        self.first_prompt = self.first_prompt.take().or(before.first_prompt);
+        self.last_prompt = self.last_prompt.take().or(before.last_prompt);
+    }
+}
+
 /// The limit that a session stopped at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Limit {

@@ -152,10 +152,13 @@ impl State {
         for row in rows {
             match self.places.get(&row.key) {
                 Some(place) => {
-                    if self.rows[*place].updated_at != row.updated_at {
+                    let before = &mut self.rows[*place];
+                    if before.updated_at == row.updated_at {
+                        before.learn(row);
+                    } else {
                         self.previews.remove(&row.key);
+                        *before = row;
                     }
-                    self.rows[*place] = row;
                 }
                 None => {
                     self.places.insert(row.key.clone(), self.rows.len());

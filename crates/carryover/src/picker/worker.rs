@@ -3,16 +3,18 @@
 //! A request takes the place of an earlier one of its kind that nobody has begun with. There are two readers, so that one
 //! that is in the midst of a big session does not keep the next from being read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use carryover_engine::context::Context;
+use carryover_engine::sessions::catalog;
 use carryover_engine::sessions::copies::Copies;
-use carryover_engine::sessions::list::{self, Filter, ListedSession};
+use carryover_engine::sessions::list::ListedSession;
 
 use super::adapter::{self, RowMaker};
+use super::lister::Lister;
 use super::model::{Row, RowKey};
 use super::update::Event;
 use super::{FullText, Message};
@@ -34,8 +36,8 @@ struct Requests {
     n_previews: u64,
 }
 
-struct Shared {
-    context: Arc<Context>,
+pub(super) struct Shared {
+    pub(super) context: Arc<Context>,
     sender: Sender<Message>,
     full_text: Option<Box<dyn FullText>>,
     sessions: Mutex<BTreeMap<RowKey, ListedSession>>,
@@ -67,7 +69,7 @@ impl Worker {
     /// The rows of the last listing, which are there at once.
     pub(super) fn remembered_rows(&self) -> Vec<Row> {
         let (sessions, rows) = load_remembered(&self.shared.context);
-        lock(&self.shared.sessions).extend(sessions.into_iter().map(|session| (adapter::key_of(&session), session)));
+        self.shared.keep_sessions(sessions);
         rows
     }
 
@@ -109,12 +111,12 @@ impl Shared {
         self.is_asked.notify_all();
     }
 
-    fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: Event) {
         // Nobody listens any more: the picker is closed, and so is this soon.
         self.sender.send(Message::Work(event)).ok();
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         lock(&self.requests).is_over
     }
 
@@ -122,12 +124,9 @@ impl Shared {
         lock(&self.sessions).get(key).cloned()
     }
 
-    /// Keeps sessions for who asks for them by their rows, and makes the rows.
-    fn keep_sessions(&self, maker: &RowMaker<'_>, sessions: Vec<ListedSession>) -> Vec<Row> {
-        let rows = sessions.iter().map(|session| maker.make_row(session)).collect();
-        let keyed = sessions.into_iter().map(|session| (adapter::key_of(&session), session));
-        lock(&self.sessions).extend(keyed);
-        rows
+    /// Keeps sessions for who asks for them by their rows.
+    pub(super) fn keep_sessions(&self, sessions: impl IntoIterator<Item = ListedSession>) {
+        lock(&self.sessions).extend(sessions.into_iter().map(|session| (adapter::key_of(&session), session)));
     }
 }
 
@@ -141,21 +140,16 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
 }
 
 /// The sessions of the last listing, and their rows.
-pub(super) fn load_remembered(_context: &Context) -> (Vec<ListedSession>, Vec<Row>) {
-    (Vec::new(), Vec::new())
+pub(super) fn load_remembered(context: &Context) -> (Vec<ListedSession>, Vec<Row>) {
+    let sessions = catalog::load_listing(context).map(|listing| listing.sessions).unwrap_or_default();
+    let copies = Copies::load(context);
+    let maker = RowMaker::new(context, &copies);
+    let rows = sessions.iter().map(|session| maker.make_row(session, None)).collect();
+    (sessions, rows)
 }
 
 fn list_everything(shared: &Shared) {
-    let listed = catch_unwind(AssertUnwindSafe(|| {
-        let copies = Copies::load(&shared.context);
-        let maker = RowMaker::new(&shared.context, &copies);
-        let listing = list::list_sessions(&shared.context, &Filter::default());
-        let warnings = adapter::listing_warnings(&shared.context, &listing);
-        let rows = shared.keep_sessions(&maker, listing.sessions);
-        let found: BTreeSet<RowKey> = rows.iter().map(|row| row.key.clone()).collect();
-        shared.tell(Event::Rows(rows));
-        shared.tell(Event::Listed { found, warnings });
-    }));
+    let listed = catch_unwind(AssertUnwindSafe(|| Lister::new(shared).list()));
     if listed.is_err() {
         let found = lock(&shared.sessions).keys().cloned().collect();
         shared.tell(Event::Listed { found, warnings: vec![format!("sessions {PANICKED}")] });

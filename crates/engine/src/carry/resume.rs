@@ -13,8 +13,8 @@ use super::assemble::{AssembledSession, assemble_session};
 use crate::client::{self, Client};
 use crate::context::Context;
 use crate::handoff::gitignore::{IgnoreCheck, MissingIgnoreRule};
-use crate::own::cache;
 use crate::sessions::copies::{CarriedCopy, Copies, CopyState};
+use crate::sessions::glance;
 use crate::sessions::lineage;
 use crate::sessions::list::ListedSession;
 use crate::sessions::project::resolve_path;
@@ -133,7 +133,7 @@ pub(crate) fn resume_among(
     let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
     let assembled = assemble_session(agents, context, session)?;
     // Losing the count costs a reading later, and is no reason to fail.
-    cache::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
+    glance::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
     let is_asked = assembled.carried.iter().any(|carried| matches!(carried.entry.body, Body::Prompt(_)));
     // In a format that has changed, what is left without a question is nobody's answer.
     if assembled.carried.is_empty() || (session.found.drifted && !is_asked) {

@@ -12,8 +12,9 @@ use carryover_agents::{
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Blob, BlobLocation, Body, Call, CallForm, CallId, Closing, Compaction, Entry, EntryKey, Fact, Header,
-    Origin, Outcome, Part, Permission, Reasoning, RejectedRecord, SessionId, Status, TitleRank, text_of,
+    Action, Blob, BlobLocation, Body, Call, CallForm, CallId, Closing, Compaction, Entry, EntryKey, Fact, Failure,
+    FailureKind, Header, Origin, Outcome, Part, Permission, Reasoning, RejectedRecord, SessionId, Status, TitleRank,
+    text_of,
 };
 use serde_json::{Value, json};
 
@@ -115,6 +116,13 @@ fn parse_body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
         "prompt" => (Origin::User, Body::Prompt(parts)),
         "reply" => (Origin::Agent, Body::Reply(parts)),
         "think" => (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text: text(), sealed: false }))),
+        "limit" => {
+            let resets_at = item["resets"].as_i64().map(Timestamp::from_millis);
+            (
+                Origin::Harness,
+                Body::Failure(Box::new(Failure { kind: FailureKind::RateLimit, message: text(), resets_at })),
+            )
+        }
         "summary" => (Origin::Agent, Body::Summary(parts)),
         "compact" => (Origin::Agent, Body::Compacted(Box::default())),
         "squeeze" => {

@@ -1,12 +1,12 @@
-//! The end of a session: whether a limit stands there.
+//! The end of a session: whether a limit stands there that is news.
 
 use std::ops::ControlFlow;
 
 use carryover_agents::{LimitForm, Sink};
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Body, Entry, EntryKey, Fact, Failure, FailureKind, Origin, RejectedRecord};
+use carryover_core::transcript::{Entry, EntryKey, Fact, RejectedRecord};
 
-use super::error_text;
+use crate::sessions::standing_limit::LimitTracker;
 
 /// From when on something is news.
 #[derive(Debug, Clone, Copy)]
@@ -16,48 +16,21 @@ pub(super) struct Cutoff {
     pub(super) from_byte: u64,
 }
 
-/// A limit after which nothing was said any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StandingLimit {
-    /// The first entry that told of it; retries tell more.
-    pub(super) first: (EntryKey, Option<Timestamp>),
-    pub(super) message: String,
-    pub(super) resets_at: Option<Timestamp>,
-}
-
 /// Takes the last entries of a session.
 pub(super) struct LimitDetector<'s> {
-    limits: LimitForm,
     cutoff: Cutoff,
     /// Nobody waits for the rest any more.
     is_stopped: &'s dyn Fn() -> bool,
-    pub(super) standing: Option<StandingLimit>,
-    /// The user or the model said something.
-    pub(super) continued: bool,
+    pub(super) tracker: LimitTracker,
 }
 
 impl<'s> LimitDetector<'s> {
     pub(super) fn new(limits: LimitForm, news: Cutoff, is_stopped: &'s dyn Fn() -> bool) -> Self {
-        Self { limits, cutoff: news, is_stopped, standing: None, continued: false }
-    }
-
-    fn is_limit(&self, failure: &Failure) -> bool {
-        match failure.kind {
-            FailureKind::RateLimit | FailureKind::Billing => true,
-            FailureKind::Other => self.limits == LimitForm::TextOnly && error_text::mentions_limit(&failure.message),
-            _ => false,
-        }
+        Self { cutoff: news, is_stopped, tracker: LimitTracker::new(limits) }
     }
 
     fn is_new(&self, entry: &Entry) -> bool {
         entry.at.map_or(entry.key.offset >= self.cutoff.from_byte, |at| at >= self.cutoff.since)
-    }
-
-    fn record_limit(&mut self, key: EntryKey, at: Option<Timestamp>, failure: Failure) {
-        let before = self.standing.take();
-        let (first, known) = before.map_or(((key, at), None), |before| (before.first, before.resets_at));
-        let resets_at = failure.resets_at.or(known);
-        self.standing = Some(StandingLimit { first, message: failure.message, resets_at });
     }
 }
 
@@ -74,32 +47,18 @@ impl Sink for LimitDetector<'_> {
         if (self.is_stopped)() {
             return ControlFlow::Break(());
         }
-        if entry.side || !self.is_new(&entry) {
-            return ControlFlow::Continue(());
-        }
-        match entry.body {
-            Body::Failure(failure) if self.is_limit(&failure) => self.record_limit(entry.key, entry.at, *failure),
-            // The outcome of a call may come after the turn was broken off; what the user or the model says may not.
-            Body::Prompt(_) if entry.origin == Origin::User => self.mark_continued(),
-            Body::Reply(_) | Body::Reasoning(_) | Body::Call(_) => self.mark_continued(),
-            _ => {}
+        if self.is_new(&entry) {
+            self.tracker.take(&entry);
         }
         ControlFlow::Continue(())
     }
 
     fn retract(&mut self, from: EntryKey) -> ControlFlow<()> {
-        self.standing.take_if(|standing| standing.first.0 >= from);
+        self.tracker.retract(from);
         ControlFlow::Continue(())
     }
 
     fn reject(&mut self, _rejected: RejectedRecord) -> ControlFlow<()> {
         ControlFlow::Continue(())
-    }
-}
-
-impl LimitDetector<'_> {
-    fn mark_continued(&mut self) {
-        self.standing = None;
-        self.continued = true;
     }
 }
