@@ -29,7 +29,7 @@ impl Panes {
             return Self { search, list: none, rule: None, preview: Some(preview), footer };
         } else if area.width >= BESIDE_FROM_COLUMNS {
             let [list, rest] = cut_left(middle, middle.width * 11 / 20);
-            let [rule, preview] = cut_left(rest, 2);
+            let [rule, preview] = cut_left(rest, 3);
             [list, rule, preview]
         } else if area.height >= BELOW_FROM_LINES {
             let [list, rest] = cut_top(middle, middle.height / 2);

@@ -40,7 +40,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State) {
     }
     match &state.mode {
         Mode::Help { .. } => help::draw(buffer, area, state),
-        Mode::Confirm { question, .. } => draw_box(buffer, area, question, "Enter  yes     Esc  no", state),
+        Mode::Confirm { question, .. } => draw_box(buffer, area, question, "Enter yes · Esc no", state),
         Mode::Message(text) => draw_box(buffer, area, text, "any key goes on", state),
         Mode::List | Mode::Offers(_) => {}
     }
@@ -80,9 +80,9 @@ fn keep_end(text: &str, room: usize) -> String {
 
 fn draw_rule(buffer: &mut Buffer, area: Rect, state: &State) {
     let style = state.setup.palette.dim();
-    if area.height > 1 || area.width <= 2 {
+    if area.height > 1 || area.width <= 3 {
         for y in area.top()..area.bottom() {
-            put(buffer, area, area.left(), y, "│", style);
+            put(buffer, area, area.left().saturating_add(1), y, "│", style);
         }
     } else {
         put(buffer, area, area.left(), area.top(), &"─".repeat(usize::from(area.width)), style);

@@ -20,6 +20,7 @@ const LIST: &[(&str, &str)] = &[
     ("Ctrl-T", "take back"),
 ];
 const FILTERED: &[(&str, &str)] = &[("Enter", "continue in…"), ("Esc", "clear"), ("F1", "keys"), ("Tab", "preview")];
+const EMPTY: &[(&str, &str)] = &[("?", "keys"), ("Esc", "leave")];
 const OFFERS: &[(&str, &str)] =
     &[("Enter", "do it"), ("Esc", "back"), ("Ctrl-F", "fork"), ("Ctrl-O", "hand over as words"), ("?", "keys")];
 const HELP: &[(&str, &str)] = &[("any key", "back")];
@@ -32,6 +33,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
         Mode::Help { .. } | Mode::Message(_) => HELP,
         Mode::Confirm { .. } => &[],
         Mode::List if state.is_preview_whole => PREVIEW,
+        Mode::List if state.n_rows() == 0 => EMPTY,
         Mode::List if state.filter.is_empty() => LIST,
         Mode::List => FILTERED,
     };

@@ -99,13 +99,16 @@ fn section_lines(preview: &Preview, state: &State, room: usize, lines: &mut Vec<
 /// What is known before the session was read, or where it cannot be.
 fn unread_lines(row: &Row, answer: Option<&Answer<Preview>>, state: &State, room: usize, lines: &mut Vec<StyledLine>) {
     let palette = state.setup.palette;
+    if let Some(Err(error)) = answer {
+        lines.push((String::new(), Style::new()));
+        lines.extend(wrap(error, room, 4).into_iter().map(|line| (line, palette.bad())));
+    }
     let sections = [("First prompt", &row.first_prompt), ("Last prompt", &row.last_prompt)];
     let texts = |text: &Option<String>| text.iter().cloned().collect();
     let sections = sections.map(|(heading, text)| Section { heading, texts: texts(text) });
     section_lines(&Preview { sections: sections.into() }, state, room, lines);
-    lines.push((String::new(), Style::new()));
-    match answer {
-        Some(Err(error)) => lines.extend(wrap(error, room, 4).into_iter().map(|line| (line, palette.bad()))),
-        _ => lines.push(("reading…".to_owned(), palette.dim())),
+    if answer.is_none() {
+        lines.push((String::new(), Style::new()));
+        lines.push(("reading…".to_owned(), palette.dim()));
     }
 }

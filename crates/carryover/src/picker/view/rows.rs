@@ -18,9 +18,6 @@ const AGE_COLUMNS: usize = 4;
 const MESSAGE_COLUMNS: usize = 5;
 const BRANCH_COLUMNS: usize = 16;
 
-/// The most that marks take of a line, as a part of it.
-const MARKS_SHARE: usize = 3;
-
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
     let palette = state.setup.palette;
     if state.n_shown() == 0 {
@@ -65,17 +62,17 @@ fn draw_row(buffer: &mut Buffer, area: Rect, state: &State, row: &Row, is_select
     let x = pieces.iter().fold(area.left(), |x, (text, look)| put(buffer, area, x, y, text, style(*look)));
     let left = usize::from(area.right().saturating_sub(x));
     let marks = collect_marks(row, state, is_wide);
-    let marks = keep_marks(marks, left / MARKS_SHARE);
-    let marks_width: usize = marks.iter().map(|(text, _)| text.width() + 2).sum();
     let branch_width = if is_wide { BRANCH_COLUMNS + 2 } else { 0 };
+    let marks = keep_marks(marks, left.saturating_sub(branch_width) / 2);
+    let marks_width: usize = marks.iter().map(|(text, _)| text.width() + 2).sum();
     let title = fit_left(&title_of(row), left.saturating_sub(marks_width + branch_width));
     let mut x = put(buffer, area, x, y, &title, style(Style::new()));
-    if is_wide {
-        let branch = fit_left(row.branch.as_deref().unwrap_or_default(), BRANCH_COLUMNS);
-        x = put(buffer, area, x, y, &format!("  {branch}"), style(palette.dim()));
-    }
     for (mark, look) in marks {
         x = put(buffer, area, x, y, &format!("  {mark}"), style(look));
+    }
+    if is_wide {
+        let branch = fit_left(row.branch.as_deref().unwrap_or_default(), BRANCH_COLUMNS);
+        put(buffer, area, x, y, &format!("  {branch}"), style(palette.dim()));
     }
 }
 
