@@ -9,7 +9,7 @@ use carryover_core::transcript::{
 };
 
 use crate::formats::{jsonl, refusal};
-use crate::{AgentError, Env, Facts, TargetView, WritePlan, WriteRequest};
+use crate::{AgentError, Env, Facts, ResumeCommand, TargetView, WritePlan, WriteRequest};
 
 /// One coding agent. Each of the traits that it is made of is the matter of one file in its folder.
 pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
@@ -33,6 +33,14 @@ pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
         None
     }
 
+    /// The command by which its client goes on with a session of its own, from the folder that it was in. None where the
+    /// client has no way, or where the name is none that could be typed: it comes from a store, and becomes an argument.
+    fn resume_command(&self, source: &Source, id: &SessionId, project: &Path) -> Option<ResumeCommand> {
+        let _ = source;
+        let form = &self.facts().resume;
+        (!form.argv.is_empty() && is_plain_name(&id.0)).then(|| form.command(&id.0, project))
+    }
+
     /// Where this reads files that were captured from an agent, in that agent's stead: the same reader, which masks nothing.
     /// Its records are not such as the agent's client wrote.
     fn as_captured(&self) -> Option<&'static dyn Agent> {
@@ -43,6 +51,12 @@ pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
     fn writer(&self) -> Option<&dyn Writer> {
         None
     }
+}
+
+/// Whether a session's name is safe as an argument: no option, no space, nothing that a shell or a client reads into it.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:@".contains(letter);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(plain)
 }
 
 /// Finds sessions (`discover.rs`).

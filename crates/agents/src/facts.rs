@@ -1,8 +1,8 @@
 //! Facts about an agent that are known without looking: plain data, from which help, docs and tests derive.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::{Env, Os};
+use crate::{Env, Os, ResumeCommand};
 
 /// Where a store path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,34 @@ pub enum LimitForm {
     TextOnly,
 }
 
+/// How a client goes on with a session that is its own.
+#[derive(Debug, Clone, Copy)]
+pub struct ResumeForm {
+    /// The words of the command, the program first: `{id}` stands for the session's name. Empty where there is no way.
+    pub argv: &'static [&'static str],
+    /// Whether the client finds the session from its project only.
+    pub needs_project: bool,
+}
+
+impl ResumeForm {
+    /// No way at all.
+    pub const NONE: Self = Self { argv: &[], needs_project: true };
+
+    pub const fn in_project(argv: &'static [&'static str]) -> Self {
+        Self { argv, needs_project: true }
+    }
+
+    pub const fn anywhere(argv: &'static [&'static str]) -> Self {
+        Self { argv, needs_project: false }
+    }
+
+    /// The command for one session.
+    pub fn command(&self, id: &str, project: &Path) -> ResumeCommand {
+        let argv = self.argv.iter().map(|word| word.replace("{id}", id)).collect();
+        ResumeCommand { argv, cwd: project.to_path_buf(), needs_cwd: self.needs_project }
+    }
+}
+
 /// An agent as data.
 #[derive(Debug)]
 pub struct Facts {
@@ -54,6 +82,8 @@ pub struct Facts {
     pub binaries: &'static [&'static str],
     /// How a person starts it on something: `{prompt}` stands for the first words to it, `{file}` for a file to read.
     pub start: &'static [&'static str],
+    /// How a person goes on with a session in it.
+    pub resume: ResumeForm,
     /// Packages whose manifest tells the version of an installed client.
     pub packages: &'static [&'static str],
     pub stores: &'static [PathRule],
@@ -89,6 +119,7 @@ impl Facts {
         aliases: &[],
         binaries: &[],
         start: &[],
+        resume: ResumeForm::NONE,
         packages: &[],
         stores: &[],
         session_patterns: &[],

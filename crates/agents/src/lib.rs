@@ -32,7 +32,8 @@ pub use agent::{
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{
-    Facts, LimitForm, ModelWindow, PathBase, PathRule, SessionPattern, UNKNOWN_RESUME_BUDGET, matches_pattern,
+    Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SessionPattern, UNKNOWN_RESUME_BUDGET,
+    matches_pattern,
 };
 pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
@@ -66,6 +67,8 @@ pub fn agent_by_name(name: &str) -> Option<&'static dyn Agent> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use carryover_core::transcript::SessionId;
+
     use super::*;
 
     #[test]
@@ -80,6 +83,27 @@ mod tests {
         }
         let listed: BTreeSet<String> = AGENTS.iter().map(|agent| agent.facts().id.to_owned()).collect();
         assert_eq!(folders, listed);
+    }
+
+    #[test]
+    fn every_client_goes_on_with_a_session_by_its_name() {
+        for agent in AGENTS {
+            let facts = agent.facts();
+            let command = facts.resume.command("NAME", "/p".as_ref());
+            assert!(facts.binaries.contains(&command.argv[0].as_str()), "{}", facts.id);
+            assert_eq!(command.argv.iter().filter(|word| word.contains("NAME")).count(), 1, "{}", facts.id);
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_client_would_take_for_an_option_is_no_command() {
+        let source = Source::file("/store/a.jsonl".as_ref());
+        for agent in AGENTS {
+            for name in ["--yolo", "", "a b", "$(touch x)", "../x"] {
+                let command = agent.resume_command(&source, &SessionId(name.to_owned()), "/p".as_ref());
+                assert_eq!(command, None, "{} {name}", agent.facts().id);
+            }
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::commands::Command;
     after_help = "Try it without any agent: carryover demo",
     after_long_help = "\
 Examples:
+  carryover                             pick a session and go on with it in any agent
   carryover list                        sessions of all agents, this project's first
   carryover resume --target codex       go on in Codex with the newest session of this project
   carryover resume 8f3c21aa --target claude-code --launch
@@ -24,7 +25,10 @@ Exit codes: 0 fine, 1 no agent found, 2 session not found or ambiguous, 3 could 
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
+    /// Print the command that goes on with the session that is picked, and start no client
+    #[arg(long)]
+    pub(crate) print: bool,
     #[command(flatten)]
     pub(crate) globals: Globals,
 }

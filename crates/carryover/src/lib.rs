@@ -12,6 +12,7 @@ mod destination;
 mod error;
 mod launch;
 mod paint;
+mod picker;
 mod process_env;
 mod quantity;
 mod relative_time;
@@ -20,6 +21,7 @@ mod session_row;
 mod shell;
 mod short_id;
 mod signals;
+mod told_words;
 mod ui;
 mod view;
 
@@ -32,6 +34,8 @@ use clap::{CommandFactory, Parser};
 use crate::args::Cli;
 use crate::error::CommandError;
 use crate::ui::Ui;
+
+pub use crate::picker::PickerProbe;
 
 /// The exit code for a wrong command line.
 const EXIT_USAGE: u8 = 64;

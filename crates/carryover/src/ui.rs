@@ -143,6 +143,16 @@ impl Ui {
     }
 }
 
+/// Whether colours are wanted on a stream.
+pub(crate) fn has_colors(color: Color, on_stderr: bool) -> bool {
+    let seen = || if on_stderr { AutoStream::choice(&io::stderr()) } else { AutoStream::choice(&io::stdout()) };
+    match color {
+        Color::Auto => seen() != anstream::ColorChoice::Never,
+        Color::Always => true,
+        Color::Never => false,
+    }
+}
+
 fn color_choice(color: Color) -> anstream::ColorChoice {
     match color {
         Color::Auto => anstream::ColorChoice::Auto,

@@ -5,5 +5,7 @@ mod blob;
 pub mod canonical;
 mod complete;
 mod fit;
+pub mod offers;
+pub mod own;
 mod report;
 pub mod resume;

@@ -13,7 +13,7 @@ pub mod sessions;
 pub mod watch;
 pub mod write;
 
-pub use own::cache::remember_messages;
+pub use sessions::glance::remember_messages;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,6 @@
 
 mod change_queue;
 mod doing;
-mod error_text;
 mod event;
 mod followed_session;
 mod fs_watcher;

@@ -27,8 +27,16 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
+use std::path::Path;
+
+use carryover_core::tokens::estimate_bytes;
+use carryover_core::transcript::SessionId;
+
+use crate::agent::is_plain_name;
 use crate::formats::file::{MAX_SETTINGS_BYTES, read_text};
-use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{
+    Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, Source, Store, Writer,
+};
 
 /// Aider, 0.86.
 pub(crate) struct Aider;
@@ -38,6 +46,8 @@ static FACTS: Facts = Facts {
     name: "Aider",
     binaries: &["aider"],
     start: &["aider", "--read", "{file}"],
+    // It has no ids: it restores all of a history file.
+    resume: ResumeForm::in_project(&["aider", "--chat-history-file", "{id}", "--restore-chat-history"]),
     packages: &["aider-chat"],
     stores: &[PathRule { on: &[], base: PathBase::Project, path: &[] }],
     session_patterns: &[&[".aider.chat.history*.md"]],
@@ -78,6 +88,16 @@ impl Agent for Aider {
         let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
         let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
         (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    fn resume_command(&self, source: &Source, _id: &SessionId, project: &Path) -> Option<ResumeCommand> {
+        let name = source.path.file_name()?.to_str().filter(|name| is_plain_name(name))?;
+        let chats = chats::read_chats(&source.path).ok()?;
+        let newest = chats::find_session(&chats, None)?;
+        let is_newest = source.key.as_ref().is_none_or(|key| newest.iter().any(|chat| chat.key == *key));
+        // All of the file is restored: whoever means an older chat would go on with a newer one.
+        let end = usize::try_from(newest.last()?.end).ok()?;
+        is_newest.then(|| write::restore_command(name, estimate_bytes(end), project))
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use carryover_core::live::{self, LiveItem};
 use carryover_core::plain::one_line;
-use carryover_core::transcript::{Body, FailureKind, Permission, Transcript, TranscriptBuilder, text_of};
+use carryover_core::transcript::{Body, FailureKind, Permission, SessionId, Transcript, TranscriptBuilder, text_of};
 
 use super::Aider;
 use crate::fixtures;
@@ -46,6 +46,20 @@ fn live_context(transcript: &Transcript) -> String {
 
 fn body_kinds(transcript: &Transcript) -> Vec<&'static str> {
     transcript.entries.iter().map(|entry| entry.body.kind()).collect()
+}
+
+#[test]
+fn the_client_restores_a_file_and_so_its_newest_chat_only() {
+    let file = fixture("0.86.2-restored.md");
+    let chats = super::chats::read_chats(&file).unwrap();
+    let command = |key: Option<String>| {
+        let source = Source { path: file.clone(), key };
+        Aider.resume_command(&source, &SessionId("1".to_owned()), Path::new("/p"))
+    };
+    let newest = command(None).unwrap();
+    assert_eq!(newest.argv[..4], ["aider", "--chat-history-file", "0.86.2-restored.md", "--restore-chat-history"]);
+    assert_eq!(command(Some(chats.last().unwrap().key.clone())), Some(newest));
+    assert_eq!(command(Some(chats[0].key.clone())), None);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! two messages of the model apart, and is not sent.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use carryover_core::plain::one_line;
 use carryover_core::transcript::{Blob, Body, Call, CallId, Origin, Outcome, Part};
@@ -38,17 +39,16 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
         losses: page.losses,
         translated: page.translated,
     };
-    let cwd = request.project.to_path_buf();
-    let resume = ResumeCommand { argv: resume_argv(&name, request.tokens), cwd, needs_cwd: true };
+    let resume = restore_command(&name, request.tokens, request.project);
     Ok(written.into_plan(target, session, file, resume))
 }
 
 /// The history is given room to be sent as it is, and to grow by as much again before the client summarises it.
-fn resume_argv(name: &str, tokens: u64) -> Vec<String> {
+pub(super) fn restore_command(name: &str, tokens: u64, project: &Path) -> ResumeCommand {
     let room = tokens.saturating_mul(2).max(MIN_HISTORY_TOKENS).next_multiple_of(1024);
-    let room = room.to_string();
-    let words = ["aider", "--chat-history-file", name, "--restore-chat-history", "--max-chat-history-tokens", &room];
-    words.map(str::to_owned).to_vec()
+    let mut command = FACTS.resume.command(name, project);
+    command.argv.extend(["--max-chat-history-tokens".to_owned(), room.to_string()]);
+    command
 }
 
 /// Who spoke last.

@@ -32,7 +32,7 @@ mod write_tests;
 use carryover_core::transcript::Permission;
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
 
 /// Claude Code, 1.0 to 2.1.
 pub(crate) struct ClaudeCode;
@@ -43,6 +43,7 @@ static FACTS: Facts = Facts {
     aliases: &["claude", "cc"],
     binaries: &["claude"],
     start: &["claude", "{prompt}"],
+    resume: ResumeForm::in_project(&["claude", "--resume", "{id}"]),
     packages: &["@anthropic-ai/claude-code"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("CLAUDE_CONFIG_DIR"), path: &[] },

@@ -7,6 +7,7 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Origin, Part, Permission, SessionId, text_of};
 use serde_json::{Value, json};
 
+use super::FACTS;
 use super::blocks::{self, BlockWriter};
 use super::boilerplate;
 use super::slug::make_slug;
@@ -14,7 +15,7 @@ use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
 use crate::formats::native_records::NativeRecords;
 use crate::formats::relocate::Relocation;
-use crate::formats::request::{project_relocation, project_text, resume_in_project, user_prompts};
+use crate::formats::request::{project_relocation, project_text, user_prompts};
 use crate::formats::session_lines::{LineChain, LineWriter, WrittenFile, record_time};
 use crate::formats::user_marks::{self, mark_parts_as_user};
 use crate::{AgentError, CarriedEntry, Loss, TargetView, Version, WritePlan, WriteRequest};
@@ -39,7 +40,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let mut page = SessionWriter::new(request, project, &session, target.version.unwrap_or(NEWEST_VERSION), ids);
     page.write_entries();
     let written = page.finish();
-    let resume = resume_in_project(request, &["claude", "--resume", &session]);
+    let resume = FACTS.resume.command(&session, request.project);
     Ok(written.into_plan(target, SessionId(session), file, resume))
 }
 

@@ -29,7 +29,14 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use std::path::Path;
+
+use carryover_core::transcript::SessionId;
+
+use crate::agent::is_plain_name;
+use crate::{
+    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, Source, Store, Writer,
+};
 
 /// Codex CLI, 0.20 to 0.166.
 pub(crate) struct Codex;
@@ -40,6 +47,7 @@ static FACTS: Facts = Facts {
     aliases: &["codex-cli"],
     binaries: &["codex"],
     start: &["codex", "{prompt}"],
+    resume: ResumeForm::anywhere(&["codex", "resume", "{id}"]),
     packages: &["@openai/codex"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("CODEX_HOME"), path: &[] },
@@ -65,6 +73,12 @@ impl Agent for Codex {
 
     fn current_model(&self, store: &Store) -> Option<String> {
         config::Config::from_store(&store.root).model
+    }
+
+    fn resume_command(&self, source: &Source, id: &SessionId, project: &Path) -> Option<ResumeCommand> {
+        // The client refuses to go on with a session that it has put away.
+        let is_archived = source.path.iter().any(|folder| folder == rollout::ARCHIVE_FOLDER);
+        (!is_archived && is_plain_name(&id.0)).then(|| FACTS.resume.command(&id.0, project))
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

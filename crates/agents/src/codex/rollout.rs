@@ -9,7 +9,8 @@ use jiff::tz::TimeZone;
 use crate::formats::jsonl;
 
 /// The folders of a store that hold rollouts.
-pub(super) const ROLLOUT_FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
+pub(super) const ROLLOUT_FOLDERS: [&str; 2] = ["sessions", ARCHIVE_FOLDER];
+pub(super) const ARCHIVE_FOLDER: &str = "archived_sessions";
 
 /// The ids in a file name: `rollout-2026-11-15T00-56-21-<session>.jsonl`, perhaps compressed.
 ///

@@ -11,13 +11,10 @@ use serde_json::{Value, json};
 use super::call_translator::CallTranslator;
 use super::config::Config;
 use super::rollout_writer::RolloutWriter;
-use super::{rollout, titles};
+use super::{FACTS, rollout, titles};
 use crate::formats::ids::Ids;
 use crate::formats::request::{project_relocation, project_text, user_prompts};
-use crate::{
-    AgentError, Inverse, ResumeCommand, SessionRows, TargetView, VendorCommand, Version, WriteOp, WritePlan,
-    WriteRequest,
-};
+use crate::{AgentError, Inverse, SessionRows, TargetView, VendorCommand, Version, WriteOp, WritePlan, WriteRequest};
 
 /// The version that is written where no client tells its own.
 const NEWEST_VERSION: Version = Version(0, 166, 0);
@@ -53,9 +50,8 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
         Some(run) => ops.push(WriteOp::Run(run)),
         None => ops.extend(naming_op(request, target, &session)),
     }
-    let argv = ["codex", "resume", &session].map(str::to_owned).to_vec();
     Ok(WritePlan {
-        resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: false },
+        resume: FACTS.resume.command(&session, request.project),
         session: SessionId(session),
         file,
         key: None,

@@ -23,7 +23,7 @@ mod write;
 mod write_tests;
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
 
 /// Copilot CLI, 1.0.
 pub(crate) struct CopilotCli;
@@ -34,6 +34,7 @@ static FACTS: Facts = Facts {
     aliases: &["copilot"],
     binaries: &["copilot"],
     start: &["copilot", "-i", "{prompt}"],
+    resume: ResumeForm::anywhere(&["copilot", "--resume={id}"]),
     packages: &["@github/copilot"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("COPILOT_HOME"), path: &[] },

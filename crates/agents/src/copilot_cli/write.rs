@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use carryover_core::transcript::{Blob, Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
+use super::FACTS;
 use super::events::EventWriter;
 use crate::formats::ids::Ids;
 use crate::formats::native_records::{RecordKey, record_key};
 use crate::formats::request::{project_relocation, project_text, title_or_prompt};
-use crate::{AgentError, CarriedEntry, ResumeCommand, TargetView, Version, WriteOp, WritePlan, WriteRequest};
+use crate::{AgentError, CarriedEntry, TargetView, Version, WriteOp, WritePlan, WriteRequest};
 
 /// The version that is written where no client tells its own.
 const NEWEST_VERSION: Version = Version(1, 0, 102);
@@ -27,8 +28,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let mut events = EventWriter::new(project, moves, request.source_model, ids, request.started_at);
     events.put_event("session.start", &start_event(request, target, project, &session), Vec::new());
     write_entries(request, &mut events);
-    let argv = vec!["copilot".to_owned(), format!("--resume={session}")];
-    let resume = ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: false };
+    let resume = FACTS.resume.command(&session, request.project);
     let table = workspace_table(request, target, project, &session).into_bytes();
     let mut plan = events.finish().into_plan(target, SessionId(session), file, resume);
     let path = folder.join("workspace.yaml");

@@ -6,7 +6,7 @@ use carryover_core::plain::one_line;
 use carryover_core::transcript::{Body, Origin, text_of};
 
 use super::relocate::Relocation;
-use crate::{AgentError, ResumeCommand, WriteRequest};
+use crate::{AgentError, WriteRequest};
 
 /// Longer titles are cut.
 const MAX_TITLE_CHARS: usize = 200;
@@ -21,12 +21,6 @@ pub(crate) fn project_text<'a>(request: &WriteRequest<'a>, agent: &'static str) 
 pub(crate) fn project_relocation<'a>(request: &WriteRequest<'a>, project: &'a str) -> Option<Relocation<'a>> {
     let old = request.old_project.and_then(Path::to_str).filter(|old| *old != project);
     old.map(|old| Relocation { old, new: project })
-}
-
-/// The command that goes on from the project, where alone the client finds the session.
-pub(crate) fn resume_in_project(request: &WriteRequest<'_>, argv: &[&str]) -> ResumeCommand {
-    let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-    ResumeCommand { argv, cwd: request.project.to_path_buf(), needs_cwd: true }
 }
 
 /// The session's title in one line, if it has any.

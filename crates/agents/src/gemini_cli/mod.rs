@@ -25,7 +25,7 @@ mod write;
 mod write_tests;
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
 
 /// Gemini CLI, 0.61.
 pub(crate) struct GeminiCli;
@@ -36,6 +36,7 @@ static FACTS: Facts = Facts {
     aliases: &["gemini"],
     binaries: &["gemini"],
     start: &["gemini", "-i", "{prompt}"],
+    resume: ResumeForm::in_project(&["gemini", "--resume", "{id}"]),
     packages: &["@google/gemini-cli"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("GEMINI_CLI_HOME"), path: &[".gemini"] },

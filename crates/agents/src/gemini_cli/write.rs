@@ -9,13 +9,14 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
+use super::FACTS;
 use super::boilerplate::{SUMMARY_REPLY, guard_text};
 use super::message::{self, MessageWriter, PieceSource};
 use super::native::NativeRecord;
 use super::project::{MARKER_FILE, ProjectRegister, hash_name};
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
-use crate::formats::request::{project_relocation, project_text, resume_in_project, user_prompts};
+use crate::formats::request::{project_relocation, project_text, user_prompts};
 use crate::formats::session_lines::{LineWriter, WrittenFile};
 use crate::{AgentError, CarriedEntry, TargetView, WriteOp, WritePlan, WriteRequest};
 
@@ -33,7 +34,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let mut page = SessionWriter::new(request, project, ids);
     page.write_entries();
     let written = page.finish(&session, target.env.now);
-    let resume = resume_in_project(request, &["gemini", "--resume", &session]);
+    let resume = FACTS.resume.command(&session, request.project);
     let mut plan = written.into_plan(target, SessionId(session), file, resume);
     let marker = folder.join(MARKER_FILE);
     if marker.symlink_metadata().is_err() {

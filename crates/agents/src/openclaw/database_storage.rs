@@ -99,6 +99,16 @@ pub(super) fn read_sessions(connection: &Connection) -> rusqlite::Result<Vec<Ses
     rows.collect()
 }
 
+/// The key of a session, where this database has such.
+pub(super) fn read_session_key(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
+    let windows = sqlite::table_columns(connection, "session_windows")?;
+    if !["session_id", "session_key"].iter().all(|name| windows.iter().any(|column| column == name)) {
+        return Ok(None);
+    }
+    let query = "SELECT session_key FROM session_windows WHERE session_id = ?1";
+    Ok(connection.query_row(query, [id], |row| text_column(row, 0)).optional()?.flatten())
+}
+
 impl StoredSession for DatabaseStorage<'_> {
     fn read_session(&self) -> rusqlite::Result<Option<Session>> {
         let known = read_sessions(self.connection)?;

@@ -137,6 +137,13 @@ fn unknown_database(connection: &Connection, path: &Path) -> rusqlite::Result<Op
     Ok(None)
 }
 
+/// The key by which the client knows a session; those of older clients, which are in no database, have none that it
+/// would take.
+pub(super) fn find_session_key(source: &Source, id: &str) -> Option<String> {
+    source.key.as_ref()?;
+    sqlite::read_database(&source.path, &mut |connection| database_storage::read_session_key(connection, id)).ok()?
+}
+
 /// The sessions of older clients, but for those that are in the database by now.
 fn file_sessions(folder: &Path, known: &BTreeSet<String>, unopened: &mut UnopenedFiles) -> Vec<FoundSession> {
     let Some(entries) = unopened.ok_or_note(fs_err::read_dir(folder)) else { return Vec::new() };

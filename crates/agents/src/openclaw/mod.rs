@@ -23,8 +23,15 @@ mod tests;
 mod wire;
 mod write;
 
+use std::path::Path;
+
+use carryover_core::transcript::SessionId;
+
+use crate::agent::is_plain_name;
 use crate::formats::file::{self, MAX_SETTINGS_BYTES};
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{
+    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, Source, Store, Writer,
+};
 
 /// The client as of 2026.9, and its older stores.
 pub(crate) struct OpenClaw;
@@ -35,6 +42,8 @@ static FACTS: Facts = Facts {
     aliases: &["claw"],
     binaries: &["openclaw"],
     start: &["openclaw", "chat", "--message", "{prompt}"],
+    // The name of a session is its key, by which the client knows it, and not its id.
+    resume: ResumeForm::anywhere(&["openclaw", "tui", "--local", "--session", "{id}"]),
     packages: &["openclaw"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("OPENCLAW_STATE_DIR"), path: &[] },
@@ -69,6 +78,11 @@ impl Agent for OpenClaw {
             wire::WireModel::Choice { primary } => primary,
         };
         Some(model.split_once('/').map_or(model.clone(), |(_, model)| model.to_owned()))
+    }
+
+    fn resume_command(&self, source: &Source, id: &SessionId, project: &Path) -> Option<ResumeCommand> {
+        let key = discover::find_session_key(source, &id.0).filter(|key| is_plain_name(key))?;
+        Some(FACTS.resume.command(&key, project))
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

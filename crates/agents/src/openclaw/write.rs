@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use carryover_core::transcript::SessionId;
 use serde_json::{Value, json};
 
-use super::{discover, session_writer};
+use super::{FACTS, discover, session_writer};
 use crate::formats::ids::Ids;
 use crate::formats::request::{given_title, project_text};
 use crate::{
-    AgentError, Inverse, ResumeCommand, SessionRows, TEMPORARY_FOLDER, TargetView, VendorCommand, Version, WriteOp,
-    WritePlan, WriteRequest,
+    AgentError, Inverse, SessionRows, TEMPORARY_FOLDER, TargetView, VendorCommand, Version, WriteOp, WritePlan,
+    WriteRequest,
 };
 
 /// The first client that keeps sessions in a database, and takes older files over into it.
@@ -64,9 +64,8 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     ];
     let database = discover::database_path(&agent);
     let run = import_command(program, &database, files, &session, &key);
-    let argv = ["openclaw", "tui", "--local", "--session", &key].map(str::to_owned).to_vec();
     Ok(WritePlan {
-        resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: false },
+        resume: FACTS.resume.command(&key, request.project),
         file: database,
         key: Some(session.clone()),
         session: SessionId(session),

@@ -32,7 +32,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
 
 /// The client as of 1.18, and its older stores.
 pub(crate) struct OpenCode;
@@ -42,6 +42,7 @@ static FACTS: Facts = Facts {
     name: "OpenCode",
     binaries: &["opencode"],
     start: &["opencode", "--prompt", "{prompt}"],
+    resume: ResumeForm::in_project(&["opencode", "--session", "{id}"]),
     packages: &["opencode-ai"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("XDG_DATA_HOME"), path: &["opencode"] },

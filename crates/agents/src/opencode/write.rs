@@ -9,13 +9,14 @@ use std::path::Path;
 use carryover_core::transcript::SessionId;
 use serde_json::json;
 
+use super::FACTS;
 use super::id_generator::IdGenerator;
 use super::model;
 use super::session_writer::SessionWriter;
 use crate::formats::request::project_text;
 use crate::{
-    AgentError, Inverse, OwnerRow, ResumeCommand, SessionRows, TEMPORARY_FOLDER, TargetView, VendorCommand, Version,
-    WriteOp, WritePlan, WriteRequest,
+    AgentError, Inverse, OwnerRow, SessionRows, TEMPORARY_FOLDER, TargetView, VendorCommand, Version, WriteOp,
+    WritePlan, WriteRequest,
 };
 
 /// The version that is written where no client tells its own.
@@ -72,9 +73,8 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
         "messages": written.messages,
     });
     let run = import_command(program, request.project, &database, target, &session, export.to_string().into_bytes());
-    let argv = ["opencode", "--session", &session].map(str::to_owned).to_vec();
     Ok(WritePlan {
-        resume: ResumeCommand { argv, cwd: request.project.to_owned(), needs_cwd: true },
+        resume: FACTS.resume.command(&session, request.project),
         file: database,
         key: Some(session.clone()),
         session: SessionId(session),

@@ -22,7 +22,7 @@ mod write_tests;
 
 use settings::Settings;
 
-use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
 
 /// pi, 0.27 to 0.87.
 pub(crate) struct Pi;
@@ -32,6 +32,7 @@ static FACTS: Facts = Facts {
     name: "pi",
     binaries: &["pi"],
     start: &["pi", "{prompt}"],
+    resume: ResumeForm::in_project(&["pi", "--session", "{id}"]),
     packages: &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("PI_CODING_AGENT_DIR"), path: &[] },

@@ -6,11 +6,12 @@
 use carryover_core::transcript::SessionId;
 use serde_json::json;
 
+use super::FACTS;
 use super::discover;
 use super::settings::{self, Settings};
 use super::{dialect, outcome};
 use crate::formats::ids::Ids;
-use crate::formats::request::{given_title, project_text, resume_in_project};
+use crate::formats::request::{given_title, project_text};
 use crate::formats::tree::blocks::ClientDialect;
 use crate::formats::tree::session_writer::{RecordFormat, SessionWriter};
 use crate::{AgentError, TargetView, WritePlan, WriteRequest};
@@ -49,6 +50,6 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let mut written = page.begin_file(&session);
     written.write_lines(&page.draft.chain.lines);
     let written = written.finish(page.draft.losses, page.blocks.calls.translated);
-    let resume = resume_in_project(request, &["pi", "--session", &session]);
+    let resume = FACTS.resume.command(&session, request.project);
     Ok(written.into_plan(target, SessionId(session), file, resume))
 }

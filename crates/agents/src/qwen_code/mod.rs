@@ -21,7 +21,7 @@ mod write;
 mod write_tests;
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
 
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
@@ -64,6 +64,7 @@ static FACTS: Facts = Facts {
     aliases: &["qwen"],
     binaries: &["qwen"],
     start: &["qwen", "-i", "{prompt}"],
+    resume: ResumeForm::in_project(&["qwen", "--resume", "{id}"]),
     packages: &["@qwen-code/qwen-code"],
     stores: &[
         PathRule { on: &[], base: PathBase::Variable("QWEN_RUNTIME_DIR"), path: &[] },

@@ -6,13 +6,14 @@
 use carryover_core::transcript::{Body, Call, Origin, Part, SessionId, text_of};
 use serde_json::{Value, json};
 
+use super::FACTS;
 use super::discover;
 use super::parts::{self, PartWriter};
 use super::prompt;
 use crate::formats::ids::Ids;
 use crate::formats::losses::count_loss;
 use crate::formats::messages::{MessageWriter, OpenMessage, SessionDraft};
-use crate::formats::request::{given_title, project_relocation, project_text, resume_in_project};
+use crate::formats::request::{given_title, project_relocation, project_text};
 use crate::formats::session_lines::{LineChain, LineWriter, WrittenFile, record_time};
 use crate::formats::user_marks::{self, mark_parts_as_user};
 use crate::{AgentError, CarriedEntry, TargetView, Version, WritePlan, WriteRequest};
@@ -29,7 +30,7 @@ pub(super) fn plan_session(request: &WriteRequest<'_>, target: &TargetView<'_>) 
     let mut page = SessionWriter::new(request, project, &session, target.version.unwrap_or(NEWEST_VERSION), ids);
     page.write_session();
     let written = page.finish();
-    let resume = resume_in_project(request, &["qwen", "--resume", &session]);
+    let resume = FACTS.resume.command(&session, request.project);
     Ok(written.into_plan(target, SessionId(session), file, resume))
 }
 

@@ -50,7 +50,8 @@ pub(crate) fn cmd_demo(globals: Globals, context: &Context, _args: &DemoArgs) ->
 fn run_step(ui: &mut Ui, context: &Context, words: &[&str]) -> Result<(), CommandError> {
     let line = std::iter::once("carryover").chain(words.iter().copied());
     let cli = Cli::try_parse_from(line).map_err(|error| CommandError::new(ErrorKind::Bug, error))?;
-    let result = super::run_in(ui, context, &cli).and_then(|()| Ok(ui.flush()?));
+    let Some(command) = &cli.command else { return Err(CommandError::usage("a step of the demo is no command")) };
+    let result = super::run_in(ui, context, cli.globals, command).and_then(|()| Ok(ui.flush()?));
     result.map_err(|failure| {
         error::report(ui, &failure);
         let line = words.join(" ");

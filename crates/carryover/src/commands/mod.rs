@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod detect;
 mod doctor;
+mod front;
 mod handoff;
 mod info;
 mod list;
@@ -21,7 +22,7 @@ use carryover_engine::own::permissions::{self, OpenToOthers};
 use carryover_engine::write::scratch;
 use clap::Subcommand;
 
-use crate::args::Cli;
+use crate::args::{Cli, Globals};
 use crate::error::{CommandError, ErrorKind};
 use crate::process_env;
 use crate::shell::quote_word;
@@ -48,20 +49,24 @@ pub(crate) enum Command {
 
 /// Runs a command in the surroundings of this process.
 pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
-    match &cli.command {
+    let Some(command) = &cli.command else { return front::cmd_front(ui, cli.globals, cli.print) };
+    if cli.print {
+        return Err(CommandError::usage("`--print` before a command is for the picker, which has none"));
+    }
+    match command {
         Command::Completions(args) => completions::cmd_completions(ui, args),
         Command::Config(args) => config::cmd_config(ui, &process_env::read_env()?, args),
         // It is there to tell what is wrong, the configuration included.
-        Command::Doctor(_) => run_in(ui, &process_env::context_or_defaults()?.0, cli),
+        Command::Doctor(_) => run_in(ui, &process_env::context_or_defaults()?.0, cli.globals, command),
         // They depend little on it, and taking back must not depend on it at all.
         Command::Undo(_) | Command::Info(_) | Command::Demo(_) => {
             let (context, broken) = process_env::context_or_defaults()?;
             if let Some(error) = broken {
                 ui.warning(format_args!("{error}; going on without it"))?;
             }
-            run_in(ui, &context, cli)
+            run_in(ui, &context, cli.globals, command)
         }
-        _ => run_in(ui, &process_env::open_context()?, cli),
+        _ => run_in(ui, &process_env::open_context()?, cli.globals, command),
     }
 }
 
@@ -91,11 +96,10 @@ fn open_folder_error(open: OpenToOthers, os: Os) -> CommandError {
 }
 
 /// Runs a command in given surroundings.
-fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError> {
-    let globals = cli.globals;
-    check_own_folder(ui, context, &cli.command)?;
+fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -> Result<(), CommandError> {
+    check_own_folder(ui, context, command)?;
     scratch::sweep_abandoned(context);
-    match &cli.command {
+    match command {
         Command::Detect(args) => detect::cmd_detect(ui, context, args),
         Command::List(args) => list::cmd_list(ui, context, args),
         Command::Show(args) => show::cmd_show(ui, context, globals, args),
@@ -108,6 +112,7 @@ fn run_in(ui: &mut Ui, context: &Context, cli: &Cli) -> Result<(), CommandError>
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),
         Command::Demo(args) => demo::cmd_demo(globals, context, args),
-        Command::Config(_) | Command::Completions(_) => run(ui, cli),
+        Command::Config(args) => config::cmd_config(ui, &process_env::read_env()?, args),
+        Command::Completions(args) => completions::cmd_completions(ui, args),
     }
 }

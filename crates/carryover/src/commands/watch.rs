@@ -17,11 +17,11 @@ use carryover_engine::sessions::list;
 use carryover_engine::watch::{DEBOUNCE, DEFAULT_INTERVAL, Options};
 use clap::Args;
 
-use crate::args::{Color, Globals, agent_parser};
+use crate::args::{Globals, agent_parser};
 use crate::error::{CommandError, ErrorKind};
 use crate::screen;
 use crate::shell::session_command;
-use crate::ui::Ui;
+use crate::ui::{self, Ui};
 
 /// Watch sessions, and tell when one runs into a limit
 ///
@@ -62,16 +62,7 @@ pub(crate) fn cmd_watch(
     if ui.is_json() || !screen::is_usable(context) {
         return lines::watch_in_lines(ui, context, options);
     }
-    live::watch_on_screen(context, options, has_colors(context, globals))
-}
-
-/// Whether the screen may have colours.
-fn has_colors(context: &Context, globals: Globals) -> bool {
-    match globals.color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => context.env.var("NO_COLOR").is_none_or(str::is_empty),
-    }
+    live::watch_on_screen(context, options, ui::has_colors(globals.color, false))
 }
 
 /// The agents that are named, configured, or covered.

@@ -13,7 +13,8 @@ use super::assemble::{AssembledSession, assemble_session};
 use crate::client::{self, Client};
 use crate::context::Context;
 use crate::handoff::gitignore::{IgnoreCheck, MissingIgnoreRule};
-use crate::own::cache;
+use crate::sessions::copies::{CarriedCopy, Copies, CopyState};
+use crate::sessions::glance;
 use crate::sessions::lineage;
 use crate::sessions::list::ListedSession;
 use crate::sessions::project::resolve_path;
@@ -69,6 +70,29 @@ pub struct Report {
     pub superseded: Option<String>,
 }
 
+/// A copy that was made of a session before, in the same agent.
+#[derive(Debug, Clone)]
+pub struct EarlierCopy {
+    pub copy: CarriedCopy,
+    pub state: CopyState,
+    /// How its client goes on with it.
+    pub command: Option<ResumeCommand>,
+}
+
+impl EarlierCopy {
+    /// The newest that is still there; one that was gone on with stands before any that nobody used.
+    pub fn find(context: &Context, copies: &Copies, session: &ListedSession, target: &dyn Agent) -> Option<Self> {
+        let source = source_ref(session);
+        let made = copies.copies_of(&source.agent, &source.session);
+        let there = made.filter(|copy| copy.target.agent == target.facts().id);
+        let states: Vec<(&CarriedCopy, CopyState)> = there.map(|copy| (copy, copy.look_up_state())).collect();
+        let in_state = |state| states.iter().find(|(_, is)| *is == state);
+        let (copy, state) = in_state(CopyState::GoneOnWith).or_else(|| in_state(CopyState::Unused))?;
+        let command = copy.resume_command(context, target);
+        Some(Self { copy: (*copy).clone(), state: *state, command })
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     #[error(transparent)]
@@ -109,7 +133,7 @@ pub(crate) fn resume_among(
     let writer = options.target.writer().ok_or(ResumeError::NoWriter(facts.name))?;
     let assembled = assemble_session(agents, context, session)?;
     // Losing the count costs a reading later, and is no reason to fail.
-    cache::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
+    glance::remember_messages(context, &session.found.source, assembled.n_messages as u64).ok();
     let is_asked = assembled.carried.iter().any(|carried| matches!(carried.entry.body, Body::Prompt(_)));
     // In a format that has changed, what is left without a question is nobody's answer.
     if assembled.carried.is_empty() || (session.found.drifted && !is_asked) {
@@ -181,12 +205,21 @@ impl ResumeTarget {
     }
 }
 
+/// The surroundings as an agent's client knows them. Paths from the configuration are for reading: the client would not
+/// look for a session there.
+fn client_env(context: &Context) -> Env {
+    Env { stores: BTreeMap::new(), ..context.env.clone() }
+}
+
+/// The stores that an agent's client looks into.
+pub(super) fn client_stores(context: &Context, agent: &dyn Agent) -> Vec<Store> {
+    agent.stores(&client_env(context))
+}
+
 /// The target's store: the one in use, else where it would be.
 fn target_store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeError> {
-    // Paths from the configuration are for reading: the client would not look for a session there.
-    let own = Env { stores: BTreeMap::new(), ..context.env.clone() };
-    let existing = target.stores(&own).into_iter().next();
-    let first = || target.facts().store_candidates(&own).into_iter().next().map(|root| Store { root });
+    let existing = client_stores(context, target).into_iter().next();
+    let first = || target.facts().store_candidates(&client_env(context)).into_iter().next().map(|root| Store { root });
     existing.or_else(first).ok_or_else(|| {
         let reason = "no place for its sessions is known on this system".to_owned();
         AgentError::CannotHold { agent: target.facts().name, reason }.into()
@@ -283,19 +316,20 @@ fn begin_journal(
     place: &ResumeTarget,
     plan: &WritePlan,
 ) -> Journal {
-    let named = |agent: &dyn Agent, session: &SessionId| SessionRef {
-        agent: agent.facts().id.to_owned(),
-        session: session.clone(),
-    };
-    let mut source = named(session.agent, &session.found.id);
-    if session.agent.as_captured().is_some() {
-        // A file may claim to be any session: it takes the place of none but its own earlier copies.
-        source.session = SessionId(session.found.source.path.display().to_string());
-    }
-    let target = named(options.target, &plan.session);
-    let begun = Journal::begin(context, source, target, &place.project);
+    let target = SessionRef { agent: options.target.facts().id.to_owned(), session: plan.session.clone() };
+    let begun = Journal::begin(context, source_ref(session), target, &place.project);
     let title = session.found.title.as_deref().map(|title| redact_title(title, &[]));
     Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), title, ..begun }
+}
+
+/// A session by the name under which its copies are known.
+fn source_ref(session: &ListedSession) -> SessionRef {
+    let id = match session.agent.as_captured() {
+        // A file may claim to be any session: it takes the place of none but its own earlier copies.
+        Some(_) => SessionId(session.found.source.path.display().to_string()),
+        None => session.found.id.clone(),
+    };
+    SessionRef { agent: session.agent.facts().id.to_owned(), session: id }
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.

@@ -3,14 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::{Source, Version};
+use carryover_agents::Version;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::own::files::{self, Stamp};
 use crate::own::fingerprint::Fingerprint;
 
-/// In the first one, messages were counted by another rule.
 const SCHEMA: &str = "carryover.cache/2";
 const MAX_ROWS: usize = 5_000;
 const MAX_BYTES: u64 = 16 << 20;
@@ -20,17 +19,8 @@ const MAX_BYTES: u64 = 16 << 20;
 #[serde(default)]
 pub(crate) struct Cache {
     schema: String,
-    messages: Vec<MessagesRow>,
     versions: Vec<VersionRow>,
     written: Vec<WrittenRow>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct MessagesRow {
-    path: PathBuf,
-    key: Option<String>,
-    stamp: Stamp,
-    messages: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -65,26 +55,9 @@ impl Cache {
 
     pub(crate) fn save(&mut self, context: &Context) -> io::Result<()> {
         SCHEMA.clone_into(&mut self.schema);
-        drop_oldest(&mut self.messages);
         drop_oldest(&mut self.versions);
         drop_oldest(&mut self.written);
         files::write_private(&cache_path(context), &serde_json::to_vec(self)?)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.messages.is_empty()
-    }
-
-    /// Sorts rows so that many sources can be looked up.
-    pub(crate) fn sort_messages(&mut self) {
-        self.messages.sort_by(|a, b| (&a.path, &a.key).cmp(&(&b.path, &b.key)));
-    }
-
-    /// The number of messages of a source that has not changed since; the rows must be sorted.
-    pub(crate) fn message_count(&self, source: &Source) -> Option<u64> {
-        let row = self.messages.binary_search_by(|row| (&row.path, &row.key).cmp(&(&source.path, &source.key))).ok()?;
-        let row = &self.messages[row];
-        (stamp_with_log(&source.path).ok()? == row.stamp).then_some(row.messages)
     }
 
     /// The answer of a program that has not changed since it was asked.
@@ -100,28 +73,9 @@ impl Cache {
     }
 }
 
-/// A database changes in the log beside it first.
-fn stamp_with_log(path: &Path) -> io::Result<Stamp> {
-    let mut stamp = Stamp::from_path(path)?;
-    if let Ok(log) = Stamp::from_path(&carryover_agents::formats::sqlite::companion_path(path, "-wal")) {
-        stamp.size = stamp.size.wrapping_add(log.size);
-        stamp.mtime_ms = stamp.mtime_ms.max(log.mtime_ms);
-    }
-    Ok(stamp)
-}
-
 fn drop_oldest<T>(rows: &mut Vec<T>) {
     let excess = rows.len().saturating_sub(MAX_ROWS);
     rows.drain(..excess);
-}
-
-/// Keeps the number of messages that a full reading found, for later listings.
-pub fn remember_messages(context: &Context, source: &Source, messages: u64) -> io::Result<()> {
-    let stamp = stamp_with_log(&source.path)?;
-    let mut cache = Cache::load(context);
-    cache.messages.retain(|row| row.path != source.path || row.key != source.key);
-    cache.messages.push(MessagesRow { path: source.path.clone(), key: source.key.clone(), stamp, messages });
-    cache.save(context)
 }
 
 /// Keeps what we wrote into a file that people may write into, too.

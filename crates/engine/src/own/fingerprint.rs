@@ -11,7 +11,7 @@ use carryover_agents::formats::file;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// FNV-1a over some bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Fingerprint(u64);
 
 impl Fingerprint {
@@ -20,6 +20,11 @@ impl Fingerprint {
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         Self::EMPTY.extend_with(bytes)
+    }
+
+    /// A digest as it is written.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        u64::from_str_radix(text, 16).ok().map(Self)
     }
 
     /// The digest of what came before and these bytes.
@@ -68,6 +73,6 @@ impl Serialize for Fingerprint {
 impl<'de> Deserialize<'de> for Fingerprint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16).map(Self).map_err(serde::de::Error::custom)
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a digest"))
     }
 }

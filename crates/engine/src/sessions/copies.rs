@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use carryover_agents::{Agent, ResumeCommand, Source};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::SessionId;
 
+use crate::carry::own;
 use crate::context::Context;
 pub use crate::write::journal::SessionRef;
 use crate::write::journal::{self, Journal, State};
@@ -70,6 +72,12 @@ impl Copies {
 }
 
 impl CarriedCopy {
+    /// The command by which the target's own client goes on with it.
+    pub fn resume_command(&self, context: &Context, target: &dyn Agent) -> Option<ResumeCommand> {
+        let source = Source { path: self.journal.session_file.clone(), key: self.journal.session_key.clone() };
+        own::command_for(context, target, &source, &self.target.session, Some(self.project.clone()))
+    }
+
     /// Looks at the copy itself, which costs reading it.
     pub fn look_up_state(&self) -> CopyState {
         let is_gone = self.journal.files.iter().any(|written| !written.path.exists());

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Store};
 
 use crate::context::Context;
-use crate::own::cache::Cache;
 use crate::sessions::project::{ProjectMatcher, resolve_path};
 
 /// A session together with whose it is.
@@ -36,6 +35,9 @@ pub struct Filter {
 /// A store, or a part of one, that could not be read, and whose it is.
 pub type Failure = (&'static dyn Agent, AgentError);
 
+/// Takes a session that was found, and says whether to go on.
+pub type FoundCallback<'f> = &'f mut dyn FnMut(&ListedSession) -> ControlFlow<()>;
+
 /// Sessions, newest first, this project's before others; and the stores that could not be read.
 pub struct Listing {
     pub sessions: Vec<ListedSession>,
@@ -47,6 +49,12 @@ pub struct Listing {
 /// Lists sessions from heads, tails and indexes alone.
 pub fn list_sessions(context: &Context, filter: &Filter) -> Listing {
     list_among(AGENTS, context, filter)
+}
+
+/// The same, telling each session as it is found, in no order, until it is told to stop; one that is in two stores is
+/// told twice.
+pub fn list_sessions_with(context: &Context, filter: &Filter, found: FoundCallback<'_>) -> Listing {
+    list_among_with(AGENTS, context, filter, found)
 }
 
 /// The stores that the configuration names and that are not there, with the agents whose they would be.
@@ -66,32 +74,90 @@ pub fn covered_agents(context: &Context) -> Vec<&'static dyn Agent> {
 }
 
 pub(crate) fn list_among(agents: &[&'static dyn Agent], context: &Context, filter: &Filter) -> Listing {
-    let mut here = ProjectMatcher::new(context.project_or_cwd(filter.project.as_deref()));
-    let mut listing = Listing { sessions: Vec::new(), failures: Vec::new(), drifted: Vec::new() };
-    let wanted = |agent: &&&'static dyn Agent| is_wanted(**agent, context, filter);
-    let in_projects = |agent: &&&'static dyn Agent| agent.facts().keeps_sessions_in_projects();
-    for agent in agents.iter().filter(wanted).filter(|agent| !in_projects(agent)) {
-        discover_sessions(*agent, context, &mut here, &mut listing);
-    }
-    // Last, for they are found by what the others' sessions name.
-    let mut there = agents.iter().filter(wanted).filter(in_projects).peekable();
-    if there.peek().is_some() {
-        let context = with_known_projects(agents, context, filter, &listing);
-        there.for_each(|agent| discover_sessions(*agent, &context, &mut here, &mut listing));
-    }
-    listing.sessions.sort_by_key(|session| (!session.here, Reverse(session.found.updated_at)));
+    list_among_with(agents, context, filter, &mut |_| ControlFlow::Continue(()))
+}
+
+pub(crate) fn list_among_with(
+    agents: &[&'static dyn Agent],
+    context: &Context,
+    filter: &Filter,
+    found: FoundCallback<'_>,
+) -> Listing {
+    let mut finder = Finder {
+        here: ProjectMatcher::new(context.project_or_cwd(filter.project.as_deref())),
+        words: filter.words.iter().map(|word| word.to_lowercase()).collect(),
+        filter,
+        found,
+        listing: Listing { sessions: Vec::new(), failures: Vec::new(), drifted: Vec::new() },
+    };
+    // Stopped or not, what was found so far is a listing.
+    let _ = finder.find_all(agents, context);
+    let Finder { words, mut listing, .. } = finder;
+    sort_sessions(&mut listing.sessions);
     drop_duplicates(&mut listing.sessions);
     listing.drifted = listing.sessions.iter().filter(|session| session.found.drifted).cloned().collect();
-    if filter.project.is_some() {
-        // One whose project cannot be told any more may be this one's: nothing to show would be a lie.
-        listing.sessions.retain(|session| session.here || (session.found.drifted && session.found.project.is_none()));
-    }
-    if !filter.words.is_empty() {
-        let words: Vec<String> = filter.words.iter().map(|word| word.to_lowercase()).collect();
-        listing.sessions.retain(|session| has_words(&session.found, &words));
-    }
-    fill_messages(context, &mut listing.sessions);
+    listing.sessions.retain(|session| is_asked_for(session, filter, &words));
     listing
+}
+
+/// Puts sessions into a listing's order: this project's first, then by time.
+pub(crate) fn sort_sessions(sessions: &mut [ListedSession]) {
+    sessions.sort_by_key(|session| (!session.here, Reverse(session.found.updated_at)));
+}
+
+/// Collects what agents find.
+struct Finder<'f> {
+    here: ProjectMatcher,
+    filter: &'f Filter,
+    /// In lower case.
+    words: Vec<String>,
+    found: FoundCallback<'f>,
+    listing: Listing,
+}
+
+impl Finder<'_> {
+    fn find_all(&mut self, agents: &[&'static dyn Agent], context: &Context) -> ControlFlow<()> {
+        let filter = self.filter;
+        let wanted = |agent: &&&'static dyn Agent| is_wanted(**agent, context, filter);
+        let in_projects = |agent: &&&'static dyn Agent| agent.facts().keeps_sessions_in_projects();
+        for agent in agents.iter().filter(wanted).filter(|agent| !in_projects(agent)) {
+            self.find_of(*agent, context)?;
+        }
+        // Last, for they are found by what the others' sessions name.
+        let mut there = agents.iter().filter(wanted).filter(in_projects).peekable();
+        if there.peek().is_some() {
+            let context = with_known_projects(agents, context, filter, &self.listing);
+            there.try_for_each(|agent| self.find_of(*agent, &context))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn find_of(&mut self, agent: &'static dyn Agent, context: &Context) -> ControlFlow<()> {
+        for store in agent_stores(agent, context) {
+            let mut go_on = ControlFlow::Continue(());
+            let result = agent.list_sessions(&store, &mut |found| {
+                let here = found.project.as_deref().is_some_and(|project| self.here.matches(project));
+                let session = ListedSession { agent, store: store.clone(), found, here };
+                if is_asked_for(&session, self.filter, &self.words) {
+                    go_on = (self.found)(&session);
+                }
+                self.listing.sessions.push(session);
+                go_on
+            });
+            if let Err(error) = result {
+                self.listing.failures.push((agent, error));
+            }
+            go_on?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a session is of the project and has the words that are asked for.
+fn is_asked_for(session: &ListedSession, filter: &Filter, words: &[String]) -> bool {
+    // One whose project cannot be told any more may be this one's: nothing to show would be a lie.
+    let may_be_here = session.here || (session.found.drifted && session.found.project.is_none());
+    (filter.project.is_none() || may_be_here) && (words.is_empty() || has_words(&session.found, words))
 }
 
 fn has_words(found: &FoundSession, words: &[String]) -> bool {
@@ -108,7 +174,7 @@ fn drop_duplicates(sessions: &mut Vec<ListedSession>) {
 }
 
 /// An agent that was named is looked at even where the configuration leaves it out.
-fn is_wanted(agent: &dyn Agent, context: &Context, filter: &Filter) -> bool {
+pub(crate) fn is_wanted(agent: &dyn Agent, context: &Context, filter: &Filter) -> bool {
     let id = agent.facts().id;
     match filter.agent {
         Some(named) => named.facts().id == id,
@@ -123,19 +189,6 @@ pub(crate) fn agent_stores(agent: &dyn Agent, context: &Context) -> Vec<Store> {
     let mut stores = agent.stores(&context.env);
     stores.retain(|store| seen.insert(resolve_path(&store.root)));
     stores
-}
-
-fn discover_sessions(agent: &'static dyn Agent, context: &Context, here: &mut ProjectMatcher, listing: &mut Listing) {
-    for store in agent_stores(agent, context) {
-        let result = agent.list_sessions(&store, &mut |found| {
-            let here = found.project.as_deref().is_some_and(|project| here.matches(project));
-            listing.sessions.push(ListedSession { agent, store: store.clone(), found, here });
-            ControlFlow::Continue(())
-        });
-        if let Err(error) = result {
-            listing.failures.push((agent, error));
-        }
-    }
 }
 
 /// The surroundings with every project that a session names; where only one is asked about, that one is enough.
@@ -165,18 +218,4 @@ fn with_known_projects(
     }
     knowing.env.projects.extend(projects);
     knowing
-}
-
-/// Adds what earlier full readings counted, where the file is still the same.
-fn fill_messages(context: &Context, sessions: &mut [ListedSession]) {
-    let mut cache = Cache::load(context);
-    if cache.is_empty() {
-        return;
-    }
-    cache.sort_messages();
-    for session in sessions {
-        if session.found.messages.is_none() {
-            session.found.messages = cache.message_count(&session.found.source);
-        }
-    }
 }

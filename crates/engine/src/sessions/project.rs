@@ -1,23 +1,38 @@
 //! Which sessions belong to a project.
+//!
+//! Worktrees of one repository are one project. Which repository a worktree is of is read from git's own files; git is not
+//! asked. A folder that merely claims to be a worktree of another is none: the repository has to name it, too.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use carryover_agents::formats::file;
+
+/// git's files that hold one path are no longer than that.
+const MAX_LINK_BYTES: u64 = 8 << 10;
+
 /// The project that is asked about, and what was already found out about others.
 pub(crate) struct ProjectMatcher {
     asked: PathBuf,
-    root: Option<PathBuf>,
+    repository: Option<Repository>,
     known: BTreeMap<PathBuf, bool>,
+    repositories: BTreeMap<PathBuf, Option<Repository>>,
 }
+
+/// A repository by the folder that all its worktrees share; where none is known to be shared, by its root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Repository(PathBuf);
 
 impl ProjectMatcher {
     pub(crate) fn new(project: &Path) -> Self {
         let asked = resolve_path(project);
-        let root = repository_root(&asked);
-        Self { asked, root, known: BTreeMap::new() }
+        let mut matcher = Self { asked, repository: None, known: BTreeMap::new(), repositories: BTreeMap::new() };
+        matcher.repository = matcher.find_repository(&matcher.asked.clone());
+        matcher
     }
 
-    /// Whether a session with that project belongs here: the same folder, or one above or below in the repository.
+    /// Whether a session with that project belongs here: the same folder, one above or below in the repository, or one
+    /// in another worktree of it.
     pub(crate) fn matches(&mut self, project: &Path) -> bool {
         if let Some(known) = self.known.get(project) {
             return *known;
@@ -27,12 +42,33 @@ impl ProjectMatcher {
         holds
     }
 
-    fn is_same_project(&self, project: &Path) -> bool {
+    fn is_same_project(&mut self, project: &Path) -> bool {
         if project == self.asked {
             return true;
         }
-        let Some(root) = &self.root else { return false };
-        project.starts_with(root) && repository_root(project).is_none_or(|own| own == *root)
+        let other = self.find_repository(project);
+        other.is_some() && other == self.repository
+    }
+
+    /// The repository that a folder lies in; each folder is looked at once.
+    fn find_repository(&mut self, folder: &Path) -> Option<Repository> {
+        let mut passed = Vec::new();
+        let mut found = None;
+        for above in folder.ancestors() {
+            if let Some(known) = self.repositories.get(above) {
+                found.clone_from(known);
+                break;
+            }
+            passed.push(above);
+            if above.join(".git").exists() {
+                found = Some(Repository(shared_folder(above)));
+                break;
+            }
+        }
+        for above in passed {
+            self.repositories.insert(above.to_owned(), found.clone());
+        }
+        found
     }
 }
 
@@ -50,4 +86,24 @@ pub(crate) fn with_repository_root(folder: &Path) -> Vec<PathBuf> {
 /// The root of the repository or worktree that a folder lies in.
 fn repository_root(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned)
+}
+
+/// What a checkout shares with the other worktrees of its repository.
+fn shared_folder(root: &Path) -> PathBuf {
+    let git = root.join(".git");
+    if git.is_dir() {
+        return resolve_path(&git);
+    }
+    linked_repository(root, &git).unwrap_or_else(|| root.to_owned())
+}
+
+/// The repository that a worktree is linked to: `.git` names `<repository>/worktrees/<name>`, where a file names that
+/// `.git`. A submodule's lies in `modules`, and is a repository of its own.
+fn linked_repository(root: &Path, git: &Path) -> Option<PathBuf> {
+    let text = file::read_text(git, MAX_LINK_BYTES).ok()?;
+    let own_folder = fs_err::canonicalize(root.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
+    let worktrees = own_folder.parent().filter(|parent| parent.ends_with("worktrees"))?;
+    let back = file::read_text(&own_folder.join("gitdir"), MAX_LINK_BYTES).ok()?;
+    let back = fs_err::canonicalize(own_folder.join(back.trim())).ok()?;
+    (back == resolve_path(git)).then(|| worktrees.parent().map(Path::to_owned))?
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use carryover_agents::{
     Agent, AgentError, Bookmark, CarriedEntry, Dialect, Discovery, Facts, FoundSession, Inverse, LimitForm, Liveness,
-    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeCommand, SessionLines, Sink, Source, Store, TargetView,
+    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeForm, SessionLines, Sink, Source, Store, TargetView,
     VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
-    Action, Blob, BlobLocation, Body, Call, CallForm, CallId, Closing, Compaction, Entry, EntryKey, Fact, Header,
-    Origin, Outcome, Part, Permission, Reasoning, RejectedRecord, SessionId, Status, TitleRank, text_of,
+    Action, Blob, BlobLocation, Body, Call, CallForm, CallId, Closing, Compaction, Entry, EntryKey, Fact, Failure,
+    FailureKind, Header, Origin, Outcome, Part, Permission, Reasoning, RejectedRecord, SessionId, Status, TitleRank,
+    text_of,
 };
 use serde_json::{Value, json};
 
@@ -32,6 +33,7 @@ const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathR
         aliases: &[],
         binaries: &["fake-client"],
         start: &["fake-client", "{prompt}"],
+        resume: ResumeForm::in_project(&["fake-client", "{id}"]),
         packages: &["fake-package"],
         stores: store,
         session_patterns: &[&["sessions", "*.jsonl"], &["extra", "deep", "*"]],
@@ -114,6 +116,13 @@ fn parse_body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
         "prompt" => (Origin::User, Body::Prompt(parts)),
         "reply" => (Origin::Agent, Body::Reply(parts)),
         "think" => (Origin::Agent, Body::Reasoning(Box::new(Reasoning { text: text(), sealed: false }))),
+        "limit" => {
+            let resets_at = item["resets"].as_i64().map(Timestamp::from_millis);
+            (
+                Origin::Harness,
+                Body::Failure(Box::new(Failure { kind: FailureKind::RateLimit, message: text(), resets_at })),
+            )
+        }
         "summary" => (Origin::Agent, Body::Summary(parts)),
         "compact" => (Origin::Agent, Body::Compacted(Box::default())),
         "squeeze" => {
@@ -279,15 +288,11 @@ impl Writer for FakeAgent {
             reason: "it cannot hold any",
         }));
         Ok(WritePlan {
-            session: SessionId(id.clone()),
+            resume: self.facts.resume.command(&id, request.project),
+            session: SessionId(id),
             file,
             key: None,
             ops,
-            resume: ResumeCommand {
-                argv: vec!["fake-client".into(), id],
-                cwd: request.project.into(),
-                needs_cwd: true,
-            },
             translated: log.translated,
             losses,
             origins: log.origins,

@@ -1,7 +1,8 @@
+use std::ops::ControlFlow;
+
 use super::fake::{ALPHA, BETA, BOTH, DELTA};
 use super::world::World;
-use crate::remember_messages;
-use crate::sessions::list::{Filter, Listing, list_among};
+use crate::sessions::list::{Filter, Listing, list_among, list_among_with};
 use crate::sessions::select::{Query, SelectError, Selected, select_among};
 
 fn list_fake(world: &World, filter: &Filter) -> Listing {
@@ -109,23 +110,60 @@ fn a_broken_store_is_told_and_hides_no_other() {
 }
 
 #[test]
-fn message_counts_are_remembered_until_the_file_changes() {
+fn worktrees_of_one_repository_are_one_project() {
     let world = World::new();
-    let path = world.write_sample();
-    let found = || list_fake(&world, &Filter::default()).sessions.remove(0).found;
-    assert_eq!(found().messages, None);
-    remember_messages(&world.context, &found().source, 3).unwrap();
-    assert_eq!(found().messages, Some(3));
-    World::append_lines(&path, &[r#"{"t":"reply","s":"more"}"#]);
-    assert_eq!(found().messages, None);
-    remember_messages(&world.context, &found().source, 4).unwrap();
-    for broken in ["", "{", "[]", r#"{"schema":"carryover.cache/1","messages":[{"path":5}]}"#, r#"{"schema":"other"}"#]
+    let place = |id: &str, project: &str| {
+        fs_err::create_dir_all(world.path(project)).unwrap();
+        let head = format!(r#","project":"{}","at":1"#, world.path(project).display());
+        world.write_session(&ALPHA, id, &head, &[]);
+    };
+    let link = |project: &str, git: &str| {
+        world.write_file(&format!("{project}/.git"), &format!("gitdir: {}\n", world.path(git).display()));
+        world.write_file(&format!("{git}/gitdir"), &format!("{}\n", world.path(project).join(".git").display()));
+    };
+    for (id, project) in
+        [("main", "repo"), ("tree", "beside/src"), ("inner", "repo/trees/x"), ("module", "repo/lib"), ("liar", "liar")]
     {
-        world.write_file("ours/cache.json", broken);
-        assert_eq!(found().messages, None, "{broken}");
+        place(id, project);
     }
-    remember_messages(&world.context, &found().source, 4).unwrap();
-    assert_eq!(found().messages, Some(4));
+    world.write_file("repo/.git/HEAD", "ref: refs/heads/main\n");
+    link("beside", "repo/.git/worktrees/beside");
+    link("repo/trees/x", "repo/.git/worktrees/x");
+    link("repo/lib", "repo/.git/modules/lib");
+    // It names a worktree that is another's.
+    world.write_file("liar/.git", &format!("gitdir: {}\n", world.path("repo/.git/worktrees/x").display()));
+    let here = |project: &str| {
+        let filter = Filter { project: Some(world.path(project)), ..Filter::default() };
+        let listing = list_fake(&world, &filter);
+        let mut ids: Vec<String> = session_ids(&listing).into_iter().map(str::to_owned).collect();
+        ids.sort();
+        ids
+    };
+    for folder in ["repo", "repo/trees", "repo/trees/x", "beside", "beside/src"] {
+        assert_eq!(here(folder), ["inner", "main", "tree"], "{folder}");
+    }
+    assert_eq!(here("repo/lib"), ["module"]);
+    assert_eq!(here("liar"), ["liar"]);
+    for hostile in ["gitdir: ", "gitdir: /dev/zero", "gitdir: ../liar/.git", "\0", "gitdir: worktrees/x", "worktrees"] {
+        world.write_file("liar/.git", hostile);
+        assert_eq!(here("liar"), ["liar"], "{hostile:?}");
+    }
+}
+
+#[test]
+fn sessions_are_told_as_they_are_found_until_it_is_enough() {
+    let world = populated_world();
+    let filter = Filter { words: vec!["PARSER".to_owned()], ..Filter::default() };
+    let mut told = Vec::new();
+    let listing = list_among_with(BOTH, &world.context, &filter, &mut |session| {
+        told.push(session.found.id.0.clone());
+        ControlFlow::Continue(())
+    });
+    told.sort();
+    assert_eq!(told, ["aaaa1111", "cccc3333"]);
+    assert_eq!(session_ids(&listing), ["aaaa1111", "cccc3333"]);
+    let first = list_among_with(BOTH, &world.context, &Filter::default(), &mut |_| ControlFlow::Break(()));
+    assert_eq!(first.sessions.len(), 1);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod briefs;
 mod crash;
 mod examining;
 mod fake;
+mod glancing;
 mod importing;
 mod lineage;
 mod listing;

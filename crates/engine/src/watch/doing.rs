@@ -120,7 +120,11 @@ impl DoingTracker {
             }
             Body::Call(call) => self.note_call(call, agent, project),
             Body::Outcome(outcome) => self.note_outcome(outcome),
-            Body::Compacted(_) => self.set_last(Doing::Compacted),
+            Body::Compacted(_) => {
+                // The context that they counted is no more.
+                self.usage.tokens = None;
+                self.set_last(Doing::Compacted);
+            }
             Body::Failure(failure) => self.note_failure(failure),
             _ => {}
         }

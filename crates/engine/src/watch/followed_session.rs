@@ -7,9 +7,10 @@ use carryover_core::time::Timestamp;
 
 use super::doing::DoingTracker;
 use super::event::{Activity, Limit};
-use super::limit_detector::{Cutoff, LimitDetector, StandingLimit};
+use super::limit_detector::{Cutoff, LimitDetector};
 use super::watched_store::log_path;
 use crate::own::files::Stamp;
+use crate::sessions::standing_limit::StandingLimit;
 
 /// By what a change of a file, or of the log beside a database, is noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +113,8 @@ impl FollowedSession {
         let project = self.found.project.as_deref();
         let mut recent = LimitDetector::new(self.agent, project, self.cutoff, &mut self.doing, is_stopped);
         self.bookmark = Some(self.agent.read_session(source, &from, &mut recent)?);
-        self.continued |= recent.continued;
-        let Some(standing) = recent.standing else { return Ok(None) };
+        self.continued |= recent.tracker.continued;
+        let Some(standing) = recent.tracker.standing else { return Ok(None) };
         if self.was_reported(&standing) {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! Reading: all formats, in one step and in several, forks, compressed files, listings.
 
-use carryover_core::transcript::BlobLocation;
+use carryover_core::transcript::{BlobLocation, SessionId};
 
 use super::*;
 use crate::{AgentError, Env, FoundSession, Liveness, Os};
@@ -273,6 +273,16 @@ fn a_long_first_line_is_listed_by_its_beginning() {
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].id.0.as_str(), found[0].live, found[0].drifted), ("long", Liveness::NotLive, false));
     assert_eq!(found[0].project.as_deref(), Some(Path::new("/r")));
+}
+
+#[test]
+fn a_session_that_was_put_away_is_not_gone_on_with() {
+    let command = |folder: &str| {
+        let source = Source::file(format!("/c/{folder}/rollout-1.jsonl").as_ref());
+        Codex.resume_command(&source, &SessionId("id1".to_owned()), "/p".as_ref())
+    };
+    assert_eq!(command("sessions/2026/11/15").unwrap().argv, ["codex", "resume", "id1"]);
+    assert_eq!(command("archived_sessions"), None);
 }
 
 #[test]

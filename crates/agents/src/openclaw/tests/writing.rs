@@ -1,7 +1,7 @@
 //! Plans, and what our own reader makes of them once they are imported.
 
 use carryover_core::time::Timestamp;
-use carryover_core::transcript::{Action, Origin, Status};
+use carryover_core::transcript::{Action, Origin, SessionId, Status};
 
 use super::*;
 use crate::formats::ids;
@@ -154,6 +154,23 @@ fn the_client_is_needed_and_must_be_able_to_import() {
     assert!(missing.contains("not installed"), "{missing}");
     let run = plan(&session());
     assert!(run_of(&run).vars.contains(&("OPENCLAW_STATE_DIR".to_owned(), TEMPORARY_FOLDER.to_owned())));
+}
+
+#[test]
+fn the_client_goes_on_with_a_session_by_its_key() {
+    let made = Made::of(&[&records("whole")]);
+    let id = found_id(&made);
+    let source = Source { path: made.path(), key: Some(id.0.clone()) };
+    made.open().execute("UPDATE session_windows SET session_key = 'agent:main:explicit:x'", []).unwrap();
+    let command = OpenClaw.resume_command(&source, &id, "/p".as_ref()).unwrap();
+    assert_eq!(command.argv, ["openclaw", "tui", "--local", "--session", "agent:main:explicit:x"]);
+    made.open().execute("UPDATE session_windows SET session_key = '--config=/x'", []).unwrap();
+    assert_eq!(OpenClaw.resume_command(&source, &id, "/p".as_ref()), None);
+}
+
+fn found_id(made: &Made) -> SessionId {
+    let query = "SELECT session_id FROM session_windows";
+    SessionId(made.open().query_row(query, [], |row| row.get(0)).unwrap())
 }
 
 #[test]

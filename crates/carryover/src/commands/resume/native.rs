@@ -15,6 +15,7 @@ use crate::launch::{launch_client, write_command};
 use crate::process_env::resolve_path;
 use crate::quantity;
 use crate::session_row::abbreviate_home;
+use crate::told_words::count_lost;
 use crate::ui::{DIM, GOOD, Ui};
 
 /// The report, as `--json` tells it.
@@ -123,19 +124,6 @@ fn report_document(report: &Report, dry_run: bool) -> ResumeDocument<'_> {
         warnings: &report.warnings,
         steps: &report.steps,
     }
-}
-
-/// How much of something was lost, in words.
-fn count_lost(loss: &Loss) -> String {
-    if loss.what == "reasoning" {
-        return quantity::format_count(loss.count, "piece of thinking", "pieces of thinking");
-    }
-    let (one, many) = match (loss.what.strip_suffix("ies"), loss.what.strip_suffix('s')) {
-        (Some(stem), _) => (format!("{stem}y"), loss.what.to_owned()),
-        (None, Some(stem)) => (stem.to_owned(), loss.what.to_owned()),
-        (None, None) => (loss.what.to_owned(), format!("{}s", loss.what)),
-    };
-    quantity::format_count(loss.count, &one, &many)
 }
 
 /// The report for people.

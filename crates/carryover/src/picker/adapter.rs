@@ -1,0 +1,261 @@
+//! From what the engine tells to what the picker shows. Nothing else of the picker knows sessions of the engine.
+
+use carryover_agents::{AGENTS, Liveness, Loss};
+use carryover_core::distill::{Brief, FileChange};
+use carryover_engine::carry::offers::{self, Estimate, Road};
+use carryover_engine::context::Context;
+use carryover_engine::handoff::{self, distil_session};
+use carryover_engine::sessions::copies::{CarriedCopy, Copies, CopyState, SessionRef};
+use carryover_engine::sessions::glance::Glance;
+use carryover_engine::sessions::list::{self, ListedSession, Listing};
+use ratatui::style::Color;
+
+use super::model::{Limit, Lineage, Offer, OfferEstimate, Preview, Row, RowKey, Section, Way};
+use crate::quantity;
+use crate::relative_time::format_ago;
+use crate::session_row::abbreviate_home;
+use crate::told_words::{count_lost, describe_state};
+
+/// The most files that a preview names.
+const MAX_FILES: usize = 8;
+
+pub(super) fn key_of(session: &ListedSession) -> RowKey {
+    RowKey { agent: session.agent.facts().id, id: session.found.id.0.clone() }
+}
+
+/// Makes rows of sessions.
+pub(super) struct RowMaker<'a> {
+    context: &'a Context,
+    copies: &'a Copies,
+}
+
+impl<'a> RowMaker<'a> {
+    pub(super) fn new(context: &'a Context, copies: &'a Copies) -> Self {
+        Self { context, copies }
+    }
+
+    pub(super) fn make_row(&self, session: &ListedSession, glance: Option<&Glance>) -> Row {
+        let (facts, found) = (session.agent.facts(), &session.found);
+        Row {
+            key: key_of(session),
+            agent_name: facts.name,
+            color: agent_color(facts.id),
+            title: found.title.clone(),
+            project: found.project.as_deref().map(|project| abbreviate_home(self.context, project)),
+            branch: found.branch.clone(),
+            updated_at: found.updated_at,
+            messages: found.messages.or(glance.map(|glance| glance.messages)),
+            is_here: session.here,
+            is_open: found.live == Liveness::Live,
+            limit: glance.and_then(|glance| glance.limit).map(|limit| Limit { until: limit.resets_at }),
+            has_drifted: found.drifted,
+            lineage: self.find_lineage(session),
+            first_prompt: glance.and_then(|glance| glance.first_prompt.clone()),
+            last_prompt: glance.and_then(|glance| glance.last_prompt.clone()),
+        }
+    }
+
+    fn find_lineage(&self, session: &ListedSession) -> Lineage {
+        let (agent, id) = (session.agent.facts().id, &session.found.id);
+        let origin = self.copies.origin_of(agent, id);
+        let made: Vec<&CarriedCopy> = self.copies.copies_of(agent, id).collect();
+        let newest = origin.or_else(|| made.first().copied());
+        Lineage {
+            from: origin.map(|copy| name_session(&copy.source)),
+            to: made.iter().map(|copy| name_session(&copy.target)).collect(),
+            undo: newest.map(|copy| (copy.undo_id.clone(), format!("the copy {}", name_session(&copy.target)))),
+        }
+    }
+}
+
+/// An agent and the beginning of an id.
+fn name_session(session: &SessionRef) -> String {
+    let id = &session.session.0;
+    format!("{} {}", session.agent, &id[..id.floor_char_boundary(8)])
+}
+
+fn agent_color(id: &str) -> Color {
+    const COLORS: [Color; 6] = [Color::Yellow, Color::Cyan, Color::Magenta, Color::Green, Color::Blue, Color::LightRed];
+    let place = AGENTS.iter().position(|agent| agent.facts().id == id).unwrap_or(0);
+    COLORS[place % COLORS.len()]
+}
+
+/// What the user should know of a listing.
+pub(super) fn listing_warnings(context: &Context, listing: &Listing) -> Vec<String> {
+    let failed = listing.failures.iter().map(|(agent, error)| format!("{}: {error}", agent.facts().name));
+    let missing = list::missing_stores(context).into_iter().map(|(agent, store)| {
+        format!("{}: the configured store {} does not exist", agent.facts().name, store.display())
+    });
+    failed.chain(missing).collect()
+}
+
+/// Reads what a session is about; secrets are masked.
+pub(super) fn read_preview(context: &Context, session: &ListedSession) -> Result<Preview, String> {
+    let options = handoff::Options { project: None, redact: true };
+    let distilled = distil_session(context, session, options).map_err(|error| error.to_string())?;
+    let mut sections = preview_sections(&distilled.brief);
+    sections.push(Section { heading: "To know", texts: distilled.warnings });
+    Ok(Preview { sections })
+}
+
+fn preview_sections(brief: &Brief) -> Vec<Section> {
+    let state = &brief.state;
+    let until = state.until.map(|until| format!(", until {until}")).unwrap_or_default();
+    let mut stands = vec![format!("{}{until}", describe_state(state.kind))];
+    stands.extend(state.queued.iter().map(|queued| format!("typed ahead: {}", queued.text)));
+    let asked = brief.task.follow_up.as_ref().or(brief.task.request.as_ref());
+    let exchange = asked.map(|item| format!("you: {}", item.text));
+    let answered = brief.last_words.last().map(|item| format!("agent: {}", item.text));
+    vec![
+        Section { heading: "State", texts: stands },
+        Section { heading: "Task", texts: brief.task.request.iter().map(|item| item.text.clone()).collect() },
+        Section { heading: "Last exchange", texts: exchange.into_iter().chain(answered).collect() },
+        Section { heading: "Files changed", texts: changed_files(brief) },
+    ]
+}
+
+fn changed_files(brief: &Brief) -> Vec<String> {
+    let changed: Vec<_> = brief.files.iter().filter(|file| file.change != FileChange::Read).collect();
+    let word = |change| match change {
+        FileChange::Created => "created",
+        FileChange::Written => "written",
+        FileChange::Modified => "modified",
+        FileChange::Deleted => "deleted",
+        FileChange::Moved => "moved",
+        FileChange::Read => "read",
+    };
+    let mut texts: Vec<String> =
+        changed.iter().take(MAX_FILES).map(|file| format!("{} {}", file.path, word(file.change))).collect();
+    if changed.len() > MAX_FILES {
+        texts.push(format!("and {} more", changed.len() - MAX_FILES));
+    }
+    texts
+}
+
+/// What the first target would get: the preview says what a carry is worth before anybody asks for one.
+pub(super) fn carried_section(context: &Context, session: &ListedSession) -> Option<Section> {
+    let offers = offers::list_offers(context, session);
+    let offer = offers.iter().find(|offer| offer.road == Road::Native)?;
+    let texts = match offer.estimate(context, session) {
+        Ok(estimate) => {
+            let (tokens, window) = (estimate.tokens, estimate.window);
+            let carried = format!(
+                "to {}: {}, {}, about {} of {} tokens ({} %)",
+                offer.target.name,
+                quantity::format_count(estimate.messages, "message", "messages"),
+                quantity::format_count(estimate.calls, "tool call", "tool calls"),
+                quantity::format_tokens(tokens),
+                quantity::format_tokens(window),
+                quantity::percent_of(tokens, window),
+            );
+            std::iter::once(carried).chain(estimate_notes(&estimate).0).collect()
+        }
+        Err(error) => vec![format!("to {}: {error}", offer.target.name)],
+    };
+    Some(Section { heading: "What would be carried", texts })
+}
+
+/// Losses and warnings in words, and whether they are more than usual.
+fn estimate_notes(estimate: &Estimate) -> (Vec<String>, bool) {
+    let losses = estimate.lost.iter().map(|loss| format!("loses {}: {}", count_lost(loss), loss.reason));
+    let mut notes: Vec<String> = losses.chain(estimate.warnings.iter().cloned()).collect();
+    let is_doubtful = estimate.lost.iter().any(is_older) || !estimate.warnings.is_empty();
+    if estimate.lost.is_empty() {
+        notes.insert(0, "loses nothing".to_owned());
+    }
+    (notes, is_doubtful)
+}
+
+/// What was said and does not fit is another matter than what no target can hold.
+fn is_older(loss: &Loss) -> bool {
+    loss.what.starts_with("older")
+}
+
+/// The ways to go on with a session.
+pub(super) struct OfferMaker {
+    offers: Vec<offers::Offer>,
+    listed: Vec<Offer>,
+}
+
+impl OfferMaker {
+    /// Finds them, without reading the session. A fork is a copy also where the session is the target's own.
+    pub(super) fn new(context: &Context, session: &ListedSession, fork: bool) -> Self {
+        let offers = offers::list_offers(context, session);
+        let mut copies: Vec<(&CarriedCopy, Offer)> = Vec::new();
+        let mut listed = Vec::new();
+        for offer in &offers {
+            if let Some(copy) = offer.copy.as_ref().filter(|copy| copy.state == CopyState::GoneOnWith && !fork) {
+                copies.push((&copy.copy, copy_offer(context, offer, &copy.copy)));
+            }
+            listed.extend(plain_offer(session, offer, fork));
+        }
+        copies.sort_by_key(|(copy, _)| std::cmp::Reverse(copy.at));
+        let listed = copies.into_iter().map(|(_, offer)| offer).chain(listed).collect();
+        Self { offers, listed }
+    }
+
+    pub(super) fn offers(&self) -> Vec<Offer> {
+        self.listed.clone()
+    }
+
+    /// The targets whose estimates are worth making, in order.
+    pub(super) fn targets(&self) -> Vec<&'static str> {
+        let carried = self.listed.iter().filter(|offer| matches!(offer.way, Way::Carry | Way::Words));
+        carried.map(|offer| offer.target).collect()
+    }
+
+    /// What a target would get, which costs reading the session.
+    pub(super) fn estimate(&self, context: &Context, session: &ListedSession, target: &str) -> Option<OfferEstimate> {
+        let offer = self.offers.iter().find(|offer| offer.target.id == target)?;
+        Some(match offer.estimate(context, session) {
+            Ok(estimate) if offer.road == Road::Context => OfferEstimate {
+                fill: Some((estimate.tokens, estimate.window)),
+                notes: vec!["a brief in words".to_owned()],
+                is_doubtful: false,
+            },
+            Ok(estimate) => {
+                let (notes, is_doubtful) = estimate_notes(&estimate);
+                OfferEstimate { fill: Some((estimate.tokens, estimate.window)), notes, is_doubtful }
+            }
+            Err(error) => OfferEstimate { fill: None, notes: vec![error.to_string()], is_doubtful: true },
+        })
+    }
+}
+
+fn copy_offer(context: &Context, offer: &offers::Offer, copy: &CarriedCopy) -> Offer {
+    let key = RowKey { agent: offer.target.id, id: copy.target.session.0.clone() };
+    let note = format!("{}, gone on with", format_ago(copy.at, context.env.now));
+    Offer {
+        target: offer.target.id,
+        name: offer.target.name,
+        way: Way::EarlierCopy(key),
+        is_installed: offer.installed,
+        note: Some(note),
+        estimate: None,
+    }
+}
+
+/// The offer itself; none for a fork where there is nothing that a copy could be written into.
+fn plain_offer(session: &ListedSession, offer: &offers::Offer, fork: bool) -> Option<Offer> {
+    let way = match &offer.road {
+        Road::Own(_) if fork => Way::Carry,
+        Road::Own(_) => Way::OwnClient,
+        Road::Native => Way::Carry,
+        Road::Context if fork => return None,
+        Road::Context => Way::Words,
+    };
+    let own = format!("its own session {}", name_id(&session.found.id.0));
+    let note = (way == Way::OwnClient).then_some(own);
+    Some(Offer {
+        target: offer.target.id,
+        name: offer.target.name,
+        way,
+        is_installed: offer.installed,
+        note,
+        estimate: None,
+    })
+}
+
+fn name_id(id: &str) -> &str {
+    &id[..id.floor_char_boundary(8)]
+}

@@ -1,0 +1,212 @@
+//! The terminal: taken over for the picker, and given back as it was, however that ends.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::style::force_color_output;
+use ratatui::crossterm::terminal::{
+    DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::crossterm::{execute, terminal};
+use ratatui::layout::Size;
+
+use super::Message;
+use super::state::State;
+use super::update::Event;
+use super::view;
+
+/// How long the end may wait for the thread that reads keys.
+const INPUT_INTERVAL: Duration = Duration::from_millis(40);
+
+/// Something that came from the terminal.
+pub(super) enum Input {
+    Event(Event),
+    /// What is on the screen may be anything.
+    Redraw,
+}
+
+/// Something that came from the system.
+pub(super) enum Signal {
+    End(i32),
+    Stop,
+    Continued,
+}
+
+/// The terminal while the picker has it. Dropped, also by a panic, it is as it was.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<Box<dyn Write>>>,
+    is_taken: bool,
+}
+
+impl Screen {
+    pub(super) fn open(on_stderr: bool, has_colors: bool) -> io::Result<Self> {
+        let stream: Box<dyn Write> = if on_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
+        force_color_output(has_colors);
+        let backend = CrosstermBackend::new(Box::new(io::BufWriter::new(stream)) as Box<dyn Write>);
+        let mut screen = Self { terminal: Terminal::new(backend)?, is_taken: false };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    fn take(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.is_taken = true;
+        // A character that is wider here than we think must not move the lines below.
+        execute!(self.terminal.backend_mut(), EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, Hide)
+    }
+
+    /// Gives the terminal back. Where that fails there is nobody to tell.
+    pub(super) fn leave(&mut self) {
+        if !std::mem::take(&mut self.is_taken) {
+            return;
+        }
+        let backend = self.terminal.backend_mut();
+        let _: io::Result<()> = execute!(backend, Show, DisableBracketedPaste, EnableLineWrap, LeaveAlternateScreen);
+        let _: io::Result<()> = disable_raw_mode();
+    }
+
+    /// Gives the terminal to the shell and stops; takes it again once this process goes on.
+    pub(super) fn suspend(&mut self) -> io::Result<()> {
+        self.leave();
+        stop_process()?;
+        self.take()?;
+        self.redraw()
+    }
+
+    /// Takes the terminal again after this process was stopped in a way that it could not see.
+    pub(super) fn come_back(&mut self) -> io::Result<()> {
+        let _: io::Result<()> = disable_raw_mode();
+        self.take()?;
+        self.redraw()
+    }
+
+    pub(super) fn size(&self) -> io::Result<Size> {
+        let (width, height) = terminal::size()?;
+        Ok(Size { width, height })
+    }
+
+    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+        self.terminal.draw(|frame| view::draw(frame, state)).map(drop)
+    }
+
+    /// Forgets what is on the screen, so that the next frame is drawn whole.
+    pub(super) fn redraw(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// A thread that ends with this.
+pub(super) struct InputThread {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Reads keys in a thread until what it gives is dropped: whoever has the terminal next gets all further ones.
+pub(super) fn read_input(sender: Sender<Message>) -> io::Result<InputThread> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&is_over);
+    let read = move || {
+        while !over.load(Ordering::Relaxed) {
+            let input = match event::poll(INPUT_INTERVAL) {
+                Ok(false) => continue,
+                Ok(true) => event::read(),
+                Err(error) => Err(error),
+            };
+            // A terminal that is gone ends us by a signal of its own.
+            let Ok(input) = input else { return };
+            let input = match input {
+                event::Event::Key(key) => Input::Event(Event::Key(key)),
+                event::Event::Paste(text) => Input::Event(Event::Paste(text)),
+                event::Event::Resize(width, height) => Input::Event(Event::Resized(Size { width, height })),
+                _ => Input::Redraw,
+            };
+            if sender.send(Message::Input(input)).is_err() {
+                return;
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("keys".to_owned()).spawn(read)?;
+    Ok(InputThread { is_over, thread: Some(thread) })
+}
+
+impl Drop for InputThread {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A panic in it has nothing to say that was not said.
+            let _: std::thread::Result<()> = thread.join();
+        }
+    }
+}
+
+/// Watches for signals as long as it lives.
+pub(super) struct SignalThread {
+    close: Box<dyn Fn()>,
+}
+
+#[cfg(unix)]
+pub(super) fn watch_signals(sender: Sender<Message>) -> io::Result<SignalThread> {
+    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT])?;
+    let handle = signals.handle();
+    let watch = move || {
+        for signal in signals.forever() {
+            let signal = match signal {
+                SIGCONT => Signal::Continued,
+                SIGTSTP => Signal::Stop,
+                signal => Signal::End(signal),
+            };
+            if sender.send(Message::Signal(signal)).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
+    Ok(SignalThread { close: Box::new(move || handle.close()) })
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(super) fn watch_signals(_sender: Sender<Message>) -> io::Result<SignalThread> {
+    Ok(SignalThread { close: Box::new(|| {}) })
+}
+
+impl Drop for SignalThread {
+    fn drop(&mut self) {
+        (self.close)();
+    }
+}
+
+#[cfg(unix)]
+fn stop_process() -> io::Result<()> {
+    signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+fn stop_process() -> io::Result<()> {
+    Ok(())
+}
+
+/// Ends this process as the signal would have. Where that fails, the usual way still ends.
+#[cfg(unix)]
+pub(super) fn end_by_signal(signal: i32) {
+    let _: io::Result<()> = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+#[cfg(not(unix))]
+pub(super) fn end_by_signal(_signal: i32) {}

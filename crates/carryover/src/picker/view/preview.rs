@@ -1,0 +1,114 @@
+//! What the selected session is about.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::super::cells::{put, wrap};
+use super::super::model::{Preview, Row, Section};
+use super::super::state::{Answer, Mode, State};
+use super::super::times::until;
+use crate::relative_time::format_ago;
+
+/// The most lines that one text of a section takes.
+const MAX_TEXT_LINES: usize = 6;
+
+/// A line of the preview, with its style.
+type StyledLine = (String, Style);
+
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
+    let lines = preview_lines(state, area);
+    let top = state.preview_top.min(lines.len().saturating_sub(1));
+    for (y, (text, style)) in (area.top()..area.bottom()).zip(lines.iter().skip(top)) {
+        put(buffer, area, area.left().saturating_add(1), y, text, *style);
+    }
+}
+
+/// How far the preview can be scrolled: until its last line is the last on the screen.
+pub(crate) fn last_preview_top(state: &State) -> usize {
+    let Some(area) = state.panes().preview else { return 0 };
+    preview_lines(state, area).len().saturating_sub(usize::from(area.height))
+}
+
+/// The session whose preview is shown: the selected one, or the one that is to be continued.
+fn previewed_row(state: &State) -> Option<&Row> {
+    match &state.mode {
+        Mode::Offers(offers) => state.find_row(&offers.session),
+        _ => state.selected_row(),
+    }
+}
+
+fn preview_lines(state: &State, area: Rect) -> Vec<StyledLine> {
+    let Some(row) = previewed_row(state) else { return Vec::new() };
+    let room = usize::from(area.width).saturating_sub(2).max(2);
+    let mut lines = head_lines(row, state, room);
+    match state.preview_of(&row.key) {
+        Some(Ok(preview)) => section_lines(preview, state, room, &mut lines),
+        answer => unread_lines(row, answer, state, room, &mut lines),
+    }
+    lines
+}
+
+/// What the row has no room for.
+fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
+    let palette = state.setup.palette;
+    let title = row.title.as_deref().or(row.first_prompt.as_deref()).unwrap_or("(no title)");
+    let mut lines: Vec<StyledLine> = wrap(title, room, 2).into_iter().map(|line| (line, palette.bold())).collect();
+    let messages = row.messages.map(|count| format!("{count} {}", if count == 1 { "message" } else { "messages" }));
+    let facts = [
+        Some(row.agent_name.to_owned()),
+        row.project.clone(),
+        row.branch.clone(),
+        messages,
+        row.updated_at.map(|at| format_ago(at, state.setup.now)),
+    ];
+    let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    lines.extend(wrap(&facts, room, 3).into_iter().map(|line| (line, palette.dim())));
+    let mut note = |text: String, style| {
+        lines.extend(wrap(&text, room, 2).into_iter().map(|line| (line, style)));
+    };
+    if row.has_drifted {
+        note("its format has changed: run `carryover doctor`".to_owned(), palette.bad());
+    }
+    if row.is_open {
+        note("open now: its client may go on writing".to_owned(), palette.good());
+    }
+    if let Some(limit) = &row.limit {
+        let time = limit.until.map(|at| format!(" until {}", until(at, state.setup.now, &state.setup.zone)));
+        note(format!("stopped at a limit{}", time.unwrap_or_default()), palette.doubtful());
+    }
+    if let Some(from) = &row.lineage.from {
+        note(format!("← carried from {from}"), palette.dim());
+    }
+    if !row.lineage.to.is_empty() {
+        note(format!("→ carried to {}", row.lineage.to.join(", ")), palette.dim());
+    }
+    lines
+}
+
+fn section_lines(preview: &Preview, state: &State, room: usize, lines: &mut Vec<StyledLine>) {
+    for Section { heading, texts } in preview.sections.iter().filter(|section| !section.texts.is_empty()) {
+        lines.push((String::new(), Style::new()));
+        lines.push(((*heading).to_owned(), state.setup.palette.accent()));
+        for text in texts {
+            lines.extend(wrap(text, room, MAX_TEXT_LINES).into_iter().map(|line| (line, Style::new())));
+        }
+    }
+}
+
+/// What is known before the session was read, or where it cannot be.
+fn unread_lines(row: &Row, answer: Option<&Answer<Preview>>, state: &State, room: usize, lines: &mut Vec<StyledLine>) {
+    let palette = state.setup.palette;
+    if let Some(Err(error)) = answer {
+        lines.push((String::new(), Style::new()));
+        lines.extend(wrap(error, room, 4).into_iter().map(|line| (line, palette.bad())));
+    }
+    let sections = [("First prompt", &row.first_prompt), ("Last prompt", &row.last_prompt)];
+    let texts = |text: &Option<String>| text.iter().cloned().collect();
+    let sections = sections.map(|(heading, text)| Section { heading, texts: texts(text) });
+    section_lines(&Preview { sections: sections.into() }, state, room, lines);
+    if answer.is_none() {
+        lines.push((String::new(), Style::new()));
+        lines.push(("reading…".to_owned(), palette.dim()));
+    }
+}
