@@ -29,6 +29,7 @@ mod test_show;
 mod test_streams;
 mod test_undo;
 mod test_usage;
+mod test_version;
 #[cfg(unix)]
 mod test_watch;
 mod told;
