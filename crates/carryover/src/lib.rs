@@ -7,10 +7,12 @@ mod args;
 mod choice;
 mod clipboard;
 mod commands;
+mod completion;
 mod delivery;
 mod destination;
 mod error;
 mod launch;
+mod manual;
 mod paint;
 mod process_env;
 mod quantity;
@@ -40,6 +42,11 @@ const EXIT_BUG: u8 = 70;
 
 /// Runs the program with the arguments and the surroundings of this process.
 pub fn main() -> ExitCode {
+    if let Some(request) = process_env::completion_request() {
+        // A shell that gets no answer shows none; an error would stand in the line that is being typed.
+        without_panic(|| Ok(Ui::answer_shell(&completion::answer(request)?)?)).ok();
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return show_usage(&error),
@@ -82,6 +89,17 @@ fn show_usage(error: &clap::Error) -> ExitCode {
 /// The command line as data, for the reference page and completions.
 pub fn cli_command() -> clap::Command {
     Cli::command()
+}
+
+/// The manual pages: `carryover.1` first, then one for each command, each with its file's name.
+pub fn man_pages() -> Vec<(String, Vec<u8>)> {
+    // They are written into memory, where nothing fails.
+    manual::render_pages(cli_command()).unwrap_or_default()
+}
+
+/// The completion scripts, each with its file's name: `carryover.bash`, `_carryover` for zsh, `carryover.fish` and more.
+pub fn completion_scripts() -> Vec<(String, Vec<u8>)> {
+    completion::all_scripts().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -54,6 +54,11 @@ impl Ui {
         Painted::new(io::stderr()).write_all(text.as_bytes())
     }
 
+    /// Answers a shell in its own terms, separators and all. Whoever makes the answer makes its words plain.
+    pub(crate) fn answer_shell(answer: &[u8]) -> io::Result<()> {
+        io::stdout().write_all(answer)
+    }
+
     /// Where data goes.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         &mut self.out
