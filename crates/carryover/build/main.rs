@@ -1,6 +1,7 @@
 //! Tells the program which commit it is made from, for `--version`.
 
 #![expect(clippy::print_stdout, reason = "cargo listens there")]
+#![expect(clippy::disallowed_methods, reason = "it is no part of the program, and cargo tells it things so")]
 
 mod head_commit;
 

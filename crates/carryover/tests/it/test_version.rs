@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::support::TestEnv;
 
 #[path = "../../build/head_commit.rs"]
+#[expect(clippy::disallowed_methods, reason = "a build script has none of our crates")]
 mod head_commit;
 
 use head_commit::{describe_head, files_that_tell_head};
