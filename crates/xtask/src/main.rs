@@ -6,6 +6,7 @@ mod dependencies;
 mod dist;
 mod docs;
 mod lint;
+mod record;
 mod test;
 
 use std::error::Error;
@@ -18,6 +19,7 @@ cargo xtask test [--full]     format, clippy, structure, dependencies, tests, do
                               with --full all pairs and the bench
 cargo xtask docs [--check]    write the generated pages, or fail where they differ
 cargo xtask lint              check the structure of the code
+cargo xtask record [--check]  play the scenario in a terminal and draw docs/demo.svg; needs tmux
 cargo xtask dist              make archive, installer, npm packages and formula in target/dist, and try them;
                               [--profile NAME] [--base-url URL] [--homepage URL] [--out FOLDER]; with --check
                               only try them, with the debug build and in a temporary folder
@@ -47,6 +49,8 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("docs", []) => docs::write_pages(&root),
         ("docs", ["--check"]) => docs::check_pages(&root),
         ("lint", []) => lint::check_sources(&root),
+        ("record", []) => record::write_picture(&root),
+        ("record", ["--check"]) => record::check_picture(&root).map(drop),
         ("dist", ["--check"]) => dist::check_quickly(&root).map(drop),
         ("dist", words) => dist::run_with_args(&root, words),
         ("conformance", _) => Ok(conformance::run_with_args(rest, &root)?),

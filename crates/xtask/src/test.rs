@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::conformance::{self, ConformanceError};
-use crate::{dependencies, dist, docs, lint, run_bench, write_line};
+use crate::{dependencies, dist, docs, lint, record, run_bench, write_line};
 
 /// How a step ended.
 pub(crate) enum StepOutcome {
@@ -25,6 +25,7 @@ const STEPS: &[(&str, Step)] = &[
     ("tests", run_tests),
     ("docs", check_docs),
     ("demo", run_demo),
+    ("recording", record::check_picture),
     ("dist", dist::check_quickly),
 ];
 
