@@ -3,6 +3,7 @@
 mod bench;
 mod conformance;
 mod dependencies;
+mod diagram;
 mod dist;
 mod docs;
 mod lint;
@@ -19,6 +20,7 @@ cargo xtask test [--full]     format, clippy, structure, dependencies, tests, do
                               with --full all pairs and the bench
 cargo xtask docs [--check]    write the generated pages, or fail where they differ
 cargo xtask lint              check the structure of the code
+cargo xtask diagram           draw the pictures in docs/diagrams from their sources; needs Node with npm
 cargo xtask record [--check]  play the scenario in a terminal and draw docs/demo.svg; needs tmux
 cargo xtask dist              make archive, installer, npm packages and formula in target/dist, and try them;
                               [--profile NAME] [--base-url URL] [--homepage URL] [--out FOLDER]; with --check
@@ -49,6 +51,7 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("docs", []) => docs::write_pages(&root),
         ("docs", ["--check"]) => docs::check_pages(&root),
         ("lint", []) => lint::check_sources(&root),
+        ("diagram", []) => diagram::write_pictures(&root),
         ("record", []) => record::write_picture(&root),
         ("record", ["--check"]) => record::check_picture(&root).map(drop),
         ("dist", ["--check"]) => dist::check_quickly(&root).map(drop),
