@@ -7,6 +7,7 @@ mod diagram;
 mod dist;
 mod docs;
 mod lint;
+mod program_files;
 mod record;
 mod test;
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::product::{Product, TARGETS};
+use crate::program_files::make_executable;
 
 const TEMPLATE: &str = include_str!("templates/install.sh");
 
@@ -20,15 +21,4 @@ pub(super) fn write_script(product: &Product) -> Result<PathBuf, Box<dyn Error>>
     fs_err::write(&path, script)?;
     make_executable(&path)?;
     Ok(path)
-}
-
-#[cfg(unix)]
-pub(super) fn make_executable(path: &std::path::Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o755))
-}
-
-#[cfg(not(unix))]
-pub(super) fn make_executable(_path: &std::path::Path) -> std::io::Result<()> {
-    Ok(())
 }

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use serde_json::{Map, Value, json};
 
 use super::contents::TEXTS;
-use super::installer::make_executable;
 use super::licences;
 use super::product::{Product, TARGETS, Target};
+use crate::program_files::make_executable;
 use crate::test::can_run;
 
 const LAUNCHER: &str = include_str!("templates/launch.js");

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use super::scenario::NOW;
+use crate::program_files::{link_program, make_executable};
 
 /// Paths are shown, and their length counts in sizes: so it is always this one.
 const FOLDER: &str = "/tmp/carryover-recording";
@@ -49,20 +50,13 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    #[cfg(unix)]
     fn add_programs(&self, program: &Path) -> Result<(), Box<dyn Error>> {
-        use std::os::unix::fs::{PermissionsExt, symlink};
         for (name, version) in CLIENTS {
             let path = self.programs().join(name);
             write_file(&path, &format!("#!/bin/sh\necho '{version}'\n"))?;
-            fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
+            make_executable(&path)?;
         }
-        Ok(symlink(program, self.programs().join("carryover"))?)
-    }
-
-    #[cfg(not(unix))]
-    fn add_programs(&self, _program: &Path) -> Result<(), Box<dyn Error>> {
-        Err(format!("{} cannot be recorded in on this system", CLIENTS.len()).into())
+        Ok(link_program(program, &self.programs().join("carryover"))?)
     }
 
     fn home(&self) -> PathBuf {
