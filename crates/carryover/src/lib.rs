@@ -13,6 +13,7 @@ mod destination;
 mod error;
 mod launch;
 mod manual;
+mod pager;
 mod paint;
 mod process_env;
 mod quantity;
@@ -21,6 +22,7 @@ mod session_row;
 mod shell;
 mod short_id;
 mod signals;
+mod state_words;
 mod ui;
 mod view;
 

@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn examples_keep_their_lines() {
         let page = render_examples("Examples:\n  carryover list\n  carryover undo\n\nExit codes: 0 fine,\n1 not.");
-        insta::assert_snapshot!(page.to_roff(), @r"
-        .SH EXAMPLES AND NOTES
+        insta::assert_snapshot!(page.to_roff(), @r#"
+        .SH "EXAMPLES AND NOTES"
         .nf
           carryover list
           carryover undo
@@ -95,6 +95,6 @@ mod tests {
         .PP
         Exit codes: 0 fine,
         1 not.
-        ");
+        "#);
     }
 }

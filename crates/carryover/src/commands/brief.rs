@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use carryover_core::distill::{
-    ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, FailingCommand, Item, StateKind,
-    TestResult, TestRun, TouchedFile,
+    ApproachKind, Brief, CommandRun, Commit, Decision, DecisionKind, FailedApproach, FailingCommand, Item, TestResult,
+    TestRun, TouchedFile,
 };
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
@@ -19,6 +19,7 @@ use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::CommandError;
 use crate::process_env::resolve_path;
+use crate::state_words::state_words;
 use crate::ui::{BOLD, DIM, Ui};
 
 /// How wide a finding may be; it is whole in `--json`.
@@ -120,16 +121,7 @@ fn build_sections(brief: &Brief) -> Vec<(&'static str, Vec<BriefLine>)> {
 
 fn state_lines(brief: &Brief) -> Vec<BriefLine> {
     let state = &brief.state;
-    let word = match state.kind {
-        StateKind::Empty => "nothing was said",
-        StateKind::Waiting => "the agent had finished its turn and waits for the user",
-        StateKind::MidTurn => "the agent was in the middle of a turn",
-        StateKind::Unanswered => "the last prompt got no answer",
-        StateKind::AskedUser => "the agent asked the user and got no answer",
-        StateKind::Interrupted => "the user interrupted the agent",
-        StateKind::Limit => "a limit stopped the agent",
-        StateKind::ServiceError => "an error of the service stopped the agent",
-    };
+    let word = state_words(state.kind);
     let until = state.until.map(|until| format!(", until {until}")).unwrap_or_default();
     let mut lines = vec![BriefLine { text: format!("{word}{until}"), source: format_source(None, state.at, &[]) }];
     lines.extend(state.detail.iter().map(item_line));

@@ -24,6 +24,8 @@ mod test_drift;
 mod test_handoff;
 mod test_info;
 mod test_list;
+#[cfg(target_os = "linux")]
+mod test_pager;
 mod test_resume;
 mod test_show;
 mod test_streams;
