@@ -10,7 +10,7 @@ use crate::commands::Command;
 #[derive(Parser)]
 #[command(
     name = "carryover",
-    version,
+    version = env!("CARRYOVER_VERSION"),
     after_help = "Try it without any agent: carryover demo",
     after_long_help = "\
 Examples:

@@ -7,10 +7,13 @@ mod args;
 mod choice;
 mod clipboard;
 mod commands;
+mod completion;
 mod delivery;
 mod destination;
 mod error;
 mod launch;
+mod manual;
+mod pager;
 mod paint;
 mod picker;
 mod process_env;
@@ -45,6 +48,11 @@ const EXIT_BUG: u8 = 70;
 
 /// Runs the program with the arguments and the surroundings of this process.
 pub fn main() -> ExitCode {
+    if let Some(request) = process_env::completion_request() {
+        // A shell that gets no answer shows none; an error would stand in the line that is being typed.
+        without_panic(|| Ok(Ui::answer_shell(&completion::answer(request)?)?)).ok();
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return show_usage(&error),
@@ -87,6 +95,17 @@ fn show_usage(error: &clap::Error) -> ExitCode {
 /// The command line as data, for the reference page and completions.
 pub fn cli_command() -> clap::Command {
     Cli::command()
+}
+
+/// The manual pages: `carryover.1` first, then one for each command, each with its file's name.
+pub fn man_pages() -> Vec<(String, Vec<u8>)> {
+    // They are written into memory, where nothing fails.
+    manual::render_pages(cli_command()).unwrap_or_default()
+}
+
+/// The completion scripts, each with its file's name: `carryover.bash`, `_carryover` for zsh, `carryover.fish` and more.
+pub fn completion_scripts() -> Vec<(String, Vec<u8>)> {
+    completion::all_scripts().unwrap_or_default()
 }
 
 #[cfg(test)]

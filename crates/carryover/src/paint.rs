@@ -20,6 +20,8 @@ pub(crate) const GOOD: Paint = Paint('\u{fdd2}');
 pub(crate) const COMMAND: Paint = Paint('\u{fdd3}');
 pub(crate) const BAD: Paint = Paint('\u{fdd4}');
 pub(crate) const DOUBTFUL: Paint = Paint('\u{fdd5}');
+/// A line that is taken out of a file; no error, so it is not bold.
+pub(crate) const REMOVED: Paint = Paint('\u{fdda}');
 pub(crate) const HINT: Paint = COMMAND;
 const END: char = '\u{fddf}';
 
@@ -38,6 +40,7 @@ impl Paint {
             '\u{fdd3}' => AnsiColor::Cyan.on_default(),
             '\u{fdd4}' => AnsiColor::Red.on_default().bold(),
             '\u{fdd5}' => AnsiColor::Yellow.on_default().bold(),
+            '\u{fdda}' => AnsiColor::Red.on_default(),
             _ => return None,
         })
     }

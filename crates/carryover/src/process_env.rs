@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::{Env, Os};
@@ -11,6 +12,7 @@ use carryover_core::time::Timestamp;
 use carryover_engine::context::{self, Context};
 use carryover_engine::own::config::{self, Config, ConfigError};
 
+use crate::completion;
 use crate::error::{CommandError, ErrorKind};
 
 /// Sets the clock (RFC 3339), for tests that must give the same bytes each time.
@@ -18,6 +20,24 @@ const CARRYOVER_NOW: &str = "CARRYOVER_NOW";
 
 /// Sets the randomness of ids (a whole number), for the same.
 const CARRYOVER_SEED: &str = "CARRYOVER_SEED";
+
+/// What a shell wants to have completed.
+pub(crate) struct CompletionRequest {
+    pub(crate) shell: String,
+    /// The words so far, the program's name first.
+    pub(crate) words: Vec<OsString>,
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// The question of a shell, where one asks. A variable that names no shell is somebody else's.
+#[expect(clippy::disallowed_methods, reason = "this is where the environment is read")]
+pub(crate) fn completion_request() -> Option<CompletionRequest> {
+    let value = env::var(completion::ASKING_VARIABLE).ok()?;
+    let shell = Path::new(&value).file_stem()?.to_str()?.to_owned();
+    let is_end = |word: &OsString| word == "--";
+    let words = env::args_os().skip_while(|word| !is_end(word)).skip(1).collect();
+    completion::is_shell(&shell).then(|| CompletionRequest { shell, words, folder: env::current_dir().ok() })
+}
 
 /// Looks at this process and reads the configuration.
 pub(crate) fn open_context() -> Result<Context, CommandError> {

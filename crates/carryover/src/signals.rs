@@ -52,6 +52,22 @@ pub(crate) fn survive_long_writes() {
 #[cfg(not(unix))]
 pub(crate) fn survive_long_writes() {}
 
+/// Lets a child that has the terminal answer Ctrl-C; we end when it ends.
+#[cfg(unix)]
+pub(crate) fn leave_interrupts_to_child() -> impl Drop {
+    struct Left(Option<signal_hook::SigId>);
+    impl Drop for Left {
+        fn drop(&mut self) {
+            self.0.take().map(signal_hook::low_level::unregister);
+        }
+    }
+    // Where that cannot be done, Ctrl-C ends us as ever.
+    Left(signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::default()).ok())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn leave_interrupts_to_child() {}
+
 /// Ends this process as the signal would have. Where that fails, the first way still ends.
 #[cfg(unix)]
 fn end_at_once(signal: i32) {

@@ -2,16 +2,19 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::Child;
 
-use anstream::AutoStream;
+use anstream::{AutoStream, StripStream};
 use carryover_core::plain::escaped_json;
 use serde::Serialize;
 
 use crate::args::{Color, Globals};
+use crate::pager::Pager;
 use crate::paint::{HINT, Painted};
 use crate::process_env;
+use crate::signals;
 
-pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint};
+pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint, REMOVED};
 
 /// How wide a table is where nobody looks at it.
 const DEFAULT_WIDTH: usize = 160;
@@ -24,6 +27,9 @@ pub(crate) struct Ui {
     json: bool,
     width: usize,
     interactive: bool,
+    color: Color,
+    /// The lines of the terminal that data goes to; none where it goes elsewhere.
+    rows: Option<usize>,
 }
 
 impl Ui {
@@ -37,6 +43,8 @@ impl Ui {
             json: globals.json,
             width: detect_width(),
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
+            color: globals.color,
+            rows: io::stdout().is_terminal().then(detect_rows),
         }
     }
 
@@ -54,6 +62,11 @@ impl Ui {
         Painted::new(io::stderr()).write_all(text.as_bytes())
     }
 
+    /// Answers a shell in its own terms, separators and all. Whoever makes the answer makes its words plain.
+    pub(crate) fn answer_shell(answer: &[u8]) -> io::Result<()> {
+        io::stdout().write_all(answer)
+    }
+
     /// Where data goes.
     pub(crate) fn out(&mut self) -> &mut dyn Write {
         &mut self.out
@@ -67,6 +80,43 @@ impl Ui {
     /// How many columns there are.
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// The columns to wrap prose to; none where data does not go to a terminal.
+    pub(crate) fn prose_columns(&self) -> Option<usize> {
+        self.rows.map(|_| self.width)
+    }
+
+    /// Shows a text that is rendered whole: through the pager, where somebody sits at a terminal that it does not fit on.
+    pub(crate) fn write_paged(&mut self, text: &[u8], pager: Option<&Pager>) -> io::Result<()> {
+        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        let pager = pager.filter(|_| self.rows.is_some_and(|rows| lines >= rows));
+        self.flush()?;
+        // One that cannot be started is no reason to show nothing.
+        match pager.and_then(|pager| Some((pager, pager.start().ok()?))) {
+            Some((pager, child)) => self.feed_pager(pager, child, text),
+            None => self.out.write_all(text),
+        }
+    }
+
+    fn feed_pager(&self, pager: &Pager, mut child: Child, text: &[u8]) -> io::Result<()> {
+        // Ctrl-C is the pager's, as long as it runs.
+        let _interrupts = signals::leave_interrupts_to_child();
+        if let Some(mut input) = child.stdin.take() {
+            let shows_colours = pager.takes_colours && self.shows_colours();
+            let written = input.write_all(&painted_bytes(text, shows_colours)?);
+            // Who has seen enough quits.
+            written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })?;
+        }
+        child.wait().map(drop)
+    }
+
+    fn shows_colours(&self) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
+        }
     }
 
     /// Whether somebody is there to answer a question.
@@ -153,6 +203,17 @@ pub(crate) fn has_colors(color: Color, on_stderr: bool) -> bool {
     }
 }
 
+/// A text as a program gets it: plain, with our styles or without.
+fn painted_bytes(text: &[u8], shows_colours: bool) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if shows_colours {
+        Painted::new(&mut bytes).write_all(text)?;
+    } else {
+        Painted::new(StripStream::new(&mut bytes)).write_all(text)?;
+    }
+    Ok(bytes)
+}
+
 fn color_choice(color: Color) -> anstream::ColorChoice {
     match color {
         Color::Auto => anstream::ColorChoice::Auto,
@@ -165,4 +226,8 @@ fn detect_width() -> usize {
     let told = process_env::terminal_columns();
     let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     told.or_else(seen).unwrap_or(DEFAULT_WIDTH).max(40)
+}
+
+fn detect_rows() -> usize {
+    terminal_size::terminal_size().map_or(24, |(_, height)| usize::from(height.0))
 }

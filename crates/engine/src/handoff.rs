@@ -10,4 +10,4 @@ mod token_counts;
 pub mod workspace;
 
 pub(crate) use distil::refuse_unasked;
-pub use distil::{DistilledSession, Options, distil_session};
+pub use distil::{DistilledSession, Options, distil_session, read_state};

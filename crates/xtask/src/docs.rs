@@ -7,7 +7,7 @@ mod configuration;
 use std::error::Error;
 use std::path::Path;
 
-use crate::write_line;
+use crate::{diagram, write_line};
 
 /// A page, and what it should hold.
 struct Page {
@@ -27,7 +27,7 @@ pub(crate) fn write_pages(root: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Fails where a page is not what would be written.
+/// Fails where a page is not what would be written, or a picture was drawn from another source.
 pub(crate) fn check_pages(root: &Path) -> Result<(), Box<dyn Error>> {
     let mut outdated = 0;
     for page in build_pages(root)? {
@@ -37,7 +37,15 @@ pub(crate) fn check_pages(root: &Path) -> Result<(), Box<dyn Error>> {
             outdated += 1;
         }
     }
-    if outdated == 0 { Ok(()) } else { Err("run `cargo xtask docs` and commit what it writes".into()) }
+    if outdated > 0 {
+        return Err("run `cargo xtask docs` and commit what it writes".into());
+    }
+    match diagram::find_outdated(root)?.first() {
+        None => Ok(()),
+        Some(picture) => {
+            Err(format!("{} is not drawn from its source: run `cargo xtask diagram`", picture.display()).into())
+        }
+    }
 }
 
 fn build_pages(root: &Path) -> Result<Vec<Page>, Box<dyn Error>> {

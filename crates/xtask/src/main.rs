@@ -3,8 +3,12 @@
 mod bench;
 mod conformance;
 mod dependencies;
+mod diagram;
+mod dist;
 mod docs;
 mod lint;
+mod program_files;
+mod record;
 mod test;
 
 use std::error::Error;
@@ -13,10 +17,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test [--full]     format, clippy, structure, dependencies, tests, docs, demo, conformance;
+cargo xtask test [--full]     format, clippy, structure, dependencies, tests, docs, demo, dist, conformance;
                               with --full all pairs and the bench
 cargo xtask docs [--check]    write the generated pages, or fail where they differ
 cargo xtask lint              check the structure of the code
+cargo xtask diagram           draw the pictures in docs/diagrams from their sources; needs Node with npm
+cargo xtask record [--check]  play the scenario in a terminal and draw docs/demo.svg; needs tmux
+cargo xtask dist              make archive, installer, npm packages and formula in target/dist, and try them;
+                              [--profile NAME] [--base-url URL] [--homepage URL] [--out FOLDER]; with --check
+                              only try them, with the debug build and in a temporary folder
 cargo xtask conformance       prove pairs of agents with the real clients: each agent twice a source and twice a target,
                               with --full every pair, which writes the page (--check compares with it)
 cargo xtask bench             measure, as ratios against a raw scan";
@@ -43,6 +52,11 @@ fn run_command(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         ("docs", []) => docs::write_pages(&root),
         ("docs", ["--check"]) => docs::check_pages(&root),
         ("lint", []) => lint::check_sources(&root),
+        ("diagram", []) => diagram::write_pictures(&root),
+        ("record", []) => record::write_picture(&root),
+        ("record", ["--check"]) => record::check_picture(&root).map(drop),
+        ("dist", ["--check"]) => dist::check_quickly(&root).map(drop),
+        ("dist", words) => dist::run_with_args(&root, words),
         ("conformance", _) => Ok(conformance::run_with_args(rest, &root)?),
         ("bench", []) => run_bench(&root),
         // The bench starts itself again, so that each measurement has a process of its own.

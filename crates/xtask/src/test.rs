@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::conformance::{self, ConformanceError};
-use crate::{dependencies, docs, lint, run_bench, write_line};
+use crate::{dependencies, dist, docs, lint, record, run_bench, write_line};
 
 /// How a step ended.
 pub(crate) enum StepOutcome {
@@ -25,6 +25,8 @@ const STEPS: &[(&str, Step)] = &[
     ("tests", run_tests),
     ("docs", check_docs),
     ("demo", run_demo),
+    ("recording", record::check_picture),
+    ("dist", dist::check_quickly),
 ];
 
 /// The last steps: every agent twice a source and twice a target; before a release all pairs, and the figures as well.
@@ -123,7 +125,7 @@ pub(crate) fn run_cargo(root: &Path, args: &[&str]) -> Result<StepOutcome, Box<d
     if status.success() { Ok(StepOutcome::Passed) } else { Err(format!("`cargo {}` failed", args.join(" ")).into()) }
 }
 
-fn cargo_program() -> String {
+pub(crate) fn cargo_program() -> String {
     env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 

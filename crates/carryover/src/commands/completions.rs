@@ -3,6 +3,7 @@
 use clap::Args;
 use clap_complete::Shell;
 
+use crate::completion;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -20,8 +21,6 @@ pub(crate) struct CompletionsArgs {
 }
 
 pub(crate) fn cmd_completions(ui: &mut Ui, args: &CompletionsArgs) -> Result<(), CommandError> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::cli_command(), "carryover", &mut script);
-    ui.out().write_all(&script)?;
+    ui.out().write_all(&completion::registration_script(&args.shell.to_string())?)?;
     Ok(())
 }

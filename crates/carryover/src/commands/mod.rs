@@ -11,6 +11,7 @@ mod front;
 mod handoff;
 mod info;
 mod list;
+mod man;
 mod resume;
 mod show;
 mod undo;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// Runs a command in the surroundings of this process.
@@ -55,6 +57,7 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
     }
     match command {
         Command::Completions(args) => completions::cmd_completions(ui, args),
+        Command::Man(args) => man::cmd_man(ui, args),
         Command::Config(args) => config::cmd_config(ui, &process_env::read_env()?, args),
         // It is there to tell what is wrong, the configuration included.
         Command::Doctor(_) => run_in(ui, &process_env::context_or_defaults()?.0, cli.globals, command),
@@ -81,7 +84,9 @@ fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result
             Ok(ui.warning(open)?)
         }
         // They tell it in their own words, or have nothing to do with it.
-        Command::Doctor(_) | Command::Demo(_) | Command::Config(_) | Command::Completions(_) => Ok(()),
+        Command::Doctor(_) | Command::Demo(_) | Command::Config(_) | Command::Completions(_) | Command::Man(_) => {
+            Ok(())
+        }
     }
 }
 
@@ -114,5 +119,6 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Demo(args) => demo::cmd_demo(globals, context, args),
         Command::Config(args) => config::cmd_config(ui, &process_env::read_env()?, args),
         Command::Completions(args) => completions::cmd_completions(ui, args),
+        Command::Man(args) => man::cmd_man(ui, args),
     }
 }

@@ -14,14 +14,16 @@ use clap::{Args, ValueEnum};
 use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::{CommandError, ErrorKind};
+use crate::pager::Pager;
 use crate::process_env::resolve_path;
 use crate::ui::Ui;
-use crate::view::{self, View};
+use crate::view::{self, Ending, View};
 
 /// Show a session
 ///
 /// Shows the live context: what the agent's model would see on its next turn. With --full, everything that the store
-/// holds, also what a compaction or a rewind has taken out of the context.
+/// holds, also what a compaction or a rewind has taken out of the context. On a terminal that it does not fit on, it is
+/// shown by $CARRYOVER_PAGER, $PAGER or less.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -44,6 +46,9 @@ pub(crate) struct ShowArgs {
     /// One entry alone, whole: the places that `brief` names; may be given several times
     #[arg(long, value_name = "REF", conflicts_with = "full")]
     entry: Vec<EntryRef>,
+    /// Write to the terminal at once, also what does not fit on it
+    #[arg(long)]
+    no_pager: bool,
     /// Write keys, tokens and passwords as they are into uasf, which is made to be passed on
     #[arg(long, hide_short_help = true)]
     no_redact: bool,
@@ -84,13 +89,26 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
                 .with_hint("`carryover brief` and `carryover show --full --json` name the places of entries"));
         }
     }
+    view.ending = Ending::look_up(context, &session);
     let format = if ui.is_json() { Format::Json } else { args.format };
     match format {
         Format::Json | Format::Uasf => ui.write_json(&view::view_document(&view))?,
-        Format::Markdown => view::write_markdown(ui.out(), &view, &context.env.zone)?,
-        Format::Text => view::write_text(ui.out(), &view, &context.env.zone)?,
+        Format::Markdown => view::write_markdown(ui.out(), &view, &context.env)?,
+        Format::Text => show_text(ui, context, &view, args.no_pager)?,
     }
     Ok(())
+}
+
+/// Text on a terminal is wrapped and goes through the pager; elsewhere it is written as it is made.
+fn show_text(ui: &mut Ui, context: &Context, view: &View, no_pager: bool) -> Result<(), CommandError> {
+    let columns = ui.prose_columns();
+    if columns.is_none() {
+        return Ok(view::write_text(ui.out(), view, &context.env, None)?);
+    }
+    let mut text = Vec::new();
+    view::write_text(&mut text, view, &context.env, columns)?;
+    let pager = if no_pager { None } else { Pager::choose(context) };
+    Ok(ui.write_paged(&text, pager.as_ref())?)
 }
 
 fn show_uasf(ui: &mut Ui, session: &ListedSession, no_redact: bool) -> Result<(), CommandError> {

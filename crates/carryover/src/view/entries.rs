@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use carryover_agents::Env;
 use carryover_core::plain::{one_line, strip_hidden};
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Body, Call, CallId, Entry, FailureKind, Origin, Outcome, Part, Status};
@@ -136,7 +137,8 @@ fn to_zoned(at: Timestamp, zone: &TimeZone) -> jiff::Zoned {
 }
 
 /// The lines that head a rendering: whose session it is, where, when, how big.
-pub(super) fn header_lines(view: &View, zone: &TimeZone) -> Vec<String> {
+pub(super) fn header_lines(view: &View, env: &Env) -> Vec<String> {
+    let zone = &env.zone;
     let header = &view.transcript.header;
     let mut lines = vec![format!("{} session {}", view.agent.facts().name, one_line(&header.session.0, 80))];
     if let Some(project) = &header.project {
@@ -154,7 +156,16 @@ pub(super) fn header_lines(view: &View, zone: &TimeZone) -> Vec<String> {
         lines.extend(usage::limits_line(&told, zone));
     }
     lines.extend(usage::begun_line(&header.start_settings));
+    lines.extend(view.ending.state_lines(env));
+    lines.extend(view.ending.lineage_lines(env));
     lines
+}
+
+/// The lines that end a rendering: how the session stands, what it cost, and where it went on.
+pub(super) fn footer_lines(view: &View, env: &Env) -> Vec<String> {
+    let used = view.transcript.total_usage().and_then(|told| usage::tokens_line(&told));
+    let ending = &view.ending;
+    ending.state_lines(env).into_iter().chain(used).chain(ending.lineage_lines(env)).collect()
 }
 
 /// The title, or what stands for it.

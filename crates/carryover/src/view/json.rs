@@ -1,10 +1,12 @@
 //! A transcript as data.
 
+use carryover_core::distill::State;
 use carryover_core::json::Json;
 use carryover_core::transcript::{Body, Entry, Origin, Part, Permission, StartSettings, Status};
 use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
 
+use super::ending::CarriedRow;
 use super::usage::{TokensRow, UsageRow};
 use super::{Item, View};
 
@@ -26,6 +28,10 @@ pub(crate) struct Document<'a> {
     messages: usize,
     tokens: u64,
     tokens_used: Option<UsageRow>,
+    /// How it stands at its end.
+    state: Option<&'a State>,
+    carried_from: Option<&'a CarriedRow>,
+    carried_to: &'a [CarriedRow],
     rejected: usize,
     unread: Unread,
     entries: Vec<EntryRow<'a>>,
@@ -99,6 +105,9 @@ pub(crate) fn view_document(view: &View) -> Document<'_> {
         messages: view.transcript.n_messages(),
         tokens: view.count_tokens(),
         tokens_used: view.transcript.total_usage().map(UsageRow::from),
+        state: view.ending.state.as_ref(),
+        carried_from: view.ending.carried_from.as_ref(),
+        carried_to: &view.ending.carried_to,
         rejected: unread.count,
         unread,
         entries: view.items.iter().map(|item| item_row(view, item)).collect(),

@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
+use carryover_agents::Env;
 use carryover_core::plain::{one_line, strip_hidden};
 use carryover_core::transcript::{Body, Entry};
-use jiff::tz::TimeZone;
 
 use super::entries::{self, CallTools};
 use super::{Item, View};
 
 /// Writes a transcript as Markdown.
-pub(crate) fn write_markdown(out: &mut dyn Write, view: &View, zone: &TimeZone) -> io::Result<()> {
+pub(crate) fn write_markdown(out: &mut dyn Write, view: &View, env: &Env) -> io::Result<()> {
     writeln!(out, "# {}\n", entries::title_line(view))?;
-    for line in entries::header_lines(view, zone) {
+    for line in entries::header_lines(view, env) {
         writeln!(out, "- {line}")?;
     }
     let mut heading = None;
@@ -25,7 +25,7 @@ pub(crate) fn write_markdown(out: &mut dyn Write, view: &View, zone: &TimeZone) 
                 let speaker = entries::speaker_name(view, entry);
                 if speaker.is_some() && heading.as_ref() != Some(&(speaker.clone(), live)) {
                     let mark = if live { "" } else { " (not in context)" };
-                    let at = entries::time_of_day(entry.at, zone);
+                    let at = entries::time_of_day(entry.at, &env.zone);
                     writeln!(out, "\n## {}, {at}{mark}", speaker.as_deref().unwrap_or_default())?;
                     heading = Some((speaker, live));
                 }
@@ -33,7 +33,11 @@ pub(crate) fn write_markdown(out: &mut dyn Write, view: &View, zone: &TimeZone) 
             }
         }
     }
-    Ok(())
+    let footer = entries::footer_lines(view, env);
+    if !footer.is_empty() {
+        writeln!(out, "\n---\n")?;
+    }
+    footer.iter().try_for_each(|line| writeln!(out, "- {line}"))
 }
 
 fn write_body<'a>(out: &mut dyn Write, view: &View, entry: &'a Entry, calls: &mut CallTools<'a>) -> io::Result<()> {
@@ -50,7 +54,9 @@ fn write_body<'a>(out: &mut dyn Write, view: &View, entry: &'a Entry, calls: &mu
             calls.record_call(call);
             writeln!(out, "\n**{}**", one_line(&call.tool, 60))?;
             let subject = view.call_subject(call);
-            write_fenced(out, &if view.full { strip_hidden(&subject).into_owned() } else { one_line(&subject, 400) })
+            write_fenced(out, &if view.full { strip_hidden(&subject).into_owned() } else { one_line(&subject, 400) })?;
+            let lines: Vec<String> = view.call_diff(call).iter().map(ToString::to_string).collect();
+            write_fenced_as(out, "diff", &lines.join("\n"))
         }
         Body::Outcome(outcome) => {
             if let Some(tool) = calls.tool_of(outcome) {
@@ -68,14 +74,18 @@ fn write_body<'a>(out: &mut dyn Write, view: &View, entry: &'a Entry, calls: &mu
     }
 }
 
-/// A code block whose fence is longer than any in the text.
 fn write_fenced(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    write_fenced_as(out, "", text)
+}
+
+/// A code block whose fence is longer than any in the text.
+fn write_fenced_as(out: &mut dyn Write, language: &str, text: &str) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());
     }
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    writeln!(out, "\n{fence}\n{text}\n{fence}")
+    writeln!(out, "\n{fence}{language}\n{text}\n{fence}")
 }
 
 #[cfg(test)]

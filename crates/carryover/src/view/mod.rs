@@ -2,24 +2,34 @@
 //!
 //! Everything in it is other people's text: renderings for people go through `plain`, JSON escapes it.
 
+mod diff;
+mod ending;
 mod entries;
 mod json;
 mod markdown;
 mod text;
 mod usage;
+mod wrap;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use carryover_agents::{Agent, AgentError};
+use carryover_core::distill::with_replacements;
 use carryover_core::live::{self, LiveItem};
 use carryover_core::tokens;
-use carryover_core::transcript::{Body, Call, Entry, EntryRef, Part, Transcript};
+use carryover_core::transcript::{Body, Call, Entry, EntryKey, EntryRef, Part, Transcript};
 
+use self::diff::DiffLine;
+
+pub(crate) use ending::Ending;
 pub(crate) use json::view_document;
 pub(crate) use markdown::write_markdown;
 pub(crate) use text::write_text;
 pub(crate) use usage::{LimitRow, TokensRow};
+
+/// How much of a change is shown where not everything is.
+const MAX_DIFF_LINES: usize = 40;
 
 /// A transcript with what is shown of it.
 pub(crate) struct View {
@@ -28,6 +38,8 @@ pub(crate) struct View {
     pub(crate) items: Vec<Item>,
     /// Everything is shown, long outputs too.
     pub(crate) full: bool,
+    /// How it ended, and where it was carried from and to.
+    pub(crate) ending: Ending,
 }
 
 /// One thing that is shown.
@@ -50,7 +62,7 @@ impl View {
             LiveItem::Entry(index) => Item::Entry { index, live: true },
             LiveItem::Answer { call, text } => Item::Answer { call, text },
         });
-        Ok(Self { agent, items: items.collect(), transcript, full: false })
+        Ok(Self { agent, items: items.collect(), transcript, full: false, ending: Ending::default() })
     }
 
     /// Everything that the store holds, in its order. The transcript must have been read with everything kept.
@@ -63,7 +75,7 @@ impl View {
             })
             .collect();
         let items = (0..transcript.entries.len()).map(|index| Item::Entry { index, live: alive.contains(&index) });
-        Self { agent, items: items.collect(), transcript, full: true }
+        Self { agent, items: items.collect(), transcript, full: true, ending: Ending::default() }
     }
 
     /// Leaves out all but some entries.
@@ -80,6 +92,24 @@ impl View {
             _ => None,
         });
         live.map(|body| tokens::estimate_bytes(body.text_len()) + count_images(body) * tokens::PER_IMAGE).sum()
+    }
+
+    /// What a call changes in files, as a diff; long ones are cut where not everything is shown.
+    fn call_diff(&self, call: &Call) -> Vec<DiffLine> {
+        let mut action = self.agent.action(call, None);
+        if diff::lacks_hunks(&action) {
+            // The call names parts of lines, and its outcome the lines; where it failed, there is only the call.
+            let told = self.outcome_key(call).and_then(|key| self.agent.read_record(&self.transcript.header, key).ok());
+            let told = told.map(|record| self.agent.action(call, Some(&record)));
+            action = told.filter(|told| !diff::lacks_hunks(told)).unwrap_or(action);
+        }
+        let action = with_replacements(action, &call.input);
+        diff::diff_lines(&action, if self.full { usize::MAX } else { MAX_DIFF_LINES })
+    }
+
+    fn outcome_key(&self, call: &Call) -> Option<EntryKey> {
+        let is_its = |entry: &&Entry| matches!(&entry.body, Body::Outcome(outcome) if outcome.call == call.id);
+        self.transcript.entries.iter().find(is_its).map(|entry| entry.key)
     }
 
     /// The call's meaning in a few words: what it did and to what.

@@ -2,34 +2,49 @@
 
 use std::io::{self, Write};
 
+use carryover_agents::Env;
 use carryover_core::plain::{one_line, strip_hidden};
 use carryover_core::transcript::{Body, Call, Entry, Outcome};
 use jiff::tz::TimeZone;
 
+use super::diff::LineKind;
 use super::entries::{self, CallTools};
+use super::wrap::wrap_prose;
 use super::{Item, View};
-use crate::ui::{BOLD, DIM};
+use crate::ui::{BOLD, DIM, GOOD, Paint, REMOVED};
 
 /// Writes a transcript as text.
-pub(crate) fn write_text(out: &mut dyn Write, view: &View, zone: &TimeZone) -> io::Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#}", entries::title_line(view))?;
-    for line in entries::header_lines(view, zone) {
-        writeln!(out, "{DIM}{line}{DIM:#}")?;
+///
+/// Prose is wrapped to so many columns, where a number is given.
+pub(crate) fn write_text(out: &mut dyn Write, view: &View, env: &Env, columns: Option<usize>) -> io::Result<()> {
+    write_styled(out, BOLD, &entries::title_line(view), columns)?;
+    for line in entries::header_lines(view, env) {
+        write_styled(out, DIM, &line, columns)?;
     }
-    let mut writer = TextWriter { out, view, zone, heading: None, calls: CallTools::default() };
+    let mut writer = TextWriter { out, view, zone: &env.zone, columns, heading: None, calls: CallTools::default() };
     for item in &view.items {
         match *item {
             Item::Entry { index, live } => writer.write_entry(&view.transcript.entries[index], live)?,
             Item::Answer { text, .. } => writer.write_indented(&strip_hidden(text))?,
         }
     }
-    Ok(())
+    let footer = entries::footer_lines(view, env);
+    if !footer.is_empty() {
+        writeln!(out)?;
+    }
+    footer.iter().try_for_each(|line| write_styled(out, DIM, line, columns))
+}
+
+/// Prose in a style that begins and ends on each line: a pager shows any of them first.
+fn write_styled(out: &mut dyn Write, paint: Paint, text: &str, columns: Option<usize>) -> io::Result<()> {
+    wrap_prose(text, columns).lines().try_for_each(|line| writeln!(out, "{paint}{line}{paint:#}"))
 }
 
 struct TextWriter<'a> {
     out: &'a mut dyn Write,
     view: &'a View,
     zone: &'a TimeZone,
+    columns: Option<usize>,
     /// Who spoke last, and whether it was live: a heading stands where that changes.
     heading: Option<(String, bool)>,
     calls: CallTools<'a>,
@@ -44,11 +59,12 @@ impl<'a> TextWriter<'a> {
         match &entry.body {
             Body::Reasoning(reasoning) if reasoning.text.is_empty() => Ok(()),
             Body::Reasoning(reasoning) => {
-                writeln!(self.out, "{DIM}(thinking) {}{DIM:#}", strip_hidden(&reasoning.text).trim_end())
+                let text = format!("(thinking) {}", strip_hidden(&reasoning.text).trim_end());
+                write_styled(self.out, DIM, &text, self.columns)
             }
             Body::Call(call) => self.write_call(call),
             Body::Outcome(outcome) => self.write_outcome(outcome),
-            body => writeln!(self.out, "{}", entries::render_parts(body.parts())),
+            body => writeln!(self.out, "{}", wrap_prose(&entries::render_parts(body.parts()), self.columns)),
         }
     }
 
@@ -75,10 +91,18 @@ impl<'a> TextWriter<'a> {
         self.calls.record_call(call);
         let (tool, subject) = (one_line(&call.tool, 60), self.view.call_subject(call));
         if self.view.full {
-            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", strip_hidden(&subject))
+            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", strip_hidden(&subject))?;
         } else {
-            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", one_line(&subject, 160))
+            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", one_line(&subject, 160))?;
         }
+        for line in self.view.call_diff(call) {
+            match line.kind {
+                LineKind::Added => writeln!(self.out, "  {GOOD}{line}{GOOD:#}")?,
+                LineKind::Removed => writeln!(self.out, "  {REMOVED}{line}{REMOVED:#}")?,
+                LineKind::Heading | LineKind::Same => writeln!(self.out, "  {DIM}{line}{DIM:#}")?,
+            }
+        }
+        Ok(())
     }
 
     fn write_outcome(&mut self, outcome: &'a Outcome) -> io::Result<()> {

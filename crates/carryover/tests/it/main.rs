@@ -24,11 +24,14 @@ mod test_drift;
 mod test_handoff;
 mod test_info;
 mod test_list;
+#[cfg(target_os = "linux")]
+mod test_pager;
 mod test_resume;
 mod test_show;
 mod test_streams;
 mod test_undo;
 mod test_usage;
+mod test_version;
 #[cfg(unix)]
 mod test_watch;
 mod told;

@@ -12,6 +12,7 @@ fn the_live_context_reads_as_a_conversation() {
     claude-opus-5-5, client 2.1.325, 2026-11-15 09:00 to 09:03, 6 messages, about #.#k tokens in context
     tokens used: ###k input, 336 output
     begun: as cli, permission mode default
+    the agent had finished its turn and waits for the user, 56 min ago
 
     You  09:00
     Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
@@ -42,9 +43,16 @@ fn the_live_context_reads_as_a_conversation() {
       AssertionError
     add(1, 2) is -1: it subtracts. A test first.
     > Write [HOME]/calc/test_calc.py
+      +from calc import add
+      +
+      +def test_add():
+      +    assert add(1, 2) == 3
       File created successfully at: [HOME]/calc/test_calc.py
     (thinking) The sign in add() is wrong; one character.
     > Edit [HOME]/calc/calc.py
+       def add(a, b):
+      -    return a - b
+      +    return a + b
       The file [HOME]/calc/calc.py has been updated successfully.
     > Bash cat calc.py
       def add(a, b):
@@ -59,6 +67,9 @@ fn the_live_context_reads_as_a_conversation() {
 
     Claude Code  09:03
     I'll add a line under "Fixed": add() added nothing, it subtracted.
+
+    the agent had finished its turn and waits for the user, 56 min ago
+    tokens used: ###k input, 336 output
     --- stderr
     the newest session of this project:
     claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
@@ -76,6 +87,7 @@ fn a_session_that_is_named_is_shown_without_a_word_about_it() {
     [HOME]/calc (main)
     gpt-5.5, client 0.166.0, 2026-11-15 08:10 to 08:11, 4 messages, about #.#k tokens in context
     begun: as codex-tui, permission mode default, approval policy on-request, sandbox workspace-write
+    the agent had finished its turn and waits for the user, 1 h ago
 
     You  08:10
     [image/png [HOME]/calc/crash.png]
@@ -121,6 +133,13 @@ fn a_session_that_is_named_is_shown_without_a_word_about_it() {
       ZeroDivisionError: division by zero
     It divides by zero. Patching.
     > apply_patch stats.py, notes/NOTES.md
+      --- stats.py
+      -def mean(xs): return sum(xs) / len(xs)
+      +def mean(xs):
+      +    return sum(xs) / len(xs) if xs else 0
+      --- notes/NOTES.md (new)
+      +# notes
+      +mean([]) is 0
       Exit code: 0
       Wall time: 0 seconds
       Output:
@@ -128,6 +147,8 @@ fn a_session_that_is_named_is_shown_without_a_word_about_it() {
       A notes/NOTES.md
       M stats.py
     `mean([])` is 0 now; notes/NOTES.md says so. The other functions in stats.py have the same gap: shall I go through them?
+
+    the agent had finished its turn and waits for the user, 1 h ago
     "#);
 }
 
@@ -150,6 +171,7 @@ fn markdown_begins_with_what_the_session_is() {
     - claude-opus-5-5, client 2.1.325, 2026-11-15 09:00 to 09:03, 6 messages, about #.#k tokens in context
     - tokens used: ###k input, 336 output
     - begun: as cli, permission mode default
+    - the agent had finished its turn and waits for the user, 56 min ago
     "#);
 }
 
@@ -227,6 +249,13 @@ fn markdown_tells_how_a_call_failed_and_what_came_after() {
     [HOME]/calc/test_calc.py
     ```
 
+    ```diff
+    +from calc import add
+    +
+    +def test_add():
+    +    assert add(1, 2) == 3
+    ```
+
     ```
     File created successfully at: [HOME]/calc/test_calc.py
     ```
@@ -237,6 +266,12 @@ fn markdown_tells_how_a_call_failed_and_what_came_after() {
 
     ```
     [HOME]/calc/calc.py
+    ```
+
+    ```diff
+     def add(a, b):
+    -    return a - b
+    +    return a + b
     ```
 
     ```
@@ -275,6 +310,11 @@ fn markdown_tells_how_a_call_failed_and_what_came_after() {
     ## Claude Code, 09:03
 
     I'll add a line under "Fixed": add() added nothing, it subtracted.
+
+    ---
+
+    - the agent had finished its turn and waits for the user, 56 min ago
+    - tokens used: ###k input, 336 output
     "#);
 }
 
@@ -409,4 +449,39 @@ fn yes_takes_what_a_list_has_first() {
     env.write(".claude/projects/-home-you-calc/d3a0ffff-c689-41e6-9587-86a6223f5251.jsonl", &text);
     let said = env.run(&["show", "d3a0", "--yes"]).success();
     assert!(said.stdout.contains("d3a03cdd"), "{said}");
+}
+
+#[test]
+fn where_a_session_came_from_and_went_to_is_told() {
+    let env = TestEnv::with_sessions();
+    let carried = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
+    let copy = carried["session_id"].as_str().unwrap();
+    let original = env.run(&["show", CLAUDE]).success();
+    assert_eq!(original.stdout.matches(&format!("→ codex {}, just now", &copy[..8])).count(), 2, "{original}");
+    let copied = env.run(&["show", copy]).success();
+    assert_eq!(copied.stdout.matches("← claude-code d3a03cdd, just now").count(), 2, "{copied}");
+    let original = env.json("session", &["show", CLAUDE]);
+    assert_eq!(original["carried_to"][0]["session_id"], copy);
+    assert_eq!(original["carried_from"], serde_json::Value::Null);
+    assert_eq!(original["state"]["kind"], "waiting");
+    let copied = env.json("session", &["show", copy]);
+    assert_eq!(copied["carried_from"]["agent"], "claude-code");
+    assert_eq!(copied["carried_to"], serde_json::json!([]));
+    // What is taken back was never carried.
+    env.run(&["undo"]).success();
+    assert_eq!(env.json("session", &["show", CLAUDE])["carried_to"], serde_json::json!([]));
+}
+
+#[test]
+fn a_prompt_without_an_answer_is_told() {
+    let env = TestEnv::with_sessions();
+    let text = include_str!("../../demo/codex.jsonl").replace("01a1dcb4", "01a1ffff");
+    let prompt = text.lines().find(|line| line.contains("mean() crashes on an empty list")).unwrap();
+    let unanswered = &text[..text.find(prompt).unwrap() + prompt.len()];
+    let path = ".codex/sessions/2026/11/15/rollout-2026-11-15T08-10-00-01a1ffff-8ab4-7e10-b6d2-c8b20e08cdf8.jsonl";
+    env.write(path, &format!("{unanswered}\n"));
+    let shown = env.json("session", &["show", "01a1ffff"]);
+    assert_eq!(shown["state"]["kind"], "unanswered", "{shown}");
+    let said = env.run(&["show", "01a1ffff"]).success();
+    assert!(said.stdout.trim_end().ends_with("the last prompt got no answer, 1 h ago"), "{said}");
 }

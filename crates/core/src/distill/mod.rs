@@ -32,6 +32,11 @@ pub use workspace::{Commit, CurrentFile, Git, Workspace};
 use self::words::Words;
 use self::work::Work;
 
+/// How a session stands at its end, for whoever needs no brief.
+pub fn find_state(history: &History, quoting: Quoting) -> State {
+    state::classify_end(history, &Words::from_history(history, quoting), quoting)
+}
+
 /// Makes the brief of a session.
 pub fn distill_session(history: &History, workspace: &Workspace, quoting: Quoting, now: Timestamp) -> Brief {
     let work = Work::from_history(history, workspace, quoting);

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use carryover_core::distill::{Brief, Event, History, Quoting, Workspace, distill_session};
+use carryover_agents::AgentError;
+use carryover_core::distill::{Brief, Event, History, Quoting, State, Workspace, distill_session, find_state};
 
 use crate::carry::resume::ResumeError;
 use crate::context::Context;
@@ -50,6 +51,11 @@ pub fn distil_session(
     let workspace = if options.redact { workspace.redacted() } else { workspace };
     let brief = distill_session(&history, &workspace, quoting, context.env.now);
     Ok(DistilledSession { project, history, workspace, brief, quoting, unread, warnings })
+}
+
+/// How a session stands at its end, in its own words, for its own user.
+pub fn read_state(session: &ListedSession) -> Result<State, AgentError> {
+    Ok(find_state(&history::read_session(session)?, Quoting::AsIs))
 }
 
 /// Nothing to tell is an answer only where nothing was said: of a session that is not understood it would be a lie.

@@ -9,6 +9,7 @@ use carryover_testkit::client::cache_folder;
 
 use super::figure::Figure;
 use super::{Binaries, Result, quickest_run};
+use crate::program_files::{link_program, make_executable};
 
 const MAX_TIME: Duration = Duration::from_millis(100);
 
@@ -28,7 +29,7 @@ pub(super) fn measure_detect(binaries: &Binaries, folder: &Path, home: &Path) ->
             stand_ins.push(facts.id);
             make_stand_in(&programs, facts)?
         };
-        std::os::unix::fs::symlink(program, bin.join(facts.binaries[0]))?;
+        link_program(&program, &bin.join(facts.binaries[0]))?;
     }
     // Clients are scripts that need the system's programs when they are first asked for their version.
     let path = format!("{}:/usr/bin:/bin", bin.display());
@@ -65,13 +66,12 @@ fn find_real_client(facts: &Facts) -> Option<PathBuf> {
 
 /// A program that does nothing, with the manifest of the package that it would come in.
 fn make_stand_in(programs: &Path, facts: &Facts) -> Result<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
     let package = programs.join(facts.id);
     fs_err::create_dir_all(&package)?;
     let manifest = serde_json::json!({ "name": facts.packages[0], "version": facts.versions_seen.1 });
     fs_err::write(package.join("package.json"), manifest.to_string())?;
     let program = package.join(facts.binaries[0]);
     fs_err::write(&program, "#!/bin/sh\n")?;
-    fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
+    make_executable(&program)?;
     Ok(program)
 }

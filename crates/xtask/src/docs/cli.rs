@@ -15,7 +15,8 @@ fn write_section(page: &mut String, name: &str, command: &mut clap::Command) -> 
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end())?;
-    for sub in command.get_subcommands_mut() {
+    let is_told = |sub: &&mut clap::Command| !sub.is_hide_set() && sub.get_name() != "help";
+    for sub in command.get_subcommands_mut().filter(is_told) {
         write_section(page, &format!("{name} {}", sub.get_name()), sub)?;
     }
     Ok(())
