@@ -27,6 +27,7 @@ mod test_list;
 #[cfg(target_os = "linux")]
 mod test_pager;
 mod test_resume;
+mod test_resume_again;
 mod test_show;
 mod test_streams;
 mod test_undo;
