@@ -12,6 +12,7 @@ mod delivery;
 mod destination;
 mod error;
 mod launch;
+mod lineage_note;
 mod manual;
 mod pager;
 mod paint;
