@@ -24,6 +24,7 @@ mod test_drift;
 mod test_handoff;
 mod test_info;
 mod test_list;
+mod test_picker;
 mod test_resume;
 mod test_show;
 mod test_streams;
