@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use carryover_core::redact::redact_title;
+use carryover_engine::carry::resume::open_warning;
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::select::{self, Query, SelectError};
@@ -49,6 +50,18 @@ fn announce_session(ui: &mut Ui, context: &Context, session: &ListedSession, why
         ui.status(format_args!("{DIM}{line}{DIM:#}"))?;
     }
     Ok(())
+}
+
+/// Says that a session is open before anything is written; where data is asked for, it is among the warnings.
+pub(crate) fn announce_open(ui: &mut Ui, session: &ListedSession) -> Result<Vec<String>, CommandError> {
+    let open = open_warning(session);
+    if ui.is_json() {
+        return Ok(open.into_iter().collect());
+    }
+    if let Some(open) = open {
+        ui.warning(open)?;
+    }
+    Ok(Vec::new())
 }
 
 /// A session as it may be told beside what is written or handed over: its title is most often the first prompt.

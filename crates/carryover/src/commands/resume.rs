@@ -2,13 +2,16 @@
 
 mod captured;
 mod native;
+mod own;
 mod text;
 
 use std::path::PathBuf;
 
-use carryover_agents::{AGENTS, Agent, Target};
+use carryover_agents::{AGENTS, Agent, ResumeCommand, Target};
+use carryover_engine::carry::own::own_command;
 use carryover_engine::client;
 use carryover_engine::context::Context;
+use carryover_engine::sessions::list::ListedSession;
 use clap::Args;
 
 use crate::args::{Globals, SessionArgs, parse_tokens};
@@ -16,15 +19,17 @@ use crate::choice;
 use crate::destination::target_parser;
 use crate::error::CommandError;
 use crate::launch::refuse_missing_client;
+use crate::process_env::resolve_path;
 use crate::ui::Ui;
 use native::NotNative;
 
 /// Go on with a session in another agent
 ///
 /// Writes a new session into the target's own store, so that its own resume command loads it: prompts, replies, tool
-/// calls with their results, and images. No existing session is changed, and `carryover undo` takes it back. A target
-/// that takes no sessions gets words instead, unless --native is given. The command that goes on is printed on standard
-/// output, everything else on standard error.
+/// calls with their results, and images. No existing session is changed, and `carryover undo` takes it back. A session
+/// that is the target's own already is not copied, unless --fork or another --project is given. A target that takes no
+/// sessions gets words instead, unless --native is given. The command that goes on is printed on standard output,
+/// everything else on standard error.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
 #[command(after_long_help = "\
@@ -47,6 +52,9 @@ pub(crate) struct ResumeArgs {
     /// The folder to go on in [default: the session's own]
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
+    /// Copy a session that is the target's own already
+    #[arg(long, conflicts_with_all = ["prompt", "context_only"])]
+    fork: bool,
     /// Fit it into this many tokens [default: what the target takes]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     tokens: Option<u64>,
@@ -94,27 +102,56 @@ pub(crate) fn cmd_resume(
     if args.launch {
         refuse_missing_client(context, Some(&target))?;
     }
-    if args.prompt {
-        return text::as_prompt(ui, context, &session, &target, args, Vec::new());
+    let agent = carryover_agents::agent_by_name(target.id);
+    let is_native = agent.is_some() && !args.prompt && !args.context_only;
+    if let Some(command) = agent.filter(|_| is_native).and_then(|agent| args.own_command(context, &session, agent)) {
+        return own::resume_own(ui, context, &session, &command, args);
     }
-    if args.context_only {
-        return text::as_context(ui, context, &session, &target, args, Vec::new());
-    }
-    let Some(agent) = carryover_agents::agent_by_name(target.id) else {
-        if args.native {
-            return Err(CommandError::usage(format!("{} takes no sessions", target.name))
-                .with_hint("without `--native`, it gets a brief where it reads its rules"));
+    let mut warnings = choice::announce_open(ui, &session)?;
+    match agent {
+        _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
+        _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings),
+        Some(agent) => resume_in_agent(ui, context, &session, agent, args, warnings),
+        None if args.native => Err(CommandError::usage(format!("{} takes no sessions", target.name))
+            .with_hint("without `--native`, it gets a brief where it reads its rules")),
+        None => {
+            warnings.push(format!("{} takes no sessions: it gets a brief where it reads its rules", target.name));
+            text::as_context(ui, context, &session, &target, args, warnings)
         }
-        let why = format!("{} takes no sessions: it gets a brief where it reads its rules", target.name);
-        return text::as_context(ui, context, &session, &target, args, vec![why]);
-    };
-    match native::resume_natively(ui, context, &session, agent, args) {
+    }
+}
+
+/// A session in the agent's own store; where it cannot be held, a prompt.
+fn resume_in_agent(
+    ui: &mut Ui,
+    context: &Context,
+    session: &ListedSession,
+    agent: &'static dyn Agent,
+    args: &ResumeArgs,
+    mut warnings: Vec<String>,
+) -> Result<(), CommandError> {
+    match native::resume_natively(ui, context, session, agent, args) {
         Ok(()) => Ok(()),
         Err(NotNative::CannotHold(error)) if !args.native => {
-            text::as_prompt(ui, context, &session, &target, args, vec![format!("{error}: it gets a prompt instead")])
+            warnings.push(format!("{error}: it gets a prompt instead"));
+            text::as_prompt(ui, context, session, &Target::from_facts(agent.facts()), args, warnings)
         }
         Err(NotNative::CannotHold(error)) => Err(error.into()),
         Err(NotNative::Failed(error)) => Err(error),
+    }
+}
+
+impl ResumeArgs {
+    /// The target's own command for a session that is its own already, unless a copy is asked for.
+    fn own_command(&self, context: &Context, session: &ListedSession, target: &dyn Agent) -> Option<ResumeCommand> {
+        let own = session.found.project.as_deref().map(resolve_path);
+        let is_elsewhere = self.project.as_deref().is_some_and(|given| Some(resolve_path(given)) != own);
+        if self.fork || is_elsewhere { None } else { own_command(context, session, target) }
+    }
+
+    /// Whether the client is to be started.
+    fn launches(&self, _context: &Context) -> bool {
+        self.launch
     }
 }
 

@@ -65,6 +65,17 @@ impl TestEnv {
         self
     }
 
+    /// Puts a client in place that tells where and how it was started.
+    #[cfg(unix)]
+    pub(crate) fn with_client(self, name: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let program = format!("bin/{name}");
+        self.write(&program, &format!("#!/bin/sh\necho \"{name} in $PWD: $*\"\n"));
+        fs_err::set_permissions(self.home().join(program), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:/bin:/usr/bin", self.home().join("bin").display());
+        self.var("PATH", &path)
+    }
+
     /// The home, without links: `/tmp` is one on some systems.
     pub(crate) fn home(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()

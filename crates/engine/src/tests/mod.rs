@@ -2,6 +2,7 @@
 
 mod agents;
 mod briefs;
+mod copies;
 mod crash;
 mod examining;
 mod fake;
