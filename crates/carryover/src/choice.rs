@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use carryover_core::redact::redact_title;
 use carryover_engine::carry::resume::open_warning;
 use carryover_engine::context::Context;
+use carryover_engine::sessions::glance::fill_messages;
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::select::{self, Query, SelectError};
 
@@ -42,7 +43,8 @@ pub(crate) fn choose_session(
 }
 
 fn announce_session(ui: &mut Ui, context: &Context, session: &ListedSession, why: &str) -> Result<(), CommandError> {
-    let shown = [mask_title(session)];
+    let mut shown = [mask_title(session)];
+    fill_messages(context, &mut shown);
     let ids = ShortIds::from_sessions(&shown);
     let table = SessionTable::new(context, &shown, &ids, ui.width());
     ui.status(format_args!("{why}:"))?;
@@ -80,7 +82,8 @@ fn choose_among(
     mut candidates: Vec<ListedSession>,
 ) -> Result<ListedSession, CommandError> {
     let ids = ShortIds::from_sessions(&candidates);
-    let shown: Vec<ListedSession> = candidates.iter().take(MAX_SHOWN).map(mask_title).collect();
+    let mut shown: Vec<ListedSession> = candidates.iter().take(MAX_SHOWN).map(mask_title).collect();
+    fill_messages(context, &mut shown);
     let lines: Vec<String> = SessionTable::new(context, &shown, &ids, ui.width().saturating_sub(4)).lines().collect();
     if globals.yes && !candidates.is_empty() {
         // As a list has them: this project's first.

@@ -11,6 +11,7 @@ mod delivery;
 mod destination;
 mod error;
 mod launch;
+mod lineage_note;
 mod paint;
 mod picker;
 mod process_env;

@@ -36,11 +36,11 @@ fn a_session_goes_on_in_the_other_agent() {
     insta::assert_snapshot!(env.run(&["list"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
-    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
-    codex        01a1de6f  56 min ago         –  ## KB  –                Please fix the bug in calc.py and add a test. The…
-    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
-    claude-code  00000000  1 h ago            –  ## KB  –                mean() crashes on an empty list, see the picture.…
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  main    Please fix the bug in calc.py and add a t…  → codex 01a1de6f
+    codex        01a1de6f  56 min ago         6  ## KB  main    Please fix the bug in calc.py and a…  ← claude-code d3a03cdd
+    codex        01a1dcb4  1 h ago            4  ## KB  main    mean() crashes on an empty list, se…  → claude-code 00000000
+    claude-code  00000000  1 h ago            4  ## KB  main    mean() crashes on an empty list, see the…  ← codex 01a1dcb4
     ");
 }
 
