@@ -115,7 +115,9 @@ impl State {
     }
 
     pub(crate) fn panes(&self) -> Panes {
-        Panes::arrange(self.area(), self.is_preview_whole && matches!(self.mode, Mode::List))
+        let panes = Panes::arrange(self.area(), self.is_preview_whole && matches!(self.mode, Mode::List));
+        // Offers tell all that matters of their own; below them a preview would take their room.
+        if matches!(self.mode, Mode::Offers(_)) { panes.without_lower_preview() } else { panes }
     }
 
     pub(crate) fn n_rows(&self) -> usize {

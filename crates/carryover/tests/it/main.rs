@@ -26,6 +26,7 @@ mod test_info;
 mod test_list;
 #[cfg(target_os = "linux")]
 mod test_pager;
+mod test_picker;
 mod test_resume;
 mod test_resume_again;
 mod test_show;

@@ -8,7 +8,7 @@ fn help_is_an_answer() {
     --- stdout
     Close any coding agent, open any other, and keep going
 
-    Usage: carryover [OPTIONS] <COMMAND>
+    Usage: carryover [OPTIONS] [COMMAND]
 
     Commands:
       detect       Show which agents are here
@@ -28,6 +28,7 @@ fn help_is_an_answer() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
+          --print    Print the command that goes on with the session that is picked, and start no client
       -h, --help     Print help (see more with '--help')
       -V, --version  Print version
 
@@ -78,7 +79,7 @@ fn wrong_command_lines_are_64() {
 
       tip: a similar subcommand exists: 'resume'
 
-    Usage: carryover [OPTIONS] <COMMAND>
+    Usage: carryover [OPTIONS] [COMMAND]
 
     For more information, try '--help'.
     ");
@@ -110,7 +111,7 @@ fn wrong_command_lines_are_64() {
 
     For more information, try '--help'.
     ");
-    assert_eq!(env.run(&[]).code, Some(64));
+    assert_eq!(env.run(&["--print", "list"]).code, Some(64));
 }
 
 #[test]
