@@ -4,14 +4,17 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::Sender;
 
 use carryover_engine::context::Context;
+use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
-use ratatui::crossterm::event::{self, KeyEvent};
+use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, KeyEvent};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::style::force_color_output;
 use ratatui::crossterm::terminal::{
-    DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    self, Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
 };
-use ratatui::{DefaultTerminal, Frame, Terminal, prelude::CrosstermBackend};
+use ratatui::layout::Size;
+use ratatui::{Frame, Terminal};
 
 /// Whether there is a terminal that can show a screen, with somebody before it.
 pub(crate) fn is_usable(context: &Context) -> bool {
@@ -21,14 +24,17 @@ pub(crate) fn is_usable(context: &Context) -> bool {
 
 /// The terminal while a view has it. Dropped, also by a panic, it is as it was.
 pub(crate) struct Screen {
-    terminal: DefaultTerminal,
+    terminal: Terminal<CrosstermBackend<Stream>>,
+    on_stderr: bool,
     is_taken: bool,
 }
 
+type Stream = Box<dyn Write>;
+
 impl Screen {
-    pub(crate) fn open(has_colors: bool) -> io::Result<Self> {
+    pub(crate) fn open(on_stderr: bool, has_colors: bool) -> io::Result<Self> {
         force_color_output(has_colors);
-        let mut screen = Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))?, is_taken: false };
+        let mut screen = Self { terminal: open_terminal(on_stderr)?, on_stderr, is_taken: false };
         screen.take()?;
         Ok(screen)
     }
@@ -37,7 +43,7 @@ impl Screen {
         enable_raw_mode()?;
         self.is_taken = true;
         // A character that is wider here than we think must not move the lines below.
-        execute!(self.terminal.backend_mut(), EnterAlternateScreen, DisableLineWrap, Hide)
+        execute!(self.terminal.backend_mut(), EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, Hide)
     }
 
     /// Gives the terminal back. Where that fails there is nobody to tell.
@@ -45,7 +51,8 @@ impl Screen {
         if !std::mem::take(&mut self.is_taken) {
             return;
         }
-        let _: io::Result<()> = execute!(self.terminal.backend_mut(), Show, EnableLineWrap, LeaveAlternateScreen);
+        let backend = self.terminal.backend_mut();
+        let _: io::Result<()> = execute!(backend, Show, DisableBracketedPaste, EnableLineWrap, LeaveAlternateScreen);
         let _: io::Result<()> = disable_raw_mode();
     }
 
@@ -60,12 +67,25 @@ impl Screen {
     pub(crate) fn come_back(&mut self) -> io::Result<()> {
         let _: io::Result<()> = disable_raw_mode();
         self.take()?;
-        self.terminal.clear()
+        self.redraw()
+    }
+
+    pub(crate) fn size(&self) -> io::Result<Size> {
+        let (width, height) = terminal::size()?;
+        Ok(Size { width, height })
     }
 
     /// Draws a frame; what is the same as in the last one is not written again.
     pub(crate) fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(render).map(drop)
+    }
+
+    /// Forgets what is on the screen, so that the next frame is drawn whole. `Terminal::clear` would ask where the cursor
+    /// is, and whoever reads keys at the same time takes the answer.
+    pub(crate) fn redraw(&mut self) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), Clear(ClearType::All))?;
+        self.terminal = open_terminal(self.on_stderr)?;
+        Ok(())
     }
 
     /// Writes a sequence that moves nothing on the screen, such as a bell.
@@ -80,6 +100,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+fn open_terminal(on_stderr: bool) -> io::Result<Terminal<CrosstermBackend<Stream>>> {
+    let stream: Stream = if on_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
+    Terminal::new(CrosstermBackend::new(Box::new(io::BufWriter::new(stream)) as Stream))
 }
 
 /// Something that came from the terminal or the system.

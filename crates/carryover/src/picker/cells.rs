@@ -17,7 +17,7 @@ const MAX_CHARS: usize = 2_000;
 const MAX_MARKS: usize = 2;
 
 /// One line without anything that a terminal obeys, and with widths that terminals agree on.
-pub(super) fn plain_line(text: &str) -> String {
+pub(crate) fn plain_line(text: &str) -> String {
     tame_widths(&one_line(text, MAX_CHARS)).into_owned()
 }
 

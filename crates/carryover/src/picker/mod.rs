@@ -5,7 +5,7 @@
 //! state and effects, and a state gives a frame.
 
 mod adapter;
-mod cells;
+pub(crate) mod cells;
 mod filter;
 mod layout;
 mod lister;
@@ -14,7 +14,7 @@ mod palette;
 mod probe;
 mod state;
 mod terminal;
-mod times;
+pub(crate) mod times;
 mod update;
 mod view;
 mod worker;
@@ -30,9 +30,10 @@ use carryover_engine::context::Context;
 
 use crate::error::CommandError;
 use crate::process_env::make_clock;
+use crate::screen::Screen;
 use palette::Palette;
 use state::{Setup, State};
-use terminal::{Input, Screen, Signal};
+use terminal::{Input, Signal};
 use update::{Effect, Event, update};
 use worker::Worker;
 
@@ -79,7 +80,7 @@ pub(crate) fn pick(context: &Context, options: PickerOptions) -> Result<PickerOu
     let worker = Worker::start(Arc::clone(&context), sender.clone(), options.full_text);
     // What is remembered is on the screen before anything else is looked at.
     let effects = update(&mut state, Event::Rows(worker.remembered_rows()));
-    screen.draw(&state)?;
+    screen.draw(|frame| view::draw(frame, &state))?;
     run_effects(effects, &worker);
     worker.start_listing();
     let _input = terminal::read_input(sender.clone())?;
@@ -101,7 +102,7 @@ fn run_loop(
         if size != state.setup.size {
             update(state, Event::Resized(size));
         }
-        screen.draw(state)?;
+        screen.draw(|frame| view::draw(frame, state))?;
         // The senders live as long as this loop, so there is always somebody to wait for.
         let Ok(first) = receiver.recv() else { return Ok(PickerOutcome::Leave) };
         update(state, Event::Clock(clock()));

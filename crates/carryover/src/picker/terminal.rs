@@ -1,27 +1,17 @@
-//! The terminal: taken over for the picker, and given back as it was, however that ends.
+//! Keys and signals for the picker, while it has the screen.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::cursor::{Hide, Show};
-use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
-use ratatui::crossterm::style::force_color_output;
-use ratatui::crossterm::terminal::{
-    DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
-};
-use ratatui::crossterm::{execute, terminal};
+use ratatui::crossterm::event;
 use ratatui::layout::Size;
 
 use super::Message;
-use super::state::State;
 use super::update::Event;
-use super::view;
 
 /// How long the end may wait for the thread that reads keys.
 const INPUT_INTERVAL: Duration = Duration::from_millis(40);
@@ -38,75 +28,6 @@ pub(super) enum Signal {
     End(i32),
     Stop,
     Continued,
-}
-
-/// The terminal while the picker has it. Dropped, also by a panic, it is as it was.
-pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Box<dyn Write>>>,
-    is_taken: bool,
-}
-
-impl Screen {
-    pub(super) fn open(on_stderr: bool, has_colors: bool) -> io::Result<Self> {
-        let stream: Box<dyn Write> = if on_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-        force_color_output(has_colors);
-        let backend = CrosstermBackend::new(Box::new(io::BufWriter::new(stream)) as Box<dyn Write>);
-        let mut screen = Self { terminal: Terminal::new(backend)?, is_taken: false };
-        screen.take()?;
-        Ok(screen)
-    }
-
-    fn take(&mut self) -> io::Result<()> {
-        enable_raw_mode()?;
-        self.is_taken = true;
-        // A character that is wider here than we think must not move the lines below.
-        execute!(self.terminal.backend_mut(), EnterAlternateScreen, DisableLineWrap, EnableBracketedPaste, Hide)
-    }
-
-    /// Gives the terminal back. Where that fails there is nobody to tell.
-    pub(super) fn leave(&mut self) {
-        if !std::mem::take(&mut self.is_taken) {
-            return;
-        }
-        let backend = self.terminal.backend_mut();
-        let _: io::Result<()> = execute!(backend, Show, DisableBracketedPaste, EnableLineWrap, LeaveAlternateScreen);
-        let _: io::Result<()> = disable_raw_mode();
-    }
-
-    /// Gives the terminal to the shell and stops; takes it again once this process goes on.
-    pub(super) fn suspend(&mut self) -> io::Result<()> {
-        self.leave();
-        stop_process()?;
-        self.take()?;
-        self.redraw()
-    }
-
-    /// Takes the terminal again after this process was stopped in a way that it could not see.
-    pub(super) fn come_back(&mut self) -> io::Result<()> {
-        let _: io::Result<()> = disable_raw_mode();
-        self.take()?;
-        self.redraw()
-    }
-
-    pub(super) fn size(&self) -> io::Result<Size> {
-        let (width, height) = terminal::size()?;
-        Ok(Size { width, height })
-    }
-
-    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
-        self.terminal.draw(|frame| view::draw(frame, state)).map(drop)
-    }
-
-    /// Forgets what is on the screen, so that the next frame is drawn whole.
-    pub(super) fn redraw(&mut self) -> io::Result<()> {
-        self.terminal.clear()
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        self.leave();
-    }
 }
 
 /// A thread that ends with this.
@@ -189,17 +110,6 @@ impl Drop for SignalThread {
     fn drop(&mut self) {
         (self.close)();
     }
-}
-
-#[cfg(unix)]
-fn stop_process() -> io::Result<()> {
-    signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
-fn stop_process() -> io::Result<()> {
-    Ok(())
 }
 
 /// Ends this process as the signal would have. Where that fails, the usual way still ends.

@@ -15,7 +15,7 @@ pub(super) fn short_age(then: Timestamp, now: Timestamp) -> String {
 }
 
 /// The time at which something ends: the hour today, else the day too.
-pub(super) fn until(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+pub(crate) fn until(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let local = |at: Timestamp| {
         jiff::Timestamp::from_millisecond(at.millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(zone.clone())
     };

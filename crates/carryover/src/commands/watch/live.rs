@@ -20,7 +20,7 @@ use crate::screen::{self, Screen, ScreenEvent, ScreenSignals};
 
 /// Something that the loop waits for.
 enum Message {
-    Watch(Event),
+    Watch(Box<Event>),
     WatchEnded,
     Screen(ScreenEvent),
 }
@@ -29,7 +29,7 @@ enum Message {
 pub(super) fn watch_on_screen(context: &Context, options: Options, has_colors: bool) -> Result<(), CommandError> {
     let (sender, receiver) = channel();
     let (thread, handle) = start_watcher(context, options, sender.clone())?;
-    let mut screen = Screen::open(has_colors)?;
+    let mut screen = Screen::open(false, has_colors)?;
     screen::read_input(sender.clone(), Message::Screen)?;
     let signals = ScreenSignals::watch(sender, Message::Screen)?;
     let shown = show_events(&mut screen, context, has_colors, &receiver);
@@ -56,7 +56,7 @@ fn start_watcher(
         let mut watcher = Watcher::open(&context, options, &clock);
         let _ = handles.send(watcher.stop_handle());
         let notice = EndNotice(sender);
-        watcher.run(&mut |event| match notice.0.send(Message::Watch(event)) {
+        watcher.run(&mut |event| match notice.0.send(Message::Watch(Box::new(event))) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         })
@@ -92,10 +92,10 @@ fn show_events(
         for message in std::iter::once(first).chain(receiver.try_iter()) {
             match message {
                 Message::Watch(event) => {
-                    if let Event::Limit(limit) = &event {
+                    if let Event::Limit(limit) = &*event {
                         notifier.tell_limit_on(screen, context, limit)?;
                     }
-                    board.apply_event(event, |agent| choose_target(context, agent));
+                    board.apply_event(*event, |agent| choose_target(context, agent));
                 }
                 Message::Screen(event) => {
                     if handle_screen_event(screen, &mut board, &event)?.is_break() {
@@ -138,7 +138,7 @@ fn handle_key(screen: &mut Screen, board: &mut Board, key: KeyEvent) -> io::Resu
         _ if key.kind == KeyEventKind::Release => {}
         KeyCode::Char('c') if with_control => return Ok(ControlFlow::Break(())),
         KeyCode::Char('z') if with_control => screen.suspend()?,
-        KeyCode::Char('l') if with_control => screen.come_back()?,
+        KeyCode::Char('l') if with_control => screen.redraw()?,
         KeyCode::Char('q') | KeyCode::Esc => return Ok(ControlFlow::Break(())),
         KeyCode::Up | KeyCode::Char('k') => board.scroll_by(-1),
         KeyCode::Down | KeyCode::Char('j') => board.scroll_by(1),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
 use carryover_engine::context::Context;
 use ratatui::Frame;
@@ -10,11 +9,12 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::board::{Board, Row};
 use super::words::{Moment, describe_doing, describe_usage, is_at_limit};
 use super::{handoff_command, resume_command};
+use crate::picker::cells::plain_line;
 use crate::relative_time::format_ago;
 use crate::session_row::{abbreviate_home, cut_to_width};
 
@@ -23,12 +23,6 @@ const INDENT: usize = 15;
 
 /// From so many columns on, the id is shown, too.
 const WIDTH_WITH_ID: usize = 100;
-
-/// The most characters of a text that are looked at.
-const MAX_CHARS: usize = 400;
-
-/// The most marks above and below a letter; more are drawn over the lines around it.
-const MAX_MARKS: usize = 2;
 
 /// What a frame depends on besides the board.
 pub(super) struct Surroundings<'a> {
@@ -158,7 +152,7 @@ impl Painter<'_> {
         let (now, zone) = (self.surroundings.now, &self.surroundings.context.env.zone);
         let doing = plain_line(&describe_doing(&activity.doing, activity.at, Moment { now, zone }));
         let room = self.width.saturating_sub(INDENT);
-        let (parts, is_near) = describe_usage(&activity.usage);
+        let (parts, is_near) = describe_usage(&activity.usage, now);
         let usage = join_fitting(&parts, room.saturating_sub(doing.width().min(room * 2 / 3) + 2));
         let gap = if usage.is_empty() { 0 } else { usage.width() + 2 };
         let doing = cut_to_width(&doing, room.saturating_sub(gap));
@@ -204,18 +198,6 @@ fn dim() -> Style {
 
 fn bold() -> Style {
     Style::new().add_modifier(Modifier::BOLD)
-}
-
-/// One line without anything that a terminal obeys or draws in another width than the next: joined emoji fall apart, and
-/// marks do not pile up.
-fn plain_line(text: &str) -> String {
-    let mut n_marks = 0;
-    let is_kept = |next: &char| {
-        n_marks = if next.width() == Some(0) { n_marks + 1 } else { 0 };
-        let is_joiner = matches!(next, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{20e3}');
-        !is_joiner && n_marks <= MAX_MARKS
-    };
-    one_line(text, MAX_CHARS).chars().filter(is_kept).collect()
 }
 
 #[cfg(test)]

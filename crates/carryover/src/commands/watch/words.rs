@@ -5,6 +5,7 @@ use carryover_core::transcript::Limit;
 use carryover_engine::watch::{Doing, LastUsage};
 use jiff::tz::TimeZone;
 
+use crate::picker::times;
 use crate::quantity::format_tokens;
 
 /// After so long without a change, words that are the last were the end of a turn.
@@ -73,13 +74,16 @@ fn call_verbs(action: &str) -> (&'static str, &'static str) {
 }
 
 /// The tokens and limits in few columns each, and whether a limit is near. What matters more comes first.
-pub(super) fn describe_usage(usage: &LastUsage) -> (Vec<String>, bool) {
+pub(super) fn describe_usage(usage: &LastUsage, now: Timestamp) -> (Vec<String>, bool) {
+    // A window that is over tells nothing of the one that has begun.
+    let holds = |limit: &&Limit| limit.resets_at.is_none_or(|ends| ends > now);
+    let in_force: Vec<&Limit> = usage.limits.iter().filter(holds).collect();
     let tokens = usage.tokens.map(|tokens| format!("{} tokens", format_tokens(tokens.input + tokens.output)));
-    let limits = usage.limits.iter().map(|limit| {
+    let limits = in_force.iter().map(|limit| {
         let window = limit.window_minutes.map_or_else(|| "limit".to_owned(), format_window);
         format!("{:.0}% of {window}", limit.used_percent)
     });
-    let is_near = usage.limits.iter().any(|limit: &Limit| limit.used_percent >= NEAR_LIMIT_PERCENT);
+    let is_near = in_force.iter().any(|limit| limit.used_percent >= NEAR_LIMIT_PERCENT);
     let mut parts: Vec<String> = tokens.into_iter().chain(limits).collect();
     if is_near && usage.tokens.is_some() {
         parts.rotate_left(1);
@@ -97,12 +101,7 @@ fn format_window(minutes: u32) -> String {
 
 /// The hour today, else the day too.
 pub(super) fn format_time(at: Timestamp, moment: Moment<'_>) -> String {
-    let local = |at: Timestamp| {
-        let instant = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        instant.to_zoned(moment.zone.clone())
-    };
-    let (at, now) = (local(at), local(moment.now));
-    at.strftime(if at.date() == now.date() { "%H:%M" } else { "%-d %b %H:%M" }).to_string()
+    times::until(at, moment.now, moment.zone)
 }
 
 #[cfg(test)]
@@ -150,10 +149,15 @@ mod tests {
         let limit = |used_percent, window_minutes| Limit { used_percent, window_minutes, resets_at: None };
         let tokens = Tokens { input: 125_500, output: 500, ..Tokens::default() };
         let usage = LastUsage { tokens: Some(tokens), limits: vec![limit(41.6, Some(300)), limit(7.0, Some(10_080))] };
-        let told = |usage: &LastUsage| (describe_usage(usage).0.join(", "), describe_usage(usage).1);
+        let now = Timestamp::parse("2026-11-15T10:00:00Z").unwrap();
+        let told = |usage: &LastUsage| {
+            let (parts, is_near) = describe_usage(usage, now);
+            (parts.join(", "), is_near)
+        };
         assert_eq!(told(&usage), ("126k tokens, 42% of 5 h, 7% of 7 d".to_owned(), false));
         let usage = LastUsage { tokens: Some(tokens), limits: vec![limit(96.0, None)] };
         assert_eq!(told(&usage), ("96% of limit, 126k tokens".to_owned(), true));
-        assert_eq!(told(&LastUsage::default()), (String::new(), false));
+        let over = Limit { resets_at: Some(now), ..limit(100.0, Some(300)) };
+        assert_eq!(told(&LastUsage { tokens: None, limits: vec![over] }), (String::new(), false));
     }
 }
