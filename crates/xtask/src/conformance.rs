@@ -5,6 +5,7 @@
 
 mod arguments;
 mod carryover;
+mod front_door;
 mod isolated_network;
 mod ordered_pool;
 mod page;
@@ -34,7 +35,7 @@ pub(crate) enum ConformanceError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(
-        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --carryover"
+        "unknown argument {argument}; known are --full, --check, --write, --keep, --from, --session, --to, --without, --jobs, --front-door, --carryover"
     )]
     Usage { argument: String },
     #[error("no pair matches the filter")]

@@ -5,9 +5,9 @@ mod driver;
 use std::path::Path;
 
 use fs_err as fs;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args};
+use crate::client::runner::{ListingQuery, PromptRequest, Runner, SessionChoice, to_args, write_json};
 use crate::client::{ClientError, Sandbox, Setup};
 use crate::lab::{
     BenchPlace, ClientLab, Compaction, ConformanceLab, ExpectedReading, Format, Lab, LineFormat, LooseFile, Package,
@@ -77,13 +77,16 @@ const SAMPLE: Sample = Sample {
     other_files: &[".claude/CLAUDE.md", ".claude/settings.json", ".claude/sessions/1.json", "calc/CLAUDE.md"],
 };
 
+/// The end of a key is how its approval is kept; this one is short enough to be its own end.
+const FAKE_KEY: &str = "sk-ant-fake";
+
 struct ClaudeCode;
 
 impl Runner for ClaudeCode {
     fn env(&self, sandbox: &Sandbox, _setup: &Setup, port: u16) -> Vec<(&'static str, String)> {
         vec![
             ("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{port}")),
-            ("ANTHROPIC_API_KEY", "sk-ant-fake".to_owned()),
+            ("ANTHROPIC_API_KEY", FAKE_KEY.to_owned()),
             ("DISABLE_TELEMETRY", "1".to_owned()),
             ("DISABLE_AUTOUPDATER", "1".to_owned()),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
@@ -108,6 +111,23 @@ impl Runner for ClaudeCode {
         }
         args.push(ask.prompt.to_owned());
         args
+    }
+
+    fn ready_text(&self) -> Option<&'static str> {
+        Some("for agents")
+    }
+
+    fn settle_interface(&self, sandbox: &Sandbox) -> Result<(), ClientError> {
+        let path = sandbox.home.join(".claude.json");
+        let mut settings: Value = match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)?,
+            Err(_) => json!({}),
+        };
+        settings["hasCompletedOnboarding"] = json!(true);
+        settings["theme"] = json!("dark");
+        settings["customApiKeyResponses"] = json!({"approved": [FAKE_KEY], "rejected": []});
+        settings["projects"][sandbox.project.display().to_string()]["hasTrustDialogAccepted"] = json!(true);
+        write_json(&path, &settings)
     }
 
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {

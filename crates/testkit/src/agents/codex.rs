@@ -118,6 +118,20 @@ impl Runner for Codex {
         args
     }
 
+    fn ready_text(&self) -> Option<&'static str> {
+        Some("for shortcuts")
+    }
+
+    fn settle_interface(&self, sandbox: &Sandbox) -> Result<(), ClientError> {
+        let path = sandbox.home.join(".codex/config.toml");
+        let project = sandbox.project.display().to_string();
+        let trust = format!("\n[projects.{project:?}]\ntrust_level = \"trusted\"\n");
+        // It offers a newer model otherwise.
+        let notice = "\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n";
+        fs::write(&path, fs::read_to_string(&path)? + &trust + notice)?;
+        Ok(())
+    }
+
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         let server = ModelServer::start()?;
         let mut codex = AppServer::start(look.client, look.sandbox, look.setup, server.port())?;

@@ -131,6 +131,10 @@ impl Runner for QwenCode {
         Duration::from_mins(3)
     }
 
+    fn ready_text(&self) -> Option<&'static str> {
+        Some(SCREEN_TEXTS.ready)
+    }
+
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError> {
         look.is_printed_by(&["sessions", "list", "--json"])
     }

@@ -52,6 +52,16 @@ pub(crate) trait Runner: Sync {
         to_args(&["--resume", session_id])
     }
 
+    /// The text by which its own interface shows that it waits for a prompt; `None` where it was not tried.
+    fn ready_text(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Settles what its interface asks about itself before the first prompt: looks, keys, whether the folder is trusted.
+    fn settle_interface(&self, _sandbox: &Sandbox) -> Result<(), ClientError> {
+        Ok(())
+    }
+
     /// Whether the client's own listing shows a session; `None` where it has none.
     fn lists_session(&self, look: &ListingQuery<'_>) -> Result<Option<bool>, ClientError>;
 

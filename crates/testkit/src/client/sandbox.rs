@@ -71,6 +71,19 @@ impl Sandbox {
         Ok(Launch::new(client.program(), &self.project).env(self.base_env(&[client])).env(own))
     }
 
+    /// The part of the environment that the client alone needs in its own interface, which asks nothing about itself then.
+    pub fn interface_env(
+        &self,
+        client: &Client,
+        setup: &Setup,
+        port: u16,
+    ) -> Result<Vec<(String, String)>, ClientError> {
+        self.configure(client.lab, setup, port)?;
+        let runner = client.lab.client.runner;
+        runner.settle_interface(self)?;
+        Ok(runner.env(self, setup, port).into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
     /// Writes the configuration that the client needs; also what tells others which model provider is used.
     pub fn configure(&self, lab: &Lab, setup: &Setup, port: u16) -> Result<(), ClientError> {
         lab.client.runner.configure(self, setup, port)

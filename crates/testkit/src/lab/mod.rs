@@ -41,6 +41,11 @@ pub struct Lab {
 }
 
 impl Lab {
+    /// The text by which its client's interface shows that it waits for a prompt; `None` where it was not tried.
+    pub fn interface_ready_text(&self) -> Option<&'static str> {
+        self.client.runner.ready_text()
+    }
+
     /// The versions of its client that are run, the newest first.
     pub fn pins(&self) -> &'static [PinnedVersion] {
         self.client.pins

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::report::PairRow;
-use super::{ConformanceError, Options, check_report, isolated_network, plan, run_matrix};
+use super::{ConformanceError, Options, check_report, front_door, isolated_network, plan, run_matrix};
 
 /// Runs the matrix with these arguments; pairs that are not whole are an error, after all have been run.
 pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &Path) -> Result<(), ConformanceError> {
@@ -13,6 +13,9 @@ pub(crate) fn run_with_args(args: impl IntoIterator<Item = String>, workspace: &
     if !isolated_network::must_run_here() {
         plan::install_all(&options)?;
         return isolated_network::run_isolated(&args);
+    }
+    if options.front_door {
+        return front_door::run_walks(&options);
     }
     let report = run_matrix(&options)?;
     check_report(&report)
@@ -27,6 +30,7 @@ fn parse_options(args: impl IntoIterator<Item = String>, workspace: &Path) -> Re
             "--full" => options.full = true,
             "--check" => options.check = true,
             "--write" => options.write = true,
+            "--front-door" => options.front_door = true,
             "--keep" => options.keep = true,
             "--from" => options.from = Some(value()?),
             "--session" => options.session = Some(value()?),

@@ -7,7 +7,7 @@ use carryover_testkit::client::{Client, ClientError, Provider, cache_folder};
 use carryover_testkit::scenario::{Abilities, CATALOG, MadeSession, Scenario, Source, load_or_make};
 
 use super::report::PairRow;
-use super::tier::Tier;
+use super::tier::{Tier, WHOLE_SESSION};
 use super::{ConformanceError, ordered_pool};
 
 /// How often a session is tried to be made.
@@ -40,6 +40,8 @@ pub(crate) struct Options {
     pub(crate) write: bool,
     /// Keep the homes of the runs, to look into them.
     pub(crate) keep: bool,
+    /// Walk through the picker instead.
+    pub(crate) front_door: bool,
     /// Called after each pair.
     pub(crate) progress: fn(&PairRow),
 }
@@ -61,6 +63,7 @@ impl Options {
             check: false,
             write: false,
             keep: false,
+            front_door: false,
             progress: |_| {},
         }
     }
@@ -134,6 +137,18 @@ fn make_session(
     }
 }
 
+/// The session that has everything, of one client.
+pub(super) fn make_whole_session(
+    client: &Client,
+    source: &Source,
+    options: &Options,
+) -> Result<MadeSession, ConformanceError> {
+    let abilities = || Abilities::from_lab(source.lab);
+    let whole = CATALOG.iter().map(|scenario| scenario(abilities())).find(|scenario| scenario.name == WHOLE_SESSION);
+    let whole = whole.ok_or(ConformanceError::NothingToRun)?;
+    Ok(make_session(client, source, &whole, &options.cache)?)
+}
+
 /// How a page names a client: `Codex CLI 0.166.0 (gpt-6-sol)`.
 pub(super) fn client_name(source: &Source) -> String {
     let model = source.model.map(|model| format!(" ({model})")).unwrap_or_default();
@@ -181,6 +196,6 @@ fn matches_filter(filter: Option<&String>, name: &str) -> bool {
     filter.is_none_or(|part| name.contains(part.as_str()))
 }
 
-fn install_client(source: &Source, options: &Options) -> Result<Client, ConformanceError> {
+pub(super) fn install_client(source: &Source, options: &Options) -> Result<Client, ConformanceError> {
     Ok(Client::find_or_install(source.lab, source.version, &options.clients)?)
 }

@@ -5,7 +5,7 @@ use carryover_testkit::scenario::{Abilities, CATALOG, Source, list_sources};
 use super::plan;
 
 /// The session that has everything.
-const WHOLE_SESSION: &str = "whole";
+pub(super) const WHOLE_SESSION: &str = "whole";
 
 /// The clients of agents that are proven, and which pairs of them are run.
 pub(super) struct Tier {
@@ -77,6 +77,11 @@ impl Tier {
     /// The first client of each agent.
     fn newest_clients(&self) -> impl Iterator<Item = &Source> {
         self.clients.iter().filter(|client| self.is_newest(client))
+    }
+
+    /// Those of them whose interface can be driven by keys.
+    pub(super) fn newest_with_interface(&self) -> Vec<Source> {
+        self.newest_clients().filter(|client| client.lab.interface_ready_text().is_some()).copied().collect()
     }
 
     fn is_newest(&self, client: &Source) -> bool {
