@@ -45,7 +45,10 @@ const WATCH_PROMPT_STARTS: [&str; 2] = [
 /// The events since the user's last words.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    replies: Vec<String>,
+    /// All that the model said.
+    replies: String,
+    /// Where the last of it begins.
+    last_reply: usize,
     expected: ExpectedWords,
     /// The model was asked and has not answered yet.
     pub(super) is_working: bool,
@@ -59,7 +62,7 @@ pub(super) struct Turn {
 
 impl Turn {
     pub(super) fn last_reply(&self) -> &str {
-        self.replies.last().map_or("", String::as_str)
+        &self.replies[self.last_reply..]
     }
 
     /// Whose words these are, which look like the user's.
@@ -82,7 +85,7 @@ impl Turn {
     }
 
     fn repeats_reply(&self, said: &str) -> bool {
-        same_letters(said, std::slice::from_ref(&self.last_reply())) || same_letters(said, &self.replies)
+        same_letters(said, self.last_reply()) || same_letters(said, &self.replies)
     }
 
     /// Whether these lines of the client's are what the user pasted.
@@ -129,20 +132,29 @@ impl Turn {
         for entry in entries {
             match &entry.body {
                 Body::Prompt(_) if matches!(entry.origin, Origin::User | Origin::Hook) => {
-                    *self = Self { is_working: true, ..Self::default() };
+                    self.forget_replies();
+                    *self = Self { is_working: true, replies: std::mem::take(&mut self.replies), ..Self::default() };
                 }
                 Body::Reply(parts) => {
-                    self.replies.push(text_cow(parts).into_owned());
+                    self.last_reply = self.replies.len();
+                    self.replies.push_str(&text_cow(parts));
                     self.may_run = false;
                 }
                 // The model that edits is asked with it, and answers next.
                 Body::Opaque(Opaque::Known(kind)) if kind == "echo" => {
                     self.expected = ExpectedWords::User;
-                    (self.is_working, self.replies) = (true, Vec::new());
+                    self.is_working = true;
+                    self.forget_replies();
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Forgets what the model said; the room for it is used again.
+    fn forget_replies(&mut self) {
+        self.replies.clear();
+        self.last_reply = 0;
     }
 }
 
@@ -161,9 +173,9 @@ pub(super) fn marked_comments(said: &str) -> String {
     marked.map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a text says what some others say together, but for the white space.
-fn same_letters(said: &str, others: &[impl AsRef<str>]) -> bool {
+/// Whether a text says what another says, but for the white space.
+fn same_letters(said: &str, other: &str) -> bool {
     let letters = |text| str::chars(text).filter(|letter| !letter.is_whitespace() && !letter.is_control());
     let mut words = letters(said).peekable();
-    words.peek().is_some() && words.eq(others.iter().flat_map(|other| letters(other.as_ref())))
+    words.peek().is_some() && words.eq(letters(other))
 }

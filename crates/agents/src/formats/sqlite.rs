@@ -71,11 +71,14 @@ fn open_read_only(path: &Path, stamp: &Stamp) -> rusqlite::Result<Connection> {
     connection.busy_timeout(std::time::Duration::ZERO)?;
     // The log is its owner's to bring in.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // One plan for every value: a query that is asked once for each message would else be prepared anew each time.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if is_alone {
         connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
     }
-    if stamp.log > 0 {
-        // One state for all that is looked at; with a log, that keeps nobody from writing.
+    if stamp.log > 0 || !stamp.has_log() {
+        // One state for all that is looked at, and no look at the file before each query. With a log that keeps nobody
+        // from writing, and what is read as it lies on the disk is not locked at all.
         connection.execute_batch("BEGIN")?;
     }
     Ok(connection)

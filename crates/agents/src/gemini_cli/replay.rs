@@ -4,6 +4,7 @@
 //! whole is set anew. What is no longer part of it stays in the order of things, but not as context: behind a
 //! compaction, behind a rewind, or as a withdrawn record that is known by its place.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -344,31 +345,34 @@ fn has_same_content(old: &[Entry], new: &[Entry]) -> bool {
     if !has_conversation(old) && !has_conversation(new) {
         return true;
     }
-    let said = |entries: &[Entry]| entries.iter().filter_map(comparable_words).collect::<Vec<_>>();
-    let came_back = |entries: &[Entry]| {
-        let outcomes = entries.iter().filter_map(|entry| match &entry.body {
-            Body::Outcome(outcome) => Some((outcome.call.clone(), join_parts(&outcome.parts))),
-            _ => None,
-        });
-        outcomes.collect::<BTreeMap<_, _>>()
-    };
-    let before = came_back(old);
-    said(old) == said(new) && came_back(new).iter().all(|(call, text)| before.get(call) == Some(text))
+    let said = |entries| <[Entry]>::iter(entries).filter_map(comparable_words);
+    let before: BTreeMap<&CallId, Cow<'_, str>> = outcome_texts(old).collect();
+    // The last of several outcomes of one call counts.
+    let now: BTreeMap<&CallId, Cow<'_, str>> = outcome_texts(new).collect();
+    said(old).eq(said(new)) && now.iter().all(|(call, text)| before.get(call) == Some(text))
+}
+
+fn outcome_texts(entries: &[Entry]) -> impl Iterator<Item = (&CallId, Cow<'_, str>)> {
+    entries.iter().filter_map(|entry| match &entry.body {
+        Body::Outcome(outcome) => Some((&outcome.call, join_parts(&outcome.parts))),
+        _ => None,
+    })
 }
 
 /// An entry's words, in a form that can be compared; reasoning is never sent, so it does not count.
-fn comparable_words(entry: &Entry) -> Option<String> {
+fn comparable_words(entry: &Entry) -> Option<Cow<'_, str>> {
     match &entry.body {
         Body::Prompt(parts) | Body::Summary(parts) | Body::Reply(parts) => Some(join_parts(parts)),
-        Body::Call(call) => Some(format!("{} {} {}", call.id.0, call.tool, call.input.to_value())),
+        Body::Call(call) => Some(format!("{} {} {}", call.id.0, call.tool, call.input.to_value()).into()),
         _ => None,
     }
 }
 
-fn join_parts(parts: &[Part]) -> String {
-    let pieces = parts.iter().map(|part| match part {
+fn join_parts(parts: &[Part]) -> Cow<'_, str> {
+    let mut pieces = parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),
         Part::Blob(blob) => blob.media_type.as_str(),
     });
-    pieces.collect()
+    let first = pieces.next().unwrap_or_default();
+    pieces.fold(Cow::Borrowed(first), |joined, piece| joined + piece)
 }

@@ -35,13 +35,15 @@ struct ChunkReader {
 }
 
 impl ChunkReader {
-    fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
+    /// Reads the next lines. `spare` is a buffer that nobody uses any more: one that was made anew for every chunk would
+    /// cost as much as parsing it.
+    fn next_chunk(&mut self, spare: Vec<u8>) -> io::Result<Option<Chunk>> {
         while !self.ended {
             let start = self.rest.len();
             self.rest.reserve_exact(CHUNK_BYTES + 1);
             self.ended = self.log.read_more(CHUNK_BYTES as u64, &mut self.rest)? == 0;
             if let Some(end) = memchr::memrchr(b'\n', &self.rest[start..]) {
-                return Ok(Some(self.cut_chunk(start + end + 1, false)));
+                return Ok(Some(self.cut_chunk(start + end + 1, spare, false)));
             }
             if self.rest.len() > MAX_RECORD_BYTES {
                 return self.skip_line().map(Some);
@@ -50,12 +52,16 @@ impl ChunkReader {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        Ok(Some(self.cut_chunk(self.rest.len(), true)))
+        Ok(Some(self.cut_chunk(self.rest.len(), spare, true)))
     }
 
-    fn cut_chunk(&mut self, end: usize, unterminated: bool) -> Chunk {
-        let rest = self.rest.split_off(end);
-        let bytes = std::mem::replace(&mut self.rest, rest);
+    fn cut_chunk(&mut self, end: usize, mut spare: Vec<u8>, unterminated: bool) -> Chunk {
+        spare.clear();
+        // A record of some megabytes is rare, and its room is not kept for the others.
+        spare.shrink_to(4 * CHUNK_BYTES);
+        spare.extend_from_slice(&self.rest[end..]);
+        self.rest.truncate(end);
+        let bytes = std::mem::replace(&mut self.rest, spare);
         let offset = self.offset;
         self.offset += bytes.len() as u64;
         Chunk { offset, bytes, skipped: None, unterminated }
@@ -191,10 +197,10 @@ pub fn scan_with_parser<P: LineParser>(
     if size.saturating_sub(from) >= PARALLEL_FROM_BYTES || is_compressed(path) {
         return scan_on_threads(chunks, from, parse, &mut merge);
     }
-    let mut end = from;
-    while let Some(chunk) = chunks.next_chunk()? {
+    let (mut end, mut spare) = (from, Vec::new());
+    while let Some(chunk) = chunks.next_chunk(spare)? {
         let parsed = chunk.parse_lines(parse);
-        end = parsed.end;
+        (end, spare) = (parsed.end, chunk.bytes);
         for item in parsed.items {
             if merge(item).is_break() {
                 return Ok(end);
@@ -230,16 +236,21 @@ fn parse_chunks<P: LineParser>(
     parse: &P,
     sender: &SyncSender<ChunkResult<P::Item>>,
 ) {
+    let mut spare = Vec::new();
     loop {
         let next = {
             // A panic in the other worker is reported by the scope; going on would hide it.
             let Ok(mut guard) = shared.lock() else { return };
             let number = guard.0;
             guard.0 += 1;
-            guard.1.next_chunk().map(|chunk| chunk.map(|chunk| (number, chunk)))
+            guard.1.next_chunk(std::mem::take(&mut spare)).map(|chunk| chunk.map(|chunk| (number, chunk)))
         };
         let message = match next {
-            Ok(Some((number, chunk))) => Ok((number, chunk.parse_lines(parse))),
+            Ok(Some((number, chunk))) => {
+                let parsed = chunk.parse_lines(parse);
+                spare = chunk.bytes;
+                Ok((number, parsed))
+            }
             Ok(None) => return,
             Err(error) => Err(error),
         };

@@ -1,7 +1,7 @@
 //! Decisions: answers and approvals, which structure tells, then the user's own sentences that rank as standing.
 
 use super::printout::{has_printed_line, is_prose};
-use super::ranking::rank_sentence;
+use super::ranking::{may_rank, rank_sentence};
 use super::sentences::split_sentences;
 use super::{Event, Item, Message, Step, Voice, Words};
 use crate::distill::work::reads_like_error;
@@ -78,7 +78,7 @@ fn refusal_decision(words: &Words<'_>, step: &Step, call: &CallEvent) -> Decisio
 /// The user's sentences that say how things are to be, by rank and then the newest first.
 fn standing_sentences(words: &Words<'_>) -> Vec<Decision> {
     let mut ranked: Vec<(u32, usize, Item)> = Vec::new();
-    for prompt in &words.prompts {
+    for prompt in words.prompts.iter().filter(|prompt| may_rank(prompt.text)) {
         ranked.extend(ranked_sentences(words, prompt));
     }
     ranked.sort_by_key(|(rank, step, _)| std::cmp::Reverse((*rank, *step)));

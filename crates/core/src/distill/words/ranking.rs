@@ -118,14 +118,23 @@ pub(super) fn rank_sentence(sentence: &str) -> u32 {
     if sentence.trim_end().ends_with(['?', '？']) {
         return 0;
     }
-    let lower = sentence.to_lowercase().replace('’', "'");
-    phrases_in(&lower).map(|phrase| phrase.weight).max().unwrap_or(0)
+    phrases_in(&to_small_letters(sentence)).map(|phrase| phrase.weight).max().unwrap_or(0)
 }
+
+/// Whether any sentence of a text can rank: most prompts have none, and need not be taken apart.
+pub(super) fn may_rank(text: &str) -> bool {
+    FINDER.iter().any(|finder| finder.is_match(&to_small_letters(text)))
+}
+
+fn to_small_letters(text: &str) -> String {
+    text.to_lowercase().replace('’', "'")
+}
+
+static FINDER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(PHRASES.iter().map(|phrase| phrase.words)).ok());
 
 /// The phrases that stand in a text of small letters. All are looked for at once: a session may have many sentences.
 fn phrases_in(lower: &str) -> impl Iterator<Item = &'static Phrase> {
-    static FINDER: LazyLock<Option<AhoCorasick>> =
-        LazyLock::new(|| AhoCorasick::new(PHRASES.iter().map(|phrase| phrase.words)).ok());
     let found = FINDER.iter().flat_map(move |finder| finder.find_overlapping_iter(lower));
     found.filter_map(move |found| {
         let phrase = PHRASES.get(found.pattern().as_usize())?;
@@ -161,6 +170,7 @@ mod tests {
     use super::*;
 
     fn stands_in(phrase: &Phrase, sentence: &str) -> bool {
+        assert!(rank_sentence(sentence) == 0 || may_rank(sentence), "{sentence}");
         phrases_in(&sentence.to_lowercase()).any(|found| found.words == phrase.words)
     }
 

@@ -216,11 +216,9 @@ fn find_documents(text: &str) -> Vec<String> {
 }
 
 fn is_document(name: &str) -> bool {
-    let has_ending = |end: &&str| {
-        let stem = name.len().checked_sub(end.len()).filter(|stem| *stem > 0);
-        stem.and_then(|stem| name.get(stem..)).is_some_and(|there| there.eq_ignore_ascii_case(end))
-    };
-    name.len() < 200 && !name.contains("://") && DOCUMENT_ENDINGS.iter().any(has_ending)
+    let ending = name.rfind('.').filter(|stem| *stem > 0).map_or("", |stem| &name[stem..]);
+    let is_known = DOCUMENT_ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending));
+    is_known && name.len() < 200 && !name.contains("://")
 }
 
 #[cfg(test)]

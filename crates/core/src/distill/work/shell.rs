@@ -44,19 +44,18 @@ impl<'a> CommandLine<'a> {
     /// A text that is the same for a command that is run again: without changes of folder, settings, redirections, and
     /// what only shortens the output. For comparing, not for showing.
     pub(super) fn comparison_key(&self) -> String {
-        let pipes: Vec<&[Command<'_>]> = self.commands.chunk_by(|command, _| command.is_piped).collect();
-        let done = pipes.iter().filter(|pipe| !pipe[0].is_setup());
-        let essence: Vec<String> = done.map(|pipe| pipe_key(pipe)).filter(|text| !text.is_empty()).collect();
-        if essence.is_empty() {
-            pipes.iter().map(|pipe| pipe_key(pipe)).collect::<Vec<_>>().join(" && ")
-        } else {
-            essence.join(" && ")
-        }
+        let pipes = || self.commands.chunk_by(|command, _| command.is_piped);
+        let essence = join_pipes(pipes().filter(|pipe| !pipe[0].is_setup()));
+        if essence.is_empty() { join_pipes(pipes()) } else { essence }
     }
 }
 
 /// The input of a shell within a command: `nix develop -c bash -lc 'cargo test'` runs the tests.
 fn unwrap_shell(command: &str) -> &str {
+    // Most commands call no shell.
+    if !command.contains("sh -") {
+        return command;
+    }
     let trimmed = command.trim_end();
     for shell in ["bash -lc ", "bash -c ", "sh -c ", "zsh -lc ", "zsh -c "] {
         let Some(at) = command.find(shell) else { continue };
@@ -71,13 +70,23 @@ fn unwrap_shell(command: &str) -> &str {
     command
 }
 
-fn pipe_key(pipe: &[Command<'_>]) -> String {
-    let n_telling = pipe.len() - pipe[1..].iter().rev().take_while(|command| command.only_shortens()).count();
-    let told = pipe[..n_telling].iter().map(|command| {
-        let words = command.words.iter().filter(|word| !is_redirection(word)).map(AsRef::as_ref);
-        words.collect::<Vec<&str>>().join(" ")
-    });
-    told.collect::<Vec<_>>().join(" | ")
+/// The commands of pipes as one text; a pipe of which nothing is left is left out.
+fn join_pipes<'p>(pipes: impl Iterator<Item = &'p [Command<'p>]>) -> String {
+    let mut joined = String::new();
+    for pipe in pipes {
+        let n_telling = pipe.len() - pipe[1..].iter().rev().take_while(|command| command.only_shortens()).count();
+        let before = joined.len();
+        joined.push_str(if before > 0 { " && " } else { "" });
+        let start = joined.len();
+        for (index, command) in pipe[..n_telling].iter().enumerate() {
+            joined.push_str(if index > 0 { " | " } else { "" });
+            command.push_words(&mut joined);
+        }
+        if joined.len() == start {
+            joined.truncate(before);
+        }
+    }
+    joined
 }
 
 impl<'a> Command<'a> {
@@ -107,6 +116,14 @@ impl<'a> Command<'a> {
     /// Whether one of the arguments is one of these.
     pub(super) fn has_argument(&self, wanted: &[&str]) -> bool {
         self.arguments().any(|word| wanted.contains(&word))
+    }
+
+    /// Adds its words to a text, but for redirections.
+    fn push_words(&self, to: &mut String) {
+        for (index, word) in self.words.iter().filter(|word| !is_redirection(word)).enumerate() {
+            to.push_str(if index > 0 { " " } else { "" });
+            to.push_str(word);
+        }
     }
 
     fn is_setup(&self) -> bool {
@@ -185,8 +202,8 @@ fn split_words(text: &str) -> Vec<Cow<'_, str>> {
 }
 
 fn first_word(text: &str) -> (Cow<'_, str>, &str) {
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    if !text[..end].contains(['\'', '"']) {
+    let end = text.find(|letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"')).unwrap_or(text.len());
+    if !text[end..].starts_with(['\'', '"']) {
         return (Cow::Borrowed(&text[..end]), &text[end..]);
     }
     let (mut word, mut quote) = (String::new(), None);
