@@ -17,8 +17,11 @@ use super::{ConformanceError, tier};
 /// How long the model's server waits for the request that a typed prompt leads to.
 const REQUEST_LIMIT: Duration = Duration::from_mins(2);
 
-/// The heading of the picker's second screen.
-const TARGETS_HEADING: &str = "Continue in";
+/// What the picker asks for.
+const PICKER_TEXT: &str = "type to filter";
+
+/// What the second screen says of the first target.
+const STARTS: &str = "starts";
 
 /// Walks from each client whose interface is known to its neighbour, and back; says what went wrong.
 pub(super) fn run_walks(options: &Options) -> Result<(), ConformanceError> {
@@ -95,10 +98,11 @@ impl Walk<'_> {
         server.script_replies(RequestKind::Main, further.turns.clone());
         let ready = self.kind.lab.interface_ready_text().unwrap_or_default();
         let mut terminal = Terminal::start(&self.launch(server.port())?)?;
-        terminal.wait_for(self.from.lab.name)?;
+        terminal.wait_for(PICKER_TEXT)?;
+        // What is remembered is shown first, and then what is there now.
         terminal.wait_until_quiet();
         terminal.press("\r")?;
-        terminal.wait_for(TARGETS_HEADING)?;
+        terminal.wait_for(&format!("{STARTS} {}", self.to.lab.name))?;
         terminal.wait_until_quiet();
         terminal.press("\r")?;
         terminal.wait_for(ready)?;
