@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carryover_core::time::Timestamp;
-use jiff::tz::TimeZone;
+use carryover_agents::Env;
 use ratatui::layout::{Rect, Size};
 
 use super::filter::Filter;
@@ -51,8 +50,7 @@ pub(crate) struct Setup {
     pub(crate) palette: Palette,
     /// Clients are started; else their commands are printed.
     pub(crate) launch: bool,
-    pub(crate) now: Timestamp,
-    pub(crate) zone: TimeZone,
+    pub(crate) env: Env,
     pub(crate) size: Size,
 }
 
