@@ -164,7 +164,7 @@ pub(super) fn carried_section(context: &Context, session: &ListedSession) -> Opt
                 quantity::format_count(estimate.calls, "tool call", "tool calls"),
                 quantity::format_tokens(tokens),
                 quantity::format_tokens(window),
-                quantity::percent_of(tokens, window),
+                quantity::format_percent(tokens, window),
             );
             std::iter::once(carried).chain(estimate_notes(&estimate).0).collect()
         }
@@ -173,14 +173,16 @@ pub(super) fn carried_section(context: &Context, session: &ListedSession) -> Opt
     Some(Section { heading: "What would be carried", texts })
 }
 
-/// Losses and warnings in words, and whether they are more than usual.
+/// Losses and warnings in words, the gravest first, and whether what was said gets lost.
 fn estimate_notes(estimate: &Estimate) -> (Vec<String>, bool) {
-    let losses = estimate.lost.iter().map(|loss| format!("loses {}: {}", count_lost(loss), loss.reason));
-    let mut notes: Vec<String> = losses.chain(estimate.warnings.iter().cloned()).collect();
-    let is_doubtful = estimate.lost.iter().any(is_older) || !estimate.warnings.is_empty();
-    if estimate.lost.is_empty() {
-        notes.insert(0, "loses nothing".to_owned());
+    let (older, others): (Vec<&Loss>, Vec<&Loss>) = estimate.lost.iter().partition(|loss| is_older(loss));
+    let is_doubtful = !older.is_empty();
+    let losses = older.into_iter().chain(others);
+    let mut notes: Vec<String> = losses.map(|loss| format!("loses {}: {}", count_lost(loss), loss.reason)).collect();
+    if notes.is_empty() {
+        notes.push("loses nothing".to_owned());
     }
+    notes.extend(estimate.warnings.iter().cloned());
     (notes, is_doubtful)
 }
 
