@@ -16,7 +16,7 @@ use ratatui::crossterm::terminal::{
     DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{execute, terminal};
-use ratatui::layout::Size;
+use ratatui::layout::{Rect, Size};
 
 use super::Message;
 use super::state::State;
@@ -97,9 +97,11 @@ impl Screen {
         self.terminal.draw(|frame| view::draw(frame, state)).map(drop)
     }
 
-    /// Forgets what is on the screen, so that the next frame is drawn whole.
+    /// Forgets what is on the screen, so that the next frame is drawn whole. `clear` would ask the terminal where its cursor
+    /// is, and wait for an answer that not every one gives.
     pub(super) fn redraw(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        let size = self.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 }
 
