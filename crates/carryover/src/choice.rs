@@ -26,7 +26,19 @@ pub(crate) fn choose_session(
     args: &SessionArgs,
     project: Option<PathBuf>,
 ) -> Result<ListedSession, CommandError> {
-    let query = Query { words: args.session_words(), agent: args.source, project };
+    choose_session_avoiding(ui, context, globals, args, project, None)
+}
+
+/// The same; where none is named, one of another agent than the avoided one, if there is any.
+pub(crate) fn choose_session_avoiding(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &SessionArgs,
+    project: Option<PathBuf>,
+    avoided: Option<&'static str>,
+) -> Result<ListedSession, CommandError> {
+    let query = Query { words: args.session_words(), agent: args.source, project, avoided };
     let selected = match select::select_session(context, &query) {
         Err(SelectError::Ambiguous { words, candidates }) => {
             return choose_among(ui, context, globals, words, candidates);

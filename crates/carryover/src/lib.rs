@@ -18,12 +18,14 @@ mod pager;
 mod paint;
 mod picker;
 mod process_env;
+mod progress;
 mod quantity;
 mod relative_time;
 mod screen;
 mod session_row;
 mod shell;
 mod short_id;
+mod short_road;
 mod signals;
 mod told_words;
 mod ui;
@@ -54,7 +56,8 @@ pub fn main() -> ExitCode {
         without_panic(|| Ok(Ui::answer_shell(&completion::answer(request)?)?)).ok();
         return ExitCode::SUCCESS;
     }
-    let cli = match Cli::try_parse() {
+    let args = short_road::expand_agent_name(std::env::args_os());
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return show_usage(&error),
     };

@@ -42,6 +42,11 @@ const AGENT_COLORS: [AnsiColor; 9] = [
     AnsiColor::BrightGreen,
 ];
 
+/// The colour of an agent.
+pub(crate) fn agent_color(agent: &dyn Agent) -> AnsiColor {
+    AGENT_COLORS[color_index(agent)]
+}
+
 /// Which colour an agent has, the same wherever it is named.
 fn color_index(agent: &dyn Agent) -> usize {
     let place = AGENTS.iter().position(|known| known.facts().id == agent.facts().id);

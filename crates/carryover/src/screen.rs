@@ -70,7 +70,7 @@ impl Screen {
         self.redraw()
     }
 
-    pub(crate) fn size(&self) -> io::Result<Size> {
+    pub(crate) fn size() -> io::Result<Size> {
         let (width, height) = terminal::size()?;
         Ok(Size { width, height })
     }

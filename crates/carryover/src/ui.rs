@@ -6,12 +6,15 @@ use std::process::Child;
 
 use anstream::{AutoStream, StripStream};
 use carryover_core::plain::escaped_json;
+use carryover_engine::sessions::list::ListedSession;
 use serde::Serialize;
 
 use crate::args::{Color, Globals};
 use crate::pager::Pager;
 use crate::paint::{HINT, Painted};
 use crate::process_env;
+use crate::progress::tell_if_slow;
+use crate::quantity;
 use crate::signals;
 
 pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint, REMOVED};
@@ -153,6 +156,17 @@ impl Ui {
             }
         }
         Ok(())
+    }
+
+    /// Does what takes time with a session, and says so where somebody looks on and it takes over a second.
+    pub(crate) fn while_reading<T>(&self, session: &ListedSession, work: impl FnOnce() -> T) -> T {
+        if self.quiet || self.json || !io::stderr().is_terminal() {
+            return work();
+        }
+        let bytes = session.found.bytes;
+        let size = if bytes == 0 { String::new() } else { format!(" of {}", quantity::format_bytes(bytes)) };
+        let line = format!("{DIM}reading a session{size}…{DIM:#}");
+        tell_if_slow(&line, Painted::new(AutoStream::new(io::stderr(), color_choice(self.color))), work)
     }
 
     /// Asks for a line.

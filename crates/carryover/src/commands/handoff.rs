@@ -76,7 +76,7 @@ pub(crate) fn cmd_handoff(
     let session = choice::choose_session(ui, context, globals, &args.session, project.clone())?;
     let mut warnings = choice::announce_open(ui, &session)?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
-    let distilled = distil_session(context, &session, options)?;
+    let distilled = ui.while_reading(&session, || distil_session(context, &session, options))?;
     warnings.extend(distilled.warnings.iter().cloned());
     let name = session.agent.facts().name;
     let prompt = Prompt::from_session(

@@ -7,10 +7,12 @@ mod text;
 
 use std::path::PathBuf;
 
-use carryover_agents::{AGENTS, Agent, ResumeCommand, Target};
+use carryover_agents::{AGENTS, Agent, Facts, ResumeCommand, Target};
+use carryover_engine::carry::offers::{Offer, Road, list_offers};
 use carryover_engine::carry::own::own_command;
 use carryover_engine::client;
 use carryover_engine::context::Context;
+use carryover_engine::sessions::copies::CopyState;
 use carryover_engine::sessions::list::ListedSession;
 use clap::Args;
 
@@ -34,7 +36,8 @@ use native::NotNative;
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
 #[command(after_long_help = "\
 Examples:
-  carryover resume --target codex                         the newest session of this project
+  carryover codex                                         the newest session of this project, in Codex
+  carryover resume --target codex                         the same, be it Codex's own
   carryover resume 8f3c21aa --target codex --dry-run      what would be written, and what would be lost
   carryover resume \"fix the parser\" --target claude-code --launch
   carryover resume ./rollout-2026-11-15.jsonl --target claude-code
@@ -80,6 +83,12 @@ pub(crate) struct ResumeArgs {
     /// Start the target with the session
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     launch: bool,
+    /// Print the command and start nothing, whatever the configuration says
+    #[arg(long, alias = "no-launch", conflicts_with = "launch", hide_short_help = true)]
+    print: bool,
+    /// Without a session, take the newest of another agent than the target
+    #[arg(long, hide = true)]
+    prefer_others: bool,
 }
 
 pub(crate) fn cmd_resume(
@@ -93,12 +102,15 @@ pub(crate) fn cmd_resume(
     }
     let mut session = match &args.file {
         Some(file) => captured::find_session(context, file)?,
-        None => choice::choose_session(ui, context, globals, &args.session, None)?,
+        None => {
+            let avoided = args.target.filter(|_| args.prefer_others).map(|target| target.id);
+            choice::choose_session_avoiding(ui, context, globals, &args.session, None, avoided)?
+        }
     };
     if let Some(unmasked) = session.agent.as_captured().filter(|_| args.no_redact) {
         session.agent = unmasked;
     }
-    let target = choose_target(context, args, session.agent)?;
+    let target = choose_target(ui, context, globals, args, &session)?;
     if args.launch {
         refuse_missing_client(context, Some(&target))?;
     }
@@ -150,25 +162,75 @@ impl ResumeArgs {
     }
 
     /// Whether the client is to be started.
-    fn launches(&self, _context: &Context) -> bool {
-        self.launch
+    ///
+    /// The configuration asks for it only where that can be done: a client that is missing is no reason to fail then.
+    fn launches(&self, ui: &Ui, context: &Context, facts: &Facts) -> bool {
+        let may = !self.print && !self.dry_run && !ui.is_json() && context.config.resume.launch == Some(true);
+        self.launch || (may && client::find_agent_program(context, facts).is_some())
+    }
+
+    fn launches_target(&self, ui: &Ui, context: &Context, target: &Target) -> bool {
+        let agent = carryover_agents::agent_by_name(target.id);
+        agent.map_or(self.launch, |agent| self.launches(ui, context, agent.facts()))
     }
 }
 
-/// The agent that is named, configured, or the only other one here.
-fn choose_target(context: &Context, args: &ResumeArgs, source: &dyn Agent) -> Result<Target, CommandError> {
+/// The agent that is named, configured, or the only other one here; else it is asked for.
+fn choose_target(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &ResumeArgs,
+    session: &ListedSession,
+) -> Result<Target, CommandError> {
     let configured = || context.config.resume.target.as_deref().and_then(Target::by_name);
     if let Some(target) = args.target.or_else(configured) {
         return Ok(target);
     }
-    let takers = || AGENTS.iter().copied().filter(|agent| agent.writer().is_some());
-    let others = takers().filter(|agent| agent.facts().id != source.facts().id);
-    let mut here = others.filter(|agent| client::find_installed(context, *agent).is_some());
+    let offers = list_offers(context, session);
+    let source = session.agent.facts().id;
+    let mut here = offers.iter().filter(|offer| offer.installed && offer.target.id != source);
     if let (Some(only), None) = (here.next(), here.next()) {
-        return Ok(Target::from_facts(only.facts()));
+        return Ok(only.target);
     }
-    let names: Vec<&str> = takers().map(|agent| agent.facts().id).collect();
-    Err(CommandError::usage("no target was named")
+    if ui.is_interactive() && !globals.yes {
+        return ask_target(ui, &offers);
+    }
+    Err(unnamed_target())
+}
+
+/// Asks by number.
+fn ask_target(ui: &mut Ui, offers: &[Offer]) -> Result<Target, CommandError> {
+    for line in offer_lines(offers) {
+        ui.write_line(line)?;
+    }
+    let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
+    let chosen = answer.parse::<usize>().ok().and_then(|number| offers.get(number.checked_sub(1)?));
+    chosen.map(|offer| offer.target).ok_or_else(unnamed_target)
+}
+
+/// The choices, numbered: those that are installed come first.
+fn offer_lines(offers: &[Offer]) -> impl Iterator<Item = String> {
+    let width = offers.iter().map(|offer| offer.target.name.len()).max().unwrap_or(0);
+    offers.iter().enumerate().map(move |(index, offer)| {
+        let state = match (&offer.road, offer.agent, offer.installed) {
+            (Road::Own(_), _, _) => "already there",
+            (_, None, _) => "an editor: gets a brief",
+            (_, Some(_), true) => "installed",
+            (_, Some(_), false) => "not installed",
+        };
+        let before = offer.copy.as_ref().map_or("", |earlier| match earlier.state {
+            CopyState::GoneOnWith => ", has a copy that was gone on with",
+            CopyState::Unused | CopyState::Gone => "",
+        });
+        format!("{:>2}  {:width$}  {state}{before}", index + 1, offer.target.name)
+    })
+}
+
+fn unnamed_target() -> CommandError {
+    let takers = AGENTS.iter().filter(|agent| agent.writer().is_some());
+    let names: Vec<&str> = takers.map(|agent| agent.facts().id).collect();
+    CommandError::usage("no target was named")
         .with_hint(format!("name one with `--target AGENT`: {}", names.join(", ")))
-        .with_hint("`carryover config set resume.target AGENT` makes it the default"))
+        .with_hint("`carryover config set resume.target AGENT` makes it the default")
 }

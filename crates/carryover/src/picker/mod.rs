@@ -14,7 +14,7 @@ mod palette;
 mod probe;
 mod state;
 mod terminal;
-pub(crate) mod times;
+mod times;
 mod update;
 mod view;
 mod worker;
@@ -73,9 +73,8 @@ pub(crate) fn pick(context: &Context, options: PickerOptions) -> Result<PickerOu
         project: crate::session_row::abbreviate_home(&context, &context.cwd),
         palette: Palette { has_colors: options.has_colors },
         launch: options.launch,
-        now: context.env.now,
-        zone: context.env.zone.clone(),
-        size: screen.size()?,
+        env: context.env.clone(),
+        size: Screen::size()?,
     });
     let worker = Worker::start(Arc::clone(&context), sender.clone(), options.full_text);
     // What is remembered is on the screen before anything else is looked at.
@@ -98,7 +97,7 @@ fn run_loop(
     clock: &impl Fn() -> Timestamp,
 ) -> Result<PickerOutcome, CommandError> {
     loop {
-        let size = screen.size()?;
+        let size = Screen::size()?;
         if size != state.setup.size {
             update(state, Event::Resized(size));
         }

@@ -29,8 +29,7 @@ impl PickerProbe {
             project: crate::session_row::abbreviate_home(context, &context.cwd),
             palette: Palette { has_colors: true },
             launch: true,
-            now: context.env.now,
-            zone: context.env.zone.clone(),
+            env: context.env.clone(),
             size: SIZE,
         };
         let mut state = State::new(setup);

@@ -29,6 +29,7 @@ mod test_pager;
 mod test_picker;
 mod test_resume;
 mod test_resume_again;
+mod test_short_road;
 mod test_show;
 mod test_streams;
 mod test_undo;

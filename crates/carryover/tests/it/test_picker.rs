@@ -57,7 +57,7 @@ fn choose_first_target(terminal: &mut Terminal) {
     terminal.press("claude add").unwrap();
     wait_for_frame(terminal, "1 of 2");
     terminal.press("\r").unwrap();
-    wait_for_frame(terminal, "Codex CLI █░░░░░░░░░ 1 % loses");
+    wait_for_frame(terminal, "% loses 3 pieces");
     terminal.press("\r").unwrap();
 }
 

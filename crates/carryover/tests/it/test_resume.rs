@@ -12,7 +12,7 @@ fn a_session_goes_on_in_the_other_agent() {
       carried     6 messages, 7 tool calls
       translated  6 tool calls
       lost        3 pieces of thinking: shown on the screen, not sent to the model
-      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      tokens      ▏░░░░░░░░░ about #.#k of ###k (0.8 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
     warning: Codex CLI is not installed: the session waits for it
     go on with
@@ -27,7 +27,7 @@ fn a_session_goes_on_in_the_other_agent() {
       carried     4 messages, 4 tool calls
       translated  3 tool calls
       lost        2 pieces of thinking: shown, but not sent to the model: only the model that thought it may be sent it
-      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      tokens      ▏░░░░░░░░░ about #.#k of ###k (1.0 %)
       create ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl (## KB)
     warning: Claude Code is not installed: the session waits for it
     go on with
@@ -86,7 +86,7 @@ fn a_dry_run_prints_the_plan() {
       carried     6 messages, 7 tool calls
       translated  6 tool calls
       lost        3 pieces of thinking: shown on the screen, not sent to the model
-      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      tokens      ▏░░░░░░░░░ about #.#k of ###k (0.8 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
     warning: Codex CLI is not installed: the session waits for it
     nothing was written; it would go on with

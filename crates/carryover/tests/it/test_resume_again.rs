@@ -6,7 +6,16 @@ use crate::support::{CLAUDE, CODEX, TestEnv};
 fn a_session_that_is_the_targets_own_is_not_copied() {
     let env = TestEnv::with_sessions();
     let before = env.files();
-    insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "claude"]), @"");
+    insta::assert_snapshot!(env.run(&["resume", CLAUDE, "--target", "claude"]), @"
+    exit code 0
+    --- stdout
+    claude --resume d3a03cdd-c689-41e6-9587-86a6223f5251
+    --- stderr
+    warning: Claude Code is not installed
+    already in Claude Code: nothing was written
+    go on with
+    hint: `--fork` makes a copy of it, and so does another `--project`
+    ");
     let told = env.json("resume-own", &["resume", CODEX, "--target", "codex"]);
     assert_eq!(told["schema"], "carryover.resume-own/1");
     assert_eq!(told["command"][2], "01a1dcb4-8ab4-7e10-b6d2-c8b20e08cdf8");

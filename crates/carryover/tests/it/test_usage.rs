@@ -38,6 +38,7 @@ fn help_is_an_answer() {
       -y, --yes           Never ask; where several sessions fit, take the newest
           --color <WHEN>  When to use colours [default: auto]
 
+    An agent's name is enough: `carryover codex` goes on there with the newest session of this project.
     Try it without any agent: carryover demo
     ");
     insta::assert_snapshot!(env.run(&["resume", "-h"]), @"
@@ -54,6 +55,7 @@ fn help_is_an_answer() {
           --source <AGENT>    Only sessions of this agent
       -t, --target <AGENT>    The agent to go on in
           --project <FOLDER>  The folder to go on in [default: the session's own]
+          --fork              Copy a session that is the target's own already
           --tokens <N>        Fit it into this many tokens [default: what the target takes]
           --prompt            Go on from a prompt, which is written and copied
           --context-only      Leave a brief where the target reads its instructions

@@ -98,7 +98,7 @@ pub(super) fn resume_natively(
         tokens: args.tokens.or(context.config.resume.tokens),
         dry_run: args.dry_run,
     };
-    let mut report = resume::resume_session(context, session, &options)?;
+    let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
     if !args.fork && args.project.is_none() && is_own(context, session, target) {
         report
             .warnings
@@ -113,7 +113,7 @@ pub(super) fn resume_natively(
     report.warnings.retain(|warning| Some(warning) != open.as_ref());
     write_report(ui, context, &report)?;
     show_next_steps(ui, context, &report, args.dry_run)?;
-    if args.launch {
+    if args.launches(ui, context, target.facts()) {
         launch_client(ui, context, report.target, &report.command)?;
     }
     Ok(())
@@ -197,7 +197,7 @@ fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), C
     }
     let (tokens, window) = (quantity::format_tokens(report.tokens), quantity::format_tokens(report.window));
     let (bar, percent) =
-        (quantity::format_bar(report.tokens, report.window), quantity::percent_of(report.tokens, report.window));
+        (quantity::format_bar(report.tokens, report.window), quantity::format_percent(report.tokens, report.window));
     ui.status(format_args!("  tokens      {bar} about {tokens} of {window} ({percent} %)"))?;
     // The same whether it was done or would be.
     for step in &report.steps {

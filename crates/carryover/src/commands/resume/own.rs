@@ -51,7 +51,7 @@ pub(super) fn resume_own(
     ui.status(format_args!("{GOOD}already in {}:{GOOD:#} nothing was written", facts.name))?;
     write_command(ui, context, command, false)?;
     ui.hint("`--fork` makes a copy of it, and so does another `--project`")?;
-    if args.launches(context) {
+    if args.launches(ui, context, facts) {
         launch_client(ui, context, facts.id, command)?;
     }
     Ok(())

@@ -5,8 +5,8 @@ use carryover_core::transcript::Limit;
 use carryover_engine::watch::{Doing, LastUsage};
 use jiff::tz::TimeZone;
 
-use crate::picker::times;
 use crate::quantity::format_tokens;
+use crate::relative_time::format_until_seen;
 
 /// After so long without a change, words that are the last were the end of a turn.
 const WAITS_AFTER_SECONDS: i64 = 30;
@@ -99,9 +99,9 @@ fn format_window(minutes: u32) -> String {
     }
 }
 
-/// The hour today, else the day too.
+/// A time as people say it.
 pub(super) fn format_time(at: Timestamp, moment: Moment<'_>) -> String {
-    times::until(at, moment.now, moment.zone)
+    format_until_seen(at, moment.now, moment.zone)
 }
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ mod tests {
     fn a_limit_is_told_until_it_ends() {
         let limit = |text: &str| Doing::AtLimit { message: "no more".to_owned(), resets_at: Timestamp::parse(text) };
         assert_eq!(tell(&limit("2026-11-15T17:00:00Z"), 0), "at a limit until 17:00: no more");
-        assert_eq!(tell(&limit("2026-11-17T09:05:00Z"), 0), "at a limit until 17 Nov 09:05: no more");
+        assert_eq!(tell(&limit("2026-11-17T09:05:00Z"), 0), "at a limit until Tue 09:05: no more");
         assert_eq!(tell(&limit("2026-11-15T09:00:00Z"), 0), "its limit ended at 09:00");
         assert_eq!(tell(&limit("unknown"), 0), "at a limit: no more");
         let now = Timestamp::parse("2026-11-15T10:00:00Z").unwrap();
