@@ -11,12 +11,15 @@ use crate::commands::Command;
 #[command(
     name = "carryover",
     version,
-    after_help = "Try it without any agent: carryover demo",
+    after_help = "\
+An agent's name is enough: `carryover codex` goes on there with the newest session of this project.
+Try it without any agent: carryover demo",
     after_long_help = "\
 Examples:
   carryover                             pick a session and go on with it in any agent
   carryover list                        sessions of all agents, this project's first
-  carryover resume --target codex       go on in Codex with the newest session of this project
+  carryover codex                       go on in Codex with the newest session of this project
+  carryover codex login bug --launch    the session that is called so, and start Codex
   carryover resume 8f3c21aa --target claude-code --launch
   carryover undo                        take the last resume back
 

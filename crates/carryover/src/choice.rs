@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use carryover_core::redact::redact_title;
+use carryover_engine::carry::resume::open_warning;
 use carryover_engine::context::Context;
+use carryover_engine::sessions::glance::fill_messages;
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::select::{self, Query, SelectError};
 
@@ -24,7 +26,19 @@ pub(crate) fn choose_session(
     args: &SessionArgs,
     project: Option<PathBuf>,
 ) -> Result<ListedSession, CommandError> {
-    let query = Query { words: args.session_words(), agent: args.source, project };
+    choose_session_avoiding(ui, context, globals, args, project, None)
+}
+
+/// The same; where none is named, one of another agent than the avoided one, if there is any.
+pub(crate) fn choose_session_avoiding(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &SessionArgs,
+    project: Option<PathBuf>,
+    avoided: Option<&'static str>,
+) -> Result<ListedSession, CommandError> {
+    let query = Query { words: args.session_words(), agent: args.source, project, avoided };
     let selected = match select::select_session(context, &query) {
         Err(SelectError::Ambiguous { words, candidates }) => {
             return choose_among(ui, context, globals, words, candidates);
@@ -41,7 +55,8 @@ pub(crate) fn choose_session(
 }
 
 fn announce_session(ui: &mut Ui, context: &Context, session: &ListedSession, why: &str) -> Result<(), CommandError> {
-    let shown = [mask_title(session)];
+    let mut shown = [mask_title(session)];
+    fill_messages(context, &mut shown);
     let ids = ShortIds::from_sessions(&shown);
     let table = SessionTable::new(context, &shown, &ids, ui.width());
     ui.status(format_args!("{why}:"))?;
@@ -49,6 +64,18 @@ fn announce_session(ui: &mut Ui, context: &Context, session: &ListedSession, why
         ui.status(format_args!("{DIM}{line}{DIM:#}"))?;
     }
     Ok(())
+}
+
+/// Says that a session is open before anything is written; where data is asked for, it is among the warnings.
+pub(crate) fn announce_open(ui: &mut Ui, session: &ListedSession) -> Result<Vec<String>, CommandError> {
+    let open = open_warning(session);
+    if ui.is_json() {
+        return Ok(open.into_iter().collect());
+    }
+    if let Some(open) = open {
+        ui.warning(open)?;
+    }
+    Ok(Vec::new())
 }
 
 /// A session as it may be told beside what is written or handed over: its title is most often the first prompt.
@@ -67,7 +94,8 @@ fn choose_among(
     mut candidates: Vec<ListedSession>,
 ) -> Result<ListedSession, CommandError> {
     let ids = ShortIds::from_sessions(&candidates);
-    let shown: Vec<ListedSession> = candidates.iter().take(MAX_SHOWN).map(mask_title).collect();
+    let mut shown: Vec<ListedSession> = candidates.iter().take(MAX_SHOWN).map(mask_title).collect();
+    fill_messages(context, &mut shown);
     let lines: Vec<String> = SessionTable::new(context, &shown, &ids, ui.width().saturating_sub(4)).lines().collect();
     if globals.yes && !candidates.is_empty() {
         // As a list has them: this project's first.

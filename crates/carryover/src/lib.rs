@@ -11,15 +11,18 @@ mod delivery;
 mod destination;
 mod error;
 mod launch;
+mod lineage_note;
 mod paint;
 mod picker;
 mod process_env;
+mod progress;
 mod quantity;
 mod relative_time;
 mod screen;
 mod session_row;
 mod shell;
 mod short_id;
+mod short_road;
 mod signals;
 mod told_words;
 mod ui;
@@ -45,7 +48,8 @@ const EXIT_BUG: u8 = 70;
 
 /// Runs the program with the arguments and the surroundings of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let args = short_road::expand_agent_name(std::env::args_os());
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return show_usage(&error),
     };

@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use carryover_agents::{AGENTS, Agent};
 use carryover_core::plain::strip_hidden;
 
 /// A style, as a mark that begins it; in its alternate form, the mark that ends every style.
@@ -23,6 +24,33 @@ pub(crate) const DOUBTFUL: Paint = Paint('\u{fdd5}');
 pub(crate) const HINT: Paint = COMMAND;
 const END: char = '\u{fddf}';
 
+/// The first of the marks that stand for agents' colours.
+const FIRST_AGENT_MARK: char = '\u{fde0}';
+
+/// Colours of agents, in the order of `AGENTS`: neither bold, nor what errors are told in.
+const AGENT_COLORS: [AnsiColor; 9] = [
+    AnsiColor::Magenta,
+    AnsiColor::Cyan,
+    AnsiColor::Blue,
+    AnsiColor::Green,
+    AnsiColor::Yellow,
+    AnsiColor::BrightMagenta,
+    AnsiColor::BrightCyan,
+    AnsiColor::BrightBlue,
+    AnsiColor::BrightGreen,
+];
+
+/// The colour of an agent.
+pub(crate) fn agent_color(agent: &dyn Agent) -> AnsiColor {
+    AGENT_COLORS[color_index(agent)]
+}
+
+/// Which colour an agent has, the same wherever it is named.
+fn color_index(agent: &dyn Agent) -> usize {
+    let place = AGENTS.iter().position(|known| known.facts().id == agent.facts().id);
+    place.unwrap_or(AGENTS.len()) % AGENT_COLORS.len()
+}
+
 impl fmt::Display for Paint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Write::write_char(out, if out.alternate() { END } else { self.0 })
@@ -30,6 +58,13 @@ impl fmt::Display for Paint {
 }
 
 impl Paint {
+    /// The style in which an agent is named.
+    pub(crate) fn for_agent(agent: &dyn Agent) -> Self {
+        let mark =
+            u32::try_from(color_index(agent)).ok().and_then(|index| char::from_u32(FIRST_AGENT_MARK as u32 + index));
+        Self(mark.unwrap_or(FIRST_AGENT_MARK))
+    }
+
     fn style_for(mark: char) -> Option<Style> {
         Some(match mark {
             '\u{fdd0}' => Style::new().bold(),
@@ -38,7 +73,10 @@ impl Paint {
             '\u{fdd3}' => AnsiColor::Cyan.on_default(),
             '\u{fdd4}' => AnsiColor::Red.on_default().bold(),
             '\u{fdd5}' => AnsiColor::Yellow.on_default().bold(),
-            _ => return None,
+            mark => {
+                let index = (mark as u32).checked_sub(FIRST_AGENT_MARK as u32)?;
+                AGENT_COLORS.get(usize::try_from(index).ok()?)?.on_default()
+            }
         })
     }
 }

@@ -9,82 +9,227 @@ use carryover_engine::sessions::list::ListedSession;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::quantity;
-use crate::relative_time::format_ago;
+use crate::relative_time::format_when;
 use crate::short_id::ShortIds;
+use crate::ui::{GOOD, Paint};
+
+const AGENT: usize = 0;
+const SESSION: usize = 1;
+const WHEN: usize = 2;
+const MESSAGES: usize = 3;
+const SIZE: usize = 4;
+const MODEL: usize = 5;
+const BRANCH: usize = 6;
+const N_COLUMNS: usize = 7;
 
 /// The columns, without the title, which takes the rest.
-const HEADINGS: [&str; 6] = ["AGENT", "SESSION", "WHEN", "MESSAGES", "SIZE", "MODEL"];
+const HEADINGS: [&str; N_COLUMNS] = ["AGENT", "SESSION", "WHEN", "MESSAGES", "SIZE", "MODEL", "BRANCH"];
 
 /// Numbers stand to the right.
-const ALIGN_RIGHT: [bool; 6] = [false, false, false, true, true, false];
+const ALIGN_RIGHT: [usize; 2] = [MESSAGES, SIZE];
+
+/// The columns in the order of their worth: each is shown if the title keeps this much room.
+const MIN_TITLE_BESIDE: [(usize, usize); N_COLUMNS] =
+    [(SESSION, 0), (AGENT, 12), (WHEN, 24), (MESSAGES, 24), (BRANCH, 32), (MODEL, 32), (SIZE, 32)];
+
+/// Columns that give way to marks, too.
+const OPTIONAL: [usize; 3] = [BRANCH, MODEL, SIZE];
+
+/// Below this width, times and projects are told in brief.
+const BRIEF_BELOW_COLUMNS: usize = 72;
+const FULL_PATHS_FROM_COLUMNS: usize = 100;
+
+/// A title is not cut further to make room for marks.
+const MIN_TITLE_BESIDE_MARKS: usize = 24;
+const MAX_MARKS_ROOM: usize = 45;
+const MARKS_INDENT: &str = "\n    ";
+const GAP: &str = "  ";
+const UNKNOWN: &str = "–";
+
+/// A piece of a line in a style.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    pub(crate) text: String,
+    pub(crate) paint: Paint,
+}
+
+impl Mark {
+    fn painted(&self, room: usize) -> String {
+        let Self { text, paint } = self;
+        format!("{paint}{}{paint:#}", cut_to_width(text, room))
+    }
+}
 
 /// A table of sessions, ready to be printed line by line.
 pub(crate) struct SessionTable {
-    rows: Vec<([String; 6], String)>,
-    widths: [usize; 6],
+    rows: Vec<Row>,
+    widths: [usize; N_COLUMNS],
+    is_shown: [bool; N_COLUMNS],
+    /// How wide the marks are, as far as they stand behind titles.
+    marks_room: usize,
     width: usize,
+}
+
+struct Row {
+    cells: [String; N_COLUMNS],
+    paints: [Option<Paint>; N_COLUMNS],
+    title: String,
+    marks: Vec<Mark>,
 }
 
 impl SessionTable {
     pub(crate) fn new(context: &Context, sessions: &[ListedSession], ids: &ShortIds, width: usize) -> Self {
-        let rows: Vec<_> =
-            sessions.iter().map(|session| (row_cells(context, session, ids), row_title(context, session))).collect();
+        let rows: Vec<Row> = sessions.iter().map(|session| Row::new(context, session, ids, width)).collect();
         let mut widths = HEADINGS.map(str::len);
-        for (cells, _) in &rows {
-            for (width, cell) in widths.iter_mut().zip(cells) {
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(&row.cells) {
                 *width = (*width).max(cell.width());
             }
         }
-        Self { rows, widths, width }
+        let mut table = Self { rows, widths, is_shown: [false; N_COLUMNS], marks_room: 0, width };
+        table.choose_columns();
+        table
+    }
+
+    /// The same with marks behind the titles, in the order of the sessions.
+    pub(crate) fn with_marks(mut self, marks: impl IntoIterator<Item = Vec<Mark>>) -> Self {
+        for (row, marks) in self.rows.iter_mut().zip(marks) {
+            row.marks = marks;
+        }
+        let widest = self.rows.iter().map(Row::marks_width).filter(|width| *width <= MAX_MARKS_ROOM).max();
+        self.marks_room = widest.unwrap_or(0);
+        self.choose_columns();
+        self
+    }
+
+    /// Shows the columns that there is room for; one of which nothing is known has no worth.
+    fn choose_columns(&mut self) {
+        self.is_shown = [false; N_COLUMNS];
+        let mut used = 0;
+        for (column, min_title) in MIN_TITLE_BESIDE {
+            // A number of messages that is not known yet is worth saying so.
+            let is_known = column == MESSAGES || self.rows.iter().any(|row| row.cells[column] != UNKNOWN);
+            let marks_room = if OPTIONAL.contains(&column) { self.marks_room } else { 0 };
+            let needed = used + self.widths[column] + GAP.len();
+            if column == SESSION || (is_known && needed + min_title + marks_room <= self.width) {
+                (self.is_shown[column], used) = (true, needed);
+            }
+        }
     }
 
     pub(crate) fn heading_line(&self) -> String {
-        self.format_line(&HEADINGS.map(str::to_owned), "TITLE")
+        let mut line = self.format_cells(&HEADINGS.map(str::to_owned), &[None; N_COLUMNS]);
+        line.push_str("TITLE");
+        line
     }
 
-    /// The lines, in the order of the sessions.
+    /// The lines, in the order of the sessions, without styles and marks.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> + '_ {
-        self.rows.iter().map(|(cells, title)| self.format_line(cells, title))
+        self.rows
+            .iter()
+            .map(|row| self.format_cells(&row.cells, &[None; N_COLUMNS]) + &cut_to_width(&row.title, self.title_room()))
     }
 
-    fn format_line(&self, cells: &[String; 6], title: &str) -> String {
+    /// The same in colour and with marks; where these have no room, they follow on lines of their own.
+    pub(crate) fn painted_lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.rows.iter().map(|row| self.format_painted(row))
+    }
+
+    fn title_room(&self) -> usize {
+        let shown = (0..N_COLUMNS).filter(|column| self.is_shown[*column]);
+        let used: usize = shown.map(|column| self.widths[column] + GAP.len()).sum();
+        self.width.saturating_sub(used).max(10)
+    }
+
+    fn format_cells(&self, cells: &[String; N_COLUMNS], paints: &[Option<Paint>; N_COLUMNS]) -> String {
         let mut line = String::new();
-        for ((cell, width), right) in cells.iter().zip(self.widths).zip(ALIGN_RIGHT) {
-            let gap = " ".repeat(width.saturating_sub(cell.width()));
-            let (left, end) = if right { (&*gap, "") } else { ("", &*gap) };
-            for piece in [left, cell, end, "  "] {
+        for column in (0..N_COLUMNS).filter(|column| self.is_shown[*column]) {
+            let cell = &cells[column];
+            let filling = " ".repeat(self.widths[column].saturating_sub(cell.width()));
+            let cell = paints[column].map_or_else(|| cell.clone(), |paint| format!("{paint}{cell}{paint:#}"));
+            let (left, right) = if ALIGN_RIGHT.contains(&column) { (&*filling, "") } else { ("", &*filling) };
+            for piece in [left, &cell, right, GAP] {
                 line.push_str(piece);
             }
         }
-        let room = self.width.saturating_sub(line.width()).max(10);
-        line.push_str(&cut_to_width(title, room));
-        line.trim_end().to_owned()
+        line
+    }
+
+    fn format_painted(&self, row: &Row) -> String {
+        let mut line = self.format_cells(&row.cells, &row.paints);
+        let room = self.title_room();
+        // One row like the other: behind the title where all of them have room there.
+        let is_beside = row.marks_width() <= self.marks_room && self.marks_room + MIN_TITLE_BESIDE_MARKS <= room;
+        if is_beside {
+            line.push_str(&cut_to_width(&row.title, room - row.marks_width()));
+            row.marks.iter().for_each(|mark| line.extend([GAP, &mark.painted(room)]));
+        } else {
+            line.push_str(&cut_to_width(&row.title, room));
+            self.push_marks_below(&mut line, &row.marks);
+        }
+        line
+    }
+
+    fn push_marks_below(&self, line: &mut String, marks: &[Mark]) {
+        let room = self.width.saturating_sub(MARKS_INDENT.len());
+        let mut used = self.width;
+        for mark in marks {
+            let needed = GAP.len() + mark.text.width();
+            let begins = used + needed > self.width;
+            line.push_str(if begins { MARKS_INDENT } else { GAP });
+            used = if begins { MARKS_INDENT.len() } else { used } + needed;
+            line.push_str(&mark.painted(room));
+        }
     }
 }
 
-fn row_cells(context: &Context, session: &ListedSession, ids: &ShortIds) -> [String; 6] {
-    let found = &session.found;
-    let when = match (found.live, found.updated_at) {
-        (Liveness::Live, _) => "open now".to_owned(),
-        (_, Some(at)) => format_ago(at, context.env.now),
-        (_, None) => "–".to_owned(),
-    };
-    [
-        session.agent.facts().id.to_owned(),
-        one_line(ids.shorten(&found.id.0), 40),
-        when,
-        found.messages.map_or_else(|| "–".to_owned(), |count| count.to_string()),
-        // A session among others in a database has no size of its own.
-        if found.bytes == 0 { "–".to_owned() } else { quantity::format_bytes(found.bytes) },
-        found.model.as_deref().map_or_else(|| "–".to_owned(), |model| one_line(model, 20)),
-    ]
+impl Row {
+    /// How wide its marks are, with the gaps before them.
+    fn marks_width(&self) -> usize {
+        self.marks.iter().map(|mark| mark.text.width() + GAP.len()).sum()
+    }
+
+    fn new(context: &Context, session: &ListedSession, ids: &ShortIds, width: usize) -> Self {
+        let found = &session.found;
+        let is_open = found.live == Liveness::Live;
+        let when = match found.updated_at {
+            _ if is_open => "open now".to_owned(),
+            Some(at) => format_when(at, &context.env, width < BRIEF_BELOW_COLUMNS),
+            None => UNKNOWN.to_owned(),
+        };
+        let text = |text: Option<&str>| text.map_or_else(|| UNKNOWN.to_owned(), |text| one_line(text, 20));
+        let mut paints = [None; N_COLUMNS];
+        paints[AGENT] = Some(Paint::for_agent(session.agent));
+        paints[WHEN] = is_open.then_some(GOOD);
+        Self {
+            cells: [
+                session.agent.facts().id.to_owned(),
+                one_line(ids.shorten(&found.id.0), 40),
+                when,
+                found.messages.map_or_else(|| UNKNOWN.to_owned(), |count| count.to_string()),
+                // A session among others in a database has no size of its own.
+                if found.bytes == 0 { UNKNOWN.to_owned() } else { quantity::format_bytes(found.bytes) },
+                text(found.model.as_deref()),
+                text(found.branch.as_deref()),
+            ],
+            paints,
+            title: row_title(context, session, width),
+            marks: Vec::new(),
+        }
+    }
 }
 
 /// The title; sessions of other projects say which.
-fn row_title(context: &Context, session: &ListedSession) -> String {
-    let title = session.found.title.as_deref().map_or_else(|| "(no title)".to_owned(), |title| one_line(title, 200));
+fn row_title(context: &Context, session: &ListedSession, width: usize) -> String {
+    let title = session.found.title.as_deref().map(|title| one_line(title, 200)).filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| "(no title)".to_owned());
     match &session.found.project {
-        Some(project) if !session.here => format!("{}: {title}", abbreviate_home(context, project)),
+        Some(project) if !session.here => match project.file_name() {
+            Some(name) if width < FULL_PATHS_FROM_COLUMNS => {
+                format!("{}: {title}", one_line(&name.to_string_lossy(), 20))
+            }
+            _ => format!("{}: {title}", abbreviate_home(context, project)),
+        },
         _ => title,
     }
 }

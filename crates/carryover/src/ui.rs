@@ -5,11 +5,14 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::AutoStream;
 use carryover_core::plain::escaped_json;
+use carryover_engine::sessions::list::ListedSession;
 use serde::Serialize;
 
 use crate::args::{Color, Globals};
 use crate::paint::{HINT, Painted};
 use crate::process_env;
+use crate::progress::tell_if_slow;
+use crate::quantity;
 
 pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint};
 
@@ -24,6 +27,7 @@ pub(crate) struct Ui {
     json: bool,
     width: usize,
     interactive: bool,
+    color: anstream::ColorChoice,
 }
 
 impl Ui {
@@ -36,6 +40,7 @@ impl Ui {
             quiet: globals.quiet,
             json: globals.json,
             width: detect_width(),
+            color: choice,
             interactive: io::stdin().is_terminal() && io::stderr().is_terminal(),
         }
     }
@@ -103,6 +108,17 @@ impl Ui {
             }
         }
         Ok(())
+    }
+
+    /// Does what takes time with a session, and says so where somebody looks on and it takes over a second.
+    pub(crate) fn while_reading<T>(&self, session: &ListedSession, work: impl FnOnce() -> T) -> T {
+        if self.quiet || self.json || !io::stderr().is_terminal() {
+            return work();
+        }
+        let bytes = session.found.bytes;
+        let size = if bytes == 0 { String::new() } else { format!(" of {}", quantity::format_bytes(bytes)) };
+        let line = format!("{DIM}reading a session{size}…{DIM:#}");
+        tell_if_slow(&line, Painted::new(AutoStream::new(io::stderr(), self.color)), work)
     }
 
     /// Asks for a line.

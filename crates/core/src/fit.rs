@@ -35,6 +35,8 @@ pub struct FitResult {
     pub brief: Option<String>,
     /// The size after the cuts, in estimated tokens.
     pub tokens: u64,
+    /// The size before them.
+    pub whole_tokens: u64,
 }
 
 /// The end of the session alone is too large.
@@ -48,14 +50,14 @@ pub struct CannotFit {
 pub fn fit_into_window(items: &mut [ContextItem<'_>], window: u64, show: &str) -> Result<FitResult, CannotFit> {
     let tokens = estimate_total(items, usize::MAX);
     if tokens <= window {
-        return Ok(FitResult { tokens, ..FitResult::default() });
+        return Ok(FitResult { tokens, whole_tokens: tokens, ..FitResult::default() });
     }
     if estimate_total(items, SMALLEST_CAP_BYTES) <= window {
-        return Ok(clip_outputs(items, 0, None, window, show));
+        return Ok(FitResult { whole_tokens: tokens, ..clip_outputs(items, 0, None, window, show) });
     }
     let outline = Outline::from_items(items, show);
     let (cut, brief) = choose_cut(items, &outline, window)?;
-    Ok(clip_outputs(items, cut, Some(brief), window, show))
+    Ok(FitResult { whole_tokens: tokens, ..clip_outputs(items, cut, Some(brief), window, show) })
 }
 
 /// Where to cut, and the outline of what stands before.
@@ -127,7 +129,7 @@ fn clip_outputs(
         }
     }
     let tokens = estimate_total(&items[cut..], usize::MAX) + reserved;
-    FitResult { cut, clipped, brief, tokens }
+    FitResult { cut, clipped, brief, tokens, whole_tokens: tokens }
 }
 
 /// The largest number of bytes that every tool output may have; the smallest cap is known to fit.

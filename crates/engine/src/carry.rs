@@ -4,6 +4,7 @@ pub(crate) mod assemble;
 mod blob;
 pub mod canonical;
 mod complete;
+pub mod earlier;
 mod fit;
 pub mod offers;
 pub mod own;

@@ -9,6 +9,7 @@ mod detecting;
 mod events;
 mod figure;
 mod fixture_corpus;
+mod picking;
 mod readers;
 mod stores;
 mod watching;
@@ -41,6 +42,7 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(measure_resume(&binaries, &folder, &session)?);
     figures.extend(measure_listing(&binaries, &folder)?);
     figures.push(watching::measure_start(&binaries, &folder)?);
+    figures.extend(picking::measure_picker(&binaries, &folder)?);
     let home = stores::make_home(root, &folder)?;
     figures.extend(readers::measure_all(&binaries, &home)?);
     figures.push(detecting::measure_detect(&binaries, &folder, &home)?);

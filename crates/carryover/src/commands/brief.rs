@@ -63,7 +63,8 @@ pub(crate) fn cmd_brief(
     let project = args.project.as_deref().map(resolve_path);
     let session = choice::choose_session(ui, context, globals, &args.session, project.clone())?;
     let options = handoff::Options { project: project.as_deref(), redact: !args.no_redact };
-    let DistilledSession { brief, unread, warnings, .. } = handoff::distil_session(context, &session, options)?;
+    let DistilledSession { brief, unread, warnings, .. } =
+        ui.while_reading(&session, || handoff::distil_session(context, &session, options))?;
     for warning in &warnings {
         ui.warning(warning)?;
     }

@@ -68,7 +68,7 @@ pub(crate) fn cmd_capture(
     let project = args.project.as_deref().map(resolve_path);
     let session = choice::choose_session(ui, context, globals, &args.session, project.clone())?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
-    let mut distilled = distil_session(context, &session, options)?;
+    let mut distilled = ui.while_reading(&session, || distil_session(context, &session, options))?;
     let captured = session_json(&distilled.brief, &distilled.history, &distilled.workspace, distilled.quoting);
     let text = serde_json::to_string_pretty(&captured).map_err(|error| CommandError::new(ErrorKind::Io, error))?;
     let (agent, id) = (session.agent.facts().id, &session.found.id.0);

@@ -20,7 +20,8 @@ pub(super) fn cmd_front(ui: &mut Ui, globals: Globals, print: bool) -> Result<()
     let on_stderr = !io::stdout().is_terminal();
     let options = PickerOptions {
         has_colors: ui::has_colors(globals.color, on_stderr),
-        launch: !print,
+        // Who picks a session wants to go on with it, unless the settings say otherwise.
+        launch: !print && context.config.resume.launch != Some(false),
         on_stderr,
         full_text: None,
     };

@@ -74,8 +74,10 @@ pub(crate) fn cmd_handoff(
 ) -> Result<(), CommandError> {
     let project = args.project.as_deref().map(resolve_path);
     let session = choice::choose_session(ui, context, globals, &args.session, project.clone())?;
+    let mut warnings = choice::announce_open(ui, &session)?;
     let options = Options { project: project.as_deref(), redact: !args.no_redact };
-    let distilled = distil_session(context, &session, options)?;
+    let distilled = ui.while_reading(&session, || distil_session(context, &session, options))?;
+    warnings.extend(distilled.warnings.iter().cloned());
     let name = session.agent.facts().name;
     let prompt = Prompt::from_session(
         context,
@@ -94,7 +96,7 @@ pub(crate) fn cmd_handoff(
         dry_run: false,
         extra_files: vec![(HANDOFF_FILE, args.render_handoff(context, &distilled, name))],
         unread: distilled.unread,
-        warnings: distilled.warnings,
+        warnings,
     };
     delivery.deliver(ui, context, &prompt)
 }

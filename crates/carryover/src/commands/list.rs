@@ -4,17 +4,25 @@ use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Agent, Liveness};
 use carryover_engine::context::Context;
+use carryover_engine::sessions::catalog;
+use carryover_engine::sessions::copies::Copies;
 use carryover_engine::sessions::drift::find_drifts;
+use carryover_engine::sessions::glance::{self, Glance, LimitStop};
 use carryover_engine::sessions::list::{self, Filter, ListedSession, Listing};
 use clap::Args;
 use serde::Serialize;
 
 use crate::args::agent_parser;
 use crate::error::{CommandError, ErrorKind};
-use crate::process_env::resolve_path;
-use crate::session_row::{SessionTable, abbreviate_home};
+use crate::lineage_note::{LineageNote, SessionName};
+use crate::process_env::{make_clock, resolve_path};
+use crate::relative_time::format_until;
+use crate::session_row::{Mark, SessionTable, abbreviate_home};
 use crate::short_id::ShortIds;
-use crate::ui::{BOLD, DIM, Ui};
+use crate::ui::{BOLD, DIM, DOUBTFUL, Ui};
+
+/// How long sessions are read for a listing, all together.
+const READING_BUDGET_MS: i64 = 200;
 
 /// List sessions of all agents, this project's first
 #[derive(Args)]
@@ -37,7 +45,7 @@ pub(crate) struct ListArgs {
     /// Every session of every project
     #[arg(long, conflicts_with = "project")]
     all: bool,
-    /// How many to show; 10 where not all are asked for
+    /// How many to show; 10 where not all are asked for, with --json all
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 }
@@ -66,12 +74,32 @@ struct Row<'a> {
     model: Option<&'a str>,
     live: Option<bool>,
     drifted: bool,
+    branch: Option<&'a str>,
+    limit: Option<LimitRow>,
+    carried_from: Option<SessionName>,
+    carried_to: Vec<SessionName>,
+}
+
+/// A limit that a session stopped at.
+#[derive(Serialize)]
+struct LimitRow {
+    resets_at: Option<String>,
+}
+
+/// What is told of a session beside what was found.
+struct Extra {
+    limit: Option<LimitStop>,
+    lineage: LineageNote,
 }
 
 pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     let project = args.project.as_deref().map(resolve_path);
     let filter = Filter { agent: args.source, project, words: args.words.clone(), ..Filter::default() };
-    let listing = list::list_sessions(context, &filter);
+    let mut listing = list::list_sessions(context, &filter);
+    if args.source.is_none() && args.project.is_none() && args.words.is_empty() {
+        // For the next start; losing it costs time only.
+        catalog::save_listing(context, &listing).ok();
+    }
     for (agent, error) in &listing.failures {
         ui.warning(format_args!("{}: {error}", agent.facts().name))?;
     }
@@ -81,13 +109,14 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
             ui.warning(format_args!("{name}: the configured store {store} does not exist"))?;
         }
     }
-    let usual = if args.all { usize::MAX } else { 10 };
+    let usual = if args.all || ui.is_json() { usize::MAX } else { 10 };
     let shown = args.limit.unwrap_or(usual).min(listing.sessions.len());
+    let extras = look_at_shown(context, &mut listing.sessions[..shown]);
     if ui.is_json() {
-        let sessions = listing.sessions[..shown].iter().map(json_row).collect();
+        let sessions = listing.sessions.iter().zip(extras).map(|(session, extra)| json_row(session, extra)).collect();
         ui.write_json(&Document { schema: "carryover.list/2", sessions, total: listing.sessions.len() })?;
     } else {
-        write_table(ui, context, &listing.sessions, shown)?;
+        write_table(ui, context, &listing.sessions, &extras)?;
     }
     warn_of_drift(ui, &listing)?;
     if listing.sessions.is_empty() {
@@ -99,7 +128,20 @@ pub(crate) fn cmd_list(ui: &mut Ui, context: &Context, args: &ListArgs) -> Resul
     Ok(())
 }
 
-fn json_row(session: &ListedSession) -> Row<'_> {
+/// Finds what is not told by discovery: from what is remembered, and by reading for a moment.
+fn look_at_shown(context: &Context, sessions: &mut [ListedSession]) -> Vec<Extra> {
+    let clock = make_clock(context);
+    let enough_at = clock().plus_millis(READING_BUDGET_MS);
+    let glances = glance::look_at_sessions(context, sessions, &|| clock() >= enough_at);
+    let copies = Copies::load(context);
+    let extra = |(session, glance): (&ListedSession, Option<Glance>)| Extra {
+        limit: glance.and_then(|glance| glance.limit),
+        lineage: LineageNote::find(&copies, session.agent.facts().id, &session.found.id),
+    };
+    sessions.iter().zip(glances).map(extra).collect()
+}
+
+fn json_row(session: &ListedSession, extra: Extra) -> Row<'_> {
     let found = &session.found;
     Row {
         agent: session.agent.facts().id,
@@ -117,21 +159,32 @@ fn json_row(session: &ListedSession) -> Row<'_> {
             Liveness::Unknown => None,
         },
         drifted: found.drifted,
+        branch: found.branch.as_deref(),
+        limit: extra.limit.map(|limit| LimitRow { resets_at: limit.resets_at.map(|at| at.to_string()) }),
+        carried_from: extra.lineage.from,
+        carried_to: extra.lineage.to,
     }
 }
 
-fn write_table(ui: &mut Ui, context: &Context, sessions: &[ListedSession], shown: usize) -> Result<(), CommandError> {
+/// Writes the sessions of which more is told.
+fn write_table(
+    ui: &mut Ui,
+    context: &Context,
+    sessions: &[ListedSession],
+    extras: &[Extra],
+) -> Result<(), CommandError> {
     let ids = ShortIds::from_sessions(sessions);
-    let sessions = &sessions[..shown];
+    let sessions = &sessions[..extras.len()];
     if sessions.is_empty() {
         return Ok(());
     }
-    let table = SessionTable::new(context, sessions, &ids, ui.width());
+    let marks = sessions.iter().zip(extras).map(|(session, extra)| session_marks(context, session, extra, &ids));
+    let table = SessionTable::new(context, sessions, &ids, ui.width()).with_marks(marks);
     let mixed = sessions.iter().any(|session| session.here) && sessions.iter().any(|session| !session.here);
     let out = ui.out();
     writeln!(out, "{DIM}{}{DIM:#}", table.heading_line())?;
     let mut here = None;
-    for (line, session) in table.lines().zip(sessions) {
+    for (line, session) in table.painted_lines().zip(sessions) {
         if mixed && here != Some(session.here) {
             let heading =
                 if session.here { abbreviate_home(context, &context.cwd) } else { "other projects".to_owned() };
@@ -141,6 +194,19 @@ fn write_table(ui: &mut Ui, context: &Context, sessions: &[ListedSession], shown
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// What is remarkable about a session: it waits for a limit, was carried, or is not understood.
+fn session_marks(context: &Context, session: &ListedSession, extra: &Extra, ids: &ShortIds) -> Vec<Mark> {
+    let limit = extra.limit.map(|limit| match limit.resets_at {
+        Some(at) if at > context.env.now => format!("limit until {}", format_until(at, &context.env)),
+        Some(_) => "limit over".to_owned(),
+        None => "limit".to_owned(),
+    });
+    let drift = session.found.drifted.then(|| "format not known".to_owned());
+    let warnings = limit.into_iter().chain(drift).map(|text| Mark { text, paint: DOUBTFUL });
+    let lineage = extra.lineage.marks(ids).into_iter().map(|text| Mark { text, paint: DIM });
+    warnings.chain(lineage).collect()
 }
 
 /// A session whose records we do not know is never an empty success.

@@ -2,13 +2,18 @@
 
 mod captured;
 mod native;
+mod own;
 mod text;
 
 use std::path::PathBuf;
 
-use carryover_agents::{AGENTS, Agent, Target};
+use carryover_agents::{AGENTS, Agent, Facts, ResumeCommand, Target};
+use carryover_engine::carry::offers::{Offer, Road, list_offers};
+use carryover_engine::carry::own::own_command;
 use carryover_engine::client;
 use carryover_engine::context::Context;
+use carryover_engine::sessions::copies::CopyState;
+use carryover_engine::sessions::list::ListedSession;
 use clap::Args;
 
 use crate::args::{Globals, SessionArgs, parse_tokens};
@@ -16,20 +21,23 @@ use crate::choice;
 use crate::destination::target_parser;
 use crate::error::CommandError;
 use crate::launch::refuse_missing_client;
+use crate::process_env::resolve_path;
 use crate::ui::Ui;
 use native::NotNative;
 
 /// Go on with a session in another agent
 ///
 /// Writes a new session into the target's own store, so that its own resume command loads it: prompts, replies, tool
-/// calls with their results, and images. No existing session is changed, and `carryover undo` takes it back. A target
-/// that takes no sessions gets words instead, unless --native is given. The command that goes on is printed on standard
-/// output, everything else on standard error.
+/// calls with their results, and images. No existing session is changed, and `carryover undo` takes it back. A session
+/// that is the target's own already is not copied, unless --fork or another --project is given. A target that takes no
+/// sessions gets words instead, unless --native is given. The command that goes on is printed on standard output,
+/// everything else on standard error.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of a command line")]
 #[command(after_long_help = "\
 Examples:
-  carryover resume --target codex                         the newest session of this project
+  carryover codex                                         the newest session of this project, in Codex
+  carryover resume --target codex                         the same, be it Codex's own
   carryover resume 8f3c21aa --target codex --dry-run      what would be written, and what would be lost
   carryover resume \"fix the parser\" --target claude-code --launch
   carryover resume ./rollout-2026-11-15.jsonl --target claude-code
@@ -47,6 +55,9 @@ pub(crate) struct ResumeArgs {
     /// The folder to go on in [default: the session's own]
     #[arg(long, alias = "workspace", value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
+    /// Copy a session that is the target's own already
+    #[arg(long, conflicts_with_all = ["prompt", "context_only"])]
+    fork: bool,
     /// Fit it into this many tokens [default: what the target takes]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     tokens: Option<u64>,
@@ -72,6 +83,12 @@ pub(crate) struct ResumeArgs {
     /// Start the target with the session
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     launch: bool,
+    /// Print the command and start nothing, whatever the configuration says
+    #[arg(long, alias = "no-launch", conflicts_with = "launch", hide_short_help = true)]
+    print: bool,
+    /// Without a session, take the newest of another agent than the target
+    #[arg(long, hide = true)]
+    prefer_others: bool,
 }
 
 pub(crate) fn cmd_resume(
@@ -85,53 +102,135 @@ pub(crate) fn cmd_resume(
     }
     let mut session = match &args.file {
         Some(file) => captured::find_session(context, file)?,
-        None => choice::choose_session(ui, context, globals, &args.session, None)?,
+        None => {
+            let avoided = args.target.filter(|_| args.prefer_others).map(|target| target.id);
+            choice::choose_session_avoiding(ui, context, globals, &args.session, None, avoided)?
+        }
     };
     if let Some(unmasked) = session.agent.as_captured().filter(|_| args.no_redact) {
         session.agent = unmasked;
     }
-    let target = choose_target(context, args, session.agent)?;
+    let target = choose_target(ui, context, globals, args, &session)?;
     if args.launch {
         refuse_missing_client(context, Some(&target))?;
     }
-    if args.prompt {
-        return text::as_prompt(ui, context, &session, &target, args, Vec::new());
+    let agent = carryover_agents::agent_by_name(target.id);
+    let is_native = agent.is_some() && !args.prompt && !args.context_only;
+    if let Some(command) = agent.filter(|_| is_native).and_then(|agent| args.own_command(context, &session, agent)) {
+        return own::resume_own(ui, context, &session, &command, args);
     }
-    if args.context_only {
-        return text::as_context(ui, context, &session, &target, args, Vec::new());
-    }
-    let Some(agent) = carryover_agents::agent_by_name(target.id) else {
-        if args.native {
-            return Err(CommandError::usage(format!("{} takes no sessions", target.name))
-                .with_hint("without `--native`, it gets a brief where it reads its rules"));
+    let mut warnings = choice::announce_open(ui, &session)?;
+    match agent {
+        _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
+        _ if args.context_only => text::as_context(ui, context, &session, &target, args, warnings),
+        Some(agent) => resume_in_agent(ui, context, &session, agent, args, warnings),
+        None if args.native => Err(CommandError::usage(format!("{} takes no sessions", target.name))
+            .with_hint("without `--native`, it gets a brief where it reads its rules")),
+        None => {
+            warnings.push(format!("{} takes no sessions: it gets a brief where it reads its rules", target.name));
+            text::as_context(ui, context, &session, &target, args, warnings)
         }
-        let why = format!("{} takes no sessions: it gets a brief where it reads its rules", target.name);
-        return text::as_context(ui, context, &session, &target, args, vec![why]);
-    };
-    match native::resume_natively(ui, context, &session, agent, args) {
+    }
+}
+
+/// A session in the agent's own store; where it cannot be held, a prompt.
+fn resume_in_agent(
+    ui: &mut Ui,
+    context: &Context,
+    session: &ListedSession,
+    agent: &'static dyn Agent,
+    args: &ResumeArgs,
+    mut warnings: Vec<String>,
+) -> Result<(), CommandError> {
+    match native::resume_natively(ui, context, session, agent, args) {
         Ok(()) => Ok(()),
         Err(NotNative::CannotHold(error)) if !args.native => {
-            text::as_prompt(ui, context, &session, &target, args, vec![format!("{error}: it gets a prompt instead")])
+            warnings.push(format!("{error}: it gets a prompt instead"));
+            text::as_prompt(ui, context, session, &Target::from_facts(agent.facts()), args, warnings)
         }
         Err(NotNative::CannotHold(error)) => Err(error.into()),
         Err(NotNative::Failed(error)) => Err(error),
     }
 }
 
-/// The agent that is named, configured, or the only other one here.
-fn choose_target(context: &Context, args: &ResumeArgs, source: &dyn Agent) -> Result<Target, CommandError> {
+impl ResumeArgs {
+    /// The target's own command for a session that is its own already, unless a copy is asked for.
+    fn own_command(&self, context: &Context, session: &ListedSession, target: &dyn Agent) -> Option<ResumeCommand> {
+        let own = session.found.project.as_deref().map(resolve_path);
+        let is_elsewhere = self.project.as_deref().is_some_and(|given| Some(resolve_path(given)) != own);
+        if self.fork || is_elsewhere { None } else { own_command(context, session, target) }
+    }
+
+    /// Whether the client is to be started.
+    ///
+    /// The configuration asks for it only where that can be done: a client that is missing is no reason to fail then.
+    fn launches(&self, ui: &Ui, context: &Context, facts: &Facts) -> bool {
+        let may = !self.print && !self.dry_run && !ui.is_json() && context.config.resume.launch == Some(true);
+        self.launch || (may && client::find_agent_program(context, facts).is_some())
+    }
+
+    fn launches_target(&self, ui: &Ui, context: &Context, target: &Target) -> bool {
+        let agent = carryover_agents::agent_by_name(target.id);
+        agent.map_or(self.launch, |agent| self.launches(ui, context, agent.facts()))
+    }
+}
+
+/// The agent that is named, configured, or the only other one here; else it is asked for.
+fn choose_target(
+    ui: &mut Ui,
+    context: &Context,
+    globals: Globals,
+    args: &ResumeArgs,
+    session: &ListedSession,
+) -> Result<Target, CommandError> {
     let configured = || context.config.resume.target.as_deref().and_then(Target::by_name);
     if let Some(target) = args.target.or_else(configured) {
         return Ok(target);
     }
-    let takers = || AGENTS.iter().copied().filter(|agent| agent.writer().is_some());
-    let others = takers().filter(|agent| agent.facts().id != source.facts().id);
-    let mut here = others.filter(|agent| client::find_installed(context, *agent).is_some());
+    let offers = list_offers(context, session);
+    let source = session.agent.facts().id;
+    let mut here = offers.iter().filter(|offer| offer.installed && offer.target.id != source);
     if let (Some(only), None) = (here.next(), here.next()) {
-        return Ok(Target::from_facts(only.facts()));
+        return Ok(only.target);
     }
-    let names: Vec<&str> = takers().map(|agent| agent.facts().id).collect();
-    Err(CommandError::usage("no target was named")
+    if ui.is_interactive() && !globals.yes {
+        return ask_target(ui, &offers);
+    }
+    Err(unnamed_target())
+}
+
+/// Asks by number.
+fn ask_target(ui: &mut Ui, offers: &[Offer]) -> Result<Target, CommandError> {
+    for line in offer_lines(offers) {
+        ui.write_line(line)?;
+    }
+    let answer = ui.ask("go on in which one? (number, or nothing to leave)")?;
+    let chosen = answer.parse::<usize>().ok().and_then(|number| offers.get(number.checked_sub(1)?));
+    chosen.map(|offer| offer.target).ok_or_else(unnamed_target)
+}
+
+/// The choices, numbered: those that are installed come first.
+fn offer_lines(offers: &[Offer]) -> impl Iterator<Item = String> {
+    let width = offers.iter().map(|offer| offer.target.name.len()).max().unwrap_or(0);
+    offers.iter().enumerate().map(move |(index, offer)| {
+        let state = match (&offer.road, offer.agent, offer.installed) {
+            (Road::Own(_), _, _) => "already there",
+            (_, None, _) => "an editor: gets a brief",
+            (_, Some(_), true) => "installed",
+            (_, Some(_), false) => "not installed",
+        };
+        let before = offer.copy.as_ref().map_or("", |earlier| match earlier.state {
+            CopyState::GoneOnWith => ", has a copy that was gone on with",
+            CopyState::Unused | CopyState::Gone => "",
+        });
+        format!("{:>2}  {:width$}  {state}{before}", index + 1, offer.target.name)
+    })
+}
+
+fn unnamed_target() -> CommandError {
+    let takers = AGENTS.iter().filter(|agent| agent.writer().is_some());
+    let names: Vec<&str> = takers.map(|agent| agent.facts().id).collect();
+    CommandError::usage("no target was named")
         .with_hint(format!("name one with `--target AGENT`: {}", names.join(", ")))
-        .with_hint("`carryover config set resume.target AGENT` makes it the default"))
+        .with_hint("`carryover config set resume.target AGENT` makes it the default")
 }

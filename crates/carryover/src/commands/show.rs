@@ -69,7 +69,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
         return show_uasf(ui, &session, args.no_redact);
     }
     let is_whole = args.full || !args.entry.is_empty();
-    let mut transcript = read::full_transcript(&session, is_whole)?;
+    let mut transcript = ui.while_reading(&session, || read::full_transcript(&session, is_whole))?;
     // A listing's title is the one that the user knows it by.
     transcript.header.title = session.found.title.clone().or(transcript.header.title);
     // The count is exact now; that a listing cannot tell it next time is no reason to fail here.
@@ -94,7 +94,7 @@ pub(crate) fn cmd_show(ui: &mut Ui, context: &Context, globals: Globals, args: &
 }
 
 fn show_uasf(ui: &mut Ui, session: &ListedSession, no_redact: bool) -> Result<(), CommandError> {
-    let told = build_canonical(session)?;
+    let told = ui.while_reading(session, || build_canonical(session))?;
     warn_unread(ui, &told.unread)?;
     for warning in &told.warnings {
         ui.warning(warning)?;

@@ -1,6 +1,7 @@
 //! From what the engine tells to what the picker shows. Nothing else of the picker knows sessions of the engine.
 
-use carryover_agents::{AGENTS, Liveness, Loss};
+use anstyle::AnsiColor;
+use carryover_agents::{Agent, Liveness, Loss};
 use carryover_core::distill::{Brief, FileChange};
 use carryover_engine::carry::offers::{self, Estimate, Road};
 use carryover_engine::context::Context;
@@ -11,8 +12,9 @@ use carryover_engine::sessions::list::{self, ListedSession, Listing};
 use ratatui::style::Color;
 
 use super::model::{Limit, Lineage, Offer, OfferEstimate, Preview, Row, RowKey, Section, Way};
+use crate::paint::agent_color;
 use crate::quantity;
-use crate::relative_time::format_ago;
+use crate::relative_time::{format_until, format_when};
 use crate::session_row::abbreviate_home;
 use crate::told_words::{count_lost, describe_state};
 
@@ -39,7 +41,7 @@ impl<'a> RowMaker<'a> {
         Row {
             key: key_of(session),
             agent_name: facts.name,
-            color: agent_color(facts.id),
+            color: row_color(session.agent),
             title: found.title.clone(),
             project: found.project.as_deref().map(|project| abbreviate_home(self.context, project)),
             branch: found.branch.clone(),
@@ -74,10 +76,26 @@ fn name_session(session: &SessionRef) -> String {
     format!("{} {}", session.agent, &id[..id.floor_char_boundary(8)])
 }
 
-fn agent_color(id: &str) -> Color {
-    const COLORS: [Color; 6] = [Color::Yellow, Color::Cyan, Color::Magenta, Color::Green, Color::Blue, Color::LightRed];
-    let place = AGENTS.iter().position(|agent| agent.facts().id == id).unwrap_or(0);
-    COLORS[place % COLORS.len()]
+/// The agent's colour, as it is in every listing.
+fn row_color(agent: &dyn Agent) -> Color {
+    match agent_color(agent) {
+        AnsiColor::Black => Color::Black,
+        AnsiColor::Red => Color::Red,
+        AnsiColor::Green => Color::Green,
+        AnsiColor::Yellow => Color::Yellow,
+        AnsiColor::Blue => Color::Blue,
+        AnsiColor::Magenta => Color::Magenta,
+        AnsiColor::Cyan => Color::Cyan,
+        AnsiColor::White => Color::Gray,
+        AnsiColor::BrightBlack => Color::DarkGray,
+        AnsiColor::BrightRed => Color::LightRed,
+        AnsiColor::BrightGreen => Color::LightGreen,
+        AnsiColor::BrightYellow => Color::LightYellow,
+        AnsiColor::BrightBlue => Color::LightBlue,
+        AnsiColor::BrightMagenta => Color::LightMagenta,
+        AnsiColor::BrightCyan => Color::LightCyan,
+        AnsiColor::BrightWhite => Color::White,
+    }
 }
 
 /// What the user should know of a listing.
@@ -93,14 +111,14 @@ pub(super) fn listing_warnings(context: &Context, listing: &Listing) -> Vec<Stri
 pub(super) fn read_preview(context: &Context, session: &ListedSession) -> Result<Preview, String> {
     let options = handoff::Options { project: None, redact: true };
     let distilled = distil_session(context, session, options).map_err(|error| error.to_string())?;
-    let mut sections = preview_sections(&distilled.brief);
+    let mut sections = preview_sections(context, &distilled.brief);
     sections.push(Section { heading: "To know", texts: distilled.warnings });
     Ok(Preview { sections })
 }
 
-fn preview_sections(brief: &Brief) -> Vec<Section> {
+fn preview_sections(context: &Context, brief: &Brief) -> Vec<Section> {
     let state = &brief.state;
-    let until = state.until.map(|until| format!(", until {until}")).unwrap_or_default();
+    let until = state.until.map(|until| format!(", until {}", format_until(until, &context.env))).unwrap_or_default();
     let mut stands = vec![format!("{}{until}", describe_state(state.kind))];
     stands.extend(state.queued.iter().map(|queued| format!("typed ahead: {}", queued.text)));
     let asked = brief.task.follow_up.as_ref().or(brief.task.request.as_ref());
@@ -146,7 +164,7 @@ pub(super) fn carried_section(context: &Context, session: &ListedSession) -> Opt
                 quantity::format_count(estimate.calls, "tool call", "tool calls"),
                 quantity::format_tokens(tokens),
                 quantity::format_tokens(window),
-                quantity::percent_of(tokens, window),
+                quantity::format_percent(tokens, window),
             );
             std::iter::once(carried).chain(estimate_notes(&estimate).0).collect()
         }
@@ -155,14 +173,16 @@ pub(super) fn carried_section(context: &Context, session: &ListedSession) -> Opt
     Some(Section { heading: "What would be carried", texts })
 }
 
-/// Losses and warnings in words, and whether they are more than usual.
+/// Losses and warnings in words, the gravest first, and whether what was said gets lost.
 fn estimate_notes(estimate: &Estimate) -> (Vec<String>, bool) {
-    let losses = estimate.lost.iter().map(|loss| format!("loses {}: {}", count_lost(loss), loss.reason));
-    let mut notes: Vec<String> = losses.chain(estimate.warnings.iter().cloned()).collect();
-    let is_doubtful = estimate.lost.iter().any(is_older) || !estimate.warnings.is_empty();
-    if estimate.lost.is_empty() {
-        notes.insert(0, "loses nothing".to_owned());
+    let (older, others): (Vec<&Loss>, Vec<&Loss>) = estimate.lost.iter().partition(|loss| is_older(loss));
+    let is_doubtful = !older.is_empty();
+    let losses = older.into_iter().chain(others);
+    let mut notes: Vec<String> = losses.map(|loss| format!("loses {}: {}", count_lost(loss), loss.reason)).collect();
+    if notes.is_empty() {
+        notes.push("loses nothing".to_owned());
     }
+    notes.extend(estimate.warnings.iter().cloned());
     (notes, is_doubtful)
 }
 
@@ -224,7 +244,7 @@ impl OfferMaker {
 
 fn copy_offer(context: &Context, offer: &offers::Offer, copy: &CarriedCopy) -> Offer {
     let key = RowKey { agent: offer.target.id, id: copy.target.session.0.clone() };
-    let note = format!("{}, gone on with", format_ago(copy.at, context.env.now));
+    let note = format!("{}, gone on with", format_when(copy.at, &context.env, false));
     Offer {
         target: offer.target.id,
         name: offer.target.name,

@@ -40,6 +40,17 @@ impl Panes {
         };
         Self { search, list, rule: Some(rule), preview: Some(preview), footer }
     }
+
+    /// The same, with the room of a preview that stands below given to the list.
+    pub(crate) fn without_lower_preview(self) -> Self {
+        match self.preview {
+            Some(preview) if preview.x == self.list.x => {
+                let list = Rect { height: preview.bottom().saturating_sub(self.list.y), ..self.list };
+                Self { list, rule: None, preview: None, ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 fn cut_top(area: Rect, height: u16) -> [Rect; 2] {

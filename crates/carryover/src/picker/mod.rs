@@ -14,7 +14,7 @@ mod palette;
 mod probe;
 mod state;
 mod terminal;
-pub(crate) mod times;
+mod times;
 mod update;
 mod view;
 mod worker;
@@ -73,8 +73,7 @@ pub(crate) fn pick(context: &Context, options: PickerOptions) -> Result<PickerOu
         project: crate::session_row::abbreviate_home(&context, &context.cwd),
         palette: Palette { has_colors: options.has_colors },
         launch: options.launch,
-        now: context.env.now,
-        zone: context.env.zone.clone(),
+        env: context.env.clone(),
         size: screen.size()?,
     });
     let worker = Worker::start(Arc::clone(&context), sender.clone(), options.full_text);

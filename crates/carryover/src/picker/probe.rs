@@ -1,13 +1,14 @@
 //! The picker without a terminal, for measuring: the same state, the same frames, drawn into memory.
 
-use std::path::Path;
-
 use carryover_engine::context::Context;
+use carryover_engine::sessions::copies::Copies;
+use carryover_engine::sessions::glance::GlanceCache;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 
+use super::adapter::RowMaker;
 use super::palette::Palette;
 use super::state::{Setup, State};
 use super::update::{Event, update};
@@ -23,13 +24,12 @@ pub struct PickerProbe {
 
 impl PickerProbe {
     /// Opens the picker on what is remembered, and draws the first frame.
-    pub fn open(context: &Context, project: &Path) -> Self {
+    pub fn open(context: &Context) -> Self {
         let setup = Setup {
-            project: project.display().to_string(),
+            project: crate::session_row::abbreviate_home(context, &context.cwd),
             palette: Palette { has_colors: true },
             launch: true,
-            now: context.env.now,
-            zone: context.env.zone.clone(),
+            env: context.env.clone(),
             size: SIZE,
         };
         let mut state = State::new(setup);
@@ -38,6 +38,17 @@ impl PickerProbe {
         let mut probe = Self { state, terminal };
         probe.draw();
         probe
+    }
+
+    /// Takes in what is remembered of each session beyond its row, as the picker does in the background.
+    pub fn read_glances(&mut self, context: &Context) {
+        let (cache, copies) = (GlanceCache::load(context), Copies::load(context));
+        let maker = RowMaker::new(context, &copies);
+        let sessions = super::worker::load_remembered(context).0;
+        let known = sessions.iter().map(|session| (session, cache.find(&session.found.source)));
+        let rows = known.map(|(session, glance)| maker.make_row(session, glance.as_ref())).collect();
+        update(&mut self.state, Event::Rows(rows));
+        self.draw();
     }
 
     /// Presses a key, and draws the frame that follows.

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carryover_core::time::Timestamp;
-use jiff::tz::TimeZone;
+use carryover_agents::Env;
 use ratatui::layout::{Rect, Size};
 
 use super::filter::Filter;
@@ -51,8 +50,7 @@ pub(crate) struct Setup {
     pub(crate) palette: Palette,
     /// Clients are started; else their commands are printed.
     pub(crate) launch: bool,
-    pub(crate) now: Timestamp,
-    pub(crate) zone: TimeZone,
+    pub(crate) env: Env,
     pub(crate) size: Size,
 }
 
@@ -115,7 +113,9 @@ impl State {
     }
 
     pub(crate) fn panes(&self) -> Panes {
-        Panes::arrange(self.area(), self.is_preview_whole && matches!(self.mode, Mode::List))
+        let panes = Panes::arrange(self.area(), self.is_preview_whole && matches!(self.mode, Mode::List));
+        // Offers tell all that matters of their own; below them a preview would take their room.
+        if matches!(self.mode, Mode::Offers(_)) { panes.without_lower_preview() } else { panes }
     }
 
     pub(crate) fn n_rows(&self) -> usize {

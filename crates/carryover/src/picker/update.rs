@@ -70,7 +70,7 @@ pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
             Vec::new()
         }
         Event::Clock(now) => {
-            state.setup.now = now;
+            state.setup.env.now = now;
             Vec::new()
         }
         Event::Rows(rows) => {

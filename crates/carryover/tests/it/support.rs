@@ -1,6 +1,7 @@
 //! A home of its own for every test, and what the program says in it.
 
 use std::fmt;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
@@ -63,6 +64,17 @@ impl TestEnv {
     pub(crate) fn var(mut self, name: &str, value: &str) -> Self {
         self.vars.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Puts a client in place that tells where and how it was started.
+    #[cfg(unix)]
+    pub(crate) fn with_client(self, name: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let program = format!("bin/{name}");
+        self.write(&program, &format!("#!/bin/sh\necho \"{name} in $PWD: $*\"\n"));
+        fs_err::set_permissions(self.home().join(program), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:/bin:/usr/bin", self.home().join("bin").display());
+        self.var("PATH", &path)
     }
 
     /// The home, without links: `/tmp` is one on some systems.
@@ -135,6 +147,26 @@ impl TestEnv {
         found.sort();
         found
     }
+}
+
+/// The session's client meets a limit.
+pub(crate) fn meet_limit(env: &TestEnv) {
+    let info = serde_json::json!({ "rate_limit_info": { "status": "rejected", "resetsAt": 1_794_744_000 } });
+    let message = serde_json::json!({ "model": "<synthetic>", "role": "assistant", "content": [{ "type": "text",
+        "text": "You've hit your limit" }] });
+    let record = serde_json::json!({ "type": "assistant", "parentUuid": null, "isSidechain": false, "error": "rate_limit",
+        "sessionId": "d3a03cdd-c689-41e6-9587-86a6223f5251", "uuid": "00000000-0000-4000-8000-000000000001",
+        "timestamp": "2026-11-15T10:00:00.000Z", "isApiErrorMessage": true, "apiErrorParams": info, "message": message });
+    append_record(env, &record);
+}
+
+/// The session's client writes a record.
+pub(crate) fn append_record(env: &TestEnv, record: &Value) {
+    let folders = fs_err::read_dir(env.home().join(".claude/projects")).unwrap();
+    let folder = folders.map(|folder| folder.unwrap().path()).next().unwrap();
+    let path = folder.join("d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl");
+    let mut file = fs_err::OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(format!("{record}\n").as_bytes()).unwrap();
 }
 
 /// The agents whose sessions are files: into a database, only its own client writes, which is not here.

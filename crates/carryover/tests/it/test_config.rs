@@ -10,6 +10,7 @@ fn without_a_file_the_defaults_hold() {
     stores.<agent>   (the agent's own folders)
     resume.target    (must be named)
     resume.tokens    (the window of the target's model)
+    resume.launch    (false)
     handoff.tokens   (what suits the target)
     handoff.protocol (ask)
     watch.agents     (the agents that are looked at)
@@ -48,6 +49,7 @@ fn what_is_set_is_read_back() {
     stores.codex     /mnt/old,[HOME]/older
     resume.target    claude-code
     resume.tokens    (the window of the target's model)
+    resume.launch    (false)
     handoff.tokens   (what suits the target)
     handoff.protocol (ask)
     watch.agents     (the agents that are looked at)
@@ -85,7 +87,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, handoff.tokens, handoff.protocol, watch.agents, watch.interval, watch.notify
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, watch.agents, watch.interval, watch.notify
     ");
 }
 

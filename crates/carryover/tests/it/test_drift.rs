@@ -112,8 +112,8 @@ fn what_was_seen_and_what_to_do_is_told() {
     insta::assert_snapshot!(env.run(&["list"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN     MESSAGES   SIZE  MODEL  TITLE
-    claude-code  00000000  9 h ago         –  414 B  –      (no title)
+    AGENT        SESSION   WHEN     MESSAGES   SIZE  TITLE
+    claude-code  00000000  9 h ago         –  414 B  (no title)  format not known
     --- stderr
     warning: Claude Code: the format has changed: 1 session in [HOME]/.claude holds nothing that carryover knows (seen: 1 × `human-turn`, 1 × `model-turn`); run `carryover doctor`
     ");

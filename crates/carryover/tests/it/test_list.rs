@@ -1,4 +1,7 @@
-use crate::support::TestEnv;
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+use crate::support::{CLAUDE, CODEX, TestEnv, meet_limit};
 
 #[test]
 fn sessions_of_all_agents_newest_first() {
@@ -6,21 +9,21 @@ fn sessions_of_all_agents_newest_first() {
     insta::assert_snapshot!(env.run(&["list"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
-    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
-    codex        01a1dcb4  1 h ago            –  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
+    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          main    mean() crashes on an empty list, see the p…
     ");
     insta::assert_snapshot!(env.run(&["list", "--source", "claude"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
-    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
     ");
     insta::assert_snapshot!(env.run(&["list", "-n", "1"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
-    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
     --- stderr
     hint: 1 more; `--all` shows them
     ");
@@ -48,19 +51,19 @@ fn sessions_of_other_projects_follow() {
     insta::assert_snapshot!(env.run(&["list"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
     ~/calc
-    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
-    codex        01a1dcb4  1 h ago            –  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
+    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          main    mean() crashes on an empty list, see the p…
     other projects
-    claude-code  aaaaaaaa  56 min ago         –  ## KB  claude-opus-5-5  /home/you/calc: Please fix the bug in calc.py and…
+    claude-code  aaaaaaaa  56 min ago         6  ## KB  claude-opus-5-5  main    /home/you/calc: Please fix the bug in calc…
     ");
     insta::assert_snapshot!(env.run(&["list", "--project", "."]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
-    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
-    codex        01a1dcb4  1 h ago            –  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
+    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          main    mean() crashes on an empty list, see the p…
     ");
 }
 
@@ -72,11 +75,11 @@ fn ids_grow_until_they_differ() {
     insta::assert_snapshot!(env.run(&["list", "--source", "claude"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION        WHEN        MESSAGES   SIZE  MODEL            TITLE
+    AGENT        SESSION        WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
     ~/calc
-    claude-code  d3a03cdd-c689  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test.…
+    claude-code  d3a03cdd-c689  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add…
     other projects
-    claude-code  d3a03cdd-c68f  56 min ago         –  ## KB  claude-opus-5-5  /home/you/calc: Please fix the bug in calc.py…
+    claude-code  d3a03cdd-c68f  56 min ago         6  ## KB  claude-opus-5-5  main    /home/you/calc: Please fix the bug in…
     ");
 }
 
@@ -105,8 +108,8 @@ fn a_format_that_has_drifted_is_said_loudly() {
     insta::assert_snapshot!(env.run(&["list"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN     MESSAGES   SIZE  MODEL  TITLE
-    claude-code  aaaaaaaa  1 h ago         –  520 B  –      (no title)
+    AGENT        SESSION   WHEN     MESSAGES   SIZE  TITLE
+    claude-code  aaaaaaaa  1 h ago         –  520 B  (no title)  format not known
     --- stderr
     warning: Claude Code: the format has changed: 1 session in [HOME]/.claude holds nothing that carryover knows (seen: 20 × records that name no kind); run `carryover doctor`
     ");
@@ -121,4 +124,160 @@ fn words_narrow_the_list() {
     assert_eq!(count(&["d3a03cdd"]), 1);
     let none = env.run(&["list", "no-such-word"]);
     assert!(none.stderr.contains("no session has these words"), "{none}");
+}
+
+#[test]
+fn columns_give_way_to_the_title() {
+    let env = TestEnv::with_sessions();
+    let at = |columns: &str| env.command(&["list"]).env("COLUMNS", columns).output().unwrap();
+    insta::assert_snapshot!(env.said(at("60")), @"
+    exit code 0
+    --- stdout
+    AGENT        SESSION   WHEN        TITLE
+    claude-code  d3a03cdd  56 min ago  Please fix the bug in ca…
+    codex        01a1dcb4  1 h ago     mean() crashes on an emp…
+    ");
+    insta::assert_snapshot!(env.said(at("80")), @"
+    exit code 0
+    --- stdout
+    AGENT        SESSION   WHEN        MESSAGES  TITLE
+    claude-code  d3a03cdd  56 min ago         6  Please fix the bug in calc.py and…
+    codex        01a1dcb4  1 h ago            4  mean() crashes on an empty list, s…
+    ");
+    insta::assert_snapshot!(env.said(at("140")), @"
+    exit code 0
+    --- stdout
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a test. The icon in the…
+    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          main    mean() crashes on an empty list, see the picture. Let it retur…
+    ");
+    insta::assert_snapshot!(env.said(at("40")), @"
+    exit code 0
+    --- stdout
+    AGENT        SESSION   TITLE
+    claude-code  d3a03cdd  Please fix the b…
+    codex        01a1dcb4  mean() crashes o…
+    ");
+}
+
+#[test]
+fn where_a_session_came_from_and_went_is_told() {
+    let env = TestEnv::with_sessions();
+    env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    let at = |columns: &str| env.command(&["list"]).env("COLUMNS", columns).output().unwrap();
+    insta::assert_snapshot!(env.said(at("140")), @"
+    exit code 0
+    --- stdout
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a test…  → codex 01a1de6f
+    codex        01a1de6f  56 min ago         6  ## KB  –                main    Please fix the bug in calc.py and add…  ← claude-code d3a03cdd
+    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          main    mean() crashes on an empty list, see the picture. Let it retur…
+    ");
+    insta::assert_snapshot!(env.said(at("60")), @"
+    exit code 0
+    --- stdout
+    AGENT        SESSION   WHEN        TITLE
+    claude-code  d3a03cdd  56 min ago  Please fix the bug in ca…
+        → codex 01a1de6f
+    codex        01a1de6f  56 min ago  Please fix the bug in ca…
+        ← claude-code d3a03cdd
+    codex        01a1dcb4  1 h ago     mean() crashes on an emp…
+    ");
+    let listed = env.json("list", &["list"]);
+    let session = |agent: &str, is_copy: bool| {
+        let sessions = listed["sessions"].as_array().unwrap();
+        let fits = |session: &&Value| session["agent"] == agent && session["carried_from"].is_null() != is_copy;
+        sessions.iter().find(fits).unwrap().clone()
+    };
+    let (original, copy) = (session("claude-code", false), session("codex", true));
+    assert_eq!(original["carried_to"], json!([{ "agent": "codex", "id": copy["id"] }]));
+    assert_eq!(copy["carried_from"], json!({ "agent": "claude-code", "id": original["id"] }));
+    assert_eq!(session("codex", false)["carried_to"], json!([]));
+    env.run(&["undo"]).success();
+    assert_eq!(env.json("list", &["list"])["sessions"][0]["carried_to"], json!([]), "taken back");
+}
+
+#[test]
+fn a_limit_is_told_until_it_is_over() {
+    let env = TestEnv::with_sessions();
+    meet_limit(&env);
+    let first_row = |now: &str| {
+        let output = env.command(&["list"]).env("CARRYOVER_NOW", now).env("COLUMNS", "160").output().unwrap();
+        env.said(output).stdout.lines().nth(1).unwrap().to_owned()
+    };
+    assert!(first_row("2026-11-15T10:00:00Z").ends_with("  limit until 12:00"));
+    assert!(first_row("2026-11-14T10:00:00Z").ends_with("  limit until tomorrow 12:00"));
+    assert!(first_row("2026-11-15T12:00:01Z").ends_with("  limit over"));
+    let sessions = env.json("list", &["list"])["sessions"].clone();
+    assert_eq!(sessions[0]["limit"], json!({ "resets_at": "2026-11-15T12:00:00.000Z" }));
+    assert!(sessions[1]["limit"].is_null());
+}
+
+#[test]
+fn hostile_titles_stay_in_their_line() {
+    let env = TestEnv::with_sessions();
+    let title = "\\u001b[2Jwide 日本語日本語日本語日本語日本語日本語 \\u202eabc\\nnext line \\ufdd4 👩‍👩‍👧 end";
+    let text = include_str!("../../demo/claude-code.jsonl").replace("Please fix the bug", title);
+    env.write(".claude/projects/-x/aaaaaaaa-c689-41e6-9587-86a6223f5251.jsonl", &text.replace("d3a03cdd", "aaaaaaaa"));
+    for columns in [40_usize, 60, 80, 140] {
+        let output = env.command(&["list", "--source", "claude"]).env("COLUMNS", columns.to_string()).output().unwrap();
+        let said = env.said(output);
+        assert_eq!(said.stdout.lines().count(), 5, "{said}");
+        for line in said.stdout.lines() {
+            assert!(line.width() <= columns, "{columns}: {line}");
+            assert!(!line.contains(['\u{1b}', '\u{202e}', '\u{fdd4}']), "{line}");
+        }
+    }
+}
+
+#[test]
+fn another_worktree_is_the_same_project() {
+    let env = TestEnv::with_sessions();
+    let project = env.project();
+    let tree = env.home().join("tree");
+    env.write("calc/.git/HEAD", "ref: refs/heads/main\n");
+    env.write("calc/.git/worktrees/tree/gitdir", &format!("{}\n", tree.join(".git").display()));
+    env.write("tree/.git", &format!("gitdir: {}\n", project.join(".git/worktrees/tree").display()));
+    let said = env.run_in(&tree, &["list", "--project", "."]).success();
+    assert!(said.stdout.contains(CLAUDE) && said.stdout.contains(CODEX), "{said}");
+    let shown = env.run_in(&tree, &["show"]);
+    assert!(shown.stderr.contains("the newest session of this project"), "{shown}");
+}
+
+#[test]
+fn without_a_limit_json_tells_all() {
+    let env = TestEnv::with_sessions();
+    let text = include_str!("../../demo/claude-code.jsonl");
+    for number in 0..12 {
+        let id = format!("{number:08}");
+        let path = format!(".claude/projects/-x/{id}-c689-41e6-9587-86a6223f5251.jsonl");
+        env.write(&path, &text.replace("d3a03cdd", &id));
+    }
+    let count = |args: &[&str]| env.json("list", args)["sessions"].as_array().unwrap().len();
+    assert_eq!((count(&["list"]), count(&["list", "--limit", "3"])), (14, 3));
+}
+
+#[test]
+fn counting_is_remembered_and_a_broken_memory_costs_nothing() {
+    let env = TestEnv::with_sessions();
+    let messages = || {
+        let listed = env.json("list", &["list"]);
+        [0, 1].map(|index| listed["sessions"][index]["messages"].as_u64())
+    };
+    assert_eq!(messages(), [Some(6), Some(4)]);
+    let ours = env.home().join(".carryover");
+    let remembered = fs_err::read_to_string(ours.join("glances.jsonl")).unwrap();
+    assert_eq!(remembered.lines().count(), 3);
+    // What is remembered is told without reading.
+    env.write(".carryover/glances.jsonl", &remembered.replace(r#""messages":6"#, r#""messages":77"#));
+    assert_eq!(messages(), [Some(77), Some(4)]);
+    for broken in ["", "carryover.glances/1\nffff", "\0\u{fffd}"] {
+        env.write(".carryover/glances.jsonl", broken);
+        env.write(".carryover/catalog.jsonl", broken);
+        assert_eq!(messages(), [Some(6), Some(4)], "{broken:?}");
+    }
+    // Where nothing can be remembered, it is counted each time.
+    fs_err::remove_file(ours.join("glances.jsonl")).unwrap();
+    fs_err::create_dir(ours.join("glances.jsonl")).unwrap();
+    assert_eq!(messages(), [Some(6), Some(4)]);
 }

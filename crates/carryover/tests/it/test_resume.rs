@@ -12,7 +12,7 @@ fn a_session_goes_on_in_the_other_agent() {
       carried     6 messages, 7 tool calls
       translated  6 tool calls
       lost        3 pieces of thinking: shown on the screen, not sent to the model
-      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      tokens      ▏░░░░░░░░░ about #.#k of ###k (0.8 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
     warning: Codex CLI is not installed: the session waits for it
     go on with
@@ -27,7 +27,7 @@ fn a_session_goes_on_in_the_other_agent() {
       carried     4 messages, 4 tool calls
       translated  3 tool calls
       lost        2 pieces of thinking: shown, but not sent to the model: only the model that thought it may be sent it
-      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      tokens      ▏░░░░░░░░░ about #.#k of ###k (1.0 %)
       create ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl (## KB)
     warning: Claude Code is not installed: the session waits for it
     go on with
@@ -36,11 +36,11 @@ fn a_session_goes_on_in_the_other_agent() {
     insta::assert_snapshot!(env.run(&["list"]), @"
     exit code 0
     --- stdout
-    AGENT        SESSION   WHEN        MESSAGES   SIZE  MODEL            TITLE
-    claude-code  d3a03cdd  56 min ago         6  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
-    codex        01a1de6f  56 min ago         –  ## KB  –                Please fix the bug in calc.py and add a test. The…
-    codex        01a1dcb4  1 h ago            4  ## KB  gpt-5.5          mean() crashes on an empty list, see the picture.…
-    claude-code  00000000  1 h ago            –  ## KB  –                mean() crashes on an empty list, see the picture.…
+    AGENT        SESSION   WHEN        MESSAGES   SIZE  BRANCH  TITLE
+    claude-code  d3a03cdd  56 min ago         6  ## KB  main    Please fix the bug in calc.py and add a t…  → codex 01a1de6f
+    codex        01a1de6f  56 min ago         6  ## KB  main    Please fix the bug in calc.py and a…  ← claude-code d3a03cdd
+    codex        01a1dcb4  1 h ago            4  ## KB  main    mean() crashes on an empty list, se…  → claude-code 00000000
+    claude-code  00000000  1 h ago            4  ## KB  main    mean() crashes on an empty list, see the…  ← codex 01a1dcb4
     ");
 }
 
@@ -86,7 +86,7 @@ fn a_dry_run_prints_the_plan() {
       carried     6 messages, 7 tool calls
       translated  6 tool calls
       lost        3 pieces of thinking: shown on the screen, not sent to the model
-      tokens      █░░░░░░░░░ about #.#k of ###k (1 %)
+      tokens      ▏░░░░░░░░░ about #.#k of ###k (0.8 %)
       create ~/.codex/sessions/2026/11/15/rollout-2026-11-15T09-00-07-01a1de6f-6dd8-7000-8000-0000000f4241.jsonl (## KB)
     warning: Codex CLI is not installed: the session waits for it
     nothing was written; it would go on with

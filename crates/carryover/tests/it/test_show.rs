@@ -61,7 +61,7 @@ fn the_live_context_reads_as_a_conversation() {
     I'll add a line under "Fixed": add() added nothing, it subtracted.
     --- stderr
     the newest session of this project:
-    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a test. The…
+    claude-code  d3a03cdd  56 min ago         –  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and add a te…
     "#);
 }
 
@@ -292,14 +292,6 @@ fn the_contract_of_json_holds() {
 }
 
 #[test]
-fn counting_once_makes_listings_exact() {
-    let env = TestEnv::with_sessions();
-    assert_eq!(env.json("list", &["list"])["sessions"][0]["messages"], serde_json::Value::Null);
-    env.run(&["show", CLAUDE]).success();
-    assert_eq!(env.json("list", &["list"])["sessions"][0]["messages"], 6);
-}
-
-#[test]
 fn what_was_used_and_how_it_was_begun_is_told() {
     let env = TestEnv::with_sessions();
     let shown = env.json("session", &["show", CLAUDE]);
@@ -368,8 +360,8 @@ fn several_that_fit_are_listed() {
     exit code 2
     --- stderr
     error: `d3a03cdd` fits 2 sessions
-      claude-code  d3a03cdd-c689  56 min ago         –  ## KB  claude-opus-5-5  Please fix the bug in calc.py and add a t…
-      claude-code  d3a03cdd-c68f  56 min ago         –  ## KB  claude-opus-5-5  /home/you/calc: Please fix the bug in cal…
+      claude-code  d3a03cdd-c689  56 min ago         –  ## KB  claude-opus-5-5  main    Please fix the bug in calc.py and…
+      claude-code  d3a03cdd-c68f  56 min ago         –  ## KB  claude-opus-5-5  main    /home/you/calc: Please fix the bu…
     hint: name one by its id
     ");
     env.run(&["show", CLAUDE, "--yes"]).success();

@@ -8,7 +8,7 @@ fn help_and_version_are_answers() {
     --- stdout
     Close any coding agent, open any other, and keep going
 
-    Usage: carryover [OPTIONS] <COMMAND>
+    Usage: carryover [OPTIONS] [COMMAND]
 
     Commands:
       detect       Show which agents are here
@@ -28,6 +28,7 @@ fn help_and_version_are_answers() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
+          --print    Print the command that goes on with the session that is picked, and start no client
       -h, --help     Print help (see more with '--help')
       -V, --version  Print version
 
@@ -37,6 +38,7 @@ fn help_and_version_are_answers() {
       -y, --yes           Never ask; where several sessions fit, take the newest
           --color <WHEN>  When to use colours [default: auto]
 
+    An agent's name is enough: `carryover codex` goes on there with the newest session of this project.
     Try it without any agent: carryover demo
     ");
     insta::assert_snapshot!(env.run(&["resume", "-h"]), @"
@@ -53,6 +55,7 @@ fn help_and_version_are_answers() {
           --source <AGENT>    Only sessions of this agent
       -t, --target <AGENT>    The agent to go on in
           --project <FOLDER>  The folder to go on in [default: the session's own]
+          --fork              Copy a session that is the target's own already
           --tokens <N>        Fit it into this many tokens [default: what the target takes]
           --prompt            Go on from a prompt, which is written and copied
           --context-only      Leave a brief where the target reads its instructions
@@ -83,7 +86,7 @@ fn wrong_command_lines_are_64() {
 
       tip: a similar subcommand exists: 'resume'
 
-    Usage: carryover [OPTIONS] <COMMAND>
+    Usage: carryover [OPTIONS] [COMMAND]
 
     For more information, try '--help'.
     ");
@@ -115,7 +118,7 @@ fn wrong_command_lines_are_64() {
 
     For more information, try '--help'.
     ");
-    assert_eq!(env.run(&[]).code, Some(64));
+    assert_eq!(env.run(&["--print", "list"]).code, Some(64));
 }
 
 #[test]

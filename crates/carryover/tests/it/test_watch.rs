@@ -1,4 +1,4 @@
-use std::io::{BufRead, BufReader, Read, Write as _};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{CLAUDE, TestEnv, check_schema};
+use crate::support::{CLAUDE, TestEnv, append_record, check_schema, meet_limit};
 
 /// Far above what is needed, and still an end.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -72,17 +72,6 @@ fn env() -> TestEnv {
     env.var("PATH", &path)
 }
 
-/// The session's client meets a limit.
-fn meet_limit(env: &TestEnv) {
-    let info = json!({ "rate_limit_info": { "status": "rejected", "resetsAt": 1_794_744_000 } });
-    let message = json!({ "model": "<synthetic>", "role": "assistant", "content": [{ "type": "text",
-        "text": "You've hit your limit" }] });
-    let record = json!({ "type": "assistant", "parentUuid": null, "isSidechain": false, "error": "rate_limit",
-        "sessionId": "d3a03cdd-c689-41e6-9587-86a6223f5251", "uuid": "00000000-0000-4000-8000-000000000001",
-        "timestamp": "2026-11-15T10:00:00.000Z", "isApiErrorMessage": true, "apiErrorParams": info, "message": message });
-    append_record(env, &record);
-}
-
 /// The session's agent runs a command.
 fn run_tests(env: &TestEnv) {
     let call = json!({ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "cargo test" } });
@@ -92,14 +81,6 @@ fn run_tests(env: &TestEnv) {
         "sessionId": "d3a03cdd-c689-41e6-9587-86a6223f5251", "uuid": "00000000-0000-4000-8000-000000000002",
         "timestamp": "2026-11-15T09:59:59.000Z" });
     append_record(env, &record);
-}
-
-fn append_record(env: &TestEnv, record: &Value) {
-    let folders = fs_err::read_dir(env.home().join(".claude/projects")).unwrap();
-    let folder = folders.map(|folder| folder.unwrap().path()).next().unwrap();
-    let path = folder.join("d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl");
-    let mut file = fs_err::OpenOptions::new().append(true).open(path).unwrap();
-    file.write_all(format!("{record}\n").as_bytes()).unwrap();
 }
 
 fn state(env: &TestEnv) -> Value {

@@ -20,12 +20,52 @@ pub(super) struct FittedSession {
     /// How many entries gave way to the brief.
     pub(super) cut: usize,
     pub(super) clipped: usize,
+    /// What gave way, as a person counts it.
+    pub(super) left_out: Option<LeftOut>,
     pub(super) tokens: u64,
     /// Of all entries, with those that gave way.
     pub(super) origins: Vec<journal::Origin>,
     pub(super) sources: Vec<SourceSession>,
     pub(super) losses: Vec<Loss>,
     pub(super) unread: Unread,
+}
+
+/// Older messages for which there was no room.
+pub(super) struct LeftOut {
+    pub(super) count: usize,
+    /// Of all, of the same kind.
+    total: usize,
+    noun: &'static str,
+    /// The tokens that all of it would take.
+    whole_tokens: u64,
+}
+
+impl FittedSession {
+    /// That older messages gave way, and what would keep them.
+    pub(super) fn cut_warning(&self, window: u64) -> Option<String> {
+        let LeftOut { count, total, noun, whole_tokens } = self.left_out.as_ref()?;
+        let (window, whole) = (format_tokens(window), format_tokens(*whole_tokens));
+        Some(format!(
+            "leaves out the {count} oldest of {total} {noun} to fit {window} tokens: `--tokens {whole}` carries all, if \
+             the model takes it"
+        ))
+    }
+}
+
+/// Tokens as `--tokens` takes them, rounded up to two or three digits.
+fn format_tokens(tokens: u64) -> String {
+    match tokens {
+        0..10_000 => tokens.to_string(),
+        10_000..950_000 => format!("{}k", tokens.div_ceil(1_000)),
+        _ => {
+            let tenths = tokens.div_ceil(100_000);
+            if tenths.is_multiple_of(10) {
+                format!("{}M", tenths / 10)
+            } else {
+                format!("{}.{}M", tenths / 10, tenths % 10)
+            }
+        }
+    }
 }
 
 /// Fits a session into a number of tokens, and completes what is left of it.
@@ -51,10 +91,12 @@ pub(super) fn fit_session(
     if fit.brief.is_none() && carried.iter().all(|carried| matches!(carried.entry.body, Body::Opaque(_))) {
         return Err(ResumeError::Empty(unread));
     }
-    if fit.cut > 0 {
-        let reason = "they did not fit; an outline of them stands in their place";
-        losses.push(count_older(&older, reason));
-    }
+    let left_out = (fit.cut > 0).then(|| count_left_out(&older, &carried, fit.whole_tokens));
+    losses.extend(left_out.as_ref().map(|left_out| Loss {
+        what: if left_out.noun == STEPS { "older steps" } else { "older messages" },
+        count: left_out.count,
+        reason: "they did not fit; an outline of them stands in their place",
+    }));
     losses.extend(unread_losses(&unread));
     Ok(FittedSession {
         header,
@@ -62,6 +104,7 @@ pub(super) fn fit_session(
         brief: fit.brief,
         cut: fit.cut,
         clipped: fit.clipped.len(),
+        left_out,
         tokens: fit.tokens,
         origins,
         sources,
@@ -129,10 +172,24 @@ fn shorten_id(session: &SessionId) -> &str {
     session.0.get(..13).unwrap_or(&session.0)
 }
 
+const STEPS: &str = "steps";
+
 /// How much did not fit, as a person counts it; a cut within one long turn may take nothing but calls.
-fn count_older(older: &[CarriedEntry], reason: &'static str) -> Loss {
-    match count_messages(older.iter().map(|carried| &carried.entry)) {
-        0 => Loss { what: "older steps", count: older.len(), reason },
-        count => Loss { what: "older messages", count, reason },
+fn count_left_out(older: &[CarriedEntry], kept: &[CarriedEntry], whole_tokens: u64) -> LeftOut {
+    let entries = |part: &[CarriedEntry]| count_messages(part.iter().map(|carried| &carried.entry));
+    match entries(older) {
+        0 => LeftOut { count: older.len(), total: older.len() + kept.len(), noun: STEPS, whole_tokens },
+        count => LeftOut { count, total: count + entries(kept), noun: "messages", whole_tokens },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_rounded_up_to_what_a_flag_takes() {
+        let tokens = [9_999, 10_001, 200_000, 949_001, 950_000, 1_000_000, 1_000_001, 2_345_678].map(format_tokens);
+        assert_eq!(tokens, ["9999", "11k", "200k", "950k", "1M", "1M", "1.1M", "2.4M"]);
     }
 }

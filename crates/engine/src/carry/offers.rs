@@ -6,8 +6,9 @@ use carryover_agents::{AGENTS, Agent, Loss, ResumeCommand, Target};
 use carryover_core::render::{ContextOptions, context_block};
 use carryover_core::tokens::estimate;
 
+use super::earlier::EarlierCopy;
 use super::own;
-use super::resume::{self, EarlierCopy, Options, ResumeError};
+use super::resume::{self, Options, ResumeError};
 use crate::client;
 use crate::context::Context;
 use crate::handoff::{self, distil_session};

@@ -13,7 +13,7 @@ use super::assemble::{AssembledSession, assemble_session};
 use crate::client::{self, Client};
 use crate::context::Context;
 use crate::handoff::gitignore::{IgnoreCheck, MissingIgnoreRule};
-use crate::sessions::copies::{CarriedCopy, Copies, CopyState};
+use crate::sessions::copies::Copies;
 use crate::sessions::glance;
 use crate::sessions::lineage;
 use crate::sessions::list::ListedSession;
@@ -25,6 +25,7 @@ use crate::write::journal::{self, Journal, Lineage, Lock, SessionRef, State};
 use crate::write::readback;
 use crate::write::undo;
 
+use super::earlier::{EarlierCopy, source_ref};
 use super::fit::{self, FittedSession};
 use super::report;
 
@@ -68,29 +69,10 @@ pub struct Report {
     pub steps: Vec<String>,
     /// An earlier copy that nobody had used and that this one replaced.
     pub superseded: Option<String>,
-}
-
-/// A copy that was made of a session before, in the same agent.
-#[derive(Debug, Clone)]
-pub struct EarlierCopy {
-    pub copy: CarriedCopy,
-    pub state: CopyState,
-    /// How its client goes on with it.
-    pub command: Option<ResumeCommand>,
-}
-
-impl EarlierCopy {
-    /// The newest that is still there; one that was gone on with stands before any that nobody used.
-    pub fn find(context: &Context, copies: &Copies, session: &ListedSession, target: &dyn Agent) -> Option<Self> {
-        let source = source_ref(session);
-        let made = copies.copies_of(&source.agent, &source.session);
-        let there = made.filter(|copy| copy.target.agent == target.facts().id);
-        let states: Vec<(&CarriedCopy, CopyState)> = there.map(|copy| (copy, copy.look_up_state())).collect();
-        let in_state = |state| states.iter().find(|(_, is)| *is == state);
-        let (copy, state) = in_state(CopyState::GoneOnWith).or_else(|| in_state(CopyState::Unused))?;
-        let command = copy.resume_command(context, target);
-        Some(Self { copy: (*copy).clone(), state: *state, command })
-    }
+    /// A copy that was made before, superseded or not.
+    pub earlier: Option<EarlierCopy>,
+    /// Messages, or steps where a single turn was cut, that gave way to an outline because all of them did not fit.
+    pub left_out: usize,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -143,11 +125,16 @@ pub(crate) fn resume_among(
     let place = ResumeTarget::choose(context, session, options, &assembled, &mut warnings)?;
     let fitted = fit::fit_session(assembled, place.budget, options.target)?;
     let client = client::find_installed(context, options.target);
-    add_warnings(session, options.target, client.as_ref(), &mut warnings);
+    warnings.extend(open_warning(session));
+    warnings.extend(fitted.cut_warning(place.window));
+    if client.is_none() {
+        warnings.push(format!("{} is not installed: the session waits for it", facts.name));
+    }
     let plan =
         writer.plan(&write_request(context, session, &place, &fitted), &place.target_view(context, client.as_ref()))?;
     warnings.extend(check_ignored(context, options.target, &place, &plan).note);
     let mut report = report::for_plan(session, options.target, &plan, &fitted, place.window, warnings);
+    report.earlier = EarlierCopy::find(context, &Copies::load(context), session, options.target);
     if options.dry_run {
         let journal = begin_journal(context, session, options, &place, &plan);
         report.superseded = find_superseded(context, &journal).pop().map(|earlier| earlier.target.session.0);
@@ -226,14 +213,11 @@ fn target_store(context: &Context, target: &dyn Agent) -> Result<Store, ResumeEr
     })
 }
 
-fn add_warnings(session: &ListedSession, target: &dyn Agent, client: Option<&Client>, warnings: &mut Vec<String>) {
-    if session.found.live == Liveness::Live {
-        let name = session.agent.facts().name;
-        warnings.push(format!("{name} is still running in that session: what it does from now on is not carried over"));
-    }
-    if client.is_none() {
-        warnings.push(format!("{} is not installed: the session waits for it", target.facts().name));
-    }
+/// That a session is open: what its client does from now on is in no copy.
+pub fn open_warning(session: &ListedSession) -> Option<String> {
+    let name = session.agent.facts().name;
+    let text = || format!("{name} is still running in that session: what it does from now on is not carried over");
+    (session.found.live == Liveness::Live).then(text)
 }
 
 fn write_request<'a>(
@@ -320,16 +304,6 @@ fn begin_journal(
     let begun = Journal::begin(context, source_ref(session), target, &place.project);
     let title = session.found.title.as_deref().map(|title| redact_title(title, &[]));
     Journal { session_file: plan.file.clone(), session_key: plan.key.clone(), title, ..begun }
-}
-
-/// A session by the name under which its copies are known.
-fn source_ref(session: &ListedSession) -> SessionRef {
-    let id = match session.agent.as_captured() {
-        // A file may claim to be any session: it takes the place of none but its own earlier copies.
-        Some(_) => SessionId(session.found.source.path.display().to_string()),
-        None => session.found.id.clone(),
-    };
-    SessionRef { agent: session.agent.facts().id.to_owned(), session: id }
 }
 
 /// Earlier copies of the same session in the same place, which nobody has used.

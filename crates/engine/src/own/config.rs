@@ -40,6 +40,8 @@ pub struct ResumeConfig {
     pub target: Option<String>,
     /// The token budget, where the command names none.
     pub tokens: Option<u64>,
+    /// Whether the target is started; where nothing is said, the command line prints the command only.
+    pub launch: Option<bool>,
 }
 
 /// Defaults of `handoff`.
@@ -142,6 +144,7 @@ pub fn format_value(config: &Config, key: &str) -> Option<String> {
         "handoff.tokens" => config.handoff.tokens.map(|tokens| tokens.to_string()),
         "handoff.protocol" => config.handoff.protocol.clone(),
         "resume.target" => config.resume.target.clone(),
+        "resume.launch" => config.resume.launch.map(|launch| launch.to_string()),
         "resume.tokens" => config.resume.tokens.map(|tokens| tokens.to_string()),
         _ => {
             let stores = config.stores.get(key.strip_prefix("stores.")?)?;

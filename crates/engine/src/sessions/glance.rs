@@ -4,7 +4,7 @@ mod cache;
 
 use std::ops::ControlFlow;
 
-use carryover_agents::{Agent, AgentError, Bookmark, Sink};
+use carryover_agents::{Agent, AgentError, Bookmark, FoundSession, Sink};
 use carryover_core::live::full_history;
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
@@ -26,6 +26,8 @@ const PROMPT_CHARS: usize = 300;
 const MAX_PROMPTS_TRIED: usize = 8;
 /// Sessions from this size on wait until the others were read.
 const READ_LATER_FROM_BYTES: u64 = 8 << 20;
+/// Larger ones are not read for a listing: they would cost more than somebody waits, each time.
+const MAX_LISTING_BYTES: u64 = 64 << 20;
 
 /// A session at a glance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +80,9 @@ pub fn look_at_sessions(
 ) -> Vec<Option<Glance>> {
     let mut cache = GlanceCache::load(context);
     let mut glances: Vec<Option<Glance>> = sessions.iter().map(|session| cache.find(&session.found.source)).collect();
-    let mut unknown: Vec<usize> = (0..sessions.len()).filter(|index| glances[*index].is_none()).collect();
+    let is_readable = |found: &FoundSession| !found.drifted && found.bytes <= MAX_LISTING_BYTES;
+    let is_unknown = |index: &usize| glances[*index].is_none() && is_readable(&sessions[*index].found);
+    let mut unknown: Vec<usize> = (0..sessions.len()).filter(is_unknown).collect();
     unknown.sort_by_key(|index| sessions[*index].found.bytes >= READ_LATER_FROM_BYTES);
     for index in unknown {
         if is_enough() {
@@ -148,12 +152,11 @@ impl<'c> GlanceReading<'c> {
 fn prompt_line(agent: &dyn Agent, transcript: &Transcript, index: usize) -> Option<String> {
     let entry = &transcript.entries[index];
     let reloaded;
-    let entry = match entry.body {
-        Body::Prompt(_) => entry,
-        _ => {
-            reloaded = agent.reload_entries(&transcript.header, entry.key).ok()?;
-            reloaded.iter().find(|again| again.key == entry.key)?
-        }
+    let entry = if matches!(entry.body, Body::Prompt(_)) {
+        entry
+    } else {
+        reloaded = agent.reload_entries(&transcript.header, entry.key).ok()?;
+        reloaded.iter().find(|again| again.key == entry.key)?
     };
     let line = one_line(&text_cow(entry.body.parts()), PROMPT_CHARS);
     (!line.is_empty()).then_some(line)

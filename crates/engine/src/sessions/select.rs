@@ -9,6 +9,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher};
 
 use crate::context::Context;
+use crate::sessions::copies::{Copies, CopyState};
 use crate::sessions::list::{Failure, Filter, ListedSession, Listing, agent_stores, list_among};
 use crate::sessions::project;
 use crate::sessions::read;
@@ -26,6 +27,8 @@ pub struct Query {
     pub words: Option<String>,
     pub agent: Option<&'static dyn Agent>,
     pub project: Option<PathBuf>,
+    /// Where nothing is named, the sessions of this agent come last, and so do copies that nobody has used.
+    pub avoided: Option<&'static str>,
 }
 
 /// A session, and why it was picked.
@@ -139,7 +142,22 @@ fn select_newest_here(
     query: &Query,
     listing: Listing,
 ) -> Result<Selected, SelectError> {
-    let newest = listing.sessions.into_iter().find(|session| session.here);
+    let mut here = listing.sessions.into_iter().filter(|session| session.here);
+    let newest = match query.avoided {
+        None => here.next(),
+        Some(avoided) => {
+            let (others, rest): (Vec<_>, Vec<_>) = here.partition(|session| session.agent.facts().id != avoided);
+            let copies = Copies::load(context);
+            let is_used = |session: &ListedSession| {
+                let copy = copies.origin_of(session.agent.facts().id, &session.found.id);
+                copy.is_none_or(|copy| copy.look_up_state() != CopyState::Unused)
+            };
+            if let Some(session) = others.into_iter().find(is_used) {
+                return Ok(Selected::new(session, Some("the newest session of this project in another agent")));
+            }
+            rest.into_iter().next()
+        }
+    };
     if let Some(session) = newest {
         return Ok(Selected::new(session, Some("the newest session of this project")));
     }

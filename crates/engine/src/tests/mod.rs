@@ -3,6 +3,7 @@
 mod activity;
 mod agents;
 mod briefs;
+mod copies;
 mod crash;
 mod examining;
 mod fake;

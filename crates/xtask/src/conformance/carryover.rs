@@ -68,6 +68,7 @@ impl Carryover<'_> {
         let project = self.sandbox.project.display().to_string();
         let args = [
             "resume",
+            "--fork",
             session_id,
             "--source",
             source.lab.id,

@@ -77,13 +77,14 @@ pub(super) fn resume_portable(
     let prompt = Prompt::from_material(context, &material, &captured.session_id, target.as_ref(), args.tokens)?;
     let project = args.project.as_deref().map_or_else(|| context.cwd.clone(), resolve_path);
     let is_native = target.is_some_and(|target| is_writable(target.id)) && !args.prompt;
+    let launch = target.map_or(args.launch, |target| args.launches_target(ui, context, &target));
     let delivery = Delivery {
         source: source.to_owned(),
         session: captured.session_id.clone(),
         project,
         target,
-        copy: !args.launch,
-        launch: args.launch,
+        copy: !launch,
+        launch,
         dry_run: args.dry_run,
         extra_files: Vec::new(),
         unread: Unread::default(),

@@ -3,8 +3,12 @@
 use std::path::Path;
 
 use carryover_agents::{Agent, Loss};
+use carryover_core::plain::one_line;
+use carryover_engine::carry::earlier::EarlierCopy;
+use carryover_engine::carry::own::is_own;
 use carryover_engine::carry::resume::{self, Options, Report, ResumeError};
 use carryover_engine::context::Context;
+use carryover_engine::sessions::copies::CopyState;
 use carryover_engine::sessions::list::ListedSession;
 use carryover_engine::sessions::unread::Unread;
 use serde::Serialize;
@@ -14,9 +18,11 @@ use crate::error::CommandError;
 use crate::launch::{launch_client, write_command};
 use crate::process_env::resolve_path;
 use crate::quantity;
+use crate::relative_time::format_ago;
 use crate::session_row::abbreviate_home;
+use crate::shell;
 use crate::told_words::count_lost;
-use crate::ui::{DIM, GOOD, Ui};
+use crate::ui::{DIM, DOUBTFUL, GOOD, Ui};
 
 /// The report, as `--json` tells it.
 #[derive(Serialize)]
@@ -39,6 +45,8 @@ struct ResumeDocument<'a> {
     undo_id: Option<&'a str>,
     dry_run: bool,
     superseded: Option<&'a str>,
+    earlier: Option<EarlierRow<'a>>,
+    left_out: usize,
     warnings: &'a [String],
     steps: &'a [String],
 }
@@ -48,6 +56,32 @@ struct LossRow {
     what: &'static str,
     count: usize,
     reason: &'static str,
+}
+
+/// A copy that was made before.
+#[derive(Serialize)]
+struct EarlierRow<'a> {
+    session_id: &'a str,
+    undo_id: &'a str,
+    at: String,
+    cwd: String,
+    /// Whether somebody went on in it.
+    used: bool,
+    /// How its client goes on with it.
+    command: Option<&'a [String]>,
+}
+
+impl<'a> EarlierRow<'a> {
+    fn new(earlier: &'a EarlierCopy) -> Self {
+        Self {
+            session_id: &earlier.copy.target.session.0,
+            undo_id: &earlier.copy.undo_id,
+            at: earlier.copy.at.to_string(),
+            cwd: earlier.copy.project.display().to_string(),
+            used: earlier.state == CopyState::GoneOnWith,
+            command: earlier.command.as_ref().map(|command| &*command.argv),
+        }
+    }
 }
 
 /// Writes the session and tells about it.
@@ -64,14 +98,22 @@ pub(super) fn resume_natively(
         tokens: args.tokens.or(context.config.resume.tokens),
         dry_run: args.dry_run,
     };
-    let report = resume::resume_session(context, session, &options)?;
+    let mut report = ui.while_reading(session, || resume::resume_session(context, session, &options))?;
+    if !args.fork && args.project.is_none() && is_own(context, session, target) {
+        report
+            .warnings
+            .push(format!("{} does not go on with that session itself: this is a copy", target.facts().name));
+    }
     if ui.is_json() {
         ui.write_json(&report_document(&report, args.dry_run)).map_err(CommandError::from)?;
         return Ok(());
     }
+    // That it is open was said before anything was written.
+    let open = resume::open_warning(session);
+    report.warnings.retain(|warning| Some(warning) != open.as_ref());
     write_report(ui, context, &report)?;
     show_next_steps(ui, context, &report, args.dry_run)?;
-    if args.launch {
+    if args.launches(ui, context, target.facts()) {
         launch_client(ui, context, report.target, &report.command)?;
     }
     Ok(())
@@ -121,6 +163,8 @@ fn report_document(report: &Report, dry_run: bool) -> ResumeDocument<'_> {
         undo_id: report.undo_id.as_deref(),
         dry_run,
         superseded: report.superseded.as_deref(),
+        earlier: report.earlier.as_ref().map(EarlierRow::new),
+        left_out: report.left_out,
         warnings: &report.warnings,
         steps: &report.steps,
     }
@@ -131,7 +175,9 @@ fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), C
     let done = if report.undo_id.is_some() { "carried over" } else { "would carry over" };
     let names =
         [report.source, report.target].map(|id| carryover_agents::agent_by_name(id).map_or(id, |a| a.facts().name));
-    ui.status(format_args!("{GOOD}{done}{GOOD:#} {} → {}", names[0], names[1]))?;
+    // All is well only where nothing that was said had to give way.
+    let (paint, part) = if report.left_out == 0 { (GOOD, "") } else { (DOUBTFUL, " in part") };
+    ui.status(format_args!("{paint}{done}{part}{paint:#} {} → {}", names[0], names[1]))?;
     let calls = |count| quantity::format_count(count, "tool call", "tool calls");
     let messages = quantity::format_count(report.messages, "message", "messages");
     let and_calls = if report.calls > 0 { format!(", {}", calls(report.calls)) } else { String::new() };
@@ -151,18 +197,30 @@ fn write_report(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), C
     }
     let (tokens, window) = (quantity::format_tokens(report.tokens), quantity::format_tokens(report.window));
     let (bar, percent) =
-        (quantity::format_bar(report.tokens, report.window), quantity::percent_of(report.tokens, report.window));
+        (quantity::format_bar(report.tokens, report.window), quantity::format_percent(report.tokens, report.window));
     ui.status(format_args!("  tokens      {bar} about {tokens} of {window} ({percent} %)"))?;
     // The same whether it was done or would be.
     for step in &report.steps {
         ui.status(format_args!("  {DIM}{}{DIM:#}", step_from_home(context, step)))?;
     }
-    if let Some(superseded) = &report.superseded {
-        ui.status(format_args!("  replaces the copy {superseded}, which nobody had used"))?;
-    }
+    write_earlier(ui, context, report)?;
     for warning in &report.warnings {
         ui.warning(warning)?;
     }
+    Ok(())
+}
+
+/// Names the copy that was made before.
+fn write_earlier(ui: &mut Ui, context: &Context, report: &Report) -> Result<(), CommandError> {
+    if let Some(superseded) = &report.superseded {
+        ui.status(format_args!("  replaces the copy {superseded}, which nobody had used"))?;
+        return Ok(());
+    }
+    let Some(EarlierCopy { copy, state, .. }) = &report.earlier else { return Ok(()) };
+    let id = one_line(copy.target.session.0.get(..13).unwrap_or(&copy.target.session.0), 13);
+    let ago = format_ago(copy.at, context.env.now);
+    let used = if *state == CopyState::GoneOnWith { "gone on with since" } else { "not used since" };
+    ui.status(format_args!("  earlier     {id}, carried there {ago}, {used}"))?;
     Ok(())
 }
 
@@ -176,6 +234,10 @@ fn step_from_home(context: &Context, step: &str) -> String {
 
 fn show_next_steps(ui: &mut Ui, context: &Context, report: &Report, dry_run: bool) -> Result<(), CommandError> {
     write_command(ui, context, &report.command, dry_run)?;
+    if let Some(EarlierCopy { state: CopyState::GoneOnWith, command: Some(command), .. }) = &report.earlier {
+        let line = shell::resume_line(command, &context.cwd, context.env.os);
+        ui.hint(format_args!("continue the earlier copy: `{line}`"))?;
+    }
     if let Some(id) = &report.undo_id {
         ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
     }

@@ -20,12 +20,14 @@ use crate::session_row::abbreviate_home;
 use crate::ui::{DIM, GOOD, Ui};
 
 fn distil_with_args(
+    ui: &Ui,
     context: &Context,
     session: &ListedSession,
     args: &ResumeArgs,
 ) -> Result<DistilledSession, CommandError> {
     let project = args.project.as_deref().map(resolve_path);
-    Ok(distil_session(context, session, Options { project: project.as_deref(), redact: !args.no_redact })?)
+    let options = Options { project: project.as_deref(), redact: !args.no_redact };
+    Ok(ui.while_reading(session, || distil_session(context, session, options))?)
 }
 
 /// A prompt that the target is started with.
@@ -37,7 +39,7 @@ pub(super) fn as_prompt(
     args: &ResumeArgs,
     mut warnings: Vec<String>,
 ) -> Result<(), CommandError> {
-    let distilled = distil_with_args(context, session, args)?;
+    let distilled = distil_with_args(ui, context, session, args)?;
     let facts = session.agent.facts();
     let prompt = Prompt::from_session(
         context,
@@ -47,13 +49,14 @@ pub(super) fn as_prompt(
         args.tokens.or(context.config.handoff.tokens),
     )?;
     warnings.extend(distilled.warnings);
+    let launch = args.launches_target(ui, context, target);
     let delivery = Delivery {
         source: facts.id.to_owned(),
         session: session.found.id.0.clone(),
         project: distilled.project,
         target: Some(*target),
-        copy: !args.launch,
-        launch: args.launch,
+        copy: !launch,
+        launch,
         dry_run: args.dry_run,
         extra_files: Vec::new(),
         unread: distilled.unread,
@@ -89,7 +92,7 @@ pub(super) fn as_context(
     args: &ResumeArgs,
     mut warnings: Vec<String>,
 ) -> Result<(), CommandError> {
-    let distilled = distil_with_args(context, session, args)?;
+    let distilled = distil_with_args(ui, context, session, args)?;
     let facts = session.agent.facts();
     let show = show_command(&session.found.id.0, context.env.os);
     let text = context_block(&distilled.brief, &ContextOptions { agent_name: facts.name, show_command: &show });
@@ -175,7 +178,7 @@ fn show_next_steps(
         ui.hint(format_args!("`carryover undo {id}` takes it back"))?;
     }
     match command {
-        Some(command) if args.launch => launch_client(ui, context, target.id, command),
+        Some(command) if args.launches_target(ui, context, target) => launch_client(ui, context, target.id, command),
         _ => Ok(()),
     }
 }

@@ -29,33 +29,203 @@ fn with_offers(width: u16, height: u16) -> State {
 
 #[test]
 fn a_small_terminal_shows_the_list_alone() {
-    assert_snapshot!(frame(&state(60, 20)), @"");
+    assert_snapshot!(frame(&state(60, 20)), @"
+     carryover ›  type to filter                              6
+     ~/calc
+    ❯ claude-code   4m   12  fix the add bug             open  →
+      codex        58m   12  fix the add bug                   ←
+      gemini-cli    1d    –  make the parser faster        limit
+     other projects
+      pi            1w   12  shop: write the docs          drift
+      codex        1mo   12  店: 日本語のとても長いタイトルで、…
+      opencode      1y   12  hidden: rm -rf evil Z̀́
+
+
+
+
+
+
+
+
+
+
+     Enter continue in…   ? keys   Esc leave   Tab preview
+    ");
 }
 
 #[test]
 fn a_usual_terminal_shows_the_preview_below() {
-    assert_snapshot!(frame(&state(80, 24)), @"");
+    assert_snapshot!(frame(&state(80, 24)), @"
+     carryover ›  type to filter                                                  6
+     ~/calc
+    ❯ claude-code   4m   12  fix the add bug                                 open  →
+      codex        58m   12  fix the add bug                                       ←
+      gemini-cli    1d    –  make the parser faster                            limit
+     other projects
+      pi            1w   12  shop: write the docs                              drift
+      codex        1mo   12  店: 日本語のとても長いタイトルで、どの列にも収まらない…
+      opencode      1y   12  hidden: rm -rf evil Z̀́
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     fix the add bug
+     claude-code · ~/calc · main · 12 messages · 4 min ago
+     open now: its client may go on writing
+     → carried to codex 7cba91ff, pi 01a1dcb4
+
+     State
+     the agent had finished its turn and waits for the user
+
+     Task
+     fix the add bug in calc.py and run the tests
+     Enter continue in…   ? keys   Esc leave   Tab preview   Ctrl-S show
+    ");
 }
 
 #[test]
 fn a_big_terminal_shows_the_preview_beside() {
-    assert_snapshot!(frame(&state(200, 60)), @"");
+    assert_snapshot!(frame(&state(200, 60)), @"
+     carryover ›  type to filter                                                                                                                                                                          6
+     ~/calc                                                                                                        │  fix the add bug
+    ❯ claude-code   4m   12  fix the add bug                       open now  → codex 7cba91ff +1  main             │  claude-code · ~/calc · main · 12 messages · 4 min ago
+      codex        58m   12  fix the add bug                              ← claude-code d2f488a7  feature/a-very-… │  open now: its client may go on writing
+      gemini-cli    1d    –  make the parser faster                            limit until 14:30  main             │  → carried to codex 7cba91ff, pi 01a1dcb4
+     other projects                                                                                                │
+      pi            1w   12  shop: write the docs                                 format changed  main             │  State
+      codex        1mo   12  店: 日本語のとても長いタイトルで、どの列にも収まらないもの 👩👩👧    main             │  the agent had finished its turn and waits for the user
+      opencode      1y   12  hidden: rm -rf evil Z̀́                                                main             │
+                                                                                                                   │  Task
+                                                                                                                   │  fix the add bug in calc.py and run the tests
+                                                                                                                   │
+                                                                                                                   │  Last exchange
+                                                                                                                   │  you: and now?
+                                                                                                                   │  agent: All tests pass. Shall I commit?
+                                                                                                                   │
+                                                                                                                   │  Files changed
+                                                                                                                   │  calc.py modified
+                                                                                                                   │  test_calc.py created
+                                                                                                                   │
+                                                                                                                   │  What would be carried
+                                                                                                                   │  to Codex: 12 messages, 4 tool calls, about 13k of 258k tokens (6 %)
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+     Enter continue in…   ? keys   Esc leave   Tab preview   Ctrl-S show   Ctrl-O hand over   Ctrl-Y copy prompt   Ctrl-F fork   Ctrl-T take back
+    ");
 }
 
 #[test]
 fn a_filter_tells_how_many_fit() {
     let mut state = state(60, 20);
     type_text(&mut state, "add bug");
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+     carryover › add bug                                 2 of 6
+     ~/calc
+    ❯ claude-code   4m   12  fix the add bug             open  →
+      codex        58m   12  fix the add bug                   ←
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+     Enter continue in…   Esc clear   F1 keys   Tab preview
+    ");
     press_all(&mut state, &["q", "q", "q"]);
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+    carryover › add bugqqq                              0 of 6
+
+     no session fits; Esc clears the filter
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    Enter continue in…   Esc clear   F1 keys   Tab preview
+    ");
 }
 
 #[test]
 fn a_preview_has_a_small_terminal_for_itself() {
     let mut state = state(60, 20);
     press(&mut state, "Tab");
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+    carryover ›  type to filter                              6
+    fix the add bug
+    claude-code · ~/calc · main · 12 messages · 4 min ago
+    open now: its client may go on writing
+    → carried to codex 7cba91ff, pi 01a1dcb4
+
+    State
+    the agent had finished its turn and waits for the user
+
+    Task
+    fix the add bug in calc.py and run the tests
+
+    Last exchange
+    you: and now?
+    agent: All tests pass. Shall I commit?
+
+    Files changed
+    calc.py modified
+    test_calc.py created
+    Tab back   ↑ ↓ scroll   Enter continue in…
+    ");
 }
 
 #[test]
@@ -66,7 +236,32 @@ fn a_session_that_is_not_read_yet_shows_its_prompts() {
     row.last_prompt = Some("and run the tests".to_owned());
     update(&mut state, Event::Rows(vec![row]));
     press(&mut state, "Down");
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+     carryover ›  type to filter                                                  6
+     ~/calc
+      claude-code   4m   12  fix the add bug                                 open  →
+    ❯ codex        58m   12  fix the add bug                                       ←
+      gemini-cli    1d    –  make the parser faster                            limit
+     other projects
+      pi            1w   12  shop: write the docs                              drift
+      codex        1mo   12  店: 日本語のとても長いタイトルで、どの列にも収まらない…
+      opencode      1y   12  hidden: rm -rf evil Z̀́
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     fix the add bug
+     codex · ~/calc · feature/a-very-long-name-of-a-branch · 12 messages · 58 min
+     ago
+     ← carried from claude-code d2f488a7
+
+     First prompt
+     please fix the add bug
+
+     Last prompt
+     and run the tests
+     Enter continue in…   ? keys   Esc leave   Tab preview   Ctrl-S show
+    ");
     let error = "the session holds nothing that a model would see".to_owned();
     update(&mut state, Event::Previewed(key("codex", "7cba91ff-0002"), Err(error)));
     assert!(frame(&state).contains("holds nothing"));
@@ -74,26 +269,154 @@ fn a_session_that_is_not_read_yet_shows_its_prompts() {
 
 #[test]
 fn where_to_continue_in_a_usual_terminal() {
-    assert_snapshot!(frame(&with_offers(80, 24)), @"");
+    assert_snapshot!(frame(&with_offers(80, 24)), @"
+     carryover ›  type to filter                                                  6
+     Continue “fix the add bug” in…
+    ❯ Continue the copy in Codex  58 min ago, gone on with
+      Codex              ▌░░░░░░░░░ 5.0 %  loses 3 pieces of thinking: sealed by it…
+      pi                 ██████████ 100 %  loses 120 older messages: they do not fi…
+      Claude Code                          its own session d2f488a7
+     not installed here
+      Gemini CLI                           …
+      Cursor             ▎░░░░░░░░░ 2.4 %  a brief in words
+
+
+
+
+
+
+
+
+    ────────────────────────────────────────────────────────────────────────────────
+     Enter goes on in the copy 7cba91ff-0002 that was made before, and starts Codex
+     58 min ago, gone on with
+
+
+
+     Enter do it   Esc back   Ctrl-F fork   Ctrl-O hand over as words   ? keys
+    ");
 }
 
 #[test]
 fn where_to_continue_in_a_small_terminal() {
     let mut state = with_offers(60, 20);
     press_all(&mut state, &["Down", "Down"]);
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+     carryover ›  type to filter                              6
+     Continue “fix the add bug” in…
+      Continue the copy in Codex  58 min ago, gone on with
+      Codex              ▌░░░░░░░░░ 5.0 %  loses 3 pieces of th…
+    ❯ pi                 ██████████ 100 %  loses 120 older mess…
+      Claude Code                          its own session d2f4…
+     not installed here
+      Gemini CLI                           …
+      Cursor             ▎░░░░░░░░░ 2.4 %  a brief in words
+
+
+
+
+    ────────────────────────────────────────────────────────────
+     Enter writes a new session that its own resume loads, and
+     starts pi
+     loses 120 older messages: they do not fit its window
+
+
+     Enter do it   Esc back   Ctrl-F fork
+    ");
 }
 
 #[test]
 fn where_to_continue_in_a_big_terminal() {
-    assert_snapshot!(frame(&with_offers(200, 60)), @"");
+    assert_snapshot!(frame(&with_offers(200, 60)), @"
+     carryover ›  type to filter                                                                                                                                                                          6
+     Continue “fix the add bug” in…                                                                                │  fix the add bug
+    ❯ Continue the copy in Codex  58 min ago, gone on with                                                         │  claude-code · ~/calc · main · 12 messages · 4 min ago
+      Codex              ▌░░░░░░░░░ 5.0 %  13k of 258k     loses 3 pieces of thinking: sealed by its vendor        │  open now: its client may go on writing
+      pi                 ██████████ 100 %  40k of 40k      loses 120 older messages: they do not fit its window    │  → carried to codex 7cba91ff, pi 01a1dcb4
+      Claude Code                                          its own session d2f488a7                                │
+     not installed here                                                                                            │  State
+      Gemini CLI                                           …                                                       │  the agent had finished its turn and waits for the user
+      Cursor             ▎░░░░░░░░░ 2.4 %  900 of 38k      a brief in words                                        │
+                                                                                                                   │  Task
+                                                                                                                   │  fix the add bug in calc.py and run the tests
+                                                                                                                   │
+                                                                                                                   │  Last exchange
+                                                                                                                   │  you: and now?
+                                                                                                                   │  agent: All tests pass. Shall I commit?
+                                                                                                                   │
+                                                                                                                   │  Files changed
+                                                                                                                   │  calc.py modified
+                                                                                                                   │  test_calc.py created
+                                                                                                                   │
+                                                                                                                   │  What would be carried
+                                                                                                                   │  to Codex: 12 messages, 4 tool calls, about 13k of 258k tokens (6 %)
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────────── │
+     Enter goes on in the copy 7cba91ff-0002 that was made before, and starts Codex                                │
+     58 min ago, gone on with                                                                                      │
+                                                                                                                   │
+                                                                                                                   │
+                                                                                                                   │
+     Enter do it   Esc back   Ctrl-F fork   Ctrl-O hand over as words   ? keys
+    ");
 }
 
 #[test]
 fn all_keys_fit_a_small_terminal() {
     let mut state = state(60, 20);
     press(&mut state, "?");
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+     carryover ›  type to filter                              6
+     ~/calc
+    ╭──────────────────────────────────────────────────────────╮
+    │ letters             filter by title, prompts, project,…  │
+    │ ↑ ↓ Ctrl-P Ctrl-N   move                                 │
+    │ PgUp PgDn Home End  move further                         │
+    │ Enter               continue in…                         │
+    │ Ctrl-F              copy it, also into its own agent     │
+    │ Ctrl-O              hand it over as words                │
+    │ Ctrl-Y              copy a prompt to the clipboard       │
+    │ Ctrl-S              show it                              │
+    │ Ctrl-T              take back how it was carried over    │
+    │ Tab                 the whole preview                    │
+    │ Shift-↑ Shift-↓     scroll the preview                   │
+    │ Ctrl-W Ctrl-U       clear a word, the filter             │
+    │ Esc                 clear the filter; leave              │
+    │ Ctrl-C Ctrl-Z       leave; put aside, `fg` comes back    │
+    ╰──────────────────────────────────────────────────────────╯
+
+     any key back
+    ");
 }
 
 #[test]
@@ -101,14 +424,48 @@ fn an_empty_home_says_what_to_do() {
     let mut state = empty_state(60, 20);
     assert!(frame(&state).contains("looking for sessions"));
     update(&mut state, Event::Listed { found: [].into(), warnings: vec!["Codex: cannot be read".to_owned()] });
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+    carryover ›  type to filter                              0
+
+     no session of any agent was found here
+     `carryover info` tells where carryover looks
+     `carryover demo` shows it without any agent
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+    ? keys   Esc leave                    Codex: cannot be read
+    ");
 }
 
 #[test]
 fn taking_back_is_asked_about() {
     let mut state = state(60, 20);
     press(&mut state, "Ctrl-t");
-    assert_snapshot!(frame(&state), @"");
+    assert_snapshot!(frame(&state), @"
+     carryover ›  type to filter                              6
+     ~/calc
+    ❯ claude-code   4m   12  fix the add bug             open  →
+      codex        58m   12  fix the add bug                   ←
+      gemini-cli    1d    –  make the parser faster        limit
+     other projects
+      pi            1w   12  shop: write the docs          drift
+      ╭──────────────────────────────────────────────────────╮ …
+      │ take back the copy codex 7cba91ff?                   │
+      │                                                      │
+      │ Enter yes · Esc no                                   │
+      ╰──────────────────────────────────────────────────────╯
+    ");
 }
 
 #[test]

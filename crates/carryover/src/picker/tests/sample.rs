@@ -1,5 +1,8 @@
 //! Sessions made up for tests.
 
+use std::collections::BTreeMap;
+
+use carryover_agents::{Env, Os};
 use carryover_core::time::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
@@ -133,8 +136,15 @@ pub(crate) fn empty_state(width: u16, height: u16) -> State {
         project: "~/calc".to_owned(),
         palette: Palette { has_colors: true },
         launch: true,
-        now: now(),
-        zone: TimeZone::UTC,
+        env: Env {
+            home: "/h".into(),
+            vars: BTreeMap::new(),
+            os: Os::Linux,
+            now: now(),
+            zone: TimeZone::UTC,
+            stores: BTreeMap::new(),
+            projects: Vec::new(),
+        },
         size: Size { width, height },
     })
 }

@@ -109,12 +109,13 @@ fn first_note(offer: &Offer) -> &str {
 
 /// The bar of the window with its percent, and the tokens where there is room.
 fn format_fill(offer: &Offer, with_tokens: bool) -> String {
-    let blank = if with_tokens { 32 } else { 16 };
+    let blank = if with_tokens { 33 } else { 17 };
     let Some((tokens, window)) = offer.estimate.as_ref().and_then(|estimate| estimate.fill) else {
         return " ".repeat(blank);
     };
     let bar = quantity::format_bar(tokens, window);
-    let percent = fit_right(&format!("{} %", quantity::percent_of(tokens, window)), 5);
+    let percent = quantity::format_percent(tokens, window).replace("under ", "<");
+    let percent = fit_right(&format!("{percent} %"), 6);
     if !with_tokens {
         return format!("{bar} {percent}");
     }

@@ -7,8 +7,7 @@ use ratatui::style::Style;
 use super::super::cells::{put, wrap};
 use super::super::model::{Preview, Row, Section};
 use super::super::state::{Answer, Mode, State};
-use super::super::times::until;
-use crate::relative_time::format_ago;
+use crate::relative_time::{format_until, format_when};
 
 /// The most lines that one text of a section takes.
 const MAX_TEXT_LINES: usize = 6;
@@ -60,7 +59,7 @@ fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
         row.project.clone(),
         row.branch.clone(),
         messages,
-        row.updated_at.map(|at| format_ago(at, state.setup.now)),
+        row.updated_at.map(|at| format_when(at, &state.setup.env, false)),
     ];
     let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     lines.extend(wrap(&facts, room, 3).into_iter().map(|line| (line, palette.dim())));
@@ -74,7 +73,7 @@ fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
         note("open now: its client may go on writing".to_owned(), palette.good());
     }
     if let Some(limit) = &row.limit {
-        let time = limit.until.map(|at| format!(" until {}", until(at, state.setup.now, &state.setup.zone)));
+        let time = limit.until.map(|at| format!(" until {}", format_until(at, &state.setup.env)));
         note(format!("stopped at a limit{}", time.unwrap_or_default()), palette.doubtful());
     }
     if let Some(from) = &row.lineage.from {

@@ -8,7 +8,8 @@ use unicode_width::UnicodeWidthStr;
 use super::super::cells::{fit, fit_left, fit_right, put, wrap};
 use super::super::model::Row;
 use super::super::state::{ListLine, State};
-use super::super::times::{short_age, until};
+use super::super::times::short_age;
+use crate::relative_time::format_until;
 
 /// From so many columns on, branches have a column and marks are said in full.
 const WIDE_FROM_COLUMNS: u16 = 90;
@@ -51,7 +52,7 @@ fn draw_row(buffer: &mut Buffer, area: Rect, state: &State, row: &Row, is_select
         buffer.set_style(area.intersection(buffer.area), palette.selected());
     }
     let (y, is_wide) = (area.top(), area.width >= WIDE_FROM_COLUMNS);
-    let age = row.updated_at.map_or_else(|| "–".to_owned(), |at| short_age(at, state.setup.now));
+    let age = row.updated_at.map_or_else(|| "–".to_owned(), |at| short_age(at, state.setup.env.now));
     let pieces = [
         (if is_selected { "❯ " } else { "  " }.to_owned(), Style::new()),
         (fit_left(row.key.agent, AGENT_COLUMNS), palette.agent(row.color)),
@@ -108,7 +109,7 @@ fn collect_marks(row: &Row, state: &State, is_wide: bool) -> Vec<(String, Style)
         add("open now".to_owned(), "open", palette.good());
     }
     if let Some(limit) = &row.limit {
-        let time = limit.until.map(|at| format!(" until {}", until(at, state.setup.now, &state.setup.zone)));
+        let time = limit.until.map(|at| format!(" until {}", format_until(at, &state.setup.env)));
         add(format!("limit{}", time.unwrap_or_default()), "limit", palette.doubtful());
     }
     if let Some(from) = &row.lineage.from {

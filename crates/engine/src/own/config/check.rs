@@ -65,6 +65,7 @@ impl Checker<'_> {
                 let seconds = seconds.filter(|seconds| (1..=keys::MAX_INTERVAL_SECONDS).contains(seconds));
                 self.config.watch.interval = Some(seconds.ok_or_else(wrong)?);
             }
+            ValueKind::Switch => self.config.resume.launch = Some(item.as_bool().ok_or_else(wrong)?),
             ValueKind::Agents => {
                 let names = string_items(item).ok_or_else(wrong)?.into_iter();
                 let ids = names.map(|name| resolve_agent(self.path, dotted, name).map(str::to_owned));

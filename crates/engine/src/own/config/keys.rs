@@ -12,6 +12,7 @@ pub enum ValueKind {
     Paths,
     Protocol,
     Seconds,
+    Switch,
     Tokens,
 }
 
@@ -54,6 +55,12 @@ const KEYS: &[Key] = &[
         kind: ValueKind::Tokens,
         default: "the window of the target's model",
         doc: "How many tokens a resumed session may have, where the command names no number.",
+    },
+    Key {
+        name: "resume.launch",
+        kind: ValueKind::Switch,
+        default: "false",
+        doc: "Whether the target is started once the session is there; `--print` never starts it.",
     },
     Key {
         name: "handoff.tokens",
@@ -103,6 +110,7 @@ impl ValueKind {
             Self::Paths => "a list of folders",
             Self::Protocol => "ask, brief or silent",
             Self::Seconds => "a number of seconds from 1 to 86400",
+            Self::Switch => "true or false",
             Self::Tokens => "a whole number above zero",
         }
     }
@@ -116,6 +124,7 @@ impl ValueKind {
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Protocol => json!({ "type": "string", "enum": PROTOCOLS }),
             Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": MAX_INTERVAL_SECONDS }),
+            Self::Switch => json!({ "type": "boolean" }),
             Self::Tokens => json!({ "type": "integer", "minimum": 1 }),
         }
     }

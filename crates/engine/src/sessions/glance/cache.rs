@@ -129,15 +129,14 @@ impl GlanceCache {
 fn lines_with_places(text: &str) -> impl Iterator<Item = (Fingerprint, Range<usize>)> + '_ {
     let is_ours = text.starts_with(HEAD_LINE);
     let mut start = 0;
-    let lines = text.split_inclusive('\n').filter(move |_| is_ours).filter_map(move |line| {
+    text.split_inclusive('\n').filter(move |_| is_ours).filter_map(move |line| {
         let range = start..start + line.len();
         start = range.end;
         // What has no end was cut off.
         let line = line.strip_suffix('\n')?;
         let (place, _) = line.split_once(' ').filter(|(place, _)| place.len() == 16)?;
         Some((Fingerprint::parse(place)?, range.start..range.start + line.len()))
-    });
-    lines
+    })
 }
 
 /// Keeps the number of messages that a full reading found, for later listings.

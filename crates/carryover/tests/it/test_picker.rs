@@ -1,0 +1,103 @@
+//! `carryover` alone: in a terminal of its own, with programs that stand in for clients.
+
+use carryover_testkit::client::{Launch, Terminal};
+
+use crate::support::TestEnv;
+
+#[test]
+fn without_a_terminal_it_is_the_list() {
+    let env = TestEnv::with_sessions();
+    let (alone, list) = (env.run(&[]).success(), env.run(&["list"]).success());
+    assert_eq!((alone.stdout, alone.stderr), (list.stdout, list.stderr));
+    assert_eq!(env.run(&["--print"]).success().stdout, env.run(&["list"]).success().stdout);
+    assert_eq!(env.json("list", &[])["total"], 2);
+}
+
+/// A home in which `claude` and `codex` are programs that tell how they were started, and what the terminal is like.
+#[cfg(target_os = "linux")]
+fn start_picker(env: &TestEnv, args: &[&str]) -> Terminal {
+    use std::os::unix::fs::PermissionsExt;
+    for name in ["claude", "codex"] {
+        let program = format!("bin/{name}");
+        env.write(&program, &format!("#!/bin/sh\necho \"{name} got $* in $PWD\"\nstty -a | grep -o ' -*icanon'\n"));
+        fs_err::set_permissions(env.home().join(program), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:/usr/bin:/bin", env.home().join("bin").display());
+    let vars = [
+        ("HOME", env.home().display().to_string()),
+        ("PATH", path),
+        ("TERM", "xterm-256color".to_owned()),
+        ("TZ", "UTC".to_owned()),
+        ("SHELL", "/bin/sh".to_owned()),
+        ("CARRYOVER_NOW", "2026-11-15T10:00:00Z".to_owned()),
+        ("CARRYOVER_SEED", "1000000".to_owned()),
+    ];
+    let launch = Launch::new(env!("CARGO_BIN_EXE_carryover"), env.project());
+    let vars = vars.map(|(name, value)| (name.to_owned(), value));
+    Terminal::start(&launch.args(args.iter().copied()).env(vars)).unwrap()
+}
+
+/// Waits until a whole frame shows something. A frame is told as what is different from the one before, so it is asked for
+/// anew (Ctrl-L) until it does.
+#[cfg(target_os = "linux")]
+fn wait_for_frame(terminal: &mut Terminal, awaited: &str) {
+    for _ in 0..30 {
+        terminal.press("\u{c}").unwrap();
+        if terminal.is_shown_within(awaited, std::time::Duration::from_secs(1)) {
+            return;
+        }
+    }
+    panic!("{awaited} was not shown, but: {}", terminal.text_since_keys());
+}
+
+/// Chooses the bundled session of Claude Code, and then the first target.
+#[cfg(target_os = "linux")]
+fn choose_first_target(terminal: &mut Terminal) {
+    wait_for_frame(terminal, "~/calc");
+    terminal.press("claude add").unwrap();
+    wait_for_frame(terminal, "1 of 2");
+    terminal.press("\r").unwrap();
+    wait_for_frame(terminal, "% loses 3 pieces");
+    terminal.press("\r").unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn two_returns_carry_a_session_over_and_start_the_client() {
+    let env = TestEnv::with_sessions();
+    let mut terminal = start_picker(&env, &[]);
+    choose_first_target(&mut terminal);
+    // The report of the ordinary command, and then the client, in a terminal that is as it was.
+    terminal.wait_for("carried over Claude Code → Codex").unwrap();
+    terminal.wait_for("codex got resume").unwrap();
+    terminal.wait_for("icanon").unwrap();
+    assert!(!terminal.text_since_keys().contains("-icanon"), "{}", terminal.text_since_keys());
+    terminal.finish().unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn printing_starts_no_client() {
+    let env = TestEnv::with_sessions();
+    let mut terminal = start_picker(&env, &["--print"]);
+    choose_first_target(&mut terminal);
+    terminal.wait_for("codex resume").unwrap();
+    assert!(!terminal.text_since_keys().contains("codexgot"));
+    terminal.finish().unwrap();
+    assert!(env.run(&["list", "--source", "codex"]).success().stdout.lines().count() > 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn leaving_writes_nothing_and_shows_the_cursor_again() {
+    let env = TestEnv::with_sessions();
+    let before = env.files();
+    for keys in ["\u{3}", "\u{1b}"] {
+        let mut terminal = start_picker(&env, &[]);
+        terminal.wait_for("type to filter").unwrap();
+        terminal.press(keys).unwrap();
+        terminal.finish().unwrap();
+    }
+    let now: Vec<_> = env.files().into_iter().filter(|(path, _)| !path.starts_with(env.home().join("bin"))).collect();
+    assert_eq!(now, before);
+}
