@@ -69,7 +69,7 @@ impl Screen {
         self.redraw()
     }
 
-    pub(crate) fn size(&self) -> io::Result<Size> {
+    pub(crate) fn size() -> io::Result<Size> {
         let (width, height) = terminal::size()?;
         Ok(Size { width, height })
     }
@@ -82,7 +82,7 @@ impl Screen {
     /// Forgets what is on the screen, so that the next frame is drawn whole. `Terminal::clear` would ask where the cursor
     /// is, and whoever reads keys at the same time takes the answer.
     pub(crate) fn redraw(&mut self) -> io::Result<()> {
-        let size = self.size()?;
+        let size = Self::size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 

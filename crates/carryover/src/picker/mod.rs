@@ -74,7 +74,7 @@ pub(crate) fn pick(context: &Context, options: PickerOptions) -> Result<PickerOu
         palette: Palette { has_colors: options.has_colors },
         launch: options.launch,
         env: context.env.clone(),
-        size: screen.size()?,
+        size: Screen::size()?,
     });
     let worker = Worker::start(Arc::clone(&context), sender.clone(), options.full_text);
     // What is remembered is on the screen before anything else is looked at.
@@ -97,7 +97,7 @@ fn run_loop(
     clock: &impl Fn() -> Timestamp,
 ) -> Result<PickerOutcome, CommandError> {
     loop {
-        let size = screen.size()?;
+        let size = Screen::size()?;
         if size != state.setup.size {
             update(state, Event::Resized(size));
         }

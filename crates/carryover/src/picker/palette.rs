@@ -2,6 +2,11 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+pub(super) const DIM: Style = Style::new().add_modifier(Modifier::DIM);
+pub(super) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
+pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
+
+/// Colours, where they are wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Palette {
     pub(crate) has_colors: bool,
@@ -14,14 +19,6 @@ impl Palette {
 
     pub(super) fn agent(self, color: Color) -> Style {
         self.colored(color)
-    }
-
-    pub(super) fn dim(self) -> Style {
-        Style::new().add_modifier(Modifier::DIM)
-    }
-
-    pub(super) fn bold(self) -> Style {
-        Style::new().add_modifier(Modifier::BOLD)
     }
 
     pub(super) fn good(self) -> Style {
@@ -38,9 +35,5 @@ impl Palette {
 
     pub(super) fn accent(self) -> Style {
         self.colored(Color::Cyan)
-    }
-
-    pub(super) fn selected(self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum Mode {
     List,
     Offers(Offers),
     Help {
-        back: Box<Mode>,
+        back: Box<Self>,
     },
     Confirm {
         question: String,
@@ -150,20 +150,17 @@ impl State {
     pub(super) fn add_rows(&mut self, rows: Vec<Row>) {
         let kept = self.selected_key();
         for row in rows {
-            match self.places.get(&row.key) {
-                Some(place) => {
-                    let before = &mut self.rows[*place];
-                    if before.updated_at == row.updated_at {
-                        before.learn(row);
-                    } else {
-                        self.previews.remove(&row.key);
-                        *before = row;
-                    }
-                }
-                None => {
-                    self.places.insert(row.key.clone(), self.rows.len());
-                    self.rows.push(row);
-                }
+            let Some(place) = self.places.get(&row.key) else {
+                self.places.insert(row.key.clone(), self.rows.len());
+                self.rows.push(row);
+                continue;
+            };
+            let before = &mut self.rows[*place];
+            if before.updated_at == row.updated_at {
+                before.learn(row);
+            } else {
+                self.previews.remove(&row.key);
+                *before = row;
             }
         }
         self.sort_rows();

@@ -74,9 +74,10 @@ impl Drop for InputThread {
     }
 }
 
-/// Watches for signals as long as it lives.
+/// Watches for signals as long as it lives; then they do what they always do.
 pub(super) struct SignalThread {
     close: Box<dyn Fn()>,
+    is_over: Arc<AtomicBool>,
 }
 
 #[cfg(unix)]
@@ -84,6 +85,10 @@ pub(super) fn watch_signals(sender: Sender<Message>) -> io::Result<SignalThread>
     use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT])?;
     let handle = signals.handle();
+    let is_over = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&is_over))?;
+    }
     let watch = move || {
         for signal in signals.forever() {
             let signal = match signal {
@@ -97,18 +102,19 @@ pub(super) fn watch_signals(sender: Sender<Message>) -> io::Result<SignalThread>
         }
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
-    Ok(SignalThread { close: Box::new(move || handle.close()) })
+    Ok(SignalThread { close: Box::new(move || handle.close()), is_over })
 }
 
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
 pub(super) fn watch_signals(_sender: Sender<Message>) -> io::Result<SignalThread> {
-    Ok(SignalThread { close: Box::new(|| {}) })
+    Ok(SignalThread { close: Box::new(|| {}), is_over: Arc::default() })
 }
 
 impl Drop for SignalThread {
     fn drop(&mut self) {
         (self.close)();
+        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 

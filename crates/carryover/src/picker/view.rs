@@ -9,10 +9,11 @@ mod rows;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use ratatui::widgets::{Clear, Widget};
 
 use super::cells::{fit, put, put_right, wrap};
+use super::palette::{BOLD, DIM, SELECTED};
 use super::state::{Mode, State};
 
 pub(super) use preview::last_preview_top;
@@ -28,7 +29,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State) {
     let panes = state.panes();
     draw_search(buffer, panes.search, state);
     if let Some(rule) = panes.rule {
-        draw_rule(buffer, rule, state);
+        draw_rule(buffer, rule);
     }
     match &state.mode {
         Mode::Offers(offers) => offers::draw(buffer, panes.list, state, offers),
@@ -40,8 +41,8 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State) {
     }
     match &state.mode {
         Mode::Help { .. } => help::draw(buffer, area, state),
-        Mode::Confirm { question, .. } => draw_box(buffer, area, question, "Enter yes · Esc no", state),
-        Mode::Message(text) => draw_box(buffer, area, text, "any key goes on", state),
+        Mode::Confirm { question, .. } => draw_box(buffer, area, question, "Enter yes · Esc no"),
+        Mode::Message(text) => draw_box(buffer, area, text, "any key goes on"),
         Mode::List | Mode::Offers(_) => {}
     }
     footer::draw(buffer, panes.footer, state);
@@ -58,16 +59,16 @@ fn draw_search(buffer: &mut Buffer, area: Rect, state: &State) {
         count = format!("looking… {count}");
     }
     let room = usize::from(area.width).saturating_sub(count.len() + 16);
-    let x = put(buffer, area, area.left(), area.top(), " carryover ", palette.bold());
+    let x = put(buffer, area, area.left(), area.top(), " carryover ", BOLD);
     let x = put(buffer, area, x, area.top(), "› ", palette.accent());
     if state.filter.is_empty() {
-        let x = put(buffer, area, x, area.top(), " ", Style::new().add_modifier(Modifier::REVERSED));
-        put(buffer, area, x, area.top(), &fit("type to filter", room), palette.dim());
+        let x = put(buffer, area, x, area.top(), " ", SELECTED);
+        put(buffer, area, x, area.top(), &fit("type to filter", room), DIM);
     } else {
         let x = put(buffer, area, x, area.top(), &keep_end(&state.filter, room), Style::new());
-        put(buffer, area, x, area.top(), " ", Style::new().add_modifier(Modifier::REVERSED));
+        put(buffer, area, x, area.top(), " ", SELECTED);
     }
-    put_right(buffer, area, area.top(), &format!("  {count} "), palette.dim());
+    put_right(buffer, area, area.top(), &format!("  {count} "), DIM);
 }
 
 /// The end of a long text, which is where its author writes.
@@ -78,44 +79,41 @@ fn keep_end(text: &str, room: usize) -> String {
     (0..=count).map(lines).find(|end| unicode_width::UnicodeWidthStr::width(end.as_str()) <= room).unwrap_or_default()
 }
 
-fn draw_rule(buffer: &mut Buffer, area: Rect, state: &State) {
-    let style = state.setup.palette.dim();
+fn draw_rule(buffer: &mut Buffer, area: Rect) {
     if area.height > 1 || area.width <= 3 {
         for y in area.top()..area.bottom() {
-            put(buffer, area, area.left().saturating_add(1), y, "│", style);
+            put(buffer, area, area.left().saturating_add(1), y, "│", DIM);
         }
     } else {
-        put(buffer, area, area.left(), area.top(), &"─".repeat(usize::from(area.width)), style);
+        put(buffer, area, area.left(), area.top(), &"─".repeat(usize::from(area.width)), DIM);
     }
 }
 
 /// A framed box in the middle of the screen.
-fn draw_box(buffer: &mut Buffer, area: Rect, text: &str, keys: &str, state: &State) {
-    let palette = state.setup.palette;
+fn draw_box(buffer: &mut Buffer, area: Rect, text: &str, keys: &str) {
     let inner = usize::from(area.width).saturating_sub(8).clamp(1, 60);
     let lines = wrap(text, inner, 6);
-    let frame = open_box(buffer, area, inner, lines.len() + 2, state);
+    let frame = open_box(buffer, area, inner, lines.len() + 2);
     for (y, line) in (frame.top()..).zip(&lines) {
         put(buffer, frame, frame.left(), y, line, Style::new());
     }
-    put(buffer, frame, frame.left(), frame.bottom().saturating_sub(1), &fit(keys, inner), palette.dim());
+    put(buffer, frame, frame.left(), frame.bottom().saturating_sub(1), &fit(keys, inner), DIM);
 }
 
 /// Clears and frames a box for so many columns and lines, and answers what is inside of it.
-fn open_box(buffer: &mut Buffer, area: Rect, width: usize, height: usize, state: &State) -> Rect {
+fn open_box(buffer: &mut Buffer, area: Rect, width: usize, height: usize) -> Rect {
     let width = u16::try_from(width + 4).unwrap_or(u16::MAX).min(area.width);
     let height = u16::try_from(height + 2).unwrap_or(u16::MAX).min(area.height);
     let frame = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     Clear.render(frame, buffer);
-    let style = state.setup.palette.dim();
     let line = "─".repeat(usize::from(width.saturating_sub(2)));
-    put(buffer, frame, frame.left(), frame.top(), &format!("╭{line}╮"), style);
+    put(buffer, frame, frame.left(), frame.top(), &format!("╭{line}╮"), DIM);
     for y in frame.top() + 1..frame.bottom().saturating_sub(1) {
-        put(buffer, frame, frame.left(), y, "│", style);
-        put_right(buffer, frame, y, "│", style);
+        put(buffer, frame, frame.left(), y, "│", DIM);
+        put_right(buffer, frame, y, "│", DIM);
     }
     if height > 1 {
-        put(buffer, frame, frame.left(), frame.bottom() - 1, &format!("╰{line}╯"), style);
+        put(buffer, frame, frame.left(), frame.bottom() - 1, &format!("╰{line}╯"), DIM);
     }
     Rect {
         x: frame.x + 2.min(width),

@@ -273,12 +273,12 @@ fn where_to_continue_in_a_usual_terminal() {
      carryover ›  type to filter                                                  6
      Continue “fix the add bug” in…
     ❯ Continue the copy in Codex  58 min ago, gone on with
-      Codex              ▌░░░░░░░░░ 5.0 %  loses 3 pieces of thinking: sealed by it…
-      pi                 ██████████ 100 %  loses 120 older messages: they do not fi…
-      Claude Code                          its own session d2f488a7
+      Codex              ▌░░░░░░░░░  5.0 %  loses 3 pieces of thinking: sealed by i…
+      pi                 ██████████  100 %  loses 120 older messages: they do not f…
+      Claude Code                           its own session d2f488a7
      not installed here
-      Gemini CLI                           …
-      Cursor             ▎░░░░░░░░░ 2.4 %  a brief in words
+      Gemini CLI                            …
+      Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
 
 
 
@@ -305,12 +305,12 @@ fn where_to_continue_in_a_small_terminal() {
      carryover ›  type to filter                              6
      Continue “fix the add bug” in…
       Continue the copy in Codex  58 min ago, gone on with
-      Codex              ▌░░░░░░░░░ 5.0 %  loses 3 pieces of th…
-    ❯ pi                 ██████████ 100 %  loses 120 older mess…
-      Claude Code                          its own session d2f4…
+      Codex              ▌░░░░░░░░░  5.0 %  loses 3 pieces of t…
+    ❯ pi                 ██████████  100 %  loses 120 older mes…
+      Claude Code                           its own session d2f…
      not installed here
-      Gemini CLI                           …
-      Cursor             ▎░░░░░░░░░ 2.4 %  a brief in words
+      Gemini CLI                            …
+      Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
 
 
 
@@ -331,12 +331,12 @@ fn where_to_continue_in_a_big_terminal() {
      carryover ›  type to filter                                                                                                                                                                          6
      Continue “fix the add bug” in…                                                                                │  fix the add bug
     ❯ Continue the copy in Codex  58 min ago, gone on with                                                         │  claude-code · ~/calc · main · 12 messages · 4 min ago
-      Codex              ▌░░░░░░░░░ 5.0 %  13k of 258k     loses 3 pieces of thinking: sealed by its vendor        │  open now: its client may go on writing
-      pi                 ██████████ 100 %  40k of 40k      loses 120 older messages: they do not fit its window    │  → carried to codex 7cba91ff, pi 01a1dcb4
-      Claude Code                                          its own session d2f488a7                                │
+      Codex              ▌░░░░░░░░░  5.0 %  13k of 258k     loses 3 pieces of thinking: sealed by its vendor       │  open now: its client may go on writing
+      pi                 ██████████  100 %  40k of 40k      loses 120 older messages: they do not fit its window   │  → carried to codex 7cba91ff, pi 01a1dcb4
+      Claude Code                                           its own session d2f488a7                               │
      not installed here                                                                                            │  State
-      Gemini CLI                                           …                                                       │  the agent had finished its turn and waits for the user
-      Cursor             ▎░░░░░░░░░ 2.4 %  900 of 38k      a brief in words                                        │
+      Gemini CLI                                            …                                                      │  the agent had finished its turn and waits for the user
+      Cursor             ▎░░░░░░░░░  2.4 %  900 of 38k      a brief in words                                       │
                                                                                                                    │  Task
                                                                                                                    │  fix the add bug in calc.py and run the tests
                                                                                                                    │

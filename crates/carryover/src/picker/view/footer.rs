@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::super::cells::{fit, put, put_right};
+use super::super::palette::DIM;
 use super::super::state::{Mode, State};
 
 const LIST: &[(&str, &str)] = &[
@@ -44,7 +45,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
             break;
         }
         x = put(buffer, area, x, area.top(), key, Style::new());
-        x = put(buffer, area, x, area.top(), &format!(" {word}   "), palette.dim());
+        x = put(buffer, area, x, area.top(), &format!(" {word}   "), DIM);
     }
     if let Some(warning) = state.warnings.first() {
         let room = usize::from(area.right().saturating_sub(x)).saturating_sub(1);

@@ -31,7 +31,7 @@ const WIDTH: usize = 70;
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
     let palette = state.setup.palette;
     let width = WIDTH.min(usize::from(area.width).saturating_sub(4));
-    let inner = open_box(buffer, area, width, KEYS.len(), state);
+    let inner = open_box(buffer, area, width, KEYS.len());
     for (y, (keys, text)) in (inner.top()..inner.bottom()).zip(KEYS) {
         let x = put(buffer, inner, inner.left(), y, &fit_left(keys, KEY_COLUMNS), palette.accent());
         put(buffer, inner, x, y, &fit(text, width.saturating_sub(KEY_COLUMNS)), ratatui::style::Style::new());

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use super::super::cells::{fit, fit_left, fit_right, put, wrap};
 use super::super::model::{Offer, Way};
+use super::super::palette::{BOLD, DIM, SELECTED};
 use super::super::state::{Offers, State};
 use crate::quantity;
 
@@ -24,11 +25,11 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State, offers: &Offe
     let verb = if offers.fork { "Copy" } else { "Continue" };
     let room = usize::from(area.width).saturating_sub(verb.len() + 9);
     let heading = format!("{verb} “{}” in…", fit(title, room.saturating_sub(4)));
-    put(buffer, area, area.left() + 1, area.top(), &heading, palette.bold());
+    put(buffer, area, area.left() + 1, area.top(), &heading, BOLD);
     let below = Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     match &offers.answer {
         None => {
-            put(buffer, below, below.left() + 2, below.top(), "reading the session…", palette.dim());
+            put(buffer, below, below.left() + 2, below.top(), "reading the session…", DIM);
         }
         Some(Err(error)) => {
             let lines = wrap(error, usize::from(area.width).saturating_sub(4), 6);
@@ -63,7 +64,7 @@ fn draw_offers(buffer: &mut Buffer, area: Rect, state: &State, offers: &[Offer],
     for (y, line) in (list.top()..list.bottom()).zip(lines.iter().skip(top)) {
         match line {
             OfferLine::NotInstalled => {
-                put(buffer, list, list.left() + 1, y, "not installed here", state.setup.palette.dim());
+                put(buffer, list, list.left() + 1, y, "not installed here", DIM);
             }
             OfferLine::Offer(index, offer) => {
                 draw_offer(buffer, Rect { y, height: 1, ..list }, state, offer, *index == selected);
@@ -78,9 +79,9 @@ fn draw_offers(buffer: &mut Buffer, area: Rect, state: &State, offers: &[Offer],
 
 fn draw_offer(buffer: &mut Buffer, area: Rect, state: &State, offer: &Offer, is_selected: bool) {
     let palette = state.setup.palette;
-    let style = |style: Style| if is_selected { palette.selected() } else { style };
+    let style = |style: Style| if is_selected { SELECTED } else { style };
     if is_selected {
-        buffer.set_style(area.intersection(buffer.area), palette.selected());
+        buffer.set_style(area.intersection(buffer.area), SELECTED);
     }
     let (y, width) = (area.top(), usize::from(area.width));
     let marker = if is_selected { "❯ " } else { "  " };
@@ -89,7 +90,7 @@ fn draw_offer(buffer: &mut Buffer, area: Rect, state: &State, offer: &Offer, is_
         let name = fit(&format!("Continue the copy in {}", offer.name), width.saturating_sub(2));
         let x = put(buffer, area, x, y, &format!("{name}  "), style(palette.good()));
         let room = usize::from(area.right().saturating_sub(x));
-        put(buffer, area, x, y, &fit(first_note(offer), room), style(palette.dim()));
+        put(buffer, area, x, y, &fit(first_note(offer), room), style(DIM));
         return;
     }
     let x = put(buffer, area, x, y, &fit_left(offer.name, NAME_COLUMNS), style(Style::new()));
@@ -97,7 +98,7 @@ fn draw_offer(buffer: &mut Buffer, area: Rect, state: &State, offer: &Offer, is_
     let x = put(buffer, area, x, y, &format!(" {fill}  "), style(palette.accent()));
     let room = usize::from(area.right().saturating_sub(x));
     let is_doubtful = offer.estimate.as_ref().is_some_and(|estimate| estimate.is_doubtful);
-    let look = if is_doubtful { palette.doubtful() } else { palette.dim() };
+    let look = if is_doubtful { palette.doubtful() } else { DIM };
     put(buffer, area, x, y, &fit(first_note(offer), room), style(look));
 }
 
@@ -125,11 +126,10 @@ fn format_fill(offer: &Offer, with_tokens: bool) -> String {
 
 /// All that is to be known of the selected offer.
 fn draw_details(buffer: &mut Buffer, area: Rect, state: &State, offer: &Offer) {
-    let palette = state.setup.palette;
     if area.height == 0 {
         return;
     }
-    put(buffer, area, area.left(), area.top(), &"─".repeat(usize::from(area.width)), palette.dim());
+    put(buffer, area, area.left(), area.top(), &"─".repeat(usize::from(area.width)), DIM);
     let room = usize::from(area.width).saturating_sub(2);
     let what = match &offer.way {
         Way::EarlierCopy(copy) => format!("goes on in the copy {} that was made before", fit(&copy.id, 13)),
@@ -146,6 +146,6 @@ fn draw_details(buffer: &mut Buffer, area: Rect, state: &State, offer: &Offer) {
     let texts = std::iter::once(does.as_str()).chain(offer.note.as_deref()).chain(notes.map(String::as_str));
     let lines = texts.flat_map(|text| wrap(text, room, 3));
     for (y, line) in (area.top() + 1..area.bottom()).zip(lines) {
-        put(buffer, area, area.left() + 1, y, &line, palette.dim());
+        put(buffer, area, area.left() + 1, y, &line, DIM);
     }
 }

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use super::super::cells::{put, wrap};
 use super::super::model::{Preview, Row, Section};
+use super::super::palette::{BOLD, DIM};
 use super::super::state::{Answer, Mode, State};
 use crate::relative_time::{format_until, format_when};
 
@@ -52,7 +53,7 @@ fn preview_lines(state: &State, area: Rect) -> Vec<StyledLine> {
 fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
     let palette = state.setup.palette;
     let title = row.title.as_deref().or(row.first_prompt.as_deref()).unwrap_or("(no title)");
-    let mut lines: Vec<StyledLine> = wrap(title, room, 2).into_iter().map(|line| (line, palette.bold())).collect();
+    let mut lines: Vec<StyledLine> = wrap(title, room, 2).into_iter().map(|line| (line, BOLD)).collect();
     let messages = row.messages.map(|count| format!("{count} {}", if count == 1 { "message" } else { "messages" }));
     let facts = [
         Some(row.agent_name.to_owned()),
@@ -62,7 +63,7 @@ fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
         row.updated_at.map(|at| format_when(at, &state.setup.env, false)),
     ];
     let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    lines.extend(wrap(&facts, room, 3).into_iter().map(|line| (line, palette.dim())));
+    lines.extend(wrap(&facts, room, 3).into_iter().map(|line| (line, DIM)));
     let mut note = |text: String, style| {
         lines.extend(wrap(&text, room, 2).into_iter().map(|line| (line, style)));
     };
@@ -73,14 +74,18 @@ fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
         note("open now: its client may go on writing".to_owned(), palette.good());
     }
     if let Some(limit) = &row.limit {
-        let time = limit.until.map(|at| format!(" until {}", format_until(at, &state.setup.env)));
-        note(format!("stopped at a limit{}", time.unwrap_or_default()), palette.doubtful());
+        let told = match limit.until {
+            Some(until) if until <= state.setup.env.now => ", which is over".to_owned(),
+            Some(until) => format!(" until {}", format_until(until, &state.setup.env)),
+            None => String::new(),
+        };
+        note(format!("stopped at a limit{told}"), palette.doubtful());
     }
     if let Some(from) = &row.lineage.from {
-        note(format!("← carried from {from}"), palette.dim());
+        note(format!("← carried from {from}"), DIM);
     }
     if !row.lineage.to.is_empty() {
-        note(format!("→ carried to {}", row.lineage.to.join(", ")), palette.dim());
+        note(format!("→ carried to {}", row.lineage.to.join(", ")), DIM);
     }
     lines
 }
@@ -108,6 +113,6 @@ fn unread_lines(row: &Row, answer: Option<&Answer<Preview>>, state: &State, room
     section_lines(&Preview { sections: sections.into() }, state, room, lines);
     if answer.is_none() {
         lines.push((String::new(), Style::new()));
-        lines.push(("reading…".to_owned(), palette.dim()));
+        lines.push(("reading…".to_owned(), DIM));
     }
 }

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::cells::{fit, fit_left, fit_right, put, wrap};
 use super::super::model::Row;
+use super::super::palette::{BOLD, DIM, SELECTED};
 use super::super::state::{ListLine, State};
 use super::super::times::short_age;
 use crate::relative_time::format_until;
@@ -20,7 +21,6 @@ const MESSAGE_COLUMNS: usize = 5;
 const BRANCH_COLUMNS: usize = 16;
 
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
-    let palette = state.setup.palette;
     if state.n_shown() == 0 {
         return draw_empty(buffer, area, state);
     }
@@ -28,10 +28,10 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
         match state.line_at(line) {
             Some(ListLine::Project) => {
                 let heading = fit(&state.setup.project, usize::from(area.width).saturating_sub(1));
-                put(buffer, area, area.left() + 1, y, &heading, palette.bold());
+                put(buffer, area, area.left() + 1, y, &heading, BOLD);
             }
             Some(ListLine::OtherProjects) => {
-                put(buffer, area, area.left() + 1, y, "other projects", palette.bold());
+                put(buffer, area, area.left() + 1, y, "other projects", BOLD);
             }
             Some(ListLine::Row(index)) => {
                 if let Some(row) = state.shown_row(index) {
@@ -47,17 +47,17 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, state: &State) {
 fn draw_row(buffer: &mut Buffer, area: Rect, state: &State, row: &Row, is_selected: bool) {
     let palette = state.setup.palette;
     // One style for the whole line: colours in reverse would be fills.
-    let style = |style: Style| if is_selected { palette.selected() } else { style };
+    let style = |style: Style| if is_selected { SELECTED } else { style };
     if is_selected {
-        buffer.set_style(area.intersection(buffer.area), palette.selected());
+        buffer.set_style(area.intersection(buffer.area), SELECTED);
     }
     let (y, is_wide) = (area.top(), area.width >= WIDE_FROM_COLUMNS);
     let age = row.updated_at.map_or_else(|| "–".to_owned(), |at| short_age(at, state.setup.env.now));
     let pieces = [
         (if is_selected { "❯ " } else { "  " }.to_owned(), Style::new()),
         (fit_left(row.key.agent, AGENT_COLUMNS), palette.agent(row.color)),
-        (fit_right(&age, AGE_COLUMNS + 1), palette.dim()),
-        (fit_right(&count_messages(row.messages), MESSAGE_COLUMNS), palette.dim()),
+        (fit_right(&age, AGE_COLUMNS + 1), DIM),
+        (fit_right(&count_messages(row.messages), MESSAGE_COLUMNS), DIM),
         ("  ".to_owned(), Style::new()),
     ];
     let x = pieces.iter().fold(area.left(), |x, (text, look)| put(buffer, area, x, y, text, style(*look)));
@@ -73,7 +73,7 @@ fn draw_row(buffer: &mut Buffer, area: Rect, state: &State, row: &Row, is_select
     }
     if is_wide {
         let branch = fit_left(row.branch.as_deref().unwrap_or_default(), BRANCH_COLUMNS);
-        put(buffer, area, x, y, &format!("  {branch}"), style(palette.dim()));
+        put(buffer, area, x, y, &format!("  {branch}"), style(DIM));
     }
 }
 
@@ -109,15 +109,19 @@ fn collect_marks(row: &Row, state: &State, is_wide: bool) -> Vec<(String, Style)
         add("open now".to_owned(), "open", palette.good());
     }
     if let Some(limit) = &row.limit {
-        let time = limit.until.map(|at| format!(" until {}", format_until(at, &state.setup.env)));
-        add(format!("limit{}", time.unwrap_or_default()), "limit", palette.doubtful());
+        let told = match limit.until {
+            Some(until) if until <= state.setup.env.now => "limit over".to_owned(),
+            Some(until) => format!("limit until {}", format_until(until, &state.setup.env)),
+            None => "limit".to_owned(),
+        };
+        add(told, "limit", palette.doubtful());
     }
     if let Some(from) = &row.lineage.from {
-        add(format!("← {}", fit(from, 24)), "←", palette.dim());
+        add(format!("← {}", fit(from, 24)), "←", DIM);
     }
     if let Some(to) = row.lineage.to.first() {
         let more = if row.lineage.to.len() > 1 { format!(" +{}", row.lineage.to.len() - 1) } else { String::new() };
-        add(format!("→ {}{more}", fit(to, 24)), "→", palette.dim());
+        add(format!("→ {}{more}", fit(to, 24)), "→", DIM);
     }
     marks
 }
@@ -143,6 +147,6 @@ fn draw_empty(buffer: &mut Buffer, area: Rect, state: &State) {
     };
     let room = usize::from(area.width).saturating_sub(4);
     for (y, line) in (area.top() + 1..area.bottom()).zip(wrap(text, room, 10)) {
-        put(buffer, area, area.left() + 2, y, &line, state.setup.palette.dim());
+        put(buffer, area, area.left() + 2, y, &line, DIM);
     }
 }
