@@ -3,7 +3,6 @@
 use carryover_agents::Env;
 use carryover_core::time::Timestamp;
 use jiff::Zoned;
-use jiff::tz::TimeZone;
 
 /// The steps of a relative time: a unit counts until the next begins.
 const UNITS: &[(i64, &str)] =
@@ -28,7 +27,7 @@ pub(crate) fn format_ago(then: Timestamp, now: Timestamp) -> String {
 /// A time of the past on the user's calendar: `4 min ago`, `yesterday 17:02`, `12 Mar`. In brief, without the hour.
 pub(crate) fn format_when(then: Timestamp, env: &Env, in_brief: bool) -> String {
     let seconds = env.now.seconds() - then.seconds();
-    let (then_there, now_there) = (to_local(then, &env.zone), to_local(env.now, &env.zone));
+    let (then_there, now_there) = (to_local(then, env), to_local(env.now, env));
     let days = days_between(&then_there, &now_there);
     if seconds < COUNTED_HOURS * 3600 || days == 0 {
         return format_ago(then, env.now);
@@ -44,12 +43,7 @@ pub(crate) fn format_when(then: Timestamp, env: &Env, in_brief: bool) -> String 
 
 /// A time to come on the user's calendar: `17:00`, `tomorrow 09:00`, `12 Mar 09:00`.
 pub(crate) fn format_until(then: Timestamp, env: &Env) -> String {
-    format_until_seen(then, env.now, &env.zone)
-}
-
-/// The same, as it is said at some time: a view stays open while the clock goes on.
-pub(crate) fn format_until_seen(then: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
-    let (then, now) = (to_local(then, zone), to_local(now, zone));
+    let (then, now) = (to_local(then, env), to_local(env.now, env));
     let form = match days_between(&now, &then) {
         ..=0 => "%H:%M",
         1 => "tomorrow %H:%M",
@@ -59,9 +53,9 @@ pub(crate) fn format_until_seen(then: Timestamp, now: Timestamp, zone: &TimeZone
     then.strftime(form).to_string()
 }
 
-fn to_local(at: Timestamp, zone: &TimeZone) -> Zoned {
+fn to_local(at: Timestamp, env: &Env) -> Zoned {
     let at = jiff::Timestamp::from_millisecond(at.millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    at.to_zoned(zone.clone())
+    at.to_zoned(env.zone.clone())
 }
 
 /// How many midnights lie between two times.

@@ -10,10 +10,10 @@ use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPast
 use ratatui::crossterm::execute;
 use ratatui::crossterm::style::force_color_output;
 use ratatui::crossterm::terminal::{
-    self, Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    self, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode,
 };
-use ratatui::layout::Size;
+use ratatui::layout::{Rect, Size};
 use ratatui::{Frame, Terminal};
 
 /// Whether there is a terminal that can show a screen, with somebody before it.
@@ -24,17 +24,16 @@ pub(crate) fn is_usable(context: &Context) -> bool {
 
 /// The terminal while a view has it. Dropped, also by a panic, it is as it was.
 pub(crate) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stream>>,
-    on_stderr: bool,
+    terminal: Terminal<CrosstermBackend<Box<dyn Write>>>,
     is_taken: bool,
 }
 
-type Stream = Box<dyn Write>;
-
 impl Screen {
     pub(crate) fn open(on_stderr: bool, has_colors: bool) -> io::Result<Self> {
+        let stream: Box<dyn Write> = if on_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
         force_color_output(has_colors);
-        let mut screen = Self { terminal: open_terminal(on_stderr)?, on_stderr, is_taken: false };
+        let backend = CrosstermBackend::new(Box::new(io::BufWriter::new(stream)) as Box<dyn Write>);
+        let mut screen = Self { terminal: Terminal::new(backend)?, is_taken: false };
         screen.take()?;
         Ok(screen)
     }
@@ -83,9 +82,8 @@ impl Screen {
     /// Forgets what is on the screen, so that the next frame is drawn whole. `Terminal::clear` would ask where the cursor
     /// is, and whoever reads keys at the same time takes the answer.
     pub(crate) fn redraw(&mut self) -> io::Result<()> {
-        execute!(self.terminal.backend_mut(), Clear(ClearType::All))?;
-        self.terminal = open_terminal(self.on_stderr)?;
-        Ok(())
+        let size = Self::size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     /// Writes a sequence that moves nothing on the screen, such as a bell.
@@ -100,11 +98,6 @@ impl Drop for Screen {
     fn drop(&mut self) {
         self.leave();
     }
-}
-
-fn open_terminal(on_stderr: bool) -> io::Result<Terminal<CrosstermBackend<Stream>>> {
-    let stream: Stream = if on_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-    Terminal::new(CrosstermBackend::new(Box::new(io::BufWriter::new(stream)) as Stream))
 }
 
 /// Something that came from the terminal or the system.

@@ -151,15 +151,20 @@ impl TestEnv {
 
 /// The session's client meets a limit.
 pub(crate) fn meet_limit(env: &TestEnv) {
-    let folders = fs_err::read_dir(env.home().join(".claude/projects")).unwrap();
-    let folder = folders.map(|folder| folder.unwrap().path()).next().unwrap();
-    let path = folder.join("d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl");
     let info = serde_json::json!({ "rate_limit_info": { "status": "rejected", "resetsAt": 1_794_744_000 } });
     let message = serde_json::json!({ "model": "<synthetic>", "role": "assistant", "content": [{ "type": "text",
         "text": "You've hit your limit" }] });
     let record = serde_json::json!({ "type": "assistant", "parentUuid": null, "isSidechain": false, "error": "rate_limit",
         "sessionId": "d3a03cdd-c689-41e6-9587-86a6223f5251", "uuid": "00000000-0000-4000-8000-000000000001",
         "timestamp": "2026-11-15T10:00:00.000Z", "isApiErrorMessage": true, "apiErrorParams": info, "message": message });
+    append_record(env, &record);
+}
+
+/// The session's client writes a record.
+pub(crate) fn append_record(env: &TestEnv, record: &Value) {
+    let folders = fs_err::read_dir(env.home().join(".claude/projects")).unwrap();
+    let folder = folders.map(|folder| folder.unwrap().path()).next().unwrap();
+    let path = folder.join("d3a03cdd-c689-41e6-9587-86a6223f5251.jsonl");
     let mut file = fs_err::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(format!("{record}\n").as_bytes()).unwrap();
 }

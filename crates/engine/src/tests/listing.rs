@@ -85,8 +85,8 @@ fn an_agent_that_keeps_its_sessions_with_the_work_is_found_by_the_projects_of_ot
     assert_eq!(found(&Filter { agent: None, project: Some(world.path("unknown")), ..Filter::default() }), ["ffff3333"]);
     let query = |project: Option<&str>| Query {
         words: Some("ffff3333".to_owned()),
-        agent: None,
         project: project.map(|project| world.path(project)),
+        ..Query::default()
     };
     assert!(select_among(agents, &world.context, &query(None)).is_err());
     assert!(select_among(agents, &world.context, &query(Some("unknown"))).is_ok());
@@ -204,7 +204,7 @@ fn a_path_is_recognised_by_its_content() {
     let path = world.write_file("project/copy.jsonl", &head("alpha"));
     assert_eq!(picked_id(&world, Some("copy.jsonl")), "loose");
     assert_eq!(picked_id(&world, Some(&path.display().to_string())), "loose");
-    let only_beta = Query { words: Some("copy.jsonl".into()), agent: Some(&BETA), project: None };
+    let only_beta = Query { words: Some("copy.jsonl".into()), agent: Some(&BETA), ..Query::default() };
     assert!(matches!(select_among(BOTH, &world.context, &only_beta), Err(SelectError::NotRecognised(_))));
     world.write_file("project/any.jsonl", &head("any"));
     let error = select_fake(&world, Some("any.jsonl")).err().unwrap();

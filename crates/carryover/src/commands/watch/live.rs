@@ -85,17 +85,19 @@ fn show_events(
     let clock = process_env::make_clock(context);
     let notifier = Notifier::for_screen(context);
     let mut board = Board::default();
+    let mut context = context.clone();
     loop {
-        let surroundings = Surroundings { context, has_colors, now: clock() };
+        context.env.now = clock();
+        let surroundings = Surroundings { context: &context, has_colors };
         screen.draw(|frame| view::draw(frame, &board, &surroundings))?;
         let Some(first) = wait_for_message(receiver, &board, clock()) else { continue };
         for message in std::iter::once(first).chain(receiver.try_iter()) {
             match message {
                 Message::Watch(event) => {
                     if let Event::Limit(limit) = &*event {
-                        notifier.tell_limit_on(screen, context, limit)?;
+                        notifier.tell_limit_on(screen, &context, limit)?;
                     }
-                    board.apply_event(*event, |agent| choose_target(context, agent));
+                    board.apply_event(*event, |agent| choose_target(&context, agent));
                 }
                 Message::Screen(event) => {
                     if handle_screen_event(screen, &mut board, &event)?.is_break() {

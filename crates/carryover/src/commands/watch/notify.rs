@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use carryover_agents::Os;
+use carryover_agents::{Env, Os};
 use carryover_core::plain::one_line;
 use carryover_core::redact::redact_title;
 use carryover_engine::client::find_program;
@@ -11,7 +11,7 @@ use carryover_engine::context::Context;
 use carryover_engine::watch::Limit;
 
 use super::agent_name;
-use super::words::{Moment, format_time};
+use crate::relative_time::format_until;
 use crate::screen::Screen;
 use crate::session_row::abbreviate_home;
 
@@ -75,8 +75,8 @@ impl Notification {
     fn of_limit(context: &Context, limit: &Limit) -> Self {
         let title = limit.title.as_deref().map(|title| redact_title(&one_line(title, 80), &[]));
         let project = limit.project.as_deref().map(|project| abbreviate_home(context, project));
-        let moment = Moment { now: limit.at, zone: &context.env.zone };
-        let until = limit.resets_at.map(|ends| format!("until {}", format_time(ends, moment)));
+        let env = Env { now: limit.at, ..context.env.clone() };
+        let until = limit.resets_at.map(|ends| format!("until {}", format_until(ends, &env)));
         let parts: Vec<String> = [until, project, title].into_iter().flatten().collect();
         Self { title: format!("{} is at a limit", agent_name(limit.agent)), body: without_marks(&parts.join(", ")) }
     }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use carryover_core::time::Timestamp;
 use carryover_engine::context::Context;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
@@ -12,7 +11,7 @@ use ratatui::widgets::Paragraph;
 use unicode_width::UnicodeWidthStr;
 
 use super::board::{Board, Row};
-use super::words::{Moment, describe_doing, describe_usage, is_at_limit};
+use super::words::{describe_doing, describe_usage, is_at_limit};
 use super::{handoff_command, resume_command};
 use crate::picker::cells::plain_line;
 use crate::relative_time::format_ago;
@@ -24,11 +23,10 @@ const INDENT: usize = 15;
 /// From so many columns on, the id is shown, too.
 const WIDTH_WITH_ID: usize = 100;
 
-/// What a frame depends on besides the board.
+/// What a frame depends on besides the board; the time in it is that of the frame.
 pub(super) struct Surroundings<'a> {
     pub(super) context: &'a Context,
     pub(super) has_colors: bool,
-    pub(super) now: Timestamp,
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, board: &Board, surroundings: &Surroundings<'_>) {
@@ -65,7 +63,7 @@ impl Painter<'_> {
     }
 
     fn head_line<'l>(&self, board: &Board) -> Line<'l> {
-        let now = self.surroundings.now;
+        let now = self.surroundings.context.env.now;
         let n_stopped = board.rows.iter().filter(|row| is_at_limit(&row.activity.doing, now)).count();
         let mut count = format!("{} in use", board.rows.len());
         if n_stopped > 0 {
@@ -118,7 +116,7 @@ impl Painter<'_> {
     }
 
     fn row_lines<'l>(&self, board: &Board, row: &Row) -> Vec<Line<'l>> {
-        let is_stopped = is_at_limit(&row.activity.doing, self.surroundings.now);
+        let is_stopped = is_at_limit(&row.activity.doing, self.surroundings.context.env.now);
         let mut lines = vec![self.title_line(board, row, is_stopped), self.doing_line(row, is_stopped)];
         if is_stopped {
             lines.push(self.command_line(board, row));
@@ -129,7 +127,7 @@ impl Painter<'_> {
     /// `! claude-code  ~/calc  Fix the bug                                2 min ago`.
     fn title_line<'l>(&self, board: &Board, row: &Row, is_stopped: bool) -> Line<'l> {
         let activity = &row.activity;
-        let age = format_ago(activity.at, self.surroundings.now);
+        let age = format_ago(activity.at, self.surroundings.context.env.now);
         let mark = if is_stopped { "! " } else { "  " };
         let agent = format!("{:<width$}", activity.agent, width = INDENT - mark.len());
         let mut left = vec![Span::styled(mark, self.bad()), Span::styled(agent, self.colored(Color::Cyan))];
@@ -149,10 +147,10 @@ impl Painter<'_> {
 
     fn doing_line<'l>(&self, row: &Row, is_stopped: bool) -> Line<'l> {
         let activity = &row.activity;
-        let (now, zone) = (self.surroundings.now, &self.surroundings.context.env.zone);
-        let doing = plain_line(&describe_doing(&activity.doing, activity.at, Moment { now, zone }));
+        let env = &self.surroundings.context.env;
+        let doing = plain_line(&describe_doing(&activity.doing, activity.at, env));
         let room = self.width.saturating_sub(INDENT);
-        let (parts, is_near) = describe_usage(&activity.usage, now);
+        let (parts, is_near) = describe_usage(&activity.usage, env.now);
         let usage = join_fitting(&parts, room.saturating_sub(doing.width().min(room * 2 / 3) + 2));
         let gap = if usage.is_empty() { 0 } else { usage.width() + 2 };
         let doing = cut_to_width(&doing, room.saturating_sub(gap));
@@ -201,4 +199,4 @@ fn bold() -> Style {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

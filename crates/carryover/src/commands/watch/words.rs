@@ -1,12 +1,12 @@
 //! What a session does, in words for people.
 
+use carryover_agents::Env;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::Limit;
 use carryover_engine::watch::{Doing, LastUsage};
-use jiff::tz::TimeZone;
 
 use crate::quantity::format_tokens;
-use crate::relative_time::format_until_seen;
+use crate::relative_time::{format_until, format_when};
 
 /// After so long without a change, words that are the last were the end of a turn.
 const WAITS_AFTER_SECONDS: i64 = 30;
@@ -17,16 +17,9 @@ const MAY_WAIT_AFTER_SECONDS: i64 = 60;
 /// How far a limit may be used up before that is worth a warning, in percent.
 const NEAR_LIMIT_PERCENT: f64 = 80.0;
 
-/// Times as they are now, and where.
-#[derive(Clone, Copy)]
-pub(super) struct Moment<'a> {
-    pub(super) now: Timestamp,
-    pub(super) zone: &'a TimeZone,
-}
-
 /// What a session does that last changed at a time.
-pub(super) fn describe_doing(doing: &Doing, at: Timestamp, moment: Moment<'_>) -> String {
-    let quiet = moment.now.seconds().saturating_sub(at.seconds());
+pub(super) fn describe_doing(doing: &Doing, at: Timestamp, env: &Env) -> String {
+    let quiet = env.now.seconds().saturating_sub(at.seconds());
     match doing {
         Doing::Unknown => "in use".to_owned(),
         Doing::Prompted => "works on your prompt".to_owned(),
@@ -42,8 +35,8 @@ pub(super) fn describe_doing(doing: &Doing, at: Timestamp, moment: Moment<'_>) -
         Doing::Replied { text } if quiet >= WAITS_AFTER_SECONDS => format!("waits for you: {text}"),
         Doing::Replied { text } => format!("says: {text}"),
         Doing::AtLimit { message, resets_at } => match resets_at {
-            Some(ends) if *ends <= moment.now => format!("its limit ended at {}", format_time(*ends, moment)),
-            Some(ends) => format!("at a limit until {}: {message}", format_time(*ends, moment)),
+            Some(ends) if *ends <= env.now => format!("its limit ended {}", format_when(*ends, env, false)),
+            Some(ends) => format!("at a limit until {}: {message}", format_until(*ends, env)),
             None => format!("at a limit: {message}"),
         },
         Doing::Failed { message } => format!("failed: {message}"),
@@ -99,21 +92,17 @@ fn format_window(minutes: u32) -> String {
     }
 }
 
-/// A time as people say it.
-pub(super) fn format_time(at: Timestamp, moment: Moment<'_>) -> String {
-    format_until_seen(at, moment.now, moment.zone)
-}
-
 #[cfg(test)]
 mod tests {
     use carryover_core::transcript::Tokens;
     use carryover_engine::watch::CallSummary;
 
+    use super::super::view::tests::make_context;
     use super::*;
 
     fn tell(doing: &Doing, quiet: i64) -> String {
-        let now = Timestamp::parse("2026-11-15T10:00:00Z").unwrap();
-        describe_doing(doing, now.plus_millis(-quiet * 1000), Moment { now, zone: &TimeZone::UTC })
+        let env = &make_context().env;
+        describe_doing(doing, env.now.plus_millis(-quiet * 1000), env)
     }
 
     #[test]
@@ -137,7 +126,7 @@ mod tests {
         let limit = |text: &str| Doing::AtLimit { message: "no more".to_owned(), resets_at: Timestamp::parse(text) };
         assert_eq!(tell(&limit("2026-11-15T17:00:00Z"), 0), "at a limit until 17:00: no more");
         assert_eq!(tell(&limit("2026-11-17T09:05:00Z"), 0), "at a limit until Tue 09:05: no more");
-        assert_eq!(tell(&limit("2026-11-15T09:00:00Z"), 0), "its limit ended at 09:00");
+        assert_eq!(tell(&limit("2026-11-15T09:00:00Z"), 0), "its limit ended 1 h ago");
         assert_eq!(tell(&limit("unknown"), 0), "at a limit: no more");
         let now = Timestamp::parse("2026-11-15T10:00:00Z").unwrap();
         assert!(is_at_limit(&limit("unknown"), now) && is_at_limit(&limit("2026-11-15T17:00:00Z"), now));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use carryover_agents::{Env, Os};
+use carryover_core::time::Timestamp;
 use carryover_core::transcript::{Limit, SessionId, Tokens};
 use carryover_engine::own::config::Config;
 use carryover_engine::watch::{Activity, CallSummary, Doing, Event, LastUsage};
@@ -16,7 +17,7 @@ use super::*;
 
 const NOW: &str = "2026-11-15T10:00:00Z";
 
-fn make_context() -> Context {
+pub(in super::super) fn make_context() -> Context {
     let env = Env {
         home: "/home/you".into(),
         vars: BTreeMap::new(),
@@ -74,7 +75,7 @@ fn usual_board() -> Board {
 
 fn draw_buffer(board: &Board, width: u16, height: u16, has_colors: bool) -> Buffer {
     let context = make_context();
-    let surroundings = Surroundings { context: &context, has_colors, now: context.env.now };
+    let surroundings = Surroundings { context: &context, has_colors };
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, board, &surroundings)).unwrap();
     terminal.backend().buffer().clone()
@@ -220,7 +221,7 @@ fn a_row_goes_when_its_session_ends_and_a_limit_when_it_is_over() {
     let session = activity("codex", "01a1dcb4-8ab4-7e10-8000-000000000001", "Add a test", 130, over);
     board.apply_event(Event::Active(session), |_| Some("claude-code"));
     assert!(!stopped(&board));
-    assert!(draw_text(&board, 80, 20).contains("its limit ended at 09:59"));
+    assert!(draw_text(&board, 80, 20).contains("its limit ended just now"));
 }
 
 #[test]
