@@ -2,6 +2,9 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use super::scenario::NOW;
 use crate::program_files::{link_program, make_executable};
@@ -27,6 +30,9 @@ const SESSIONS: &[(&str, &str)] = &[
 /// Clients that are taken for installed. They tell a version and do nothing else: no client is played here.
 const CLIENTS: &[(&str, &str)] = &[("claude", "2.1.325 (Claude Code)"), ("codex", "codex-cli 0.166.0")];
 
+/// How often it is tried to remove the home.
+const REMOVAL_TRIES: usize = 50;
+
 /// A home, removed when dropped.
 pub(super) struct Sandbox {
     folder: PathBuf,
@@ -47,7 +53,15 @@ impl Sandbox {
             write_file(&path, &text.replace(ORIGINAL_PROJECT, &shown))?;
         }
         sandbox.add_programs(program)?;
+        sandbox.use_once()?;
         Ok(sandbox)
+    }
+
+    /// Runs the program once, so that what it remembers of sessions is there and does not come while it is recorded.
+    fn use_once(&self) -> Result<(), Box<dyn Error>> {
+        let mut list = Command::new("env");
+        list.arg("-i").args(self.env()).args(["carryover", "list"]).current_dir(self.project());
+        if list.output()?.status.success() { Ok(()) } else { Err("`carryover list` failed".into()) }
     }
 
     fn add_programs(&self, program: &Path) -> Result<(), Box<dyn Error>> {
@@ -84,7 +98,8 @@ impl Sandbox {
             ("TERM", "screen-256color".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TZ", "UTC".to_owned()),
-            ("PAGER", "cat".to_owned()),
+            ("PAGER", "less".to_owned()),
+            ("LESSHISTFILE", "-".to_owned()),
             ("HISTFILE", String::new()),
             ("PS1", r"\[\e[1;32m\]$\[\e[0m\] ".to_owned()),
             ("CARRYOVER_NOW", NOW.to_owned()),
@@ -98,8 +113,13 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        // It is the system's temporary folder.
-        fs_err::remove_dir_all(&self.folder).ok();
+        // A program that was ended with its terminal may still be leaving something.
+        for _ in 0..REMOVAL_TRIES {
+            if fs_err::remove_dir_all(&self.folder).is_ok() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
