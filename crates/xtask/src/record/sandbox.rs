@@ -1,10 +1,11 @@
 //! The home that is recorded: the bundled sessions of the demo, in a folder whose name is the same on every machine.
 
 use std::error::Error;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::scenario::NOW;
 use crate::program_files::{link_program, make_executable};
@@ -30,6 +31,9 @@ const SESSIONS: &[(&str, &str)] = &[
 /// Clients that are taken for installed. They tell a version and do nothing else: no client is played here.
 const CLIENTS: &[(&str, &str)] = &[("claude", "2.1.325 (Claude Code)"), ("codex", "codex-cli 0.166.0")];
 
+/// How long others may record before us.
+const OTHERS_LIMIT: Duration = Duration::from_mins(1);
+
 /// How often it is tried to remove the home.
 const REMOVAL_TRIES: usize = 50;
 
@@ -41,7 +45,7 @@ pub(super) struct Sandbox {
 impl Sandbox {
     pub(super) fn create(root: &Path, program: &Path) -> Result<Self, Box<dyn Error>> {
         let folder = PathBuf::from(FOLDER);
-        fs_err::create_dir(&folder).map_err(|error| format!("{error}; remove it if nobody is recording"))?;
+        create_alone(&folder)?;
         let sandbox = Self { folder };
         let project = sandbox.project();
         fs_err::create_dir_all(&project)?;
@@ -119,6 +123,20 @@ impl Drop for Sandbox {
                 return;
             }
             thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Makes the folder, once nobody else on this machine is recording.
+fn create_alone(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let deadline = Instant::now() + OTHERS_LIMIT;
+    loop {
+        match fs_err::create_dir(folder) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(100));
+            }
+            Err(error) => return Err(format!("{error}; remove it if nobody is recording").into()),
+            Ok(()) => return Ok(()),
         }
     }
 }
