@@ -99,7 +99,7 @@ mod tests {
         let source = folder.join("a.d2");
         fs_err::write(&source, "a -> b\n").unwrap();
         let picture = picture_of(&source);
-        assert_eq!(find_outdated(root.path()).unwrap(), [picture.clone()]);
+        assert_eq!(find_outdated(root.path()).unwrap(), std::slice::from_ref(&picture));
         fs_err::write(&picture, source_mark(&source).unwrap() + "\n<svg/>\n").unwrap();
         assert!(find_outdated(root.path()).unwrap().is_empty());
         fs_err::write(&source, "a -> b\r\n").unwrap();

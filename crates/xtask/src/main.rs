@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test [--full]     format, clippy, structure, dependencies, tests, docs, demo, dist, conformance;
-                              with --full all pairs and the bench
+cargo xtask test [--full]     format, clippy, structure, dependencies, tests, docs, demo, recording, dist,
+                              conformance; with --full all pairs and the bench
 cargo xtask docs [--check]    write the generated pages, or fail where they differ
 cargo xtask lint              check the structure of the code
 cargo xtask diagram           draw the pictures in docs/diagrams from their sources; needs Node with npm

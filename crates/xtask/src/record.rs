@@ -77,19 +77,20 @@ fn built_program(root: &Path) -> PathBuf {
 
 fn play(terminal: &mut Terminal) -> Result<Recording, Box<dyn Error>> {
     terminal.wait(&Until::Prompt)?;
-    let mut recording = Recording { frames: vec![Frame { screen: terminal.read_screen()?, millis: 0 }], poster: 0 };
+    let mut recording =
+        Recording { frames: vec![Frame { screen: terminal.read_still_screen()?, millis: 0 }], poster: 0 };
     for step in SCENARIO {
         match step {
             Step::Type(words) => {
                 for word in words.split_inclusive(' ') {
                     terminal.type_text(word)?;
-                    recording.push(terminal.read_screen()?, WORD_MILLIS);
+                    recording.push(terminal.read_still_screen()?, WORD_MILLIS);
                 }
             }
             Step::Press(key, until) => {
                 terminal.press(key)?;
                 terminal.wait(until)?;
-                recording.push(terminal.read_screen()?, 0);
+                recording.push(terminal.read_still_screen()?, 0);
             }
             Step::Hold(millis) => recording.hold(*millis),
             Step::Poster => recording.poster = recording.frames.len() - 1,

@@ -32,9 +32,7 @@ pub(super) fn gather_files(root: &Path, product: &Product) -> Result<Vec<PackedF
     }
     let third_party = licences::render_third_party(root, product)?;
     files.push(PackedFile::new(licences::FILE_NAME.to_owned(), third_party.into_bytes()));
-    for (name, page) in read_manual(product)? {
-        files.push(PackedFile::new(format!("share/man/man1/{name}"), page));
-    }
+    files.extend(read_manual(product)?);
     for (name, script) in carryover::completion_scripts() {
         files.push(PackedFile::new(completion_path(product, &name), script));
     }
@@ -43,7 +41,7 @@ pub(super) fn gather_files(root: &Path, product: &Product) -> Result<Vec<PackedF
 }
 
 /// The pages as the program itself writes them: they tell its version.
-fn read_manual(product: &Product) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+fn read_manual(product: &Product) -> Result<Vec<PackedFile>, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let mut man = Command::new(&product.program);
     man.arg("man").arg(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -56,7 +54,7 @@ fn read_manual(product: &Product) -> Result<Vec<(String, Vec<u8>)>, Box<dyn Erro
     for entry in fs_err::read_dir(folder.path())? {
         let path = entry?.path();
         if let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| name.ends_with(".1")) {
-            pages.push((name.to_owned(), fs_err::read(&path)?));
+            pages.push(PackedFile::new(format!("share/man/man1/{name}"), fs_err::read(&path)?));
         }
     }
     Ok(pages)

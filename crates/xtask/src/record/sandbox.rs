@@ -1,7 +1,11 @@
 //! The home that is recorded: the bundled sessions of the demo, in a folder whose name is the same on every machine.
 
 use std::error::Error;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::scenario::NOW;
 use crate::program_files::{link_program, make_executable};
@@ -27,6 +31,12 @@ const SESSIONS: &[(&str, &str)] = &[
 /// Clients that are taken for installed. They tell a version and do nothing else: no client is played here.
 const CLIENTS: &[(&str, &str)] = &[("claude", "2.1.325 (Claude Code)"), ("codex", "codex-cli 0.166.0")];
 
+/// How long others may record before us.
+const OTHERS_LIMIT: Duration = Duration::from_mins(1);
+
+/// How often it is tried to remove the home.
+const REMOVAL_TRIES: usize = 50;
+
 /// A home, removed when dropped.
 pub(super) struct Sandbox {
     folder: PathBuf,
@@ -35,7 +45,7 @@ pub(super) struct Sandbox {
 impl Sandbox {
     pub(super) fn create(root: &Path, program: &Path) -> Result<Self, Box<dyn Error>> {
         let folder = PathBuf::from(FOLDER);
-        fs_err::create_dir(&folder).map_err(|error| format!("{error}; remove it if nobody is recording"))?;
+        create_alone(&folder)?;
         let sandbox = Self { folder };
         let project = sandbox.project();
         fs_err::create_dir_all(&project)?;
@@ -47,7 +57,15 @@ impl Sandbox {
             write_file(&path, &text.replace(ORIGINAL_PROJECT, &shown))?;
         }
         sandbox.add_programs(program)?;
+        sandbox.use_once()?;
         Ok(sandbox)
+    }
+
+    /// Runs the program once, so that what it remembers of sessions is there and does not come while it is recorded.
+    fn use_once(&self) -> Result<(), Box<dyn Error>> {
+        let mut list = Command::new("env");
+        list.arg("-i").args(self.env()).args(["carryover", "list"]).current_dir(self.project());
+        if list.output()?.status.success() { Ok(()) } else { Err("`carryover list` failed".into()) }
     }
 
     fn add_programs(&self, program: &Path) -> Result<(), Box<dyn Error>> {
@@ -84,7 +102,8 @@ impl Sandbox {
             ("TERM", "screen-256color".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TZ", "UTC".to_owned()),
-            ("PAGER", "cat".to_owned()),
+            ("PAGER", "less".to_owned()),
+            ("LESSHISTFILE", "-".to_owned()),
             ("HISTFILE", String::new()),
             ("PS1", r"\[\e[1;32m\]$\[\e[0m\] ".to_owned()),
             ("CARRYOVER_NOW", NOW.to_owned()),
@@ -98,8 +117,27 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        // It is the system's temporary folder.
-        fs_err::remove_dir_all(&self.folder).ok();
+        // A program that was ended with its terminal may still be leaving something.
+        for _ in 0..REMOVAL_TRIES {
+            if fs_err::remove_dir_all(&self.folder).is_ok() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Makes the folder, once nobody else on this machine is recording.
+fn create_alone(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let deadline = Instant::now() + OTHERS_LIMIT;
+    loop {
+        match fs_err::create_dir(folder) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(100));
+            }
+            Err(error) => return Err(format!("{error}; remove it if nobody is recording").into()),
+            Ok(()) => return Ok(()),
+        }
     }
 }
 

@@ -17,7 +17,6 @@ pub(super) enum Until {
     /// The shell asks for the next command.
     Prompt,
     /// These words are on the screen. For programs that draw: words that were not there before the key.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no program that draws is in the scenario yet"))]
     Shown(&'static str),
 }
 
@@ -42,8 +41,12 @@ pub(super) const SCENARIO: &[Step] = &[
     Step::Press("C-l", Until::Prompt),
     Step::Type("carryover show @last --source codex"),
     Step::Hold(400),
-    Step::Press("Enter", Until::Prompt),
-    Step::Hold(4800),
+    Step::Press("Enter", Until::Shown("assert add(1, 2) == 3")),
+    Step::Hold(4200),
+    Step::Press("Space", Until::Shown("Then the changelog, please.")),
+    Step::Hold(4200),
+    Step::Press("q", Until::Prompt),
+    Step::Press("C-l", Until::Prompt),
     Step::Type("carryover undo"),
     Step::Hold(300),
     Step::Press("Enter", Until::Prompt),

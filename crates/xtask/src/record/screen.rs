@@ -6,6 +6,7 @@ use std::str::Chars;
 use unicode_width::UnicodeWidthChar;
 
 /// How a cell looks.
+#[expect(clippy::struct_excessive_bools, reason = "a terminal has that many switches")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct CellStyle {
     pub(super) foreground: Option<Color>,
@@ -100,14 +101,17 @@ fn read_escape(letters: &mut Peekable<Chars<'_>>, style: &mut CellStyle) {
                 style.follow(&numbers);
             }
         }
-        // A link or a title: it ends with a bell, or with an escape and a stroke.
-        Some(']') => {
-            if letters.find(|letter| matches!(letter, '\u{7}' | '\u{1b}')) == Some('\u{1b}') {
-                letters.next_if_eq(&'\\');
-            }
-        }
+        Some(']') => skip_string(letters),
         Some('(') => drop(letters.next()),
         _ => {}
+    }
+}
+
+/// A link or a title ends with a bell, or with an escape and a stroke.
+fn skip_string(letters: &mut Peekable<Chars<'_>>) {
+    let end = letters.find(|letter| matches!(letter, '\u{7}' | '\u{1b}'));
+    if end == Some('\u{1b}') {
+        letters.next_if_eq(&'\\');
     }
 }
 

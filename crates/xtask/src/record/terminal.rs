@@ -14,9 +14,12 @@ use super::screen::Screen;
 const PROMPT: &str = "$";
 
 /// How long something may take to be shown, on a machine that has other things to do.
-const SHOW_LIMIT: Duration = Duration::from_mins(2);
+const SHOW_LIMIT: Duration = Duration::from_mins(1);
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How often a screen is read that stands still.
+const STILL_READS: usize = 4;
 
 const SETTINGS: &str = "set -g status off\nset -g default-terminal screen-256color\nset -g escape-time 0\n";
 
@@ -59,7 +62,20 @@ impl Terminal {
         }
     }
 
-    pub(super) fn read_screen(&self) -> Result<Screen, Box<dyn Error>> {
+    /// The screen once it stands still: what was waited for may be half of what is being drawn.
+    pub(super) fn read_still_screen(&self) -> Result<Screen, Box<dyn Error>> {
+        let mut screen = self.read_screen()?;
+        let mut same = 0;
+        while same < STILL_READS {
+            thread::sleep(POLL_INTERVAL);
+            let next = self.read_screen()?;
+            same = if next == screen { same + 1 } else { 0 };
+            screen = next;
+        }
+        Ok(screen)
+    }
+
+    fn read_screen(&self) -> Result<Screen, Box<dyn Error>> {
         Ok(Screen::parse(&run(self.tmux().args(["capture-pane", "-p", "-e"]))?))
     }
 

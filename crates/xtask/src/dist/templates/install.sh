@@ -112,3 +112,6 @@ case ":${PATH:-}:" in
     *":$prefix/bin:"*) echo "go on with: @NAME@" ;;
     *) echo "hint: $prefix/bin is not on your PATH; put this into your shell's settings: export PATH=\"$prefix/bin:\$PATH\"" ;;
 esac
+case "${SHELL:-}" in
+    *zsh) echo "hint: zsh completes after this, before compinit: fpath=(\"$prefix/share/zsh/site-functions\" \$fpath)" ;;
+esac
