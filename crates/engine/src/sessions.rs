@@ -6,5 +6,6 @@ pub(crate) mod lineage;
 pub mod list;
 pub(crate) mod project;
 pub mod read;
+pub mod recent;
 pub mod select;
 pub mod unread;
