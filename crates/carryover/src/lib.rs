@@ -19,6 +19,7 @@ mod process_env;
 mod quantity;
 mod relative_time;
 mod session_row;
+mod settings;
 mod shell;
 mod short_id;
 mod signals;
