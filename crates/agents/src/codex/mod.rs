@@ -29,7 +29,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, Store, Writer};
 
 /// Codex CLI, 0.20 to 0.166.
 pub(crate) struct Codex;
@@ -55,6 +55,7 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     default_window: 258_400,
     resume_budget: 120_000,
+    reading_advice: PORTIONS_READING_ADVICE,
     ..Facts::USUAL
 };
 
