@@ -105,11 +105,19 @@ pub struct Facts {
     pub default_window: u64,
     /// The tokens that a resume prompt may have where nobody says otherwise.
     pub resume_budget: u64,
+    /// How it gets all of a long file that git ignores, in words for its prompt.
+    pub reading_advice: &'static str,
 }
 
 /// Tokens of a resume prompt where the agent that will read it is not known: the smallest windows in use, less what
 /// clients fill themselves.
 pub const UNKNOWN_RESUME_BUDGET: u64 = 32_000;
+
+/// Some agents' own tools for reading refuse what git ignores; their shells do not.
+pub const USUAL_READING_ADVICE: &str = "with a shell command if need be: git ignores it";
+
+/// Agents whose tools give back a long file in part only, and do not always say so.
+pub const PORTIONS_READING_ADVICE: &str = "to its end, in portions: your tools cut what is long";
 
 impl Facts {
     /// What is so with most agents: each tells only what is otherwise with it.
@@ -132,6 +140,7 @@ impl Facts {
         windows_checked_on: "",
         default_window: 128_000,
         resume_budget: UNKNOWN_RESUME_BUDGET,
+        reading_advice: USUAL_READING_ADVICE,
     };
 
     /// The folders where this agent's store may be, the first that exists being the one in use.

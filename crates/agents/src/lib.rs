@@ -32,8 +32,8 @@ pub use agent::{
 pub use env::{Env, Os};
 pub use error::AgentError;
 pub use facts::{
-    Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SessionPattern, UNKNOWN_RESUME_BUDGET,
-    matches_pattern,
+    Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm, SessionPattern,
+    UNKNOWN_RESUME_BUDGET, USUAL_READING_ADVICE, matches_pattern,
 };
 pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,

@@ -1,5 +1,6 @@
 //! Who takes a brief: every agent, and editors whose sessions are not read.
 
+use crate::facts::USUAL_READING_ADVICE;
 use crate::{AGENTS, Facts};
 
 /// How a brief reaches a taker in a project.
@@ -25,6 +26,8 @@ pub struct Target {
     pub start: &'static [&'static str],
     /// The tokens that a resume prompt for it may have.
     pub budget: u64,
+    /// How it gets all of a long file that git ignores, in words for its prompt.
+    pub reading_advice: &'static str,
 }
 
 /// Front matter by which an editor's rule holds for every request.
@@ -45,6 +48,7 @@ pub const EDITORS: &[Target] = &[
         placement: Placement::OwnFile { file: ".cursor/rules/resumed-session.mdc", front_matter: CURSOR_FRONT_MATTER },
         start: &[],
         budget: EDITOR_BUDGET_TOKENS,
+        reading_advice: USUAL_READING_ADVICE,
     },
     Target {
         id: "windsurf",
@@ -56,6 +60,7 @@ pub const EDITORS: &[Target] = &[
         },
         start: &[],
         budget: EDITOR_BUDGET_TOKENS,
+        reading_advice: USUAL_READING_ADVICE,
     },
     Target {
         id: "copilot-vscode",
@@ -64,6 +69,7 @@ pub const EDITORS: &[Target] = &[
         placement: Placement::Block { file: ".github/copilot-instructions.md", follows_pointers: false },
         start: &[],
         budget: EDITOR_BUDGET_TOKENS,
+        reading_advice: USUAL_READING_ADVICE,
     },
 ];
 
@@ -90,6 +96,7 @@ impl Target {
             placement: takes,
             start: facts.start,
             budget: facts.resume_budget,
+            reading_advice: facts.reading_advice,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carryover_agents::{Os, ResumeCommand, Target};
+use carryover_agents::{Os, ResumeCommand, Target, USUAL_READING_ADVICE};
 use carryover_core::render::{DroppedCount, Material, ResumeOptions, ResumePrompt, resume_prompt};
 use carryover_engine::context::Context;
 use carryover_engine::handoff::DistilledSession;
@@ -167,7 +167,7 @@ impl Delivery {
         // The words speak of the folder that the agent is in.
         let is_here = self.project == context.cwd;
         let place = if is_here { String::new() } else { format!(" in {}", abbreviate_home(context, &self.project)) };
-        let words = project_dir::pointer_prompt();
+        let words = self.pointer_prompt();
         match copied {
             _ if self.dry_run => {}
             Some(_) => ui.hint(format_args!("paste it into {whom}{place}, or say there: {words}"))?,
@@ -176,9 +176,14 @@ impl Delivery {
         Ok(())
     }
 
+    /// The words that send the target to the file, as it reads files.
+    fn pointer_prompt(&self) -> String {
+        project_dir::pointer_prompt(self.target.map_or(USUAL_READING_ADVICE, |taker| taker.reading_advice))
+    }
+
     /// The command that starts the target on it.
     fn start_command(&self) -> Option<ResumeCommand> {
-        let argv = self.target?.start_command(&project_dir::pointer_prompt(), &project_dir::resume_path())?;
+        let argv = self.target?.start_command(&self.pointer_prompt(), &project_dir::resume_path())?;
         Some(ResumeCommand { argv, cwd: self.project.clone(), needs_cwd: true })
     }
 

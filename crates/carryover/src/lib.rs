@@ -23,6 +23,7 @@ mod quantity;
 mod relative_time;
 mod screen;
 mod session_row;
+mod settings;
 mod shell;
 mod short_id;
 mod short_road;

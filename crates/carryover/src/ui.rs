@@ -92,8 +92,8 @@ impl Ui {
 
     /// Shows a text that is rendered whole: through the pager, where somebody sits at a terminal that it does not fit on.
     pub(crate) fn write_paged(&mut self, text: &[u8], pager: Option<&Pager>) -> io::Result<()> {
-        let lines = text.iter().filter(|byte| **byte == b'\n').count();
-        let pager = pager.filter(|_| self.rows.is_some_and(|rows| lines >= rows));
+        let lines = text.split(|byte| *byte == b'\n').count();
+        let pager = pager.filter(|_| self.rows.is_some_and(|rows| lines > rows));
         self.flush()?;
         // One that cannot be started is no reason to show nothing.
         match pager.and_then(|pager| Some((pager, pager.start().ok()?))) {

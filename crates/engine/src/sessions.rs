@@ -9,6 +9,7 @@ pub(crate) mod lineage;
 pub mod list;
 pub(crate) mod project;
 pub mod read;
+pub mod recent;
 pub mod select;
 pub(crate) mod standing_limit;
 pub mod unread;

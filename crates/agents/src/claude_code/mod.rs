@@ -32,7 +32,9 @@ mod write_tests;
 use carryover_core::transcript::Permission;
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
+use crate::{
+    Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm, Store, Writer,
+};
 
 /// Claude Code, 1.0 to 2.1.
 pub(crate) struct ClaudeCode;
@@ -58,6 +60,7 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     default_window: 200_000,
     resume_budget: 120_000,
+    reading_advice: PORTIONS_READING_ADVICE,
     ..Facts::USUAL
 };
 

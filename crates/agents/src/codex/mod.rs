@@ -35,7 +35,8 @@ use carryover_core::transcript::SessionId;
 
 use crate::agent::is_plain_name;
 use crate::{
-    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, Source, Store, Writer,
+    Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeCommand, ResumeForm,
+    Source, Store, Writer,
 };
 
 /// Codex CLI, 0.20 to 0.166.
@@ -63,6 +64,7 @@ static FACTS: Facts = Facts {
     windows_checked_on: "2026-11-15",
     default_window: 258_400,
     resume_budget: 120_000,
+    reading_advice: PORTIONS_READING_ADVICE,
     ..Facts::USUAL
 };
 

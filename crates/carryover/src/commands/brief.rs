@@ -8,6 +8,7 @@ use carryover_core::distill::{
 };
 use carryover_core::plain::one_line;
 use carryover_core::time::Timestamp;
+use carryover_core::tokens;
 use carryover_core::transcript::EntryKey;
 use carryover_engine::context::Context;
 use carryover_engine::handoff::{self, DistilledSession};
@@ -19,6 +20,7 @@ use crate::args::{Globals, SessionArgs};
 use crate::choice;
 use crate::error::CommandError;
 use crate::process_env::resolve_path;
+use crate::quantity;
 use crate::told_words::describe_state;
 use crate::ui::{BOLD, DIM, Ui};
 
@@ -72,15 +74,21 @@ pub(crate) fn cmd_brief(
         ui.write_json(&Document { schema: "carryover.brief/2", unread: &unread, brief: &brief })?;
         return Ok(());
     }
+    let mut n_bytes = 0;
     for (heading, lines) in build_sections(&brief) {
         if lines.is_empty() {
             continue;
         }
         writeln!(ui.out(), "{BOLD}{heading}{BOLD:#}")?;
+        n_bytes += heading.len() + 1;
         for BriefLine { text, source } in lines {
-            writeln!(ui.out(), "  {}  {DIM}{source}{DIM:#}", one_line(&text, MAX_FINDING_CHARS))?;
+            let text = one_line(&text, MAX_FINDING_CHARS);
+            writeln!(ui.out(), "  {text}  {DIM}{source}{DIM:#}")?;
+            n_bytes += text.len() + source.len() + "    \n".len();
         }
     }
+    let tokens = quantity::format_tokens(tokens::estimate_bytes(n_bytes));
+    writeln!(ui.out(), "{DIM}about {tokens} tokens{DIM:#}")?;
     Ok(())
 }
 

@@ -8,6 +8,9 @@ use crate::error::CommandError;
 use crate::ui::Ui;
 
 /// Print a completion script for a shell
+///
+/// The script asks carryover itself, so sessions, resumes to take back and settings complete as well, and it need not be
+/// made again with a new version.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

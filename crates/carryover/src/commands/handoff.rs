@@ -32,7 +32,7 @@ Examples:
 pub(crate) struct HandoffArgs {
     #[command(flatten)]
     session: SessionArgs,
-    /// Who goes on: an agent, or just `clipboard` or `file`
+    /// Who goes on: an agent; `clipboard` and `file` name nobody
     #[arg(long, short, alias = "to", value_name = "TARGET", value_parser = destination_parser(), hide_possible_values = true)]
     target: Option<Destination>,
     /// The folder to go on in [default: the session's own]
@@ -109,9 +109,8 @@ impl HandoffArgs {
         }
     }
 
-    /// A file alone was asked for, or no copy.
     fn wants_copy(&self) -> bool {
-        !self.no_copy && (self.copy || !matches!(self.target, Some(Destination::File)))
+        self.copy || !self.no_copy
     }
 
     fn render_handoff(&self, context: &Context, distilled: &DistilledSession, name: &str) -> String {

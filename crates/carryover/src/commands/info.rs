@@ -1,6 +1,7 @@
 //! `carryover info`.
 
 use carryover_agents::{AGENTS, Agent, Facts};
+use carryover_core::plain::one_line;
 use carryover_engine::context::Context;
 use clap::Args;
 use serde::Serialize;
@@ -9,9 +10,10 @@ use crate::args::agent_parser;
 use crate::error::CommandError;
 use crate::quantity;
 use crate::session_row::abbreviate_home;
-use crate::ui::{BOLD, Ui};
+use crate::settings::{Setting, collect_settings};
+use crate::ui::{BOLD, DIM, Ui};
 
-/// Tell what carryover knows of an agent
+/// Tell what carryover knows of an agent, and the settings in force
 #[derive(Args)]
 pub(crate) struct InfoArgs {
     /// The agent; all by default
@@ -25,6 +27,7 @@ struct Info {
     schema: &'static str,
     version: &'static str,
     home: String,
+    settings: Vec<Setting>,
     agents: Vec<AgentInfo>,
 }
 
@@ -70,14 +73,34 @@ pub(crate) fn cmd_info(ui: &mut Ui, context: &Context, args: &InfoArgs) -> Resul
     if ui.is_json() {
         let version = env!("CARGO_PKG_VERSION");
         let home = context.home.display().to_string();
-        ui.write_json(&Info { schema: "carryover.info/1", version, home, agents })?;
+        let settings = collect_settings(context);
+        ui.write_json(&Info { schema: "carryover.info/1", version, home, settings, agents })?;
         return Ok(());
     }
+    if args.agent.is_none() {
+        write_settings(ui, context)?;
+    }
     for (index, agent) in agents.iter().enumerate() {
-        if index > 0 {
+        if index > 0 || args.agent.is_none() {
             writeln!(ui.out())?;
         }
         write_agent(ui, context, agent)?;
+    }
+    Ok(())
+}
+
+fn write_settings(ui: &mut Ui, context: &Context) -> Result<(), CommandError> {
+    let settings = collect_settings(context);
+    let keys = settings.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
+    writeln!(ui.out(), "{BOLD}Settings{BOLD:#}")?;
+    for setting in settings {
+        let key = &setting.key;
+        let source = match setting.variable {
+            Some(variable) => format!("{variable} in the environment"),
+            None => setting.source.to_owned(),
+        };
+        let value = one_line(&setting.value, 200);
+        writeln!(ui.out(), "  {key:<keys$}  {value}  {DIM}{source}{DIM:#}")?;
     }
     Ok(())
 }

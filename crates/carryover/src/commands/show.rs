@@ -23,7 +23,7 @@ use crate::view::{self, Ending, View};
 ///
 /// Shows the live context: what the agent's model would see on its next turn. With --full, everything that the store
 /// holds, also what a compaction or a rewind has taken out of the context. On a terminal that it does not fit on, it is
-/// shown by $CARRYOVER_PAGER, $PAGER or less.
+/// shown by `$CARRYOVER_PAGER`, `$PAGER` or less.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

@@ -94,7 +94,9 @@ impl Diff {
                     None if is_named => heading(""),
                     None => {}
                 }
-                hunks.iter().for_each(|hunk| self.push_hunk(hunk, hunks.len() > 1));
+                for hunk in hunks {
+                    self.push_hunk(hunk, hunks.len() > 1);
+                }
             }
         }
     }
@@ -148,7 +150,8 @@ mod tests {
     use super::*;
 
     fn render(action: &Action, max_lines: usize) -> String {
-        diff_lines(action, max_lines).iter().map(|line| format!("{line}\n")).collect()
+        let lines: Vec<String> = diff_lines(action, max_lines).iter().map(ToString::to_string).collect();
+        lines.join("\n") + "\n"
     }
 
     fn hunk(old: &str, new: &str) -> Hunk {

@@ -35,6 +35,7 @@ pub(super) struct CarriedRow {
     at: Timestamp,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn as_text<S: serde::Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
     out.collect_str(at)
 }
@@ -70,16 +71,14 @@ impl Ending {
     /// How the session stands: one line, and one for each prompt that nobody saw.
     pub(super) fn state_lines(&self, env: &Env) -> Vec<String> {
         let Some(state) = &self.state else { return Vec::new() };
-        let mut line = if self.is_open { "open now; " } else { "" }.to_owned();
-        line += describe_state(state.kind);
-        if let Some(until) = time_span(state.until, None, &env.zone) {
-            line += &format!(", until {until}");
-        }
-        line += &state.at.map(|at| format!(", {}", format_ago(at, env.now))).unwrap_or_default();
+        let open = if self.is_open { "open now; " } else { "" };
+        let until = time_span(state.until, None, &env.zone).map(|until| format!(", until {until}"));
+        let ago = state.at.map(|at| format!(", {}", format_ago(at, env.now)));
         // A prompt without an answer is the last thing that is shown.
-        if let Some(detail) = state.detail.as_ref().filter(|_| state.kind != StateKind::Unanswered) {
-            line += &format!(": {}", one_line(&detail.text, 120));
-        }
+        let detail = state.detail.as_ref().filter(|_| state.kind != StateKind::Unanswered);
+        let detail = detail.map(|detail| format!(": {}", one_line(&detail.text, 120)));
+        let [until, ago, detail] = [until, ago, detail].map(Option::unwrap_or_default);
+        let line = format!("{open}{}{until}{ago}{detail}", describe_state(state.kind));
         let queued = state.queued.iter().map(|queued| format!("typed ahead: {}", one_line(&queued.text, 120)));
         std::iter::once(line).chain(queued).collect()
     }

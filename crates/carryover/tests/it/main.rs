@@ -24,6 +24,7 @@ mod test_drift;
 mod test_handoff;
 mod test_info;
 mod test_list;
+mod test_man;
 #[cfg(target_os = "linux")]
 mod test_pager;
 mod test_picker;

@@ -73,6 +73,48 @@ fn target_decides_the_command_and_the_budget() {
     assert_eq!((told["copied"].clone(), told["budget"].as_u64()), (Value::Null, Some(32_000)));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_handoff_to_a_file_is_copied_as_well() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = TestEnv::with_sessions();
+    env.write("bin/wl-copy", "#!/bin/sh\n/bin/cat > \"$HOME/copied\"\n");
+    let program = env.home().join("bin/wl-copy");
+    fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = env.home().join("bin").display().to_string();
+    let env = env.var("PATH", &bin).var("WAYLAND_DISPLAY", "wayland-0");
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "file"]);
+    assert_eq!(told["copied"], "clipboard");
+    assert_eq!(text(&env.home().join("copied")), text(&env.project().join(".carryover/RESUME.md")));
+    let told = env.json("handoff", &["handoff", CLAUDE, "--target", "file", "--no-copy"]);
+    assert_eq!(told["copied"], Value::Null);
+}
+
+#[test]
+fn a_brief_ends_with_its_tokens() {
+    let said = TestEnv::with_sessions().run(&["brief", CLAUDE]).success();
+    let words: Vec<&str> = said.stdout.lines().last().unwrap().split(' ').collect();
+    assert!(matches!(words[..], ["about", _, "tokens"]), "{said}");
+    assert!(words[1].trim_end_matches('k').parse::<f64>().is_ok() || words[1].contains('#'), "{said}");
+}
+
+#[test]
+fn the_prompt_is_fitted_to_who_reads_it() {
+    let env = TestEnv::with_sessions();
+    for (target, name, advice) in [
+        ("codex", "Codex CLI", "in portions: your tools cut what is long"),
+        ("gemini-cli", "Gemini CLI", "with a shell command if need be"),
+    ] {
+        let told = env.json("handoff", &["handoff", CLAUDE, "--target", target]);
+        let prompt = text(&env.project().join(".carryover/RESUME.md"));
+        assert_eq!(prompt.lines().next(), Some(format!("# [CARRYOVER] Session to resume in {name}").as_str()));
+        assert!(told["command"].to_string().contains(advice), "{told}");
+    }
+    env.run(&["handoff", CLAUDE]).success();
+    let prompt = text(&env.project().join(".carryover/RESUME.md"));
+    assert!(prompt.starts_with("# [CARRYOVER] Session to resume\n"), "{prompt}");
+}
+
 #[test]
 fn where_no_command_goes_on_a_person_is_told_what_to_say() {
     let env = TestEnv::with_sessions();

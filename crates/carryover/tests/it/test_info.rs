@@ -18,3 +18,28 @@ fn what_is_known_is_told() {
     let info = env.json("info", &["info"]);
     assert_eq!(info["agents"].as_array().unwrap().len(), carryover_agents::AGENTS.len());
 }
+
+#[test]
+fn the_settings_in_force_are_told_with_where_they_come_from() {
+    let env = TestEnv::with_sessions().var("CODEX_HOME", "/srv/codex").var("PAGER", "more");
+    env.write(".carryover/config.toml", "[resume]\ntarget = \"codex\"\n[stores]\npi = [\"/mnt/pi\"]\n");
+    let said = env.run(&["info"]).success();
+    let settings = said.stdout.split("\n\n").next().unwrap();
+    insta::assert_snapshot!(settings, @"
+    Settings
+      home              [HOME]/.carryover  default
+      agents            all  default
+      stores.codex      /srv/codex  CODEX_HOME in the environment
+      stores.pi         /mnt/pi  config.toml
+      resume.target     codex  config.toml
+      resume.tokens     the window of the target's model  default
+      handoff.tokens    what suits the target  default
+      handoff.protocol  ask  default
+      watch.agents      the agents that are looked at  default
+      watch.interval    30  default
+      pager             more  PAGER in the environment
+    ");
+    let told = env.json("info", &["info", "codex"]);
+    let of = |key: &str| told["settings"].as_array().unwrap().iter().find(|setting| setting["key"] == key).unwrap();
+    assert_eq!((&of("resume.target")["source"], &of("pager")["variable"]), (&"config.toml".into(), &"PAGER".into()));
+}

@@ -7,18 +7,17 @@ use std::process::Output;
 use crate::support::{CLAUDE, TestEnv};
 
 /// Runs a command line on a terminal of 24 lines; none where there is no program that makes one.
+#[expect(clippy::print_stdout, reason = "who runs the tests is told what did not run")]
 fn run_on_terminal(env: &TestEnv, args: &[&str], vars: &[(&str, &str)]) -> Option<Output> {
     if !Path::new("/usr/bin/script").exists() {
         println!("skipped: there is no script(1) to make a terminal");
         return None;
     }
     let words = format!("{} {}", env!("CARGO_BIN_EXE_carryover"), args.join(" "));
-    let mut command = env.command(&[]);
     let mut script = std::process::Command::new("/usr/bin/script");
     script.args(["-qec", &words, "/dev/null"]).current_dir(env.project()).env_clear();
-    script.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    script.envs(env.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
     script.env("TERM", "xterm").env("PATH", "/usr/bin:/bin").envs(vars.iter().copied());
-    command.stdin(std::process::Stdio::null());
     Some(script.stdin(std::process::Stdio::null()).output().unwrap())
 }
 

@@ -20,7 +20,7 @@ fn help_is_an_answer() {
       brief        Tell what a session was about
       undo         Take back what a resume wrote
       watch        Watch sessions, and tell when one runs into a limit
-      info         Tell what carryover knows of an agent
+      info         Tell what carryover knows of an agent, and the settings in force
       doctor       Look for what is wrong, and change nothing
       demo         Show how it works, without any agent
       config       Show or change the configuration
@@ -124,4 +124,14 @@ fn variables_for_tests_must_make_sense() {
     --- stderr
     error: CARRYOVER_NOW is not a time as 2026-11-15T09:00:00Z
     ");
+}
+
+#[test]
+fn help_of_a_command_is_asked_for_in_either_way() {
+    let env = TestEnv::new();
+    let whole = env.run(&["help"]).success().stdout;
+    assert!(whole.contains("carryover resume --target codex") && whole.contains("Exit codes:"), "{whole}");
+    assert_eq!(env.run(&["help", "resume"]).success().stdout, env.run(&["resume", "--help"]).success().stdout);
+    let said = env.run(&["help", "no-such"]);
+    assert_eq!(said.code, Some(64), "{said}");
 }

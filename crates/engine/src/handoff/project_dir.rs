@@ -29,16 +29,21 @@ pub fn resume_path() -> String {
     Path::new(FOLDER).join(RESUME_FILE).display().to_string()
 }
 
-/// A short prompt that names the file, for command lines are bounded. Some agents' own tools for reading refuse what git
-/// ignores; their shells do not.
-pub fn pointer_prompt() -> String {
-    let file = resume_path();
-    format!("Read {file} in this folder (with a shell command if need be: git ignores it) and go on from there.")
+/// A short prompt that names the file, for command lines are bounded, and how its reader gets all of it.
+pub fn pointer_prompt(reading_advice: &str) -> String {
+    format!("{} ({reading_advice}){POINTER_END}", pointer_start())
 }
 
-/// Whether a prompt is that one, and nothing else.
+fn pointer_start() -> String {
+    format!("Read {} in this folder", resume_path())
+}
+
+const POINTER_END: &str = " and go on from there.";
+
+/// Whether a prompt is that one, for whomever, and nothing else.
 pub(crate) fn is_pointer(prompt: &str) -> bool {
-    prompt.trim() == pointer_prompt()
+    let advice = prompt.trim().strip_prefix(&pointer_start()).and_then(|rest| rest.strip_suffix(POINTER_END));
+    advice.is_some_and(|advice| advice.starts_with(" (") && advice.find(')') == Some(advice.len() - 1))
 }
 
 /// Whether a prompt sends the agent to the file.

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::own::files;
 
 pub use edit::{set, unset};
-pub use keys::{Key, MAX_INTERVAL_SECONDS, NOTIFICATIONS, PROTOCOLS, ValueKind, all_keys, json_schema};
+pub use keys::{
+    Key, MAX_INTERVAL_SECONDS, NOTIFICATIONS, PROTOCOLS, ValueKind, all_keys, find_by_name as find_key, json_schema,
+};
 
 const MAX_BYTES: u64 = 1 << 20;
 

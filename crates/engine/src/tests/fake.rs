@@ -46,6 +46,7 @@ const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathR
         windows_checked_on: "2026-01-01",
         default_window: 100_000,
         resume_budget: 32_000,
+        reading_advice: "",
     }
 }
 

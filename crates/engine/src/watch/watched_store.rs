@@ -8,7 +8,7 @@ use carryover_agents::{Agent, Store, matches_pattern};
 const LOG_SUFFIX: &str = "-wal";
 
 /// A store that is watched.
-pub(super) struct WatchedStore {
+pub(crate) struct WatchedStore {
     pub(super) agent: &'static dyn Agent,
     pub(super) store: Store,
     /// The store is one file.
@@ -24,7 +24,7 @@ pub(super) enum PathKind {
 }
 
 impl WatchedStore {
-    pub(super) fn new(agent: &'static dyn Agent, store: Store) -> Self {
+    pub(crate) fn new(agent: &'static dyn Agent, store: Store) -> Self {
         let is_file = store.root.is_file();
         Self { agent, store, is_file }
     }
@@ -49,6 +49,11 @@ impl WatchedStore {
             }
         }
         place
+    }
+
+    /// The files with sessions in them.
+    pub(crate) fn session_files(&self) -> Vec<PathBuf> {
+        if self.is_file { vec![self.store.root.clone()] } else { self.scan_below(&self.store.root).1 }
     }
 
     /// The folders in which changes show.

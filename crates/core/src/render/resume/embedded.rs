@@ -1,7 +1,7 @@
 //! A resume prompt read back. A session that was begun with one is handed over in its turn, and what it was begun for
 //! stands in that prompt: without the words that we put around it.
 
-use super::sections::{EARLIER_TASK_HEADING, END_LINE, TASK_HEADING, TITLE_LINE};
+use super::sections::{EARLIER_TASK_HEADING, END_LINE, TASK_HEADING, TITLE_FOR, TITLE_LINE};
 
 /// A resume prompt that somebody was given.
 pub struct EmbeddedPrompt {
@@ -31,7 +31,11 @@ pub fn find_embedded_prompt(text: &str) -> Option<EmbeddedPrompt> {
 /// The mark between the number of the title's line and the title, where a tool has numbered the lines; empty where
 /// none has. None for every other line.
 fn line_numbering(line: &str) -> Option<&str> {
-    let before = line.trim_end().strip_suffix(TITLE_LINE)?.trim_start();
+    let (before, target) = line.trim_end().split_once(TITLE_LINE)?;
+    let before = before.trim_start();
+    if !target.is_empty() && !target.starts_with(TITLE_FOR) {
+        return None;
+    }
     let mark = before.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_number = before.is_empty() || (mark.len() < before.len() && (1..=4).contains(&mark.len()));
     is_number.then_some(mark)

@@ -25,8 +25,10 @@ const REPEATED_CHARS: usize = 400;
 /// So many calls are shown after a recent message.
 const MAX_CALLS: usize = 6;
 
-/// The first line, by which a prompt is known again.
+/// The first line, by which a prompt is known again; whom it is for may follow.
 pub(super) const TITLE_LINE: &str = "# [CARRYOVER] Session to resume";
+/// What stands between that and the name of whom it is for.
+pub(super) const TITLE_FOR: &str = " in ";
 /// The last line begins with this.
 pub(super) const END_LINE: &str = "[CARRYOVER] End of the session to resume.";
 /// The heading of the task, up to who said it.
@@ -37,13 +39,12 @@ pub(super) const EARLIER_TASK_HEADING: &str = "## Asked before it: ";
 /// The title, where it comes from, and what is to be done with it.
 pub(super) fn render_head(material: &Material<'_>, options: &ResumeOptions<'_>, tight: bool) -> String {
     let agent = safe_line(&material.agent_name, if tight { 20 } else { 60 });
-    let mut out = format!("{TITLE_LINE}\n\n> From **{agent}**, captured {}", material.made_at);
+    let target = options.target_name.filter(|_| !tight);
+    let target = target.map(|target| format!("{TITLE_FOR}{}", safe_line(target, 60))).unwrap_or_default();
+    let mut out = format!("{TITLE_LINE}{target}\n\n> From **{agent}**, captured {}", material.made_at);
     if !tight {
         out += &format!(", session {}", inline_code(&material.session, 80));
         out += &material.last_active.map(|at| format!(", last active {at}")).unwrap_or_default();
-        if let Some(target) = options.target_name {
-            out += &format!(", for {}", safe_line(target, 60));
-        }
     }
     out.push('\n');
     let room = if tight { 40 } else { 160 };

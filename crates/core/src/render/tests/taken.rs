@@ -41,6 +41,17 @@ fn what_stands_in_a_fence_is_nobodys_task() {
 }
 
 #[test]
+fn a_prompt_is_known_again_whomever_it_is_for() {
+    let named = render_prompt(32_000);
+    assert!(named.starts_with("# [CARRYOVER] Session to resume in Agent Two\n"), "{named}");
+    let unnamed = named.replacen(" in Agent Two", "", 1);
+    let other = named.replacen(" in Agent Two", "s", 1);
+    assert_eq!(find_embedded_prompt(&named).unwrap().task, TASK);
+    assert_eq!(find_embedded_prompt(&unnamed).unwrap().task, TASK);
+    assert!(find_embedded_prompt(&other).is_none());
+}
+
+#[test]
 fn other_texts_hold_no_prompt() {
     for text in ["", "Please read # [CARRYOVER] Session to resume", "# [CARRYOVER] Session to resume\n\nno task"] {
         assert!(find_embedded_prompt(text).is_none(), "{text}");

@@ -140,7 +140,8 @@ impl Key {
     }
 }
 
-pub(super) fn find_by_name(dotted: &str) -> Option<&'static Key> {
+/// The key that a dotted name is; any agent's folders are one key.
+pub fn find_by_name(dotted: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.matches(dotted))
 }
 
