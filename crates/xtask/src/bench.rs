@@ -160,7 +160,11 @@ fn quickest_run(mut run: impl FnMut() -> std::io::Result<std::process::Output>) 
 
 /// Does the work of a child, and prints its measurements.
 pub(crate) fn run_child(what: &str, path: &Path) -> Result<()> {
-    match listing::do_work(what, path)? {
+    let measured = match listing::do_work(what, path)? {
+        None => picking::do_work(what, path)?,
+        measured => measured,
+    };
+    match measured {
         Some(elapsed) => child::print_time(elapsed),
         None => child::do_work(what, path)?,
     }

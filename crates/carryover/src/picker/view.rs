@@ -11,6 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Clear, Widget};
+use unicode_width::UnicodeWidthStr;
 
 use super::cells::{fit, put, put_right, wrap};
 use super::palette::{BOLD, DIM, SELECTED};
@@ -76,7 +77,7 @@ fn keep_end(text: &str, room: usize) -> String {
     let plain = super::cells::plain_text(text);
     let count = plain.chars().count();
     let lines = |skip: usize| plain.chars().skip(skip).collect::<String>();
-    (0..=count).map(lines).find(|end| unicode_width::UnicodeWidthStr::width(end.as_str()) <= room).unwrap_or_default()
+    (0..=count).map(lines).find(|end| end.width() <= room).unwrap_or_default()
 }
 
 fn draw_rule(buffer: &mut Buffer, area: Rect) {
@@ -100,12 +101,23 @@ fn draw_box(buffer: &mut Buffer, area: Rect, text: &str, keys: &str) {
     put(buffer, frame, frame.left(), frame.bottom().saturating_sub(1), &fit(keys, inner), DIM);
 }
 
+/// Takes away wide characters that reach from the left into a box, which would hide its edge.
+fn clear_halves(buffer: &mut Buffer, area: Rect) {
+    let Some(x) = area.left().checked_sub(1) else { return };
+    for y in area.top()..area.bottom() {
+        if let Some(cell) = buffer.cell_mut((x, y)).filter(|cell| cell.symbol().width() > 1) {
+            cell.set_symbol(" ");
+        }
+    }
+}
+
 /// Clears and frames a box for so many columns and lines, and answers what is inside of it.
 fn open_box(buffer: &mut Buffer, area: Rect, width: usize, height: usize) -> Rect {
     let width = u16::try_from(width + 4).unwrap_or(u16::MAX).min(area.width);
     let height = u16::try_from(height + 2).unwrap_or(u16::MAX).min(area.height);
     let frame = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     Clear.render(frame, buffer);
+    clear_halves(buffer, frame);
     let line = "─".repeat(usize::from(width.saturating_sub(2)));
     put(buffer, frame, frame.left(), frame.top(), &format!("╭{line}╮"), DIM);
     for y in frame.top() + 1..frame.bottom().saturating_sub(1) {

@@ -12,7 +12,7 @@ use carryover_agents::{Bookmark, Source, Store};
 use carryover_core::transcript::TranscriptBuilder;
 use serde::de::IgnoredAny;
 
-use super::{Result, picking, readers};
+use super::{Result, readers};
 
 /// The costs of a run.
 #[derive(Default)]
@@ -98,7 +98,6 @@ const READS_PER_RUN: u32 = 5;
 pub(super) fn do_work(what: &str, path: &Path) -> Result<()> {
     let start = Instant::now();
     let mut times = 1;
-    let mut measured = None;
     let text = match what {
         "nothing" => return Ok(()),
         "skip" => skip_lines(path)?,
@@ -106,10 +105,6 @@ pub(super) fn do_work(what: &str, path: &Path) -> Result<()> {
         "history" => read_history(path)?,
         "list" => list_sessions(path)?,
         _ => match what.split_once(':') {
-            Some(("pick", what)) => {
-                measured = picking::do_work(what, path)?;
-                0
-            }
             Some((what @ ("read" | "floor"), agent)) => {
                 times = READS_PER_RUN;
                 let work = if what == "read" { readers::read_session } else { readers::read_floor };
@@ -118,7 +113,7 @@ pub(super) fn do_work(what: &str, path: &Path) -> Result<()> {
             _ => return Err(format!("no such work: {what}").into()),
         },
     };
-    let (elapsed, cpu) = (measured.unwrap_or_else(|| start.elapsed() / times), processor_time() / times);
+    let (elapsed, cpu) = (start.elapsed() / times, processor_time() / times);
     let peak = peak_memory(std::process::id());
     let read = proc_number(&format!("/proc/{}/io", std::process::id()), "rchar:");
     #[expect(clippy::print_stdout, reason = "the parent reads it")]

@@ -19,7 +19,7 @@ use super::corpus::Random;
 use super::figure::Figure;
 use super::{Binaries, Result, child, quickest_run};
 
-const N_SESSIONS: u64 = 5_000;
+pub(super) const N_SESSIONS: u64 = 5_000;
 const N_PROJECTS: u64 = 200;
 /// As often as a person would not notice.
 const MAX_LIST_TIME: Duration = Duration::from_millis(500);
@@ -89,7 +89,7 @@ fn remember_all(context: &Context) -> Result<()> {
     Ok(catalog::save_listing(context, &Listing { sessions, failures, drifted })?)
 }
 
-fn make_context(home: &Path) -> Context {
+pub(super) fn make_context(home: &Path) -> Context {
     let env = Env {
         home: home.to_owned(),
         vars: BTreeMap::new(),
@@ -103,7 +103,7 @@ fn make_context(home: &Path) -> Context {
 }
 
 /// A home with many small sessions of many projects, kept for the next run.
-fn make_home(folder: &Path) -> Result<PathBuf> {
+pub(super) fn make_home(folder: &Path) -> Result<PathBuf> {
     let home = fs_err::canonicalize(folder)?.join(format!("small-{N_SESSIONS}"));
     let done = home.join("done");
     if done.exists() {

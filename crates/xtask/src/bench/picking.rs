@@ -1,67 +1,51 @@
 //! The picker with 5,000 sessions that are remembered: from the start of a process to the first frame, and a keystroke.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use carryover::PickerProbe;
-use carryover_agents::{Env, Os};
-use carryover_core::time::Timestamp;
 use carryover_engine::context::Context;
-use carryover_engine::own::config::Config;
-use carryover_engine::sessions::catalog;
-use carryover_engine::sessions::glance::look_at_sessions;
-use carryover_engine::sessions::list::{self, Filter};
 
 use super::figure::Figure;
-use super::{Binaries, Result, child, corpus, quickest_run};
+use super::listing::{self, N_SESSIONS};
+use super::{Binaries, Result, child, quickest_run};
 
-const SESSIONS: u64 = 5_000;
-const SESSION_BYTES: usize = 4 << 10;
 const MAX_FIRST_FRAME: Duration = Duration::from_millis(50);
 const MAX_KEYSTROKE: Duration = Duration::from_millis(10);
 
-/// Letters that fit every row at first and few at last, and what takes them away again.
-const TYPED: &str = "e\u{8}the parser err\u{8}\u{8}\u{8}src zzz";
+/// Letters that fit every row at first and none at last, and what takes some of them away again.
+const TYPED: &str = "e\u{8}the parser err\u{8}\u{8}\u{8}main project zzzz";
 
 pub(super) fn measure_picker(binaries: &Binaries, folder: &Path) -> Result<Vec<Figure>> {
-    let home = corpus::make_many_sessions(folder, SESSIONS, SESSION_BYTES)?;
-    child::run_child(&binaries.xtask, &["bench-child", "pick:remember"], &home)?;
+    let home = listing::make_home(folder)?;
+    child::run_child(&binaries.xtask, &["bench-child", "remember"], &home)?;
     let first = quickest_run(|| {
-        let output = Command::new(&binaries.xtask).args(["bench-child", "pick:first"]).arg(&home).output()?;
+        let output = Command::new(&binaries.xtask).args(["bench-child", "first-frame"]).arg(&home).output()?;
         if output.status.success() { Ok(output) } else { Err(std::io::Error::other("no first frame")) }
     })?;
-    let keystroke = child::run_child(&binaries.xtask, &["bench-child", "pick:keys"], &home)?;
+    let keystroke = child::run_child(&binaries.xtask, &["bench-child", "keystroke"], &home)?;
     Ok(vec![
-        Figure::from_time(format!("pick among {SESSIONS}: start to first frame"), first, MAX_FIRST_FRAME),
+        Figure::from_time(format!("pick among {N_SESSIONS}: start to first frame"), first, MAX_FIRST_FRAME),
         Figure::from_time("pick: the slowest keystroke", keystroke.elapsed, MAX_KEYSTROKE),
     ])
 }
 
-/// The child's side: what is measured, in a process of its own. Answers the time where it is not that of the process.
+/// The child's side: the work by its name, and how long it took; none where it is not of this file.
 pub(super) fn do_work(what: &str, home: &Path) -> Result<Option<Duration>> {
-    let context = open_context(home);
+    let context = listing::make_context(home);
     match what {
-        "remember" => remember_sessions(&context)?,
-        "first" => drop(open_picker(&context)?),
-        _ => return Ok(Some(slowest_keystroke(&context)?)),
+        // Whoever started the process looks at the clock.
+        "first-frame" => open_picker(&context).map(|_| Some(Duration::ZERO)),
+        "keystroke" => slowest_keystroke(&context).map(Some),
+        _ => Ok(None),
     }
-    Ok(None)
-}
-
-/// Lists and reads everything once, as an earlier picker would have done.
-fn remember_sessions(context: &Context) -> Result<()> {
-    let mut listing = list::list_sessions(context, &Filter::default());
-    look_at_sessions(context, &mut listing.sessions, &|| false);
-    catalog::save_listing(context, &listing)?;
-    Ok(())
 }
 
 fn open_picker(context: &Context) -> Result<PickerProbe> {
     let picker = PickerProbe::open(context);
     let shown = picker.n_shown();
-    if shown as u64 == SESSIONS { Ok(picker) } else { Err(format!("{shown} of {SESSIONS} rows").into()) }
+    if shown as u64 == N_SESSIONS { Ok(picker) } else { Err(format!("{shown} of {N_SESSIONS} rows").into()) }
 }
 
 /// The quickest of some runs for each key, and of these the slowest: noise only ever adds.
@@ -81,17 +65,4 @@ fn slowest_keystroke(context: &Context) -> Result<Duration> {
         }
     }
     Ok(best.into_iter().max().unwrap_or_default())
-}
-
-fn open_context(home: &Path) -> Context {
-    let env = Env {
-        home: home.to_owned(),
-        now: Timestamp::EPOCH,
-        os: Os::Linux,
-        zone: jiff::tz::TimeZone::UTC,
-        stores: BTreeMap::new(),
-        projects: Vec::new(),
-        vars: BTreeMap::new(),
-    };
-    Context::with_config(env, Config::default(), home.join(".carryover"), home.to_owned(), 0)
 }

@@ -469,6 +469,19 @@ fn taking_back_is_asked_about() {
 }
 
 #[test]
+fn a_box_keeps_its_edge_over_wide_characters() {
+    for width in 118..128 {
+        let mut state = state(width, 12);
+        let wide = (0..20).map(|n| sample::row("pi", &format!("wide-{n:02}"), &"日本語".repeat(20))).collect();
+        update(&mut state, Event::Rows(wide));
+        press(&mut state, "Ctrl-t");
+        let text = frame(&state);
+        let edges = text.lines().filter(|line| line.matches('│').count() == 2).count();
+        assert_eq!(edges, 3, "{text}");
+    }
+}
+
+#[test]
 fn colours_are_the_terminals_own_and_only_letters_have_them() {
     for state in [state(200, 60), with_offers(200, 60)] {
         for cell in &buffer(&state).content {
