@@ -9,7 +9,7 @@ mod event;
 mod followed_session;
 mod fs_watcher;
 mod limit_detector;
-mod own_copies;
+pub(crate) mod own_copies;
 mod pending;
 mod state;
 mod watched_store;

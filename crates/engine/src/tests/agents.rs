@@ -12,6 +12,7 @@ use crate::carry::resume::{Report, ResumeError, resume_among};
 use crate::sessions::list::ListedSession;
 use crate::sessions::read;
 use crate::sessions::select::{Query, SelectError, select_session};
+use crate::watch::own_copies::OwnCopies;
 use crate::write::journal;
 use crate::write::undo::{UndoError, undo_resume};
 
@@ -273,5 +274,33 @@ fn rows_that_were_changed_are_carried_as_they_are() {
         let (before, after) = (context_of(&world, &path_words(&path)), context_of(&world, &words_for(&back)));
         let differing: Vec<&String> = after.iter().filter(|said| !before.contains(said)).collect();
         assert!(matches!(differing[..], [said] if said.ends_with("SOMETHING ELSE")), "{differing:?}");
+    }
+}
+
+/// Whether the watcher takes a session for a copy that nobody has used.
+fn is_untouched(world: &World, session: &str) -> bool {
+    let listed = open_session(world, session);
+    let size = fs_err::metadata(&listed.found.source.path).unwrap().len();
+    OwnCopies::default().is_untouched(&world.context, listed.agent.facts().id, &listed.found, size)
+}
+
+#[test]
+fn a_copy_in_any_agent_is_not_in_use_until_somebody_goes_on() {
+    let source = AGENTS[0];
+    let path = list_fixtures(source).remove(0);
+    for target in AGENTS.iter().filter(|target| target.writer().is_some()) {
+        let mut world = World::with_clients(&[*target]);
+        let path = copy_fixture(&world, &path).unwrap();
+        let report = carry_over(&mut world, &path_words(&path), *target).unwrap();
+        let name = target.facts().id;
+        assert!(is_untouched(&world, &report.session.0), "{name}");
+        match report.files.first() {
+            Some(file) => World::append_lines(file, &["{}"]),
+            None => {
+                let rows = journal::read_all(&world.context).remove(0).rows;
+                importing::append_message(&rows, &report.session.0);
+            }
+        }
+        assert!(!is_untouched(&world, &report.session.0), "{name}");
     }
 }

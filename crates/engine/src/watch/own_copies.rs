@@ -15,7 +15,7 @@ type Name = (String, SessionId);
 
 /// The copies that the journals tell of. They are read again when one was added or changed.
 #[derive(Default)]
-pub(super) struct OwnCopies {
+pub(crate) struct OwnCopies {
     folder: Option<Stamp>,
     journals: BTreeMap<Name, Journal>,
     /// Somebody went on in these: they stay what they are.
@@ -27,7 +27,7 @@ pub(super) struct OwnCopies {
 
 impl OwnCopies {
     /// Whether a session is a copy of ours that is as we wrote it.
-    pub(super) fn is_untouched(&mut self, context: &Context, agent: &str, found: &FoundSession, size: u64) -> bool {
+    pub(crate) fn is_untouched(&mut self, context: &Context, agent: &str, found: &FoundSession, size: u64) -> bool {
         self.refresh(context);
         let name = (agent.to_owned(), found.id.clone());
         let Some(journal) = self.journals.get(&name).filter(|_| !self.used.contains(&name)) else { return false };
