@@ -36,7 +36,7 @@ use carryover_core::transcript::SessionId;
 use crate::agent::is_plain_name;
 use crate::{
     Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeCommand, ResumeForm,
-    Source, Store, Writer,
+    SettingsView, Source, Writer,
 };
 
 /// Codex CLI, 0.20 to 0.166.
@@ -73,8 +73,12 @@ impl Agent for Codex {
         &FACTS
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        config::Config::from_store(&store.root).model
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        config::Config::from_store(&at.store.root).model
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, _model: Option<&str>) -> Option<u64> {
+        config::Config::from_store(&at.store.root).window
     }
 
     fn resume_command(&self, source: &Source, id: &SessionId, project: &Path) -> Option<ResumeCommand> {

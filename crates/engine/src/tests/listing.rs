@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use super::fake::{ALPHA, BETA, BOTH, DELTA};
-use super::world::World;
+use super::world::{SAMPLE_RECORDS, World};
 use crate::sessions::list::{Filter, Listing, list_among, list_among_with};
 use crate::sessions::select::{Query, SelectError, Selected, select_among};
 
@@ -210,4 +210,19 @@ fn a_path_is_recognised_by_its_content() {
     let error = select_fake(&world, Some("any.jsonl")).err().unwrap();
     assert!(matches!(&error, SelectError::SeveralAgents { agents, .. } if *agents == ["alpha", "beta"]));
     assert!(matches!(select_fake(&world, Some("./missing.jsonl")), Err(SelectError::Agent(_))));
+}
+
+#[test]
+fn an_avoided_agent_comes_last_and_so_do_copies_that_nobody_used() {
+    let mut world = World::new();
+    world.write_session(&ALPHA, "aaaa1111", r#","at":1"#, SAMPLE_RECORDS);
+    let query = Query { avoided: Some("alpha"), ..Query::default() };
+    let pick = |world: &World| select_among(BOTH, &world.context, &query).unwrap().session.found.id.0;
+    assert_eq!(pick(&world), "aaaa1111", "there is no other");
+    let copy = world.resume("aaaa1111", &BETA);
+    assert_eq!(pick(&world), "aaaa1111", "its copy is no other session");
+    World::append_lines(&copy.files[0], &[r#"{"t":"prompt","s":"used"}"#]);
+    assert_eq!(pick(&world), copy.session.0);
+    world.write_session(&BETA, "bbbb1111", r#","at":9000000000000"#, SAMPLE_RECORDS);
+    assert_eq!(pick(&world), "bbbb1111");
 }

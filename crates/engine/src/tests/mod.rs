@@ -14,4 +14,5 @@ mod listing;
 mod resuming;
 mod undoing;
 mod watching;
+mod windows;
 pub(crate) mod world;
