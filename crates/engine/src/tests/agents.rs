@@ -294,12 +294,11 @@ fn a_copy_in_any_agent_is_not_in_use_until_somebody_goes_on() {
         let report = carry_over(&mut world, &path_words(&path), *target).unwrap();
         let name = target.facts().id;
         assert!(is_untouched(&world, &report.session.0), "{name}");
-        match report.files.first() {
-            Some(file) => World::append_lines(file, &["{}"]),
-            None => {
-                let rows = journal::read_all(&world.context).remove(0).rows;
-                importing::append_message(&rows, &report.session.0);
-            }
+        if let Some(file) = report.files.first() {
+            World::append_lines(file, &["{}"]);
+        } else {
+            let rows = journal::read_all(&world.context).remove(0).rows;
+            importing::append_message(&rows, &report.session.0);
         }
         assert!(!is_untouched(&world, &report.session.0), "{name}");
     }
