@@ -21,16 +21,16 @@ impl SettingsView<'_> {
         self.env.var(name).map(str::to_owned)
     }
 
-    /// The first of some files that has this setting as text.
-    pub(crate) fn first_setting(&self, files: &[PathBuf], pointer: &str) -> Option<String> {
-        files.iter().find_map(|file| file::read_setting(file, pointer))
-    }
-
     /// Files of settings by their place in the project and, after them, in the store.
     pub(crate) fn setting_files(&self, in_project: &[&str], in_store: &str) -> Vec<PathBuf> {
         let there = in_project.iter().map(|name| self.project.join(name));
         there.chain([self.store.root.join(in_store)]).collect()
     }
+}
+
+/// The first of some files that has this setting as text.
+pub(crate) fn first_setting(files: &[PathBuf], pointer: &str) -> Option<String> {
+    files.iter().find_map(|file| file::read_setting(file, pointer))
 }
 
 /// Settings that are JSON; what cannot be read says nothing.

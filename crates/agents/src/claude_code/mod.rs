@@ -31,6 +31,7 @@ mod write_tests;
 
 use carryover_core::transcript::Permission;
 
+use crate::settings::first_setting;
 use crate::{
     Agent, Facts, LimitForm, ModelWindow, PORTIONS_READING_ADVICE, PathBase, PathRule, ResumeForm, SettingsView, Writer,
 };
@@ -81,8 +82,8 @@ impl Agent for ClaudeCode {
 
     fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
         let files = at.setting_files(&[".claude/settings.local.json", ".claude/settings.json"], "settings.json");
-        let in_settings = || at.first_setting(&files, "/env/ANTHROPIC_MODEL");
-        at.var("ANTHROPIC_MODEL").or_else(in_settings).or_else(|| at.first_setting(&files, "/model"))
+        let in_settings = || first_setting(&files, "/env/ANTHROPIC_MODEL");
+        at.var("ANTHROPIC_MODEL").or_else(in_settings).or_else(|| first_setting(&files, "/model"))
     }
 
     fn configured_window(&self, at: &SettingsView<'_>, _model: Option<&str>) -> Option<u64> {

@@ -24,6 +24,7 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
+use crate::settings::first_setting;
 use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
 
 /// Gemini CLI, 0.61.
@@ -62,7 +63,7 @@ impl Agent for GeminiCli {
 
     fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
         let files = at.setting_files(&[".gemini/settings.json"], "settings.json");
-        at.var("GEMINI_MODEL").or_else(|| at.first_setting(&files, "/model/name"))
+        at.var("GEMINI_MODEL").or_else(|| first_setting(&files, "/model/name"))
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

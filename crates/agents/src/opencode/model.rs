@@ -41,13 +41,12 @@ pub(super) fn choose_model(env: &Env, project: &Path, database: &Path) -> WireMo
 
 /// The tokens that the user says a model takes.
 pub(super) fn configured_window(env: &Env, project: &Path, model: &WireModel) -> Option<u64> {
-    let told = config_files(env, project).into_iter().filter_map(|path| {
-        let text = file::read_text(&path, MAX_SETTINGS_BYTES).ok()?;
+    config_files(env, project).iter().rev().find_map(|path| {
+        let text = file::read_text(path, MAX_SETTINGS_BYTES).ok()?;
         let config: serde_json::Value = serde_json::from_str(&strip_comments(&text)).ok()?;
         let models = config.get("provider")?.get(&model.provider)?.get("models")?;
         models.get(&model.model)?.pointer("/limit/context")?.as_u64().filter(|tokens| *tokens > 0)
-    });
-    told.last()
+    })
 }
 
 /// The client's own folder below one that a variable may move.

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::settings::{find_model_window, read_json};
+use crate::settings::{find_model_window, first_setting, read_json};
 use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
 
 /// Qwen Code, 0.15 to 0.24.
@@ -91,7 +91,7 @@ impl Agent for QwenCode {
     }
 
     fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
-        at.var("OPENAI_MODEL").or_else(|| at.first_setting(&setting_files(at), "/model/name"))
+        at.var("OPENAI_MODEL").or_else(|| first_setting(&setting_files(at), "/model/name"))
     }
 
     fn configured_window(&self, at: &SettingsView<'_>, model: Option<&str>) -> Option<u64> {
