@@ -68,7 +68,7 @@ impl Cache {
         drop_oldest(&mut self.messages);
         drop_oldest(&mut self.versions);
         drop_oldest(&mut self.written);
-        files::write_private(&cache_path(context), &serde_json::to_vec(self)?)
+        files::write_cached(&cache_path(context), &serde_json::to_vec(self)?)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
