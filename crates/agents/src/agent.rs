@@ -65,17 +65,16 @@ pub(crate) fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('-') && name.chars().all(plain)
 }
 
+/// Takes a session that was found, and says whether more are wanted.
+pub type FoundCallback<'a> = &'a mut dyn FnMut(FoundSession) -> ControlFlow<()>;
+
 /// Finds sessions (`discover.rs`).
 pub trait Discovery {
     /// Whether a loose file is a session of this agent, judged by its name and its first bytes.
     fn recognises(&self, path: &Path, head: &[u8]) -> bool;
 
     /// Tells every session of a store, from heads, tails and indexes alone. No order is promised.
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError>;
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError>;
 
     /// The sessions in one file of a store, as `discover` would tell them: for a watcher, which knows the file that
     /// changed. Where a file holds many, those that changed long ago may be left out.

@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 
 use crate::facts::{Facts, UNKNOWN_RESUME_BUDGET};
 use crate::formats::{file, jsonl};
-use crate::{AGENTS, Agent, AgentError, Bookmark, Dialect, Discovery, FoundSession, Reader, Sink, Source, Store};
+use crate::{AGENTS, Agent, AgentError, Bookmark, Dialect, Discovery, FoundCallback, Reader, Sink, Source, Store};
 
 /// More events than anybody has seen; each costs memory, however short it is.
 const MAX_EVENTS: usize = 1_000_000;
@@ -224,11 +224,7 @@ impl Discovery for CapturedReader {
         false
     }
 
-    fn list_sessions(
-        &self,
-        _store: &Store,
-        _found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, _store: &Store, _found: FoundCallback<'_>) -> Result<(), AgentError> {
         Ok(())
     }
 }

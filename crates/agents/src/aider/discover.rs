@@ -1,14 +1,13 @@
 //! Listing the chats of the history files in a folder.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::chats::{self, Chat, Opening};
 use super::read::{file_utc_offset, started_at};
 use super::{Aider, clock, wire};
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Discovery, Env, FoundSession, Liveness, Source, Store};
+use crate::{AgentError, Discovery, Env, FoundCallback, FoundSession, Liveness, Source, Store};
 
 /// The variable that names another history file.
 const HISTORY_FILE_VARIABLE: &str = "AIDER_CHAT_HISTORY_FILE";
@@ -65,11 +64,7 @@ impl Discovery for Aider {
         started || is_history_file(path)
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let mut unopened = UnopenedFiles::default();
         for path in history_files(&store.root) {
             if unopened.ok_or_note(check_inside(&store.root, &path)).is_none() || !unopened.can_read(&path) {

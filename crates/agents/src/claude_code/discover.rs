@@ -16,7 +16,7 @@ use crate::formats::file::{self, MAX_NOTE_BYTES, modified_at};
 use crate::formats::jsonl::{self, EndsScan, Line};
 use crate::formats::process::may_run;
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Discovery, FoundSession, Liveness, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Liveness, Store};
 
 /// How much of each end is looked at: more only where the first look meets no whole record of the conversation.
 const END_BYTES: [u64; 3] = [24 << 10, 256 << 10, 4 << 20];
@@ -38,11 +38,7 @@ impl Discovery for ClaudeCode {
         ours || bare
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let folders = match fs_err::read_dir(store.root.join("projects")) {
             Ok(folders) => folders,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -73,7 +69,7 @@ fn discover_project(
     folder: &Path,
     running: &RunningClients,
     unopened: &mut UnopenedFiles,
-    found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    found: FoundCallback<'_>,
 ) -> io::Result<ControlFlow<()>> {
     if !folder.is_dir() {
         return Ok(ControlFlow::Continue(()));

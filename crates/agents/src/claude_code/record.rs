@@ -329,16 +329,8 @@ impl RecordReader<'_, '_> {
         Some(Blob { media_type, name: None, location: place })
     }
 
-    /// Base64 stands in the line as it is, so its place is enough.
     pub(super) fn blob_location(&self, data: &Text<'_>) -> BlobLocation {
-        match data.offset_in(self.line) {
-            Some(start) => BlobLocation::Encoded {
-                file: self.key.file,
-                offset: self.key.offset + start as u64,
-                length: data.len() as u64,
-            },
-            None => BlobLocation::Inline((&**data).into()),
-        }
+        data.blob_location(self.line, self.key.record())
     }
 
     fn read_failure(&self, content: &WireContent<'_>) -> Failure {

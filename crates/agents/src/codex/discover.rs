@@ -1,7 +1,6 @@
 //! Lists a store's sessions from the beginnings and ends of their files.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
@@ -14,7 +13,7 @@ use crate::formats::drift;
 use crate::formats::file::modified_at;
 use crate::formats::jsonl::{self, Line};
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Discovery, FoundSession, Liveness, Source, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Liveness, Source, Store};
 
 /// How much of a file's beginning and end is looked at.
 const END_BYTES: u64 = 32 << 10;
@@ -29,11 +28,7 @@ impl Discovery for Codex {
         by_name || (WireMeta::parse(first).is_some() && is_rollout(first))
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let titles = titles::read_all(&store.root);
         let mut files = rollout::list_all(&store.root)?;
         let mut unopened = UnopenedFiles::default();

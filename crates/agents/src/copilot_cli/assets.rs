@@ -26,14 +26,8 @@ pub(super) struct LocatedLine<'a> {
 }
 
 impl LocatedLine<'_> {
-    /// Base64 stands in the line as it is, so its place is enough.
     fn blob_location(&self, data: &Text<'_>) -> BlobLocation {
-        match data.offset_in(self.bytes) {
-            Some(start) => {
-                BlobLocation::Encoded { file: self.file, offset: self.offset + start as u64, length: data.len() as u64 }
-            }
-            None => BlobLocation::Inline((&**data).into()),
-        }
+        data.blob_location(self.bytes, (self.file, self.offset))
     }
 
     /// Bytes for the model. Those that stand elsewhere are `Remote` until they are found.

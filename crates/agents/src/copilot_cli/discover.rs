@@ -1,7 +1,6 @@
 //! Listing sessions from `workspace.yaml` and the two ends of their events.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
@@ -12,7 +11,7 @@ use super::{CopilotCli, history, record};
 use crate::formats::jsonl::EndsScan;
 use crate::formats::process::may_run;
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Discovery, FoundSession, Liveness, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Liveness, Store};
 
 /// How much of each end is looked at.
 const END_BYTES: u64 = 20 << 10;
@@ -25,11 +24,7 @@ impl Discovery for CopilotCli {
         ours || history::is_history(head)
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let mut unopened = UnopenedFiles::default();
         if history::list_sessions(&store.root, &mut unopened, found).is_break() {
             return Ok(());

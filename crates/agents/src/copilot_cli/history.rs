@@ -21,7 +21,7 @@ use super::record::first_prompt_title;
 use crate::formats::file;
 use crate::formats::text::{Text, text_or_none};
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Bookmark, FoundSession, Liveness, Sink, Source};
+use crate::{AgentError, Bookmark, FoundCallback, FoundSession, Liveness, Sink, Source};
 
 const FOLDER_NAME: &str = "history-session-state";
 
@@ -101,11 +101,7 @@ pub(super) fn is_document(path: &Path) -> bool {
 }
 
 /// Tells the sessions of the folder, if there is one.
-pub(super) fn list_sessions(
-    root: &Path,
-    unopened: &mut UnopenedFiles,
-    found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+pub(super) fn list_sessions(root: &Path, unopened: &mut UnopenedFiles, found: FoundCallback<'_>) -> ControlFlow<()> {
     let Some(files) = unopened.ok_or_note(fs_err::read_dir(root.join(FOLDER_NAME))) else {
         return ControlFlow::Continue(());
     };

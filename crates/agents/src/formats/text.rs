@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
+use carryover_core::transcript::BlobLocation;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 /// A string that costs nothing unless it must be unescaped. (`Option<Cow<str>>` is always copied by serde.)
@@ -52,6 +53,15 @@ impl Text<'_> {
         let Cow::Borrowed(text) = self.0 else { return None };
         let start = (text.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
         (line.get(start..start + text.len()) == Some(text.as_bytes())).then_some(start)
+    }
+
+    /// Where the Base64 of a record is: mostly it stands in the line as it is, and its place is enough. The line is known by
+    /// its file and its offset.
+    pub fn blob_location(&self, line: &[u8], (file, offset): (u16, u64)) -> BlobLocation {
+        match self.offset_in(line) {
+            Some(start) => BlobLocation::Encoded { file, offset: offset + start as u64, length: self.len() as u64 },
+            None => BlobLocation::Inline((&**self).into()),
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use carryover_core::transcript::{Body, Origin, SessionId};
@@ -13,7 +12,7 @@ use super::record::{self, ConversationChange, Message, ParsedRecord};
 use super::wire::WireSession;
 use crate::formats::jsonl::{self, EndsScan};
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Discovery, FoundSession, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Store};
 
 /// How much of the beginning is looked at; the first record can hold a tree of the project.
 const HEAD_BYTES: u64 = 40 << 10;
@@ -26,11 +25,7 @@ impl Discovery for GeminiCli {
         text.trim_start().starts_with('{') && text.contains("\"sessionId\"") && text.contains("\"projectHash\"")
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let projects = store.root.join("tmp");
         let mut unopened = UnopenedFiles::default();
         let register = ProjectRegister::load(&store.root);

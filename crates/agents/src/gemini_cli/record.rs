@@ -404,14 +404,8 @@ impl MessageReader<'_, '_> {
         Some(Blob { media_type, name: display_name.as_deref().map(str::to_owned), location: place })
     }
 
-    /// Base64 stands in the record as it is, so its place is enough.
     fn blob_location(&self, data: &Text<'_>) -> BlobLocation {
-        match data.offset_in(self.text.as_bytes()) {
-            Some(start) => {
-                BlobLocation::Encoded { file: 0, offset: self.key.offset + start as u64, length: data.len() as u64 }
-            }
-            None => BlobLocation::Inline((&**data).into()),
-        }
+        data.blob_location(self.text.as_bytes(), self.key.record())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Listing sessions from the tables of their databases and the indexes and heads of older files.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::plain::one_line;
@@ -17,7 +16,7 @@ use crate::formats::file::modified_at;
 use crate::formats::tree::owner;
 use crate::formats::unopened::UnopenedFiles;
 use crate::formats::{drift, jsonl, sqlite};
-use crate::{AgentError, Discovery, FoundSession, Liveness, Source, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Liveness, Source, Store};
 
 /// How the database of each agent is called.
 pub(super) const DATABASE_NAME: &str = "openclaw-agent.sqlite";
@@ -37,11 +36,7 @@ impl Discovery for OpenClaw {
         if sqlite::is_database(head) { named } else { alone() }
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let mut unopened = UnopenedFiles::default();
         for agent in list_agents(&store.root) {
             let mut all = Vec::new();

@@ -20,12 +20,13 @@ pub(super) fn split_prompt(parts: Vec<Part>) -> Bodies {
     let (mut brought, mut said) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
-            Part::Text(text) => {
-                let end = injected_end(&text);
-                brought.extend(text_part(&text[..end]));
-                let words = if end == 0 { &text } else { text[end..].trim_start_matches('\n') };
-                said.extend(text_part(words));
-            }
+            Part::Text(text) => match injected_end(&text) {
+                0 => said.extend(text_part(text)),
+                end => {
+                    brought.extend(text_part(text[..end].to_owned()));
+                    said.extend(text_part(text[end..].trim_start_matches('\n').to_owned()));
+                }
+            },
             blob @ Part::Blob(_) => said.push(blob),
         }
     }
@@ -34,8 +35,8 @@ pub(super) fn split_prompt(parts: Vec<Part>) -> Bodies {
     if bodies.is_empty() { vec![prompt_without_words()] } else { bodies }
 }
 
-fn text_part(text: &str) -> Option<Part> {
-    (!text.is_empty()).then(|| Part::Text(text.to_owned()))
+fn text_part(text: String) -> Option<Part> {
+    (!text.is_empty()).then_some(Part::Text(text))
 }
 
 /// Where what the client brought ends.
@@ -51,11 +52,10 @@ fn injected_end(text: &str) -> usize {
         .strip_prefix(SKILL_MARKS.0)
         .and_then(|rest| rest.lines().next())
         .is_some_and(|line| line.ends_with(SKILL_MARKS.1));
-    match (called, rest.find(SKILL_MARKS.2)) {
-        (true, Some(at)) => events + blank + at + SKILL_MARKS.2.len(),
-        (true, None) => text.len(),
-        (false, _) => events,
+    if !called {
+        return events;
     }
+    rest.find(SKILL_MARKS.2).map_or(text.len(), |at| events + blank + at + SKILL_MARKS.2.len())
 }
 
 #[cfg(test)]

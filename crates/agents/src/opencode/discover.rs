@@ -1,7 +1,6 @@
 //! Listing sessions from the tables and indexes of their databases.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::SessionId;
@@ -14,7 +13,7 @@ use super::{OpenCode, export, folder_storage, read};
 use crate::agent::discover_in;
 use crate::formats::unopened::UnopenedFiles;
 use crate::formats::{drift, jsonl, sqlite};
-use crate::{AgentError, Discovery, FoundSession, Liveness, Source, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Liveness, Source, Store};
 
 /// How many messages of a session are looked at to see that its format is known.
 const MESSAGES_CHECKED: i64 = 3;
@@ -38,11 +37,7 @@ impl Discovery for OpenCode {
         beginning.starts_with("{\"info\":{") && text.contains("\"ses_")
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let mut known = BTreeSet::new();
         let mut all = Vec::new();
         let mut unopened = UnopenedFiles::default();

@@ -12,7 +12,7 @@ use super::record::{self, LastFacts};
 use crate::formats::jsonl::{self, EndsScan};
 use crate::formats::tree::owner;
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Discovery, FoundSession, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Store};
 
 /// The client's own prompt stands before the first one of the user's.
 const HEAD_BYTES: u64 = 40 << 10;
@@ -27,11 +27,7 @@ impl Discovery for Pi {
         is_session(head) && !owner::has_several_agents(path, head)
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let sessions = store.root.join("sessions");
         let mut unopened = UnopenedFiles::default();
         if !sessions.is_dir() {
@@ -58,7 +54,7 @@ fn list_folder(
     folder: &Path,
     is_ours: impl Fn(&Path) -> bool,
     unopened: &mut UnopenedFiles,
-    found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
+    found: FoundCallback<'_>,
 ) -> ControlFlow<()> {
     let Some(files) = unopened.ok_or_note(fs_err::read_dir(folder)) else { return ControlFlow::Continue(()) };
     let files = files.filter_map(Result::ok).map(|entry| entry.path());

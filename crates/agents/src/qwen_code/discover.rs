@@ -1,7 +1,6 @@
 //! Listing sessions from the heads and tails of their files.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Body, Opaque, SessionId};
@@ -10,7 +9,7 @@ use serde::de::IgnoredAny;
 use super::{QwenCode, record};
 use crate::formats::jsonl::EndsScan;
 use crate::formats::unopened::UnopenedFiles;
-use crate::{AgentError, Discovery, FoundSession, Os, Store};
+use crate::{AgentError, Discovery, FoundCallback, FoundSession, Os, Store};
 
 /// How much of each end is looked at.
 const END_BYTES: u64 = 32 << 10;
@@ -20,11 +19,7 @@ impl Discovery for QwenCode {
         is_session(head)
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let projects = store.root.join("projects");
         let mut unopened = UnopenedFiles::default();
         for project in unopened.ok_or_note(fs_err::read_dir(&projects)).into_iter().flatten() {

@@ -207,16 +207,8 @@ impl<'a> RecordReader<'_, 'a> {
         Some(Part::Blob(Blob { media_type, name: None, location: BlobLocation::Remote(file.file_uri.to_string()) }))
     }
 
-    /// Base64 stands in the line as it is, so its place is enough.
     fn blob_location(&self, data: &Text<'_>) -> BlobLocation {
-        match data.offset_in(self.line) {
-            Some(start) => BlobLocation::Encoded {
-                file: self.key.file,
-                offset: self.key.offset + start as u64,
-                length: data.len() as u64,
-            },
-            None => BlobLocation::Inline((&**data).into()),
-        }
+        data.blob_location(self.line, self.key.record())
     }
 
     fn parse_payload<T: serde::Deserialize<'a>>(&self) -> Option<T> {

@@ -57,7 +57,7 @@ impl Cache {
         SCHEMA.clone_into(&mut self.schema);
         drop_oldest(&mut self.versions);
         drop_oldest(&mut self.written);
-        files::write_private(&cache_path(context), &serde_json::to_vec(self)?)
+        files::write_cached(&cache_path(context), &serde_json::to_vec(self)?)
     }
 
     /// The answer of a program that has not changed since it was asked.

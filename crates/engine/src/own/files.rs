@@ -11,7 +11,12 @@ pub(crate) const TEMP_SUFFIX: &str = ".tmp";
 
 /// Writes one of our own files: 0600 in a 0700 folder, replaced in one step, on disk when this returns.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace_private(path, bytes).map_err(|source| error_with_path(path, source))
+    replace_private(path, bytes, true).map_err(|source| error_with_path(path, source))
+}
+
+/// The same for a file that may be lost: it is not waited for until it is on disk.
+pub(crate) fn write_cached(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_private(path, bytes, false).map_err(|source| error_with_path(path, source))
 }
 
 /// The system's own error for a failed write does not name the file.
@@ -28,14 +33,16 @@ pub(crate) fn error_with_path(path: &Path, source: io::Error) -> io::Error {
     io::Error::new(source.kind(), WriteError { path: path.to_owned(), source })
 }
 
-fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace_private(path: &Path, bytes: &[u8], is_synced: bool) -> io::Result<()> {
     let folder = parent_folder(path)?;
     create_private_folder(folder)?;
     let mut file = create_temporary(folder)?;
     file.write_all(bytes)?;
-    file.as_file().sync_all()?;
+    if is_synced {
+        file.as_file().sync_all()?;
+    }
     file.persist(path).map_err(|failed| failed.error)?;
-    sync_folder(folder)
+    if is_synced { sync_folder(folder) } else { Ok(()) }
 }
 
 /// A file in the making. It is locked for as long as we live, so that one that was left behind is known by its being

@@ -1,7 +1,6 @@
 //! Listing sessions from the two ends of their files.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use carryover_core::transcript::SessionId;
@@ -9,7 +8,7 @@ use carryover_core::transcript::SessionId;
 use super::{Ink, record};
 use carryover_agents::formats::jsonl::EndsScan;
 use carryover_agents::formats::unopened::UnopenedFiles;
-use carryover_agents::{AgentError, Discovery, FoundSession, Store};
+use carryover_agents::{AgentError, Discovery, FoundCallback, FoundSession, Store};
 
 /// How much of each end is looked at.
 const END_BYTES: u64 = 20 << 10;
@@ -19,11 +18,7 @@ impl Discovery for Ink {
         head.starts_with(br#"{"type":"session","ink":"#)
     }
 
-    fn list_sessions(
-        &self,
-        store: &Store,
-        found: &mut dyn FnMut(FoundSession) -> ControlFlow<()>,
-    ) -> Result<(), AgentError> {
+    fn list_sessions(&self, store: &Store, found: FoundCallback<'_>) -> Result<(), AgentError> {
         let mut unopened = UnopenedFiles::default();
         for file in unopened.ok_or_note(fs_err::read_dir(store.root.join("sessions"))).into_iter().flatten() {
             let path = file?.path();

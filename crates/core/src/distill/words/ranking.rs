@@ -123,23 +123,27 @@ pub(super) fn rank_sentence(sentence: &str) -> u32 {
 
 /// Whether any sentence of a text can rank: most prompts have none, and need not be taken apart.
 pub(super) fn may_rank(text: &str) -> bool {
-    FINDER.iter().any(|finder| finder.is_match(&to_small_letters(text)))
+    words_in(&to_small_letters(text)).next().is_some()
 }
 
 fn to_small_letters(text: &str) -> String {
     text.to_lowercase().replace('’', "'")
 }
 
-static FINDER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(PHRASES.iter().map(|phrase| phrase.words)).ok());
-
-/// The phrases that stand in a text of small letters. All are looked for at once: a session may have many sentences.
+/// The phrases that stand in a text of small letters.
 fn phrases_in(lower: &str) -> impl Iterator<Item = &'static Phrase> {
+    let stands = |phrase: &Phrase, start| phrase.place == Anywhere || can_begin_wish(&lower[..start]);
+    words_in(lower).filter(move |(phrase, start)| stands(phrase, *start)).map(|(phrase, _)| phrase)
+}
+
+/// The same, wherever they must stand, and where they do. All are looked for at once: a session may have many sentences.
+fn words_in(lower: &str) -> impl Iterator<Item = (&'static Phrase, usize)> {
+    static FINDER: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::new(PHRASES.iter().map(|phrase| phrase.words)).ok());
     let found = FINDER.iter().flat_map(move |finder| finder.find_overlapping_iter(lower));
     found.filter_map(move |found| {
         let phrase = PHRASES.get(found.pattern().as_usize())?;
-        let stands = is_word(lower, found.start(), found.end());
-        (stands && (phrase.place == Anywhere || can_begin_wish(&lower[..found.start()]))).then_some(phrase)
+        is_word(lower, found.start(), found.end()).then_some((phrase, found.start()))
     })
 }
 

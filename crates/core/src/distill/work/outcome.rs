@@ -1,5 +1,9 @@
 //! Whether a call failed, and in which lines its output says why.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::shell::CommandLine;
 use super::test_run::TestReport;
 use crate::distill::{CallEnd, Quoting};
@@ -82,6 +86,9 @@ fn says_no_with_one(line: &CommandLine<'_>, output: &str) -> bool {
     }
 }
 
+/// The end of a line that names a missing program.
+const MISSING_COMMAND: &str = "command not found";
+
 /// Beginnings of the last lines of a crash.
 const CRASH_STARTS: [&str; 7] = [
     "error: ",
@@ -95,8 +102,14 @@ const CRASH_STARTS: [&str; 7] = [
 
 /// Whether the last lines of an output are the end of a crash.
 fn ends_in_crash(text: &str) -> bool {
-    let mut lines = text_tail(text, CRASH_BYTES).lines().map(str::trim);
-    lines.any(|line| CRASH_STARTS.iter().any(|start| line.starts_with(start)) || line.ends_with("command not found"))
+    static FINDER: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::new(CRASH_STARTS.iter().chain([&MISSING_COMMAND])).ok());
+    let tail = text_tail(text, CRASH_BYTES);
+    // Most outputs have none of these words anywhere, and need not be taken apart.
+    let may_crash = FINDER.as_ref().is_none_or(|finder| finder.is_match(tail));
+    let is_crash =
+        |line: &str| CRASH_STARTS.iter().any(|start| line.starts_with(start)) || line.ends_with(MISSING_COMMAND);
+    may_crash && tail.lines().map(str::trim).any(is_crash)
 }
 
 /// The lines of an output that tell the error, as they stand and in their order; the last line where none tells more.
