@@ -9,7 +9,7 @@ use carryover_core::transcript::{
 };
 
 use crate::formats::{jsonl, refusal};
-use crate::{AgentError, Env, Facts, ResumeCommand, TargetView, WritePlan, WriteRequest};
+use crate::{AgentError, Env, Facts, ResumeCommand, SettingsView, TargetView, WritePlan, WriteRequest};
 
 /// One coding agent. Each of the traits that it is made of is the matter of one file in its folder.
 pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
@@ -27,9 +27,15 @@ pub trait Agent: Discovery + Reader + Dialect + Send + Sync {
         None
     }
 
-    /// The model and the settings that the next session would use, for windows and providers.
-    fn current_model(&self, store: &Store) -> Option<String> {
-        let _ = store;
+    /// The model that the next session would use, as far as the user's settings tell.
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        let _ = at;
+        None
+    }
+
+    /// The window of a model, where the user's settings tell it: the client goes by that.
+    fn configured_window(&self, at: &SettingsView<'_>, model: Option<&str>) -> Option<u64> {
+        let _ = (at, model);
         None
     }
 

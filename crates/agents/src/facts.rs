@@ -164,11 +164,39 @@ impl Facts {
         self.stores.iter().any(|rule| rule.base == PathBase::Project)
     }
 
-    /// The window of a model in tokens.
+    /// The window of a model in tokens: its name may tell it, else the table does.
     pub fn window(&self, model: Option<&str>) -> u64 {
-        let fits = |window: &&ModelWindow| model.is_some_and(|model| model.starts_with(window.prefix));
+        model.and_then(|model| self.known_window(model)).unwrap_or(self.default_window)
+    }
+
+    /// The same, where it is known.
+    pub fn known_window(&self, model: &str) -> Option<u64> {
+        let fits = |window: &&ModelWindow| model.starts_with(window.prefix);
         let best = self.windows.iter().filter(fits).max_by_key(|window| window.prefix.len());
-        best.map_or(self.default_window, |window| window.tokens)
+        window_in_name(model).or(best.map(|window| window.tokens))
+    }
+
+    /// The window that is proven by so many tokens having been taken: the next one of the agent's own models, else the
+    /// next size that is usual.
+    pub fn proven_window(&self, used: u64) -> u64 {
+        const USUAL_WINDOWS: &[u64] = &[128_000, 200_000, 272_000, 400_000, 500_000, 1_000_000, 2_000_000];
+        let own = self.windows.iter().map(|window| window.tokens).filter(|tokens| *tokens >= used).min();
+        own.or_else(|| USUAL_WINDOWS.iter().copied().find(|tokens| *tokens >= used)).unwrap_or(used)
+    }
+}
+
+/// The window that a model's name ends with, as `[1m]` or `-128k`. Millions that are too many are those of parameters.
+fn window_in_name(model: &str) -> Option<u64> {
+    let last = model.trim_end_matches(']').rsplit(['[', '-', ':', '_']).next()?.to_ascii_lowercase();
+    if last.len() == model.len() {
+        return None;
+    }
+    let (digits, unit) = last.split_at_checked(last.len().checked_sub(1)?)?;
+    let number: u64 = digits.parse().ok()?;
+    match unit {
+        "k" if (8..1_000).contains(&number) => Some(number * 1_000),
+        "m" if (1..=10).contains(&number) => Some(number * 1_000_000),
+        _ => None,
     }
 }
 
@@ -185,6 +213,38 @@ pub fn matches_pattern(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_models_name_may_tell_its_window() {
+        let named = ["opus[1m]", "claude-sonnet-4-5[1M]", "qwen2.5-7b-instruct-1m", "gpt-4-32k", "a:200k"];
+        assert_eq!(
+            named.map(window_in_name),
+            [Some(1_000_000), Some(1_000_000), Some(1_000_000), Some(32_000), Some(200_000)]
+        );
+        for name in
+            ["", "1m", "opus", "gemma-3-270m", "smollm-135m", "claude-opus-4-6", "qwen3-30b", "x-0k", "a[]", "é-k"]
+        {
+            assert_eq!(window_in_name(name), None, "{name}");
+        }
+    }
+
+    const FACTS: Facts = Facts {
+        windows: &[ModelWindow { prefix: "a-", tokens: 200_000 }, ModelWindow { prefix: "a-9", tokens: 900_000 }],
+        default_window: 100_000,
+        ..Facts::USUAL
+    };
+
+    #[test]
+    fn a_name_counts_before_the_table_and_that_before_the_default() {
+        let windows = [None, Some("b"), Some("a-1"), Some("a-9x"), Some("a-1[1m]")].map(|model| FACTS.window(model));
+        assert_eq!(windows, [100_000, 100_000, 200_000, 900_000, 1_000_000]);
+    }
+
+    #[test]
+    fn what_was_taken_proves_the_next_window_that_there_is() {
+        let proven = [150_000, 200_001, 900_001, 5_000_000].map(|used| FACTS.proven_window(used));
+        assert_eq!(proven, [200_000, 900_000, 1_000_000, 5_000_000]);
+    }
 
     #[test]
     fn a_star_stands_for_any_letters() {

@@ -21,6 +21,7 @@ mod opencode;
 mod pi;
 mod plan;
 mod qwen_code;
+mod settings;
 mod target;
 mod version;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use plan::{
     CarriedEntry, Inverse, Loss, Origins, OwnerRow, ResumeCommand, SessionLines, SessionRows, TEMPORARY_FOLDER,
     TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, WrittenEntry,
 };
+pub use settings::SettingsView;
 pub use target::{EDITORS, Placement, Target};
 pub use version::Version;
 

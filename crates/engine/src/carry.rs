@@ -10,3 +10,4 @@ pub mod offers;
 pub mod own;
 mod report;
 pub mod resume;
+mod window;

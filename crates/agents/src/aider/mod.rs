@@ -34,8 +34,10 @@ use carryover_core::transcript::SessionId;
 
 use crate::agent::is_plain_name;
 use crate::formats::file::{MAX_SETTINGS_BYTES, read_text};
+use crate::settings::read_json;
 use crate::{
-    Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, Source, Store, Writer,
+    Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, SettingsView, Source,
+    Store, Writer,
 };
 
 /// Aider, 0.86.
@@ -82,12 +84,18 @@ impl Agent for Aider {
         Some(".aider*")
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        let file = store.root.join(".aider.conf.yml");
-        let text = read_text(&file, MAX_SETTINGS_BYTES).ok()?;
-        let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
-        let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
-        (!value.is_empty()).then(|| value.to_owned())
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        let folders = [at.project, &at.store.root, &at.env.home];
+        let configured = || folders.iter().find_map(|folder| configured_model(&folder.join(".aider.conf.yml")));
+        at.var("AIDER_MODEL").or_else(configured)
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, model: Option<&str>) -> Option<u64> {
+        let folders = [at.project, &at.store.root, &at.env.home];
+        folders.iter().find_map(|folder| {
+            let known = read_json(&folder.join(".aider.model.metadata.json"))?;
+            known.get(model?)?.get("max_input_tokens")?.as_u64().filter(|tokens| *tokens > 0)
+        })
     }
 
     fn resume_command(&self, source: &Source, _id: &SessionId, project: &Path) -> Option<ResumeCommand> {
@@ -103,4 +111,12 @@ impl Agent for Aider {
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
     }
+}
+
+/// The model that a file of settings names.
+fn configured_model(file: &Path) -> Option<String> {
+    let text = read_text(file, MAX_SETTINGS_BYTES).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix("model:"))?;
+    let value = value.split(" #").next().unwrap_or(value).trim().trim_matches(['"', '\'']);
+    (!value.is_empty()).then(|| value.to_owned())
 }

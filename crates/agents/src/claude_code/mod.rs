@@ -31,11 +31,22 @@ mod write_tests;
 
 use carryover_core::transcript::Permission;
 
-use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
+use crate::settings::first_setting;
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
 
 /// Claude Code, 1.0 to 2.1.
 pub(crate) struct ClaudeCode;
+
+/// The client's own table, in 2.1.325. Some of the others take a million where they are asked for as `[1m]`.
+const WINDOWS: &[ModelWindow] = &[
+    ModelWindow { prefix: "claude-", tokens: 200_000 },
+    ModelWindow { prefix: "claude-fable-5", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-haiku-5-5", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-4-7", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-4-8", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-opus-5", tokens: 1_000_000 },
+    ModelWindow { prefix: "claude-sonnet-5", tokens: 1_000_000 },
+];
 
 static FACTS: Facts = Facts {
     id: "claude-code",
@@ -54,7 +65,7 @@ static FACTS: Facts = Facts {
     keeps_plan_mode: true,
     instruction_files: &["CLAUDE.md"],
     versions_seen: ("1.0.128", "2.1.325"),
-    windows: &[ModelWindow { prefix: "claude-", tokens: 200_000 }],
+    windows: WINDOWS,
     windows_checked_on: "2026-11-15",
     default_window: 200_000,
     resume_budget: 120_000,
@@ -66,8 +77,14 @@ impl Agent for ClaudeCode {
         &FACTS
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        read_setting(&store.root.join("settings.json"), "/model")
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        let files = at.setting_files(&[".claude/settings.local.json", ".claude/settings.json"], "settings.json");
+        let in_settings = || first_setting(&files, "/env/ANTHROPIC_MODEL");
+        at.var("ANTHROPIC_MODEL").or_else(in_settings).or_else(|| first_setting(&files, "/model"))
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, _model: Option<&str>) -> Option<u64> {
+        at.var("CLAUDE_CODE_DISABLE_1M_CONTEXT").map(|_| FACTS.default_window)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

@@ -11,6 +11,8 @@ use crate::formats::file::{self, MAX_SETTINGS_BYTES};
 pub(super) struct Config {
     pub(super) model: Option<String>,
     pub(super) provider: String,
+    /// The tokens that the user says the model takes.
+    pub(super) window: Option<u64>,
 }
 
 impl Config {
@@ -24,10 +26,13 @@ impl Config {
         let document = text.parse::<DocumentMut>().unwrap_or_default();
         let profile = item_text(document.get("profile"));
         let profile = profile.and_then(|name| document.get("profiles")?.get(&name));
-        let setting = |name: &str| {
-            item_text(profile.and_then(|profile| profile.get(name))).or_else(|| item_text(document.get(name)))
-        };
-        Self { model: setting("model"), provider: setting("model_provider").unwrap_or_else(|| "openai".to_owned()) }
+        let item = |name: &str| profile.and_then(|profile| profile.get(name)).or_else(|| document.get(name));
+        let tokens = |item: &Item| u64::try_from(item.as_integer()?).ok().filter(|tokens| *tokens > 0);
+        Self {
+            model: item_text(item("model")),
+            provider: item_text(item("model_provider")).unwrap_or_else(|| "openai".to_owned()),
+            window: item("model_context_window").and_then(tokens),
+        }
     }
 }
 
@@ -44,10 +49,13 @@ mod tests {
         let config = |model: Option<&str>, provider: &str| Config {
             model: model.map(str::to_owned),
             provider: provider.to_owned(),
+            window: None,
         };
         assert_eq!(Config::parse(""), config(None, "openai"));
         assert_eq!(Config::parse("not = [toml"), config(None, "openai"));
         let text = "model = \"a\"\nprofile = \"p\"\n[profiles.p]\nmodel_provider = \"local\"\n";
         assert_eq!(Config::parse(text), config(Some("a"), "local"));
+        let window = |text: &str| Config::parse(text).window;
+        assert_eq!([window("model_context_window = 5"), window("model_context_window = -5")], [Some(5), None]);
     }
 }

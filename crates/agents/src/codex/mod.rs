@@ -35,7 +35,7 @@ use carryover_core::transcript::SessionId;
 
 use crate::agent::is_plain_name;
 use crate::{
-    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, Source, Store, Writer,
+    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, SettingsView, Source, Writer,
 };
 
 /// Codex CLI, 0.20 to 0.166.
@@ -71,8 +71,12 @@ impl Agent for Codex {
         &FACTS
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        config::Config::from_store(&store.root).model
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        config::Config::from_store(&at.store.root).model
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, _model: Option<&str>) -> Option<u64> {
+        config::Config::from_store(&at.store.root).window
     }
 
     fn resume_command(&self, source: &Source, id: &SessionId, project: &Path) -> Option<ResumeCommand> {

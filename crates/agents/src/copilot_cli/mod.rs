@@ -23,7 +23,7 @@ mod write;
 mod write_tests;
 
 use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
 
 /// Copilot CLI, 1.0.
 pub(crate) struct CopilotCli;
@@ -60,8 +60,8 @@ impl Agent for CopilotCli {
         &FACTS
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        read_setting(&store.root.join("settings.json"), "/model")
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        at.var("COPILOT_MODEL").or_else(|| read_setting(&at.store.root.join("settings.json"), "/model"))
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

@@ -24,8 +24,8 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
+use crate::settings::first_setting;
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
 
 /// Gemini CLI, 0.61.
 pub(crate) struct GeminiCli;
@@ -61,9 +61,11 @@ impl Agent for GeminiCli {
         &FACTS
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        read_setting(&store.root.join("settings.json"), "/model/name")
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        let files = at.setting_files(&[".gemini/settings.json"], "settings.json");
+        at.var("GEMINI_MODEL").or_else(|| first_setting(&files, "/model/name"))
     }
+
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
     }

@@ -29,8 +29,9 @@ use carryover_core::transcript::SessionId;
 
 use crate::agent::is_plain_name;
 use crate::formats::file::{self, MAX_SETTINGS_BYTES};
+use crate::settings::{find_model_window, read_json};
 use crate::{
-    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, Source, Store, Writer,
+    Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeCommand, ResumeForm, SettingsView, Source, Writer,
 };
 
 /// The client as of 2026.9, and its older stores.
@@ -69,8 +70,8 @@ impl Agent for OpenClaw {
         &FACTS
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        let text = file::read_text(&store.root.join("openclaw.json"), MAX_SETTINGS_BYTES).ok()?;
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        let text = file::read_text(&at.store.root.join("openclaw.json"), MAX_SETTINGS_BYTES).ok()?;
         // It may hold comments; then the model is not known beforehand.
         let config: wire::WireConfig = serde_json::from_str(&text).ok()?;
         let model = match config.agents.defaults.model? {
@@ -78,6 +79,13 @@ impl Agent for OpenClaw {
             wire::WireModel::Choice { primary } => primary,
         };
         Some(model.split_once('/').map_or(model.clone(), |(_, model)| model.to_owned()))
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, model: Option<&str>) -> Option<u64> {
+        let config = read_json(&at.store.root.join("openclaw.json"))?;
+        let providers = config.pointer("/models/providers")?.as_object()?.values();
+        let models = providers.filter_map(|provider| provider.get("models")?.as_array()).flatten();
+        find_model_window(models, model?, &["/contextTokens", "/contextWindow"])
     }
 
     fn resume_command(&self, source: &Source, id: &SessionId, project: &Path) -> Option<ResumeCommand> {

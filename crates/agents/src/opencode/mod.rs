@@ -32,7 +32,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
+use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Store, Writer};
 
 /// The client as of 1.18, and its older stores.
 pub(crate) struct OpenCode;
@@ -77,8 +77,13 @@ impl Agent for OpenCode {
         own.into_iter().chain(usual).map(|root| Store { root }).collect()
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        model::store_model(&store.root, &usual_database(&store.root))
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        Some(model::choose_model(at.env, at.project, &database_path(&at.store.root, at.env)).model)
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, _model: Option<&str>) -> Option<u64> {
+        let model = model::choose_model(at.env, at.project, &database_path(&at.store.root, at.env));
+        model::configured_window(at.env, at.project, &model)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

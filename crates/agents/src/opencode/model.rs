@@ -1,6 +1,6 @@
 //! The model that the user has: the client takes the last prompt's when it resumes, and fails where it is not set up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::OptionalExtension;
 use serde::Deserialize;
@@ -33,28 +33,33 @@ struct WirePrompt {
 
 /// The model of the next session, as the client chooses it.
 pub(super) fn choose_model(env: &Env, project: &Path, database: &Path) -> WireModel {
-    let folder =
-        |variable: &str, usual: &str| env.path_var(variable).unwrap_or_else(|| env.home.join(usual)).join("opencode");
-    let configured = || {
-        let own = env.path_var("OPENCODE_CONFIG").into_iter();
-        let global = CONFIG_NAMES.iter().map(|name| folder("XDG_CONFIG_HOME", ".config").join(name));
-        let project = CONFIG_NAMES[1..].iter().map(|name| project.join(name));
-        global.chain(own).chain(project).filter_map(|path| config_model(&path)).next_back()
-    };
-    let recent = || recent_model(&folder("XDG_STATE_HOME", ".local/state"));
+    let configured = || config_files(env, project).iter().filter_map(|path| config_model(path)).next_back();
+    let recent = || recent_model(&own_folder(env, "XDG_STATE_HOME", ".local/state"));
     let fallback = || WireModel { provider: FALLBACK_MODEL.0.to_owned(), model: FALLBACK_MODEL.1.to_owned() };
     configured().or_else(recent).or_else(|| last_used_model(database)).unwrap_or_else(fallback)
 }
 
-/// The same, as far as a store alone tells: its usual place tells where the rest is.
-pub(super) fn store_model(root: &Path, database: &Path) -> Option<String> {
-    let home = root.ancestors().nth(3).filter(|home| root.starts_with(home.join(".local").join("share")));
-    let configured = || {
-        let config = home?.join(".config").join("opencode");
-        CONFIG_NAMES.iter().filter_map(|name| config_model(&config.join(name))).next_back()
-    };
-    let recent = || recent_model(&home?.join(".local").join("state").join("opencode"));
-    configured().or_else(recent).or_else(|| last_used_model(database)).map(|model| model.model)
+/// The tokens that the user says a model takes.
+pub(super) fn configured_window(env: &Env, project: &Path, model: &WireModel) -> Option<u64> {
+    config_files(env, project).iter().rev().find_map(|path| {
+        let text = file::read_text(path, MAX_SETTINGS_BYTES).ok()?;
+        let config: serde_json::Value = serde_json::from_str(&strip_comments(&text)).ok()?;
+        let models = config.get("provider")?.get(&model.provider)?.get("models")?;
+        models.get(&model.model)?.pointer("/limit/context")?.as_u64().filter(|tokens| *tokens > 0)
+    })
+}
+
+/// The client's own folder below one that a variable may move.
+fn own_folder(env: &Env, variable: &str, usual: &str) -> PathBuf {
+    env.path_var(variable).unwrap_or_else(|| env.home.join(usual)).join("opencode")
+}
+
+/// The files of settings, those that count more behind the others.
+fn config_files(env: &Env, project: &Path) -> Vec<PathBuf> {
+    let own = env.path_var("OPENCODE_CONFIG").into_iter();
+    let folder = own_folder(env, "XDG_CONFIG_HOME", ".config");
+    let global = CONFIG_NAMES.iter().map(|name| folder.join(name));
+    global.chain(own).chain(CONFIG_NAMES[1..].iter().map(|name| project.join(name))).collect()
 }
 
 fn config_model(path: &Path) -> Option<WireModel> {

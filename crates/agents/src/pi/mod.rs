@@ -22,7 +22,9 @@ mod write_tests;
 
 use settings::Settings;
 
-use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
+use crate::settings::{find_model_window, read_json};
+
+use crate::{Agent, Env, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Store, Writer};
 
 /// pi, 0.27 to 0.87.
 pub(crate) struct Pi;
@@ -91,8 +93,15 @@ impl Agent for Pi {
         settings::list_stores(FACTS.store_candidates(env), env)
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        Settings::load(&store.root).default_model
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        Settings::load(&at.store.root).default_model
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, model: Option<&str>) -> Option<u64> {
+        let listed = read_json(&at.store.root.join("models.json"))?;
+        let providers = listed.get("providers")?.as_object()?.values();
+        let models = providers.filter_map(|provider| provider.get("models")?.as_array()).flatten();
+        find_model_window(models, model?, &["/contextWindow"])
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

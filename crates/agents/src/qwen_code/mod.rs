@@ -20,8 +20,12 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use crate::formats::file::read_setting;
-use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, Store, Writer};
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::settings::{find_model_window, first_setting, read_json};
+use crate::{Agent, Facts, LimitForm, ModelWindow, PathBase, PathRule, ResumeForm, SettingsView, Writer};
 
 /// Qwen Code, 0.15 to 0.24.
 pub(crate) struct QwenCode;
@@ -86,11 +90,25 @@ impl Agent for QwenCode {
         &FACTS
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        read_setting(&store.root.join("settings.json"), "/model/name")
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        at.var("OPENAI_MODEL").or_else(|| first_setting(&setting_files(at), "/model/name"))
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, model: Option<&str>) -> Option<u64> {
+        setting_files(at).iter().filter_map(|file| read_json(file)).find_map(|settings| {
+            // What is said of the model itself counts before what is said of all.
+            let providers = settings.get("modelProviders").and_then(Value::as_object);
+            let models = providers.into_iter().flat_map(|all| all.values()).filter_map(Value::as_array).flatten();
+            let own = find_model_window(models, model.unwrap_or_default(), &["/generationConfig/contextWindowSize"]);
+            own.or_else(|| settings.pointer("/model/generationConfig/contextWindowSize")?.as_u64())
+        })
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(&write::plan_session)
     }
+}
+
+fn setting_files(at: &SettingsView<'_>) -> Vec<PathBuf> {
+    at.setting_files(&[".qwen/settings.json"], "settings.json")
 }

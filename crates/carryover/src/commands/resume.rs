@@ -100,12 +100,10 @@ pub(crate) fn cmd_resume(
     if let Some(portable) = captured::find_portable(context, args)? {
         return captured::resume_portable(ui, context, args, portable);
     }
+    let avoided = args.target.filter(|_| args.prefer_others).map(|target| target.id);
     let mut session = match &args.file {
         Some(file) => captured::find_session(context, file)?,
-        None => {
-            let avoided = args.target.filter(|_| args.prefer_others).map(|target| target.id);
-            choice::choose_session_avoiding(ui, context, globals, &args.session, None, avoided)?
-        }
+        None => choice::choose_session_avoiding(ui, context, globals, &args.session, None, avoided)?,
     };
     if let Some(unmasked) = session.agent.as_captured().filter(|_| args.no_redact) {
         session.agent = unmasked;

@@ -27,7 +27,7 @@ fn a_session_goes_on_in_the_other_agent() {
       carried     4 messages, 4 tool calls
       translated  3 tool calls
       lost        2 pieces of thinking: shown, but not sent to the model: only the model that thought it may be sent it
-      tokens      ▏░░░░░░░░░ about #.#k of ###k (1.0 %)
+      tokens      ▏░░░░░░░░░ about #.#k of 1.0M (0.2 %)
       create ~/.claude/projects/[SLUG]-calc/00000000-0000-4000-8000-0000000f4241.jsonl (## KB)
     warning: Claude Code is not installed: the session waits for it
     go on with

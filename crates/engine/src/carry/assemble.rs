@@ -46,6 +46,8 @@ pub(crate) struct AssembledSession {
     pub(crate) origins: Vec<journal::Origin>,
     pub(crate) sources: Vec<SourceSession>,
     pub(crate) n_messages: usize,
+    /// The most tokens that the session's model was given at once, as its client counted them.
+    pub(crate) largest_input: u64,
     pub(crate) unread: Unread,
 }
 
@@ -58,6 +60,8 @@ pub(crate) fn assemble_session(
     let mut transcript = read::full_transcript(session, false)?;
     let n_messages = transcript.n_messages();
     let unread = Unread::from_transcript(&transcript);
+    let inputs = transcript.entries.iter().filter(|entry| !entry.side).filter_map(Entry::usage);
+    let largest_input = inputs.map(|usage| usage.tokens.input).max().unwrap_or(0);
     let taken = live_entries(session.agent, &mut transcript)?;
     let header = transcript.header.clone();
     let mut sources = vec![SourceSession {
@@ -68,7 +72,7 @@ pub(crate) fn assemble_session(
     let taken = drop_unpaired(lineage::restore_originals(agents, context, &mut sources, taken));
     let origins = taken.iter().map(journal_origin).collect();
     let carried = carry_entries(taken, &sources);
-    Ok(AssembledSession { header, carried, origins, sources, n_messages, unread })
+    Ok(AssembledSession { header, carried, origins, sources, n_messages, largest_input, unread })
 }
 
 /// The live context, with what had been reduced loaded again.

@@ -28,6 +28,7 @@ use crate::write::undo;
 use super::earlier::{EarlierCopy, source_ref};
 use super::fit::{self, FittedSession};
 use super::report;
+use super::window::model_window;
 
 /// How to carry a session over.
 #[derive(Clone)]
@@ -174,7 +175,7 @@ impl ResumeTarget {
         };
         let target = options.target;
         let store = target_store(context, target)?;
-        let window = target.facts().window(target.current_model(&store).as_deref());
+        let window = model_window(context, target, &store, &project, assembled);
         let given = options.tokens.or(context.config.resume.tokens);
         // The client's own prompt and the next turn need room, too; who gives a number has thought of it.
         let budget = given.unwrap_or(window / 5 * 4);
@@ -194,7 +195,7 @@ impl ResumeTarget {
 
 /// The surroundings as an agent's client knows them. Paths from the configuration are for reading: the client would not
 /// look for a session there.
-fn client_env(context: &Context) -> Env {
+pub(super) fn client_env(context: &Context) -> Env {
     Env { stores: BTreeMap::new(), ..context.env.clone() }
 }
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use carryover_agents::{
     Agent, AgentError, Bookmark, CarriedEntry, Dialect, Discovery, Facts, FoundSession, Inverse, LimitForm, Liveness,
-    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeForm, SessionLines, Sink, Source, Store, TargetView,
-    VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
+    Loss, ModelWindow, PathBase, PathRule, Reader, ResumeForm, SessionLines, SettingsView, Sink, Source, Store,
+    TargetView, VendorCommand, WriteOp, WritePlan, WriteRequest, Writer, WrittenEntry,
 };
 use carryover_core::json::Json;
 use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Action, Blob, BlobLocation, Body, Call, CallForm, CallId, Closing, Compaction, Entry, EntryKey, Fact, Failure,
     FailureKind, Header, Origin, Outcome, Part, Permission, Reasoning, RejectedRecord, SessionId, Status, TitleRank,
-    text_of,
+    Tokens, Usage, text_of,
 };
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ const fn fake_facts(id: &'static str, name: &'static str, store: &'static [PathR
         settings: &[],
         instruction_files: &[],
         versions_seen: ("1.0.0", "1.0.0"),
-        windows: &[ModelWindow { prefix: "tiny", tokens: 50 }],
+        windows: &[ModelWindow { prefix: "tiny", tokens: 50 }, ModelWindow { prefix: "mid", tokens: 200_000 }],
         windows_checked_on: "2026-01-01",
         default_window: 100_000,
         resume_budget: 32_000,
@@ -124,6 +124,10 @@ fn parse_body(item: &Value, offset: u64, line: &str) -> Option<(Origin, Body)> {
             )
         }
         "summary" => (Origin::Agent, Body::Summary(parts)),
+        "usage" => {
+            let tokens = Tokens { input: item["input"].as_u64()?, ..Tokens::default() };
+            (Origin::Harness, Usage::for_reply(tokens, None)?.into_body())
+        }
         "compact" => (Origin::Agent, Body::Compacted(Box::default())),
         "squeeze" => {
             (Origin::Agent, Body::Compacted(Box::new(Compaction { keeps_prompts: true, ..Compaction::default() })))
@@ -147,8 +151,13 @@ impl Agent for FakeAgent {
         known.map(|fake| &fake.facts).unwrap()
     }
 
-    fn current_model(&self, store: &Store) -> Option<String> {
-        store.root.join("tiny").exists().then(|| "tiny-1".to_owned())
+    fn current_model(&self, at: &SettingsView<'_>) -> Option<String> {
+        let tiny = at.store.root.join("tiny").exists().then(|| "tiny-1".to_owned());
+        tiny.or_else(|| fs_err::read_to_string(at.store.root.join("model")).ok())
+    }
+
+    fn configured_window(&self, at: &SettingsView<'_>, _model: Option<&str>) -> Option<u64> {
+        fs_err::read_to_string(at.store.root.join("window")).ok()?.parse().ok()
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -184,7 +193,7 @@ impl Discovery for FakeAgent {
                 updated_at: head["at"].as_i64().map(Timestamp::from_millis),
                 messages: None,
                 bytes: text.len() as u64,
-                model: None,
+                model: head["model"].as_str().map(Into::into),
                 live: if head["live"] == true { Liveness::Live } else { Liveness::NotLive },
                 drifted: head["drifted"] == true,
                 source: Source { path, key: None },

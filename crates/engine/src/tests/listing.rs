@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use super::fake::{ALPHA, BETA, BOTH, DELTA};
-use super::world::World;
+use super::world::{SAMPLE_RECORDS, World};
 use crate::sessions::list::{Filter, Listing, list_among, list_among_with};
 use crate::sessions::select::{Query, SelectError, Selected, select_among};
 
@@ -87,6 +87,7 @@ fn an_agent_that_keeps_its_sessions_with_the_work_is_found_by_the_projects_of_ot
         words: Some("ffff3333".to_owned()),
         agent: None,
         project: project.map(|project| world.path(project)),
+        ..Query::default()
     };
     assert!(select_among(agents, &world.context, &query(None)).is_err());
     assert!(select_among(agents, &world.context, &query(Some("unknown"))).is_ok());
@@ -204,10 +205,25 @@ fn a_path_is_recognised_by_its_content() {
     let path = world.write_file("project/copy.jsonl", &head("alpha"));
     assert_eq!(picked_id(&world, Some("copy.jsonl")), "loose");
     assert_eq!(picked_id(&world, Some(&path.display().to_string())), "loose");
-    let only_beta = Query { words: Some("copy.jsonl".into()), agent: Some(&BETA), project: None };
+    let only_beta = Query { words: Some("copy.jsonl".into()), agent: Some(&BETA), ..Query::default() };
     assert!(matches!(select_among(BOTH, &world.context, &only_beta), Err(SelectError::NotRecognised(_))));
     world.write_file("project/any.jsonl", &head("any"));
     let error = select_fake(&world, Some("any.jsonl")).err().unwrap();
     assert!(matches!(&error, SelectError::SeveralAgents { agents, .. } if *agents == ["alpha", "beta"]));
     assert!(matches!(select_fake(&world, Some("./missing.jsonl")), Err(SelectError::Agent(_))));
+}
+
+#[test]
+fn an_avoided_agent_comes_last_and_so_do_copies_that_nobody_used() {
+    let mut world = World::new();
+    world.write_session(&ALPHA, "aaaa1111", r#","at":1"#, SAMPLE_RECORDS);
+    let query = Query { avoided: Some("alpha"), ..Query::default() };
+    let pick = |world: &World| select_among(BOTH, &world.context, &query).unwrap().session.found.id.0;
+    assert_eq!(pick(&world), "aaaa1111", "there is no other");
+    let copy = world.resume("aaaa1111", &BETA);
+    assert_eq!(pick(&world), "aaaa1111", "its copy is no other session");
+    World::append_lines(&copy.files[0], &[r#"{"t":"prompt","s":"used"}"#]);
+    assert_eq!(pick(&world), copy.session.0);
+    world.write_session(&BETA, "bbbb1111", r#","at":9000000000000"#, SAMPLE_RECORDS);
+    assert_eq!(pick(&world), "bbbb1111");
 }

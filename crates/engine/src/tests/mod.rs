@@ -13,4 +13,5 @@ mod listing;
 mod resuming;
 mod undoing;
 mod watching;
+mod windows;
 pub(crate) mod world;

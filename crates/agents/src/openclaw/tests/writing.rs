@@ -177,10 +177,12 @@ fn found_id(made: &Made) -> SessionId {
 fn the_model_to_go_on_with_is_the_configured_one() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store { root: folder.path().to_owned() };
-    assert_eq!(OpenClaw.current_model(&store), None);
+    let env = crate::write_fixtures::sample_env();
+    let at = crate::SettingsView { env: &env, store: &store, project: folder.path() };
+    assert_eq!(OpenClaw.current_model(&at), None);
     for model in [r#""openai/gpt-5.5""#, r#"{"primary":"openai/gpt-5.5","fallbacks":[]}"#] {
         let config = format!(r#"{{"agents":{{"defaults":{{"model":{model}}}}}}}"#);
         std::fs::write(folder.path().join("openclaw.json"), config).unwrap();
-        assert_eq!(OpenClaw.current_model(&store).as_deref(), Some("gpt-5.5"));
+        assert_eq!(OpenClaw.current_model(&at).as_deref(), Some("gpt-5.5"));
     }
 }
