@@ -3,7 +3,8 @@
 //! Worktrees of one repository are one project. Which repository a worktree is of is read from git's own files; git is not
 //! asked. A folder that merely claims to be a worktree of another is none: the repository has to name it, too.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use carryover_agents::formats::file;
@@ -15,8 +16,9 @@ const MAX_LINK_BYTES: u64 = 8 << 10;
 pub(crate) struct ProjectMatcher {
     asked: PathBuf,
     repository: Option<Repository>,
-    known: BTreeMap<PathBuf, bool>,
-    repositories: BTreeMap<PathBuf, Option<Repository>>,
+    /// By the letters of a path: listings ask for thousands, and to compare paths by their parts is slow.
+    known: HashMap<OsString, bool>,
+    repositories: HashMap<OsString, Option<Repository>>,
 }
 
 /// A repository by the folder that all its worktrees share; where none is known to be shared, by its root.
@@ -26,7 +28,7 @@ struct Repository(PathBuf);
 impl ProjectMatcher {
     pub(crate) fn new(project: &Path) -> Self {
         let asked = resolve_path(project);
-        let mut matcher = Self { asked, repository: None, known: BTreeMap::new(), repositories: BTreeMap::new() };
+        let mut matcher = Self { asked, repository: None, known: HashMap::new(), repositories: HashMap::new() };
         matcher.repository = matcher.find_repository(&matcher.asked.clone());
         matcher
     }
@@ -34,11 +36,11 @@ impl ProjectMatcher {
     /// Whether a session with that project belongs here: the same folder, one above or below in the repository, or one
     /// in another worktree of it.
     pub(crate) fn matches(&mut self, project: &Path) -> bool {
-        if let Some(known) = self.known.get(project) {
+        if let Some(known) = self.known.get(project.as_os_str()) {
             return *known;
         }
         let holds = self.is_same_project(&resolve_path(project));
-        self.known.insert(project.to_owned(), holds);
+        self.known.insert(project.into(), holds);
         holds
     }
 
@@ -55,7 +57,7 @@ impl ProjectMatcher {
         let mut passed = Vec::new();
         let mut found = None;
         for above in folder.ancestors() {
-            if let Some(known) = self.repositories.get(above) {
+            if let Some(known) = self.repositories.get(above.as_os_str()) {
                 found.clone_from(known);
                 break;
             }
@@ -66,7 +68,7 @@ impl ProjectMatcher {
             }
         }
         for above in passed {
-            self.repositories.insert(above.to_owned(), found.clone());
+            self.repositories.insert(above.into(), found.clone());
         }
         found
     }

@@ -106,9 +106,15 @@ impl EndsScan {
     }
 }
 
+/// The room to begin reading with: a buffer that grows from nothing asks the system ten times for a small file.
+fn first_room(bytes: u64) -> usize {
+    const MAX_FIRST_BYTES: u64 = 16 << 10;
+    usize::try_from(bytes.min(MAX_FIRST_BYTES)).unwrap_or(0)
+}
+
 /// The whole lines in the first bytes of a log.
 pub fn read_head(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
+    let mut head = Vec::with_capacity(first_room(bytes));
     OpenLog::open_at(path, 0)?.read_more(bytes, &mut head)?;
     Ok(head)
 }
@@ -120,7 +126,7 @@ pub fn read_tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     }
     let size = fs_err::metadata(path)?.len();
     let from = size.saturating_sub(bytes);
-    let mut tail = Vec::new();
+    let mut tail = Vec::with_capacity(first_room(bytes));
     OpenLog::open_at(path, from)?.read_more(bytes, &mut tail)?;
     if from > 0 {
         let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |end| end + 1);
