@@ -34,11 +34,11 @@ fn a_small_terminal_shows_the_list_alone() {
      ~/calc
     ❯ claude-code   4m   12  fix the add bug             open  →
       codex        58m   12  fix the add bug                   ←
-      gemini-cli    1d    –  make the parser faster        limit
+      pi            1d    –  make the parser faster        limit
      other projects
       pi            1w   12  shop: write the docs          drift
       codex        1mo   12  店: 日本語のとても長いタイトルで、…
-      opencode      1y   12  hidden: rm -rf evil Z̀́
+      pi            1y   12  hidden: rm -rf evil Z̀́
 
 
 
@@ -60,11 +60,11 @@ fn a_usual_terminal_shows_the_preview_below() {
      ~/calc
     ❯ claude-code   4m   12  fix the add bug                                 open  →
       codex        58m   12  fix the add bug                                       ←
-      gemini-cli    1d    –  make the parser faster                            limit
+      pi            1d    –  make the parser faster                            limit
      other projects
       pi            1w   12  shop: write the docs                              drift
       codex        1mo   12  店: 日本語のとても長いタイトルで、どの列にも収まらない…
-      opencode      1y   12  hidden: rm -rf evil Z̀́
+      pi            1y   12  hidden: rm -rf evil Z̀́
 
 
 
@@ -90,11 +90,11 @@ fn a_big_terminal_shows_the_preview_beside() {
      ~/calc                                                                                                        │  fix the add bug
     ❯ claude-code   4m   12  fix the add bug                       open now  → codex 7cba91ff +1  main             │  claude-code · ~/calc · main · 12 messages · 4 min ago
       codex        58m   12  fix the add bug                              ← claude-code d2f488a7  feature/a-very-… │  open now: its client may go on writing
-      gemini-cli    1d    –  make the parser faster                            limit until 14:30  main             │  → carried to codex 7cba91ff, pi 01a1dcb4
+      pi            1d    –  make the parser faster                            limit until 14:30  main             │  → carried to codex 7cba91ff, pi 01a1dcb4
      other projects                                                                                                │
       pi            1w   12  shop: write the docs                                 format changed  main             │  State
       codex        1mo   12  店: 日本語のとても長いタイトルで、どの列にも収まらないもの 👩👩👧    main             │  the agent had finished its turn and waits for the user
-      opencode      1y   12  hidden: rm -rf evil Z̀́                                                main             │
+      pi            1y   12  hidden: rm -rf evil Z̀́                                                main             │
                                                                                                                    │  Task
                                                                                                                    │  fix the add bug in calc.py and run the tests
                                                                                                                    │
@@ -241,11 +241,11 @@ fn a_session_that_is_not_read_yet_shows_its_prompts() {
      ~/calc
       claude-code   4m   12  fix the add bug                                 open  →
     ❯ codex        58m   12  fix the add bug                                       ←
-      gemini-cli    1d    –  make the parser faster                            limit
+      pi            1d    –  make the parser faster                            limit
      other projects
       pi            1w   12  shop: write the docs                              drift
       codex        1mo   12  店: 日本語のとても長いタイトルで、どの列にも収まらない…
-      opencode      1y   12  hidden: rm -rf evil Z̀́
+      pi            1y   12  hidden: rm -rf evil Z̀́
 
 
 
@@ -274,10 +274,10 @@ fn where_to_continue_in_a_usual_terminal() {
      Continue “fix the add bug” in…
     ❯ Continue the copy in Codex  58 min ago, gone on with
       Codex              ▌░░░░░░░░░  5.0 %  loses 3 pieces of thinking: sealed by i…
-      pi                 ██████████  100 %  loses 120 older messages: they do not f…
+      Windsurf           ██████████  100 %  loses 120 older messages: they do not f…
       Claude Code                           its own session d2f488a7
      not installed here
-      Gemini CLI                            …
+      pi                                    …
       Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
 
 
@@ -306,10 +306,10 @@ fn where_to_continue_in_a_small_terminal() {
      Continue “fix the add bug” in…
       Continue the copy in Codex  58 min ago, gone on with
       Codex              ▌░░░░░░░░░  5.0 %  loses 3 pieces of t…
-    ❯ pi                 ██████████  100 %  loses 120 older mes…
+    ❯ Windsurf           ██████████  100 %  loses 120 older mes…
       Claude Code                           its own session d2f…
      not installed here
-      Gemini CLI                            …
+      pi                                    …
       Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
 
 
@@ -317,7 +317,7 @@ fn where_to_continue_in_a_small_terminal() {
 
     ────────────────────────────────────────────────────────────
      Enter writes a new session that its own resume loads, and
-     starts pi
+     starts Windsurf
      loses 120 older messages: they do not fit its window
 
 
@@ -332,10 +332,10 @@ fn where_to_continue_in_a_big_terminal() {
      Continue “fix the add bug” in…                                                                                │  fix the add bug
     ❯ Continue the copy in Codex  58 min ago, gone on with                                                         │  claude-code · ~/calc · main · 12 messages · 4 min ago
       Codex              ▌░░░░░░░░░  5.0 %  13k of 258k     loses 3 pieces of thinking: sealed by its vendor       │  open now: its client may go on writing
-      pi                 ██████████  100 %  40k of 40k      loses 120 older messages: they do not fit its window   │  → carried to codex 7cba91ff, pi 01a1dcb4
+      Windsurf           ██████████  100 %  40k of 40k      loses 120 older messages: they do not fit its window   │  → carried to codex 7cba91ff, pi 01a1dcb4
       Claude Code                                           its own session d2f488a7                               │
      not installed here                                                                                            │  State
-      Gemini CLI                                            …                                                      │  the agent had finished its turn and waits for the user
+      pi                                                    …                                                      │  the agent had finished its turn and waits for the user
       Cursor             ▎░░░░░░░░░  2.4 %  900 of 38k      a brief in words                                       │
                                                                                                                    │  Task
                                                                                                                    │  fix the add bug in calc.py and run the tests
@@ -457,7 +457,7 @@ fn taking_back_is_asked_about() {
      ~/calc
     ❯ claude-code   4m   12  fix the add bug             open  →
       codex        58m   12  fix the add bug                   ←
-      gemini-cli    1d    –  make the parser faster        limit
+      pi            1d    –  make the parser faster        limit
      other projects
       pi            1w   12  shop: write the docs          drift
       ╭──────────────────────────────────────────────────────╮ …

@@ -98,7 +98,7 @@ fn another_target_gets_the_session_itself() {
     press(&mut state, "Enter");
     update(&mut state, offered(false));
     let session = key("claude-code", "d2f488a7-0001");
-    let outcome = PickerOutcome::Resume { session: session.clone(), target: "pi", fork: false, launch: true };
+    let outcome = PickerOutcome::Resume { session: session.clone(), target: "windsurf", fork: false, launch: true };
     assert_eq!(press_all(&mut state, &["Down", "Down", "Enter"]), [Effect::End(outcome)]);
     // One that is not installed cannot be started.
     let outcome = PickerOutcome::Resume { session: session.clone(), target: "cursor", fork: false, launch: false };
@@ -130,7 +130,7 @@ fn estimates_come_one_by_one() {
     update(&mut state, offered(false));
     let estimate = OfferEstimate { fill: Some((1, 100)), notes: vec!["loses nothing".into()], is_doubtful: false };
     let session = key("claude-code", "d2f488a7-0001");
-    update(&mut state, Event::Estimated { session, fork: false, target: "gemini-cli", estimate: estimate.clone() });
+    update(&mut state, Event::Estimated { session, fork: false, target: "pi", estimate: estimate.clone() });
     let Mode::Offers(offers) = &state.mode else { panic!("{:?}", state.mode) };
     let list = offers.answer.as_ref().unwrap().as_ref().unwrap();
     assert_eq!(list[4].estimate, Some(estimate));
@@ -169,7 +169,7 @@ fn rows_that_come_later_do_not_move_the_selection_of_who_has_moved() {
     update(&mut state, Event::Rows(vec![newest.clone()]));
     assert_eq!((selected_id(&state), state.selected_index()), ("7cba91ff-0002", 2));
     // What is gone is gone, and the selection stays where it was.
-    let found = BTreeSet::from([newest.key, key("gemini-cli", "0000aaaa-0003")]);
+    let found = BTreeSet::from([newest.key, key("pi", "0000aaaa-0003")]);
     update(&mut state, Event::Listed { found, warnings: Vec::new() });
     assert_eq!((state.n_rows(), selected_id(&state)), (2, "0000aaaa-0003"));
 }

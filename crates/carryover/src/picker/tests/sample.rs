@@ -59,7 +59,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let mut copy = aged(row("codex", "7cba91ff-0002", "fix the add bug"), 58);
     copy.lineage.from = Some("claude-code d2f488a7".to_owned());
     copy.branch = Some("feature/a-very-long-name-of-a-branch".to_owned());
-    let mut limited = aged(row("gemini-cli", "0000aaaa-0003", "make the parser faster"), 60 * 26);
+    let mut limited = aged(row("pi", "0000aaaa-0003", "make the parser faster"), 60 * 26);
     limited.limit = Some(Limit { until: Some(now().plus_millis(16_200_000)) });
     limited.messages = None;
     let mut drifted = elsewhere(aged(row("pi", "0000bbbb-0004", "write the docs"), 60 * 24 * 9), "~/work/shop");
@@ -78,7 +78,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let hostile = elsewhere(
         aged(
             row(
-                "opencode",
+                "pi",
                 "0000dddd-0006",
                 "\u{1b}[2J\u{1b}]0;pwned\u{7}rm -rf\r\n\u{202e}evil\u{9b}31m Z\u{300}\u{301}\u{302}\u{303}",
             ),
@@ -117,13 +117,13 @@ pub(crate) fn offers() -> Vec<Offer> {
         },
         Offer {
             estimate: estimate(Some((40_000, 40_000)), "loses 120 older messages: they do not fit its window", true),
-            ..offer("pi", "pi", Way::Carry, true)
+            ..offer("windsurf", "Windsurf", Way::Carry, true)
         },
         Offer {
             note: Some("its own session d2f488a7".to_owned()),
             ..offer("claude-code", "Claude Code", Way::OwnClient, true)
         },
-        offer("gemini-cli", "Gemini CLI", Way::Carry, false),
+        offer("pi", "pi", Way::Carry, false),
         Offer {
             estimate: estimate(Some((900, 38_000)), "a brief in words", false),
             ..offer("cursor", "Cursor", Way::Words, false)
