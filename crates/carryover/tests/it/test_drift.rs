@@ -93,8 +93,8 @@ fn nothing_is_made_of_a_future_format() {
                 &["show", "@last", "--format", "uasf"],
                 &["resume", "@last", "--target", "cursor", "--context-only"],
                 &["resume", "@last", "--target", "codex", "--prompt"],
-                &["resume", "@last", "--target", "codex"],
-                &["resume", "@last", "--target", "pi"],
+                &["resume", "@last", "--target", "codex", "--fork"],
+                &["resume", "@last", "--target", "pi", "--fork"],
             ] {
                 let said = env.run(args);
                 assert!(said.code == Some(3) && said.stdout.is_empty(), "{agent}, {what}, {args:?}: {said}");

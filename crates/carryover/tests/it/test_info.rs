@@ -33,10 +33,12 @@ fn the_settings_in_force_are_told_with_where_they_come_from() {
       stores.pi         /mnt/pi  config.toml
       resume.target     codex  config.toml
       resume.tokens     the window of the target's model  default
+      resume.launch     false  default
       handoff.tokens    what suits the target  default
       handoff.protocol  ask  default
       watch.agents      the agents that are looked at  default
       watch.interval    30  default
+      watch.notify      bell  default
       pager             more  PAGER in the environment
     ");
     let told = env.json("info", &["info", "codex"]);

@@ -130,7 +130,7 @@ fn variables_for_tests_must_make_sense() {
 fn help_of_a_command_is_asked_for_in_either_way() {
     let env = TestEnv::new();
     let whole = env.run(&["help"]).success().stdout;
-    assert!(whole.contains("carryover resume --target codex") && whole.contains("Exit codes:"), "{whole}");
+    assert!(whole.contains("carryover codex login bug --launch") && whole.contains("Exit codes:"), "{whole}");
     assert_eq!(env.run(&["help", "resume"]).success().stdout, env.run(&["resume", "--help"]).success().stdout);
     let said = env.run(&["help", "no-such"]);
     assert_eq!(said.code, Some(64), "{said}");

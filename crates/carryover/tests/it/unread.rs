@@ -143,6 +143,7 @@ fn where_it_stands_is_told() {
       Done.  agent 2026-11-15T00:00:02.000Z entry e5
     What the user said
       Fix it.  user 2026-11-15T00:00:01.000Z entry 53
+    about 72 tokens
     --- stderr
     warning: 1 record could not be read: at byte 407 of [HOME]/.claude/projects/-home-you-calc/00000000-0000-4000-8000-000000000001.jsonl (not a JSON object)
     ");
