@@ -1,5 +1,7 @@
 //! From what the engine tells to what the picker shows. Nothing else of the picker knows sessions of the engine.
 
+use std::cell::OnceCell;
+
 use anstyle::AnsiColor;
 use carryover_agents::{Agent, Liveness, Loss};
 use carryover_core::distill::{Brief, FileChange};
@@ -54,6 +56,7 @@ impl<'a> RowMaker<'a> {
             lineage: self.find_lineage(session),
             first_prompt: glance.and_then(|glance| glance.first_prompt.clone()),
             last_prompt: glance.and_then(|glance| glance.last_prompt.clone()),
+            folded: OnceCell::new(),
         }
     }
 

@@ -75,7 +75,7 @@ impl<'a> Lister<'a> {
     fn tell_all(&self, listing: &Listing, glances: &[Option<Glance>]) {
         let maker = RowMaker::new(&self.shared.context, &self.copies);
         let known = listing.sessions.iter().zip(glances);
-        let rows: Vec<Row> = known.map(|(session, glance)| maker.make_row(session, glance.as_ref())).collect();
+        let rows: Vec<Row> = known.map(|(session, glance)| maker.make_row(session, glance.as_ref()).fold()).collect();
         let found = rows.iter().map(|row| row.key.clone()).collect();
         let warnings = adapter::listing_warnings(&self.shared.context, listing);
         self.shared.tell(Event::Rows(rows));
@@ -94,7 +94,7 @@ impl<'a> Lister<'a> {
             if let Ok(Some(read)) = read_glance(session, &|| self.shared.is_over()) {
                 cache.remember(&session.found.source, &read);
                 session.found.messages = session.found.messages.or(Some(read.glance.messages));
-                rows.push(maker.make_row(session, Some(&read.glance)));
+                rows.push(maker.make_row(session, Some(&read.glance)).fold());
             }
             if since.elapsed() >= GATHER {
                 since = Instant::now();

@@ -2,8 +2,12 @@
 //!
 //! Texts are as the store has them, which may be anything. They are made plain where they become cells (`cells`).
 
+use std::cell::OnceCell;
+
 use carryover_core::time::Timestamp;
 use ratatui::style::Color;
+
+use super::filter::FoldedFields;
 
 /// By which a session is known among all.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,13 +36,24 @@ pub(crate) struct Row {
     pub(crate) lineage: Lineage,
     pub(crate) first_prompt: Option<String>,
     pub(crate) last_prompt: Option<String>,
+    /// Made where there is time for it, else when it is first looked for.
+    pub(crate) folded: OnceCell<FoldedFields>,
 }
 
 impl Row {
+    /// Makes ready what a filter looks at.
+    pub(super) fn fold(self) -> Self {
+        let folded = FoldedFields::from_row(&self);
+        Self { folded: folded.into(), ..self }
+    }
+
     /// Takes what is newly known of a session that has not changed, and keeps what was known before.
     pub(super) fn learn(&mut self, row: Self) {
         let before = std::mem::replace(self, row);
         self.messages = self.messages.or(before.messages);
+        if self.first_prompt.is_none() && before.first_prompt.is_some() {
+            self.folded = OnceCell::new();
+        }
         self.limit = self.limit.take().or(before.limit);
         self.first_prompt = self.first_prompt.take().or(before.first_prompt);
         self.last_prompt = self.last_prompt.take().or(before.last_prompt);

@@ -46,7 +46,7 @@ impl PickerProbe {
         let maker = RowMaker::new(context, &copies);
         let sessions = super::worker::load_remembered(context).0;
         let known = sessions.iter().map(|session| (session, cache.find(&session.found.source)));
-        let rows = known.map(|(session, glance)| maker.make_row(session, glance.as_ref())).collect();
+        let rows = known.map(|(session, glance)| maker.make_row(session, glance.as_ref()).fold()).collect();
         update(&mut self.state, Event::Rows(rows));
         self.draw();
     }

@@ -60,6 +60,7 @@ pub(crate) struct State {
     rows: Vec<Row>,
     places: BTreeMap<RowKey, usize>,
     pub(crate) filter: String,
+    finder: Filter,
     /// Sessions in whose text the words of the filter were found.
     in_text: BTreeSet<RowKey>,
     /// Indexes of the rows that fit the filter, and how many of them are of this project.
@@ -93,6 +94,7 @@ impl State {
             rows: Vec::new(),
             places: BTreeMap::new(),
             filter: String::new(),
+            finder: Filter::default(),
             in_text: BTreeSet::new(),
             shown: Vec::new(),
             shown_here: 0,
@@ -181,6 +183,7 @@ impl State {
     fn sort_rows(&mut self) {
         let rank = |row: &Row| (!row.is_here, std::cmp::Reverse(row.updated_at));
         self.rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.key.cmp(&b.key)));
+        self.finder.forget();
         self.places = self.rows.iter().enumerate().map(|(place, row)| (row.key.clone(), place)).collect();
     }
 
@@ -189,12 +192,10 @@ impl State {
         if filter == self.filter {
             return;
         }
-        let is_narrower = filter.starts_with(&self.filter) && !self.filter.is_empty();
-        let among = if is_narrower && self.in_text.is_empty() { Some(std::mem::take(&mut self.shown)) } else { None };
         self.filter = filter;
         self.in_text.clear();
         self.has_moved = false;
-        self.select_fitting(among);
+        self.select_fitting();
         self.select(0);
         self.has_moved = false;
     }
@@ -213,7 +214,7 @@ impl State {
     }
 
     fn refresh_shown(&mut self, kept: Option<RowKey>) {
-        self.select_fitting(None);
+        self.select_fitting();
         let place = kept.and_then(|key| self.places.get(&key).copied());
         let index = place.and_then(|place| self.shown.iter().position(|row| *row == place));
         self.selected = index.unwrap_or(self.selected).min(self.shown.len().saturating_sub(1));
@@ -223,18 +224,17 @@ impl State {
         self.keep_in_view();
     }
 
-    /// Finds the rows that fit, of all or of those that fitted a shorter filter.
-    fn select_fitting(&mut self, among: Option<Vec<usize>>) {
+    /// Finds the rows that fit.
+    fn select_fitting(&mut self) {
         if self.filter.trim().is_empty() {
             self.shown = (0..self.rows.len()).collect();
         } else {
-            let mut filter = Filter::new(&self.filter);
-            let all = among.unwrap_or_else(|| (0..self.rows.len()).collect());
-            let score = |row: usize| {
-                let found = || self.in_text.contains(&self.rows[row].key).then_some(0);
-                filter.score(&self.rows[row]).or_else(found).map(|score| (row, score))
-            };
-            let mut fitting: Vec<(usize, u32)> = all.into_iter().filter_map(score).collect();
+            let mut fitting = self.finder.find_rows(&self.filter, &self.rows);
+            if !self.in_text.is_empty() {
+                let found: BTreeSet<usize> = fitting.iter().map(|(row, _)| *row).collect();
+                let in_text = self.in_text.iter().filter_map(|key| self.places.get(key));
+                fitting.extend(in_text.filter(|row| !found.contains(row)).map(|row| (*row, 0)));
+            }
             // Rows are newest first, and so are those that fit equally well.
             fitting.sort_by_key(|(row, score)| (!self.rows[*row].is_here, std::cmp::Reverse(*score), *row));
             self.shown = fitting.into_iter().map(|(row, _)| row).collect();

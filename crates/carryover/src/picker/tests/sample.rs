@@ -1,5 +1,6 @@
 //! Sessions made up for tests.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use carryover_agents::{Env, Os};
@@ -38,6 +39,7 @@ pub(crate) fn row(agent: &'static str, id: &str, title: &str) -> Row {
         lineage: Lineage::default(),
         first_prompt: None,
         last_prompt: None,
+        folded: OnceCell::new(),
     }
 }
 
