@@ -1,6 +1,8 @@
 //! The terminal as a screen: taken over for a view, and given back as it was, however that ends.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 use carryover_engine::context::Context;
@@ -62,8 +64,17 @@ impl Screen {
         self.come_back()
     }
 
+    /// Does what a signal asks for that does not end this process.
+    pub(crate) fn stop_or_continue(&mut self, event: &ScreenEvent) -> io::Result<()> {
+        match event {
+            ScreenEvent::Stop => self.suspend(),
+            ScreenEvent::Continued => self.come_back(),
+            ScreenEvent::Key(_) | ScreenEvent::Changed | ScreenEvent::End(_) => Ok(()),
+        }
+    }
+
     /// Takes the terminal again after this process was stopped.
-    pub(crate) fn come_back(&mut self) -> io::Result<()> {
+    fn come_back(&mut self) -> io::Result<()> {
         let _: io::Result<()> = disable_raw_mode();
         self.take()?;
         self.redraw()
@@ -105,8 +116,8 @@ pub(crate) enum ScreenEvent {
     Key(KeyEvent),
     /// The size or the focus has changed: the next frame will show it.
     Changed,
-    /// This process shall end.
-    End,
+    /// This process shall end, by this signal.
+    End(i32),
     /// This process shall stop.
     Stop,
     /// This process goes on after it was stopped.
@@ -131,9 +142,10 @@ pub(crate) fn read_input<M: Send + 'static>(sender: Sender<M>, wrap: fn(ScreenEv
     std::thread::Builder::new().name("keys".to_owned()).spawn(read).map(drop)
 }
 
-/// Sends word of signals as long as it lives.
+/// Sends word of signals as long as it lives; then they do what they always do.
 pub(crate) struct ScreenSignals {
     close: Box<dyn Fn()>,
+    is_over: Arc<AtomicBool>,
 }
 
 impl ScreenSignals {
@@ -142,12 +154,16 @@ impl ScreenSignals {
         use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
         let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT])?;
         let handle = signals.handle();
+        let is_over = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&is_over))?;
+        }
         let watch = move || {
             for signal in signals.forever() {
                 let event = match signal {
                     SIGCONT => ScreenEvent::Continued,
                     SIGTSTP => ScreenEvent::Stop,
-                    _ => ScreenEvent::End,
+                    signal => ScreenEvent::End(signal),
                 };
                 if sender.send(wrap(event)).is_err() {
                     return;
@@ -155,22 +171,32 @@ impl ScreenSignals {
             }
         };
         std::thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
-        Ok(Self { close: Box::new(move || handle.close()) })
+        Ok(Self { close: Box::new(move || handle.close()), is_over })
     }
 
     /// Elsewhere Ctrl-C comes as a key.
     #[cfg(not(unix))]
     #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
     pub(crate) fn watch<M: Send + 'static>(_sender: Sender<M>, _wrap: fn(ScreenEvent) -> M) -> io::Result<Self> {
-        Ok(Self { close: Box::new(|| {}) })
+        Ok(Self { close: Box::new(|| {}), is_over: Arc::default() })
     }
 }
 
 impl Drop for ScreenSignals {
     fn drop(&mut self) {
         (self.close)();
+        self.is_over.store(true, Ordering::Relaxed);
     }
 }
+
+/// Ends this process as the signal would have. Where that fails, the usual way still ends.
+#[cfg(unix)]
+pub(crate) fn end_by_signal(signal: i32) {
+    let _: io::Result<()> = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+#[cfg(not(unix))]
+pub(crate) fn end_by_signal(_signal: i32) {}
 
 #[cfg(unix)]
 fn stop_process() -> io::Result<()> {

@@ -7,13 +7,13 @@
 mod adapter;
 pub(crate) mod cells;
 mod filter;
+mod keys;
 mod layout;
 mod lister;
 mod model;
 mod palette;
 mod probe;
 mod state;
-mod terminal;
 mod times;
 mod update;
 mod view;
@@ -30,10 +30,10 @@ use carryover_engine::context::Context;
 
 use crate::error::CommandError;
 use crate::process_env::make_clock;
-use crate::screen::Screen;
+use crate::screen::{self, Screen, ScreenEvent, ScreenSignals};
+use keys::Input;
 use palette::Palette;
 use state::{Setup, State};
-use terminal::{Input, Signal};
 use update::{Effect, Event, update};
 use worker::Worker;
 
@@ -60,7 +60,7 @@ pub(crate) struct PickerOptions {
 enum Message {
     Input(Input),
     Work(Event),
-    Signal(Signal),
+    Signal(ScreenEvent),
 }
 
 /// Shows the picker until something is decided.
@@ -82,8 +82,8 @@ pub(crate) fn pick(context: &Context, options: PickerOptions) -> Result<PickerOu
     screen.draw(|frame| view::draw(frame, &state))?;
     run_effects(effects, &worker);
     worker.start_listing();
-    let _input = terminal::read_input(sender.clone())?;
-    let _signals = terminal::watch_signals(sender)?;
+    let _input = keys::read_input(sender.clone())?;
+    let _signals = ScreenSignals::watch(sender, Message::Signal)?;
     let outcome = run_loop(&mut screen, &mut state, &worker, &receiver, &clock);
     drop(screen);
     outcome
@@ -112,18 +112,14 @@ fn run_loop(
                     continue;
                 }
                 Message::Input(Input::Event(event)) | Message::Work(event) => event,
-                Message::Signal(Signal::Continued) => {
-                    screen.come_back()?;
-                    continue;
-                }
-                Message::Signal(Signal::Stop) => {
-                    screen.suspend()?;
-                    continue;
-                }
-                Message::Signal(Signal::End(signal)) => {
+                Message::Signal(ScreenEvent::End(signal)) => {
                     screen.leave();
-                    terminal::end_by_signal(signal);
+                    screen::end_by_signal(signal);
                     return Ok(PickerOutcome::Leave);
+                }
+                Message::Signal(signal) => {
+                    screen.stop_or_continue(&signal)?;
+                    continue;
                 }
             };
             for effect in run_effects(update(state, event), worker) {

@@ -126,10 +126,8 @@ fn wait_for_message(receiver: &Receiver<Message>, board: &Board, now: Timestamp)
 fn handle_screen_event(screen: &mut Screen, board: &mut Board, event: &ScreenEvent) -> io::Result<ControlFlow<()>> {
     match event {
         ScreenEvent::Key(key) => return handle_key(screen, board, *key),
-        ScreenEvent::End => return Ok(ControlFlow::Break(())),
-        ScreenEvent::Stop => screen.suspend()?,
-        ScreenEvent::Continued => screen.come_back()?,
-        ScreenEvent::Changed => {}
+        ScreenEvent::End(_) => return Ok(ControlFlow::Break(())),
+        event => screen.stop_or_continue(event)?,
     }
     Ok(ControlFlow::Continue(()))
 }

@@ -1,4 +1,4 @@
-//! Keys and signals for the picker, while it has the screen.
+//! Keys for the picker, while it has the screen.
 
 use std::io;
 use std::sync::Arc;
@@ -21,13 +21,6 @@ pub(super) enum Input {
     Event(Event),
     /// What is on the screen may be anything.
     Redraw,
-}
-
-/// Something that came from the system.
-pub(super) enum Signal {
-    End(i32),
-    Stop,
-    Continued,
 }
 
 /// A thread that ends with this.
@@ -73,56 +66,3 @@ impl Drop for InputThread {
         }
     }
 }
-
-/// Watches for signals as long as it lives; then they do what they always do.
-pub(super) struct SignalThread {
-    close: Box<dyn Fn()>,
-    is_over: Arc<AtomicBool>,
-}
-
-#[cfg(unix)]
-pub(super) fn watch_signals(sender: Sender<Message>) -> io::Result<SignalThread> {
-    use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT])?;
-    let handle = signals.handle();
-    let is_over = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&is_over))?;
-    }
-    let watch = move || {
-        for signal in signals.forever() {
-            let signal = match signal {
-                SIGCONT => Signal::Continued,
-                SIGTSTP => Signal::Stop,
-                signal => Signal::End(signal),
-            };
-            if sender.send(Message::Signal(signal)).is_err() {
-                return;
-            }
-        }
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(watch)?;
-    Ok(SignalThread { close: Box::new(move || handle.close()), is_over })
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
-pub(super) fn watch_signals(_sender: Sender<Message>) -> io::Result<SignalThread> {
-    Ok(SignalThread { close: Box::new(|| {}), is_over: Arc::default() })
-}
-
-impl Drop for SignalThread {
-    fn drop(&mut self) {
-        (self.close)();
-        self.is_over.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Ends this process as the signal would have. Where that fails, the usual way still ends.
-#[cfg(unix)]
-pub(super) fn end_by_signal(signal: i32) {
-    let _: io::Result<()> = signal_hook::low_level::emulate_default_handler(signal);
-}
-
-#[cfg(not(unix))]
-pub(super) fn end_by_signal(_signal: i32) {}
