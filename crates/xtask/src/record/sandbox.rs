@@ -56,6 +56,8 @@ impl Sandbox {
             let path = sandbox.home().join(place.replace("{SLUG}", &slug));
             write_file(&path, &text.replace(ORIGINAL_PROJECT, &shown))?;
         }
+        // No client is played here, so none is started.
+        write_file(&sandbox.home().join(".carryover/config.toml"), "[resume]\nlaunch = false\n")?;
         sandbox.add_programs(program)?;
         sandbox.use_once()?;
         Ok(sandbox)
