@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use carryover_testkit::client::{Client, ClientError, Launch, Sandbox, Terminal};
 use carryover_testkit::model::{ModelServer, RequestKind};
 use carryover_testkit::request::{Truth, compare_with_truth, flat_text};
-use carryover_testkit::scenario::{FurtherTurn, MadeSession, PROBE, Source};
+use carryover_testkit::scenario::{FurtherTurn, MadeSession, Source};
 use fs_err as fs;
 use serde_json::Value;
 
@@ -19,6 +19,9 @@ const REQUEST_LIMIT: Duration = Duration::from_mins(2);
 
 /// How long an interface that shows nothing new may still be loading.
 const SETTLE_TIME: Duration = Duration::from_secs(3);
+
+/// The prompt on the way back; a question mark is a key of its own in some interfaces.
+const BACK_PROMPT: &str = "Tell me the last thing that you did.";
 
 /// What the picker asks for.
 const PICKER_TEXT: &str = "type to filter";
@@ -90,7 +93,7 @@ fn walk_both_ways(options: &Options, from: &Source, to: &Source) -> Result<Vec<S
     let request = there.go_through(&further.prompt, &further)?;
     let mut findings = compare_with_session(&request, &made, "there");
     let back = Walk { options, sandbox: &sandbox, from: &target, to: &source, kind: from };
-    let request = back.go_through(PROBE, &further)?;
+    let request = back.go_through(BACK_PROMPT, &further)?;
     findings.extend(compare_with_session(&request, &made, "back"));
     let text = flat_text(&request);
     let missing = further.facts.iter().filter(|fact| !text.contains(&fact.word));
