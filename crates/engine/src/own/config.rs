@@ -30,6 +30,7 @@ pub struct Config {
     pub resume: ResumeConfig,
     pub handoff: HandoffConfig,
     pub watch: WatchConfig,
+    pub ledger: LedgerConfig,
 }
 
 /// Defaults of `resume`.
@@ -60,6 +61,22 @@ pub struct WatchConfig {
     pub agents: Vec<String>,
     /// Seconds between two snapshots.
     pub interval: Option<u64>,
+}
+
+/// Settings of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LedgerConfig {
+    /// Whether sessions are kept in it; they are where nothing is said.
+    pub enabled: Option<bool>,
+    /// Days after its last use that a session is kept; 0 keeps all.
+    pub retention: Option<u64>,
+}
+
+impl LedgerConfig {
+    pub fn is_enabled(&self) -> bool {
+        self.enabled.unwrap_or(true)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -136,6 +153,8 @@ pub fn format_value(config: &Config, key: &str) -> Option<String> {
         "agents" => Some(config.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.agents" => Some(config.watch.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.interval" => config.watch.interval.map(|seconds| seconds.to_string()),
+        "ledger.enabled" => config.ledger.enabled.map(|enabled| enabled.to_string()),
+        "ledger.retention" => config.ledger.retention.map(|days| days.to_string()),
         "handoff.tokens" => config.handoff.tokens.map(|tokens| tokens.to_string()),
         "handoff.protocol" => config.handoff.protocol.clone(),
         "resume.target" => config.resume.target.clone(),

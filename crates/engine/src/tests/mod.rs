@@ -6,6 +6,7 @@ mod crash;
 mod examining;
 mod fake;
 mod importing;
+mod ledger;
 mod lineage;
 mod listing;
 mod resuming;

@@ -64,7 +64,8 @@ fn parse_value(path: &Path, key: &str, kind: ValueKind, text: &str) -> Result<Va
         }
         ValueKind::Protocol => Ok(text.trim().into()),
         ValueKind::Paths => Ok(Value::Array(words().collect::<Array>())),
-        ValueKind::Seconds | ValueKind::Tokens => {
+        ValueKind::Switch => Ok(text.trim().parse::<bool>().map_err(|_| wrong())?.into()),
+        ValueKind::Days | ValueKind::Seconds | ValueKind::Tokens => {
             Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into())
         }
     }

@@ -9,8 +9,10 @@ pub enum ValueKind {
     Agent,
     Agents,
     Paths,
+    Days,
     Protocol,
     Seconds,
+    Switch,
     Tokens,
 }
 
@@ -19,6 +21,9 @@ pub const PROTOCOLS: [&str; 3] = ["ask", "brief", "silent"];
 
 /// A day: a watcher that looks around less often watches no more.
 pub const MAX_INTERVAL_SECONDS: u64 = 86_400;
+
+/// A century: what is to be kept longer is kept for good.
+pub(super) const MAX_RETENTION_DAYS: u64 = 36_500;
 
 /// One key.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +80,18 @@ const KEYS: &[Key] = &[
         default: "30",
         doc: "How many seconds pass between two snapshots of the watcher, and two looks for new stores.",
     },
+    Key {
+        name: "ledger.enabled",
+        kind: ValueKind::Switch,
+        default: "true",
+        doc: "Whether sessions are kept in the ledger, where they are searched and outlive what their agents delete.",
+    },
+    Key {
+        name: "ledger.retention",
+        kind: ValueKind::Days,
+        default: "0",
+        doc: "How many days after its last use a session is kept in the ledger; 0 keeps all.",
+    },
 ];
 
 /// Every key that the configuration knows.
@@ -89,8 +106,10 @@ impl ValueKind {
             Self::Agent => "the name of an agent",
             Self::Agents => "a list of agents' names",
             Self::Paths => "a list of folders",
+            Self::Days => "a number of days from 0 to 36500",
             Self::Protocol => "ask, brief or silent",
             Self::Seconds => "a number of seconds from 1 to 86400",
+            Self::Switch => "true or false",
             Self::Tokens => "a whole number above zero",
         }
     }
@@ -101,8 +120,10 @@ impl ValueKind {
             Self::Agent => json!({ "type": "string", "enum": ids }),
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Days => json!({ "type": "integer", "minimum": 0, "maximum": MAX_RETENTION_DAYS }),
             Self::Protocol => json!({ "type": "string", "enum": PROTOCOLS }),
             Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": MAX_INTERVAL_SECONDS }),
+            Self::Switch => json!({ "type": "boolean" }),
             Self::Tokens => json!({ "type": "integer", "minimum": 1 }),
         }
     }
