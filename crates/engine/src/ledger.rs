@@ -142,6 +142,12 @@ impl Ledger {
         self.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
     }
 
+    /// Fails at once where somebody else has it.
+    #[cfg(test)]
+    pub(crate) fn wait_for_nobody(&self) {
+        self.connection.busy_timeout(std::time::Duration::ZERO).unwrap();
+    }
+
     /// Lets it grow to so many pages and no further.
     #[cfg(test)]
     pub(crate) fn limit_pages(&self, pages: u32) {
