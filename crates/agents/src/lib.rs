@@ -27,8 +27,8 @@ mod version;
 mod write_fixtures;
 
 pub use agent::{
-    Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundSession, Liveness, Reader, Sink, Source, Store,
-    Writer,
+    Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundSession, Liveness, Reader, Sink, Source,
+    Store, Writer,
 };
 pub use env::{Env, Os};
 pub use error::AgentError;

@@ -11,6 +11,8 @@ mod delivery;
 mod destination;
 mod error;
 mod launch;
+mod ledger_access;
+mod moment;
 mod paint;
 mod process_env;
 mod quantity;

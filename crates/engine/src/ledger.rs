@@ -53,6 +53,8 @@ pub enum LedgerError {
     Database(#[from] rusqlite::Error),
     #[error("{} was written by a newer carryover: its schema is {found}, and this one knows {known}", path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("{} is being read by another carryover: it is forgotten, and its bytes are not yet gone", path.display())]
+    Busy { path: PathBuf },
     #[error("a part of the ledger cannot be unpacked")]
     Damaged(#[source] io::Error),
     #[error(transparent)]
@@ -106,7 +108,10 @@ impl Ledger {
             return Ok(None);
         }
         let connection = connect(&path)?;
-        schema::check_version(&connection, &path)?;
+        // One that is only being made, or of an earlier carryover, is for whoever writes to bring up to date.
+        if !schema::check_version(&connection, &path)? {
+            return Ok(None);
+        }
         connection.pragma_update(None, "query_only", true)?;
         Ok(Some(Self { connection, path, lock: None }))
     }
@@ -114,9 +119,7 @@ impl Ledger {
     fn open_locked(context: &Context, lock: File) -> Result<OpenedLedger, LedgerError> {
         let path = file_path(context);
         match open_migrated(&path) {
-            Ok(connection) => {
-                Ok(OpenedLedger { ledger: Self { connection, path, lock: Some(lock) }, set_aside: None })
-            }
+            Ok(connection) => Ok(OpenedLedger { ledger: Self { connection, path, lock: Some(lock) }, set_aside: None }),
             Err(error) if error.is_corrupt() => {
                 let aside = set_aside(context, &path).map_err(io_error(&path))?;
                 let ledger = Self { connection: open_migrated(&path)?, path, lock: Some(lock) };

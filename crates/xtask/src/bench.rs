@@ -9,6 +9,7 @@ mod detecting;
 mod events;
 mod figure;
 mod fixture_corpus;
+mod ledger;
 mod readers;
 mod stores;
 mod watching;
@@ -40,6 +41,7 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(measure_handoff(&binaries, &folder, &session)?);
     figures.extend(measure_resume(&binaries, &folder, &session)?);
     figures.extend(measure_listing(&binaries, &folder)?);
+    figures.extend(ledger::measure_all(&binaries, &folder, &session)?);
     figures.push(watching::measure_start(&binaries, &folder)?);
     let home = stores::make_home(root, &folder)?;
     figures.extend(readers::measure_all(&binaries, &home)?);

@@ -69,10 +69,13 @@ impl Reader for Aider {
         };
         let is_alone = chat.past == PriorChats::Nothing;
         let start = if is_alone { chat.offset } else { 0 };
+        // A line that is being written is behind the last chat's end.
+        let is_last = chats.last().is_some_and(|newest| newest.offset == last.offset);
+        let length = if is_last { u64::MAX } else { last.end - start };
         let mut file = file::open_regular(&source.path)?;
         file.seek(SeekFrom::Start(start))?;
         let mut text = Vec::new();
-        file.take(last.end - start).read_to_end(&mut text)?;
+        file.take(length).read_to_end(&mut text)?;
         // A second chat of the same moment is known by its number in the file, which it would lose.
         let stands_alone = is_alone && chat.started.as_ref() == Some(&chat.key);
         Ok(Some(ExportedSession { name: HISTORY_NAME, pieces: vec![text], stands_alone }))

@@ -3,7 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::part_buffer::PartBuffer;
-use super::stored_session::{FoundMessage, Message, MessageHead, NamedRecord, PartsSummary, RawRecord, Session, StoredSession};
+use super::stored_session::{
+    FoundMessage, Message, MessageHead, NamedRecord, PartsSummary, RawRecord, Session, StoredSession,
+};
 use super::wire::{WireExport, WireExported, WireNamed};
 use crate::ExportedSession;
 use crate::formats::ids;

@@ -14,6 +14,8 @@ fn without_a_file_the_defaults_hold() {
     handoff.protocol (ask)
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
+    ledger.enabled   (true)
+    ledger.retention (0)
     --- stderr
     [HOME]/.carryover/config.toml (not there yet)
     ");
@@ -51,6 +53,8 @@ fn what_is_set_is_read_back() {
     handoff.protocol (ask)
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
+    ledger.enabled   (true)
+    ledger.retention (0)
     --- stderr
     [HOME]/.carryover/config.toml
     ");
@@ -78,7 +82,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, handoff.tokens, handoff.protocol, watch.agents, watch.interval
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, handoff.tokens, handoff.protocol, watch.agents, watch.interval, ledger.enabled, ledger.retention
     ");
 }
 

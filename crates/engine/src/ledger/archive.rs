@@ -19,6 +19,8 @@ const CHUNK_BYTES: usize = 256 << 10;
 const DOCUMENT_CHUNK_BYTES: usize = 64 << 10;
 /// A piece may be longer than that, and a chunk by so much.
 const MAX_CHUNK_BYTES: usize = 1 << 20;
+/// Larger files beside a session are not its words.
+const MAX_BESIDE_BYTES: u64 = 256 << 20;
 /// How many earlier revisions of a file are kept.
 const KEPT_REVISIONS: i64 = 2;
 
@@ -105,7 +107,8 @@ pub(super) fn list_files(connection: &Connection, session: i64) -> rusqlite::Res
 
 /// The bytes of a file as it last was.
 pub(super) fn read_bytes(connection: &Connection, file: &KeptFile) -> Result<Vec<u8>, LedgerError> {
-    let mut query = connection.prepare_cached("SELECT bytes FROM chunk WHERE file = ?1 AND until IS NULL ORDER BY seq")?;
+    let mut query =
+        connection.prepare_cached("SELECT bytes FROM chunk WHERE file = ?1 AND until IS NULL ORDER BY seq")?;
     let mut rows = query.query([file.id])?;
     let mut bytes = Vec::new();
     while let Some(row) = rows.next()? {
@@ -154,6 +157,10 @@ impl Archiver<'_> {
     ) -> Result<KeptChange, LedgerError> {
         let opened = Stamp::from_path(path).and_then(|stamp| Ok((stamp, file::open_regular(path)?)));
         let Ok((stamp, mut open)) = opened else { return Ok(KeptChange::None) };
+        // A name that is no text could not be told again, and what only lies beside a session may be anything.
+        if path.to_str().is_none() || (role == FileRole::Beside && stamp.size > MAX_BESIDE_BYTES) {
+            return Ok(KeptChange::None);
+        }
         let is_private = is_private(&open);
         let known = self.find_file(path)?;
         let is_same = |known: &KnownFile| (known.size, known.modified_ms) == (stamp.size, stamp.mtime_ms);
@@ -189,10 +196,10 @@ impl Archiver<'_> {
 
     fn find_file(&self, path: &Path) -> rusqlite::Result<Option<KnownFile>> {
         let sql = "SELECT revision, size, modified FROM file WHERE session = ?1 AND path = ?2";
-        let known = self.connection.prepare_cached(sql)?.query_row(
-            params![self.session, path.to_string_lossy()],
-            |row| Ok(KnownFile { revision: row.get(0)?, size: row.get(1)?, modified_ms: row.get(2)? }),
-        );
+        let known =
+            self.connection.prepare_cached(sql)?.query_row(params![self.session, path.to_string_lossy()], |row| {
+                Ok(KnownFile { revision: row.get(0)?, size: row.get(1)?, modified_ms: row.get(2)? })
+            });
         known.optional()
     }
 
@@ -216,8 +223,9 @@ impl Archiver<'_> {
     fn list_chunks(&self, file: i64) -> rusqlite::Result<Vec<KeptChunk>> {
         let sql = "SELECT size, digest FROM chunk WHERE file = ?1 AND until IS NULL ORDER BY seq";
         let mut query = self.connection.prepare_cached(sql)?;
-        let chunks = query
-            .query_map([file], |row| Ok(KeptChunk { size: row.get(0)?, digest: row.get::<_, i64>(1)?.cast_unsigned() }))?;
+        let chunks = query.query_map([file], |row| {
+            Ok(KeptChunk { size: row.get(0)?, digest: row.get::<_, i64>(1)?.cast_unsigned() })
+        })?;
         chunks.collect()
     }
 
@@ -287,7 +295,8 @@ impl Archiver<'_> {
     }
 
     fn end_chunks(&self, file: i64, from: usize, to: Option<usize>, revision: i64) -> rusqlite::Result<()> {
-        let sql = "UPDATE chunk SET until = ?4 WHERE file = ?1 AND seq >= ?2 AND seq <= coalesce(?3, seq) AND until IS NULL";
+        let sql =
+            "UPDATE chunk SET until = ?4 WHERE file = ?1 AND seq >= ?2 AND seq <= coalesce(?3, seq) AND until IS NULL";
         self.connection.prepare_cached(sql)?.execute(params![file, from, to, revision])?;
         Ok(())
     }
@@ -372,7 +381,8 @@ fn digest_bytes(bytes: &[u8]) -> u64 {
 #[cfg(unix)]
 fn is_private(open: &fs_err::File) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    open.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 == 0)
+    const OTHERS: u32 = 0o077;
+    open.metadata().is_ok_and(|metadata| metadata.permissions().mode() & OTHERS == 0)
 }
 
 #[cfg(not(unix))]

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use carryover_agents::formats::sqlite::companion_path;
 use carryover_core::time::Timestamp;
+use rusqlite::ErrorCode;
 
 use super::kept_session::KeptSession;
-use super::{COMPANIONS, Ledger, LedgerError, io_error, list_set_aside, restore, tombstone};
+use super::{Ledger, LedgerError, io_error, list_set_aside, restore, tombstone};
 use crate::context::Context;
 use crate::write::disk::RealDisk;
 use crate::write::journal::{self, Journal, SessionRef};
@@ -33,8 +33,11 @@ pub struct Forgotten {
     pub freed_bytes: u64,
 }
 
-/// What else in our own folder holds words of sessions. Each is told which sessions are forgotten, and lets go of them.
-const TEXT_HOLDERS: &[fn(&Context, &[KeptSession]) -> io::Result<()>] = &[forget_journal_titles];
+/// Lets go of the words of sessions that are forgotten.
+type ForgetFn = fn(&Context, &[KeptSession]) -> io::Result<()>;
+
+/// What else in our own folder holds words of sessions.
+const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles];
 
 impl Ledger {
     /// The sessions that would be forgotten.
@@ -97,8 +100,12 @@ impl Ledger {
     fn wipe_disk(&self) -> Result<(), LedgerError> {
         // The index only notes that something is deleted; its words go when it is written anew.
         self.connection.execute_batch("INSERT INTO words (words) VALUES ('optimize')")?;
-        self.connection.execute_batch("VACUUM")?;
-        self.empty_log()
+        let rewritten = self.connection.execute_batch("VACUUM");
+        let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+        match rewritten {
+            Err(error) if is_busy(&error) => Err(LedgerError::Busy { path: self.path.clone() }),
+            rewritten => rewritten.map_err(LedgerError::from).and_then(|()| self.empty_log()),
+        }
     }
 
     fn empty_log(&self) -> Result<(), LedgerError> {
@@ -106,16 +113,14 @@ impl Ledger {
         if busy == 0 {
             return Ok(());
         }
-        let log = companion_path(&self.path, COMPANIONS[0]);
-        Err(io_error(&log)(io::Error::new(io::ErrorKind::ResourceBusy, "another carryover is reading it")))
+        Err(LedgerError::Busy { path: self.path.clone() })
     }
 }
 
 /// The journals of resumes name the titles of what was carried.
 fn forget_journal_titles(context: &Context, sessions: &[KeptSession]) -> io::Result<()> {
-    let is_named = |named: &SessionRef| {
-        sessions.iter().any(|session| session.agent == named.agent && session.id == named.session)
-    };
+    let is_named =
+        |named: &SessionRef| sessions.iter().any(|session| session.agent == named.agent && session.id == named.session);
     let names_it = |journal: &Journal| is_named(&journal.source) || is_named(&journal.target);
     for journal in journal::read_all(context).into_iter().filter(|journal| journal.title.is_some()) {
         if names_it(&journal) {

@@ -28,8 +28,9 @@ impl Ledger {
         let mut last = 0;
         let mut entries = 0;
         {
-            let mut next =
-                transaction.prepare_cached("SELECT id, text, revision FROM entry WHERE indexed = 0 AND id > ?1 ORDER BY id LIMIT ?2")?;
+            let mut next = transaction.prepare_cached(
+                "SELECT id, text, revision FROM entry WHERE indexed = 0 AND id > ?1 ORDER BY id LIMIT ?2",
+            )?;
             let mut delete = transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?;
             let mut insert = transaction.prepare_cached("INSERT INTO words (rowid, terms) VALUES (?1, ?2)")?;
             let mut rows = next.query(params![last, BATCH_ENTRIES])?;

@@ -3,8 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use carryover_agents::{Agent, AgentError, Bookmark, FoundSession, Sink};
+use carryover_agents::formats::sqlite::companion_path;
+use carryover_agents::{Agent, AgentError, Bookmark, FoundSession, Sink, Source};
 use carryover_core::time::Timestamp;
+use carryover_core::transcript::surplus::Surplus;
 use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Origin, RejectedRecord};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
 
@@ -17,7 +19,6 @@ use crate::own::files::Stamp;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::list::ListedSession;
 use crate::sessions::read;
-use carryover_agents::formats::sqlite::companion_path;
 
 /// A file of many sessions changes with each of them; one that was used so long before the file's last change is not the
 /// one that changed.
@@ -165,6 +166,7 @@ fn read_entries(
         session: id,
         header: Header::default(),
         is_rewritten: false,
+        surplus: Surplus::default(),
         failed: None,
     };
     if is_replaced {
@@ -202,6 +204,7 @@ struct EntrySink<'a> {
     session: i64,
     header: Header,
     is_rewritten: bool,
+    surplus: Surplus,
     failed: Option<LedgerError>,
 }
 
@@ -259,6 +262,9 @@ impl Sink for EntrySink<'_> {
         if let Some(at) = entry.at {
             self.header.note_time(at);
         }
+        if self.surplus.is_surplus(&entry) {
+            return ControlFlow::Continue(());
+        }
         let result = self.put_entry(&entry);
         self.go_on(result)
     }
@@ -301,11 +307,12 @@ fn archive_files(mut archiver: Archiver<'_>, session: &ListedSession, header: &H
     }
     let bases = header.files.iter().filter(|path| **path != source.path);
     for base in bases.cloned().chain(archiver.known_paths(FileRole::Base)?) {
-        let owner = read::session_start(agent, &carryover_agents::Source::file(&base)).ok();
+        let owner = read::session_start(agent, &Source::file(&base)).ok();
         let owner = owner.map(|start| start.header.session.0).filter(|owner| !owner.is_empty());
         archiver.keep_file(&base, FileRole::Base, owner.as_deref())?;
     }
-    let children: Vec<PathBuf> = header.children.iter().cloned().chain(archiver.known_paths(FileRole::Child)?).collect();
+    let children: Vec<PathBuf> =
+        header.children.iter().cloned().chain(archiver.known_paths(FileRole::Child)?).collect();
     for child in &children {
         archiver.keep_file(child, FileRole::Child, None)?;
     }

@@ -68,8 +68,12 @@ impl KeptSession {
     /// Whether its store could be looked at and does not hold it: one that is not mounted deletes nothing.
     pub(super) fn has_vanished(&self) -> bool {
         let folder = if self.store.is_dir() { Some(self.store.as_path()) } else { self.store.parent() };
-        let is_there = |folder: &Path| fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-        folder.is_some_and(is_there) && matches!(self.source.path.try_exists(), Ok(false))
+        let is_filled = |folder: &Path| fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+        let path = &self.source.path;
+        // A link on the way that leads nowhere leads to a disk that is not there.
+        let above = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok());
+        let is_reached = above.is_some_and(Path::exists);
+        folder.is_some_and(is_filled) && is_reached && matches!(path.try_exists(), Ok(false))
     }
 }
 
@@ -80,7 +84,8 @@ impl Ledger {
     }
 
     pub(super) fn query_sessions(&self, rest: &str, values: &[&dyn ToSql]) -> Result<Vec<KeptSession>, LedgerError> {
-        let mut query = self.connection.prepare(&format!("SELECT {} FROM session AS s {rest}", KeptSession::COLUMNS))?;
+        let mut query =
+            self.connection.prepare(&format!("SELECT {} FROM session AS s {rest}", KeptSession::COLUMNS))?;
         let sessions = query.query_map(values, KeptSession::from_row)?;
         Ok(sessions.collect::<rusqlite::Result<_>>()?)
     }
@@ -91,13 +96,13 @@ impl Ledger {
         sessions.retain(|session| agent.is_none_or(|agent| session.agent == agent));
         let lower = words.to_lowercase();
         let is_exact = |session: &KeptSession| session.id.0 == words;
-        let begins = |session: &KeptSession| {
-            words.len() >= MIN_PREFIX_BYTES && session.id.0.to_lowercase().starts_with(&lower)
-        };
+        let begins =
+            |session: &KeptSession| words.len() >= MIN_PREFIX_BYTES && session.id.0.to_lowercase().starts_with(&lower);
         let is_titled =
             |session: &KeptSession| session.title.as_ref().is_some_and(|title| title.to_lowercase().contains(&lower));
         let rules: [&dyn Fn(&KeptSession) -> bool; 3] = [&is_exact, &begins, &is_titled];
-        let fitting = rules.into_iter().map(|rule| sessions.iter().filter(|one| rule(one)).cloned().collect::<Vec<_>>());
+        let fitting =
+            rules.into_iter().map(|rule| sessions.iter().filter(|one| rule(one)).cloned().collect::<Vec<_>>());
         match fitting.into_iter().find(|fitting| !fitting.is_empty()) {
             None => Err(LookupError::NotFound(words.to_owned())),
             Some(mut candidates) if candidates.len() == 1 => Ok(candidates.remove(0)),

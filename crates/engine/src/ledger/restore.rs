@@ -145,7 +145,15 @@ impl Restore<'_> {
         }
         let session = self.session.id.clone();
         let undo_id = Some(undo_id);
-        Ok(Some(Restored { agent: self.agent.facts().id, session, is_exact: true, files, command: None, undo_id, warnings }))
+        Ok(Some(Restored {
+            agent: self.agent.facts().id,
+            session,
+            is_exact: true,
+            files,
+            command: None,
+            undo_id,
+            warnings,
+        }))
     }
 
     /// The session's own files that are to be made; `None` where something else stands in the place of one.
@@ -193,12 +201,7 @@ impl Restore<'_> {
         Journal { title, session_file, session_key, files: files.collect(), ..begun }
     }
 
-    fn apply(
-        &self,
-        disk: &mut dyn Disk,
-        plan: &WritePlan,
-        warnings: &mut Vec<String>,
-    ) -> Result<String, RestoreError> {
+    fn apply(&self, disk: &mut dyn Disk, plan: &WritePlan, warnings: &mut Vec<String>) -> Result<String, RestoreError> {
         // Its files are noted when it is applied.
         let mut journal = Journal { files: Vec::new(), ..self.make_journal(plan) };
         let missing = self.check_ignored(plan);
@@ -262,15 +265,15 @@ impl Restore<'_> {
             }
         }
         let project = project.map_or_else(|| self.project(), Path::to_owned);
-        let options =
-            Options { target: self.agent, project: Some(project), tokens: Some(ALL_TOKENS), dry_run: false };
+        let options = Options { target: self.agent, project: Some(project), tokens: Some(ALL_TOKENS), dry_run: false };
         let report = resume_among(self.agents, disk, self.context, &self.list_laid_out(source), &options)?;
         Ok(self.restored_anew(report))
     }
 
     fn restored_anew(&self, report: Report) -> Restored {
         let mut warnings = report.warnings;
-        let lost = report.lost.iter().map(|loss| format!("{} {} are not in it: {}", loss.count, loss.what, loss.reason));
+        let lost =
+            report.lost.iter().map(|loss| format!("{} {} are not in it: {}", loss.count, loss.what, loss.reason));
         warnings.extend(lost);
         Restored {
             agent: self.agent.facts().id,

@@ -84,10 +84,10 @@ fn newest_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Refuses a ledger that a newer carryover wrote.
-pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<(), LedgerError> {
+/// Whether the tables are of today; refuses a ledger that a newer carryover wrote.
+pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<bool, LedgerError> {
     let (found, known) = (read_version(connection)?, newest_version());
-    if found > known { Err(LedgerError::Newer { path: path.to_owned(), found, known }) } else { Ok(()) }
+    if found > known { Err(LedgerError::Newer { path: path.to_owned(), found, known }) } else { Ok(found == known) }
 }
 
 /// Brings the tables up to date; each step is whole or not done at all.

@@ -9,8 +9,8 @@ use rusqlite::{Row, ToSql};
 
 use super::ingest::plain_offset;
 use super::kept_session::KeptSession;
-use super::snippet::make_snippet;
 pub use super::snippet::SnippetPart;
+use super::snippet::make_snippet;
 use super::stored_text::unpack_text;
 use super::words::{Term, TermKind, split_terms};
 use super::{Ledger, LedgerError};
@@ -18,6 +18,10 @@ use crate::sessions::project::ProjectMatcher;
 
 /// How many of the best entries are looked at; what stands behind them is counted and not shown.
 const MAX_CANDIDATES: usize = 2_000;
+/// The place of a session that is counted and not shown.
+const NOT_SHOWN: usize = usize::MAX;
+/// What was said is looked for more often than what was done with it.
+const CALL_WEIGHT: &str = "0.6";
 /// How many places are shown of one session.
 const ENTRIES_PER_SESSION: usize = 3;
 
@@ -146,26 +150,19 @@ impl Ledger {
         let candidates = self.find_candidates(&query, request)?;
         results.is_cut = candidates.len() >= MAX_CANDIDATES;
         let mut by_session: BTreeMap<i64, usize> = BTreeMap::new();
-        let mut kept: Vec<(i64, FoundInSession)> = Vec::new();
+        let mut kept: Vec<FoundInSession> = Vec::new();
         for candidate in candidates {
             let known = by_session.get(&candidate.session).copied();
-            let is_full = known.is_none() && kept.len() >= request.limit;
-            let has_enough = known.is_some_and(|index| kept[index].1.entries.len() >= ENTRIES_PER_SESSION);
-            if is_full || has_enough {
+            match known.and_then(|index| kept.get_mut(index)) {
                 // Counted; what it says is not looked at.
-                match known {
-                    Some(index) => kept[index].1.n_entries += 1,
-                    None => drop(by_session.insert(candidate.session, usize::MAX)),
-                }
-                continue;
+                Some(found) if found.entries.len() >= ENTRIES_PER_SESSION => found.n_entries += 1,
+                None if known.is_some() => {}
+                None if kept.len() >= request.limit => drop(by_session.insert(candidate.session, NOT_SHOWN)),
+                _ => self.add_candidate(&query, candidate, &mut by_session, &mut kept)?,
             }
-            if known == Some(usize::MAX) {
-                continue;
-            }
-            self.add_candidate(&query, candidate, &mut by_session, &mut kept)?;
         }
         results.n_sessions = by_session.len();
-        results.sessions = kept.into_iter().map(|(_, found)| found).collect();
+        results.sessions = kept;
         Ok(results)
     }
 
@@ -174,21 +171,23 @@ impl Ledger {
         query: &Query,
         candidate: Candidate,
         by_session: &mut BTreeMap<i64, usize>,
-        kept: &mut Vec<(i64, FoundInSession)>,
+        kept: &mut Vec<FoundInSession>,
     ) -> Result<(), LedgerError> {
         let Some(snippet) = make_snippet(&self.read_text(candidate.row)?, query) else { return Ok(()) };
-        let index = match by_session.get(&candidate.session) {
-            Some(index) => *index,
-            None => {
-                let mut sessions = self.query_sessions("WHERE s.id = ?1", &[&candidate.session])?;
-                let Some(session) = sessions.pop() else { return Ok(()) };
-                kept.push((candidate.session, FoundInSession { session, n_entries: 0, entries: Vec::new() }));
-                by_session.insert(candidate.session, kept.len() - 1);
-                kept.len() - 1
-            }
+        if !by_session.contains_key(&candidate.session) {
+            let mut sessions = self.query_sessions("WHERE s.id = ?1", &[&candidate.session])?;
+            let Some(session) = sessions.pop() else { return Ok(()) };
+            by_session.insert(candidate.session, kept.len());
+            kept.push(FoundInSession { session, n_entries: 0, entries: Vec::new() });
+        }
+        let Some(found) = by_session.get(&candidate.session).and_then(|index| kept.get_mut(*index)) else {
+            return Ok(());
         };
-        let found = &mut kept[index].1;
         found.n_entries += 1;
+        // The same command again is the same place to look at.
+        if found.entries.iter().any(|shown| shown.snippet == snippet) {
+            return Ok(());
+        }
         found.entries.push(FoundEntry { snippet, ..candidate.entry });
         Ok(())
     }
@@ -200,23 +199,23 @@ impl Ledger {
         let mut values: Vec<&dyn ToSql> = vec![&text];
         if let Some(agent) = &request.agent {
             values.push(agent);
-            conditions.push_str(&format!(" AND s.agent = ?{}", values.len()));
+            conditions += &format!(" AND s.agent = ?{}", values.len());
         }
         if let Some(since) = &since {
             values.push(since);
-            conditions.push_str(&format!(" AND coalesce(e.at, s.updated_at) >= ?{}", values.len()));
+            conditions += &format!(" AND coalesce(e.at, s.updated_at) >= ?{}", values.len());
         }
         if let Some(project) = &request.project {
             let sessions = self.sessions_of_project(project)?;
             let list = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            conditions.push_str(&format!(" AND s.id IN ({list})"));
+            conditions += &format!(" AND s.id IN ({list})");
         }
         let sql = format!(
             "SELECT e.session, e.id, e.file, e.offset, e.part, e.length, e.kind, e.origin, e.at, e.side, e.retracted
              FROM (SELECT rowid, rank AS score FROM words WHERE words MATCH ?1) AS w
              JOIN entry AS e ON e.id = w.rowid JOIN session AS s ON s.id = e.session
              WHERE true{conditions}
-             ORDER BY round(w.score, 3), coalesce(e.at, s.updated_at) DESC, e.id DESC LIMIT {MAX_CANDIDATES}"
+             ORDER BY round(w.score * CASE e.kind WHEN 'call' THEN {CALL_WEIGHT} ELSE 1 END, 3), coalesce(e.at, s.updated_at) DESC, e.id DESC LIMIT {MAX_CANDIDATES}"
         );
         let mut query = self.connection.prepare(&sql)?;
         let rows = query.query_map(values.as_slice(), read_candidate)?;
@@ -239,12 +238,7 @@ impl Ledger {
 }
 
 fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
-    let key = EntryKey {
-        file: row.get(2)?,
-        offset: plain_offset(row.get(3)?),
-        part: row.get(4)?,
-        length: row.get(5)?,
-    };
+    let key = EntryKey { file: row.get(2)?, offset: plain_offset(row.get(3)?), part: row.get(4)?, length: row.get(5)? };
     let entry = FoundEntry {
         key,
         kind: row.get(6)?,

@@ -67,7 +67,11 @@ impl CharClass {
     fn from_char(c: char) -> Self {
         match c {
             c if c.is_ascii() => {
-                if c.is_ascii_alphanumeric() { Self::Letter } else { Self::Blank }
+                if c.is_ascii_alphanumeric() {
+                    Self::Letter
+                } else {
+                    Self::Blank
+                }
             }
             c if is_unspaced(c) => Self::Unspaced,
             c if c.is_alphanumeric() => Self::Letter,
@@ -111,7 +115,9 @@ fn split_name(text: &str, run: Range<usize>, take: &mut dyn FnMut(Term)) {
     let parts = if run.len() > MAX_SPLIT_BYTES { vec![run.clone()] } else { find_parts(text, run.clone()) };
     let Some((last, before)) = parts.split_last() else { return };
     let term = |range: &Range<usize>, kind| Term { text: fold_text(&text[range.clone()]), kind, range: range.clone() };
-    before.iter().for_each(|part| take(term(part, TermKind::Part)));
+    for part in before {
+        take(term(part, TermKind::Part));
+    }
     take(term(last, TermKind::LastPart));
     if let Some(first) = before.first() {
         take(term(&(first.start..last.end), TermKind::Whole));
@@ -142,7 +148,11 @@ fn find_parts(text: &str, run: Range<usize>) -> Vec<Range<usize>> {
 /// A text as it is compared: lower case, without accents and underscores.
 fn fold_text(text: &str) -> String {
     let letters = text.chars().filter(|c| *c != '_' && !is_accent(*c)).take(MAX_TERM_CHARS);
-    letters.flat_map(char::to_lowercase).map(chars::normalize).filter(|c| c.is_alphanumeric() || !c.is_ascii()).collect()
+    letters
+        .flat_map(char::to_lowercase)
+        .map(chars::normalize)
+        .filter(|c| c.is_alphanumeric() || !c.is_ascii())
+        .collect()
 }
 
 #[cfg(test)]

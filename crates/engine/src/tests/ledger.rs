@@ -117,6 +117,37 @@ fn every_agents_session_is_found_by_its_words_and_comes_back_when_it_was_deleted
 }
 
 #[test]
+fn the_folder_of_a_session_comes_back_with_it() {
+    let id = "00000000-0000-4000-8000-000000000001";
+    let child =
+        r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"look"},"uuid":"a","sessionId":"ID"}"#;
+    for (agent, beside) in [
+        ("claude-code", [format!("{id}/subagents/agent-1.jsonl"), format!("{id}/tool-results/out.txt")]),
+        ("copilot-cli", ["workspace.yaml".to_owned(), "files/plan.md".to_owned()]),
+    ] {
+        let (lab, agent) = LABS.iter().zip(AGENTS).find(|(lab, _)| lab.id == agent).unwrap();
+        let (mut world, path) = world_with_sample(lab, *agent);
+        let beside = beside.map(|name| path.parent().unwrap().join(name));
+        for file in &beside {
+            crate::own::files::write_private(file, child.replace("ID", id).as_bytes()).unwrap();
+        }
+        update(&world, AGENTS);
+        let before = world.read_tree();
+        beside.iter().chain([&path]).for_each(|file| fs_err::remove_file(file).unwrap());
+        let without = world.read_tree();
+        let kept = search(&world, "zebra").sessions[0].session.clone();
+        assert!(restore(&mut world, &kept, None).unwrap().is_exact, "{}", lab.id);
+        assert_eq!(world.read_tree(), before, "{}", lab.id);
+        undo_resume(&world.context, None, false).unwrap();
+        assert_eq!(world.read_tree(), without, "{}", lab.id);
+        // What stands in the place of a file of it is not written over.
+        crate::own::files::write_private(&beside[1], b"somebody's").unwrap();
+        let restored = restore(&mut world, &kept, None).unwrap();
+        assert!(!restored.is_exact && fs_err::read(&beside[1]).unwrap() == b"somebody's", "{}", lab.id);
+    }
+}
+
+#[test]
 fn a_session_comes_back_in_another_project_through_its_agents_writer() {
     for (lab, agent) in LABS.iter().zip(AGENTS) {
         let (mut world, path) = world_with_sample(lab, *agent);
@@ -175,7 +206,8 @@ fn dump(world: &World) -> Vec<String> {
         let columns = query.column_count();
         let mut rows = query.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
-            told.push((0..columns).map(|at| format!("{:?} ", row.get_ref(at).unwrap())).collect());
+            let values: Vec<String> = (0..columns).map(|at| format!("{:?}", row.get_ref(at).unwrap())).collect();
+            told.push(values.join(" "));
         }
     }
     told
@@ -237,7 +269,11 @@ fn a_file_that_was_written_anew_or_cut_gives_a_new_revision_and_nothing_double()
     update(&world, BOTH);
     assert_eq!(count_rows(&world, "SELECT count(*) FROM entry WHERE retracted"), 10);
     assert_eq!(count_rows(&world, "SELECT revision FROM file"), 1);
-    assert_eq!(count_rows(&world, "SELECT count(*) FROM chunk"), chunks + 1, "the chunks before the cut are not kept twice");
+    assert_eq!(
+        count_rows(&world, "SELECT count(*) FROM chunk"),
+        chunks + 1,
+        "the chunks before the cut are not kept twice"
+    );
     assert_eq!((count_found(&world, "word395q"), count_found(&world, "word3q")), (1, 1));
     // Written anew in the midst.
     let mut changed = records.clone();
