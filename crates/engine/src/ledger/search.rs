@@ -153,11 +153,12 @@ impl Ledger {
         let mut kept: Vec<FoundInSession> = Vec::new();
         for candidate in candidates {
             let known = by_session.get(&candidate.session).copied();
+            let is_full = kept.len() >= request.limit;
             match known.and_then(|index| kept.get_mut(index)) {
                 // Counted; what it says is not looked at.
                 Some(found) if found.entries.len() >= ENTRIES_PER_SESSION => found.n_entries += 1,
                 None if known.is_some() => {}
-                None if kept.len() >= request.limit => drop(by_session.insert(candidate.session, NOT_SHOWN)),
+                None if is_full => drop(by_session.insert(candidate.session, NOT_SHOWN)),
                 _ => self.add_candidate(&query, candidate, &mut by_session, &mut kept)?,
             }
         }
