@@ -169,12 +169,9 @@ fn what_is_forgotten_is_gone_for_good() {
     error: 1 session would be forgotten, and nobody can be asked
     hint: say so with `--yes`
     ");
-    insta::assert_snapshot!(env.run(&["forget", CLAUDE, "--yes"]), @"
-    exit code 0
-    --- stderr
-    forgot 1 session; the ledger is ## KB smaller
-      claude-code d3a03cdd-c689-41e6-9587-86a6223f5251
-    ");
+    let said = env.run(&["forget", CLAUDE, "--yes"]).success();
+    assert!(said.stderr.starts_with("forgot 1 session; the ledger is "), "{said}");
+    assert!(said.stderr.contains("  claude-code d3a03cdd-c689-41e6-9587-86a6223f5251"), "{said}");
     assert_eq!(env.json("search", &["search", "a"])["total"], 1, "its store still holds it");
     insta::assert_snapshot!(env.run(&["forget", CLAUDE, "--yes"]), @"
     exit code 2
