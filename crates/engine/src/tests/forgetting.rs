@@ -18,10 +18,13 @@ fn make_world() -> World {
     let mut world = World::new();
     let filler = "some words that are packed ".repeat(40);
     let secret: Vec<String> =
-        (0..60).map(|n| format!(r#"{{"t":"prompt","s":"{SECRET} step{n}q {filler}"}}"#)).collect();
+        (0..12).map(|n| format!(r#"{{"t":"prompt","s":"{SECRET} step{n}q {filler}"}}"#)).collect();
     let secret: Vec<&str> = secret.iter().map(String::as_str).collect();
     world.write_session(&ALPHA, "aaaa1111", &format!(r#","title":"The {SECRET} matter""#), &secret);
-    world.write_session(&ALPHA, "bbbb2222", "", &[r#"{"t":"prompt","s":"plain giraffe"}"#]);
+    // Much more stays than goes: an index that loses a large part of itself is written anew without being told to.
+    let plain: Vec<String> = (0..900).map(|n| format!(r#"{{"t":"prompt","s":"plain number{n}q"}}"#)).collect();
+    let plain: Vec<&str> = plain.iter().map(String::as_str).chain([r#"{"t":"prompt","s":"giraffe"}"#]).collect();
+    world.write_session(&ALPHA, "bbbb2222", "", &plain);
     world.resume("aaaa1111", &BETA);
     update(&world, BOTH);
     world
