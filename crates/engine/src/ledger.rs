@@ -55,6 +55,8 @@ pub enum LedgerError {
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error("{} is being read by another carryover: it is forgotten, and its bytes are not yet gone", path.display())]
     Busy { path: PathBuf },
+    #[error("something could not be packed for the ledger")]
+    NotPacked(#[source] io::Error),
     #[error("a part of the ledger cannot be unpacked")]
     Damaged(#[source] io::Error),
     #[error(transparent)]

@@ -4,14 +4,15 @@
 //! replaced in a new revision, and the ones before are kept for a while.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use carryover_agents::ExportedSession;
-use carryover_agents::formats::file;
+use carryover_agents::formats::{file, ordered_pool};
+use carryover_agents::{AgentError, ExportedSession};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::LedgerError;
-use super::stored_text::{Packer, unpack_bytes};
+use super::stored_text::{pack_bytes, unpack_bytes};
 use crate::own::files::Stamp;
 
 const CHUNK_BYTES: usize = 256 << 10;
@@ -120,7 +121,6 @@ pub(super) fn read_bytes(connection: &Connection, file: &KeptFile) -> Result<Vec
 /// Keeps the files of one session.
 pub(super) struct Archiver<'a> {
     pub(super) connection: &'a Connection,
-    pub(super) packer: &'a mut Packer,
     pub(super) session: i64,
     /// Its reader has found that the session was written anew.
     pub(super) is_rewritten: bool,
@@ -176,8 +176,8 @@ impl Archiver<'_> {
             self.append_chunks(open, file, known.revision, &kept)?;
             return Ok(KeptChange::Added);
         }
-        open.rewind().map_err(LedgerError::Damaged)?;
-        let chunks = FileChunks { open: Some(open), offset: 0 };
+        open.rewind().map_err(source_error)?;
+        let chunks = FileChunks { open: Some(open) };
         self.replace_chunks(file, &kept, chunks)
     }
 
@@ -242,13 +242,10 @@ impl Archiver<'_> {
         let offset: usize = kept[..whole].iter().map(|chunk| chunk.size).sum();
         let last = "DELETE FROM chunk WHERE file = ?1 AND seq >= ?2 AND until IS NULL";
         self.connection.prepare_cached(last)?.execute(params![file, whole])?;
-        open.seek(SeekFrom::Start(offset as u64)).map_err(LedgerError::Damaged)?;
-        let mut chunks = FileChunks { open: Some(open), offset };
-        let mut seq = whole;
-        while let Some(bytes) = chunks.next_chunk().map_err(LedgerError::Damaged)? {
-            self.put_chunk(file, seq, revision, &bytes)?;
-            seq += 1;
-        }
+        open.seek(SeekFrom::Start(offset as u64)).map_err(source_error)?;
+        pack_chunks(FileChunks { open: Some(open) }, &[], whole, |seq, chunk, packed| {
+            self.put_chunk(file, seq, revision, chunk, &packed.unwrap_or_default())
+        })?;
         Ok(())
     }
 
@@ -257,21 +254,18 @@ impl Archiver<'_> {
         &mut self,
         file: i64,
         kept: &[KeptChunk],
-        mut chunks: impl Chunks,
+        chunks: impl Chunks,
     ) -> Result<KeptChange, LedgerError> {
         let mut revision = None;
-        let mut seq = 0;
-        while let Some(bytes) = chunks.next_chunk().map_err(LedgerError::Damaged)? {
-            if kept.get(seq) != Some(&KeptChunk { size: bytes.len(), digest: digest_bytes(&bytes) }) {
-                let revision = self.begin_revision(file, &mut revision, kept)?;
-                self.end_chunks(file, seq, Some(seq), revision)?;
-                self.put_chunk(file, seq, revision, &bytes)?;
-            }
-            seq += 1;
-        }
-        if seq < kept.len() {
+        let end = pack_chunks(chunks, kept, 0, |seq, chunk, packed| {
+            let Some(packed) = packed else { return Ok(()) };
             let revision = self.begin_revision(file, &mut revision, kept)?;
-            self.end_chunks(file, seq, None, revision)?;
+            self.end_chunks(file, seq, Some(seq), revision)?;
+            self.put_chunk(file, seq, revision, chunk, &packed)
+        })?;
+        if end < kept.len() {
+            let revision = self.begin_revision(file, &mut revision, kept)?;
+            self.end_chunks(file, end, None, revision)?;
         }
         Ok(match revision {
             None => KeptChange::None,
@@ -301,13 +295,55 @@ impl Archiver<'_> {
         Ok(())
     }
 
-    fn put_chunk(&mut self, file: i64, seq: usize, revision: i64, bytes: &[u8]) -> Result<(), LedgerError> {
+    fn put_chunk(
+        &self,
+        file: i64,
+        seq: usize,
+        revision: i64,
+        chunk: KeptChunk,
+        packed: &[u8],
+    ) -> Result<(), LedgerError> {
         let sql = "INSERT INTO chunk (file, seq, revision, size, digest, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let packed = self.packer.pack_bytes(bytes).map_err(LedgerError::Damaged)?;
-        let digest = digest_bytes(bytes).cast_signed();
-        self.connection.prepare_cached(sql)?.execute(params![file, seq, revision, bytes.len(), digest, packed])?;
+        let values = params![file, seq, revision, chunk.size, chunk.digest.cast_signed(), packed];
+        self.connection.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
+}
+
+/// Packs content in lanes and hands it over in its order, counted from a number on; what is kept already comes without
+/// its bytes. Tells the number behind the last.
+fn pack_chunks(
+    mut chunks: impl Chunks,
+    kept: &[KeptChunk],
+    first: usize,
+    mut take: impl FnMut(usize, KeptChunk, Option<Vec<u8>>) -> Result<(), LedgerError>,
+) -> Result<usize, LedgerError> {
+    let (mut seen, mut end) = (first, first);
+    let (mut unread, mut untaken) = (Ok(()), Ok(()));
+    let next = || {
+        let bytes = chunks.next_chunk().unwrap_or_else(|error| {
+            unread = Err(source_error(error));
+            None
+        })?;
+        seen += 1;
+        Some((seen - 1, bytes))
+    };
+    let work = |(seq, bytes): (usize, Vec<u8>)| {
+        let chunk = KeptChunk { size: bytes.len(), digest: digest_bytes(&bytes) };
+        let packed = (kept.get(seq) != Some(&chunk)).then(|| pack_bytes(&bytes)).transpose();
+        (seq, chunk, packed)
+    };
+    ordered_pool::map_ordered(next, work, |(seq, chunk, packed)| {
+        untaken = packed.and_then(|packed| take(seq, chunk, packed));
+        end = seq + 1;
+        if untaken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    unread.and(untaken).map(|()| end)
+}
+
+/// The error for a file of an agent's that could not be read.
+fn source_error(error: io::Error) -> LedgerError {
+    LedgerError::Agent(AgentError::Io(error))
 }
 
 /// Content, a chunk at a time.
@@ -317,7 +353,6 @@ trait Chunks {
 
 struct FileChunks {
     open: Option<fs_err::File>,
-    offset: usize,
 }
 
 impl Chunks for FileChunks {
@@ -325,7 +360,6 @@ impl Chunks for FileChunks {
         let Some(open) = &mut self.open else { return Ok(None) };
         let mut bytes = Vec::with_capacity(CHUNK_BYTES);
         open.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
-        self.offset += bytes.len();
         if bytes.len() < CHUNK_BYTES {
             self.open = None;
         }

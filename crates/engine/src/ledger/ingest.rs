@@ -62,14 +62,14 @@ impl Ledger {
         }
         let id = put_session(&transaction, session, context.env.now)?;
         let from = known.map_or(Bookmark::Start, |known| known.bookmark);
-        let mut packer = Packer::new().map_err(LedgerError::Damaged)?;
+        let mut packer = Packer::new()?;
         // Of a session that cannot be read its bytes are kept all the same.
         let (exported, mut failed) = match agent.export_session(&found.source) {
             Ok(exported) => (exported, None),
             Err(error) => (None, Some(error)),
         };
         let has_files = exported.is_none() && failed.is_none();
-        let mut archiver = Archiver { connection: &transaction, packer: &mut packer, session: id, is_rewritten: false };
+        let mut archiver = Archiver { connection: &transaction, session: id, is_rewritten: false };
         let own = match &exported {
             Some(document) => archiver.keep_document(&found.source.path, document)?,
             None if has_files => archiver.keep_file(&found.source.path, FileRole::Own, None)?,
@@ -91,7 +91,7 @@ impl Ledger {
         transaction.execute_batch("RELEASE reading")?;
         if has_files {
             let is_rewritten = reading.is_rewritten && !is_replaced;
-            let archiver = Archiver { connection: &transaction, packer: &mut packer, session: id, is_rewritten };
+            let archiver = Archiver { connection: &transaction, session: id, is_rewritten };
             archive_files(archiver, session, &reading.header)?;
         }
         finish_session(&transaction, id, &reading.header, reading.end, &stamp)?;
@@ -225,7 +225,7 @@ impl EntrySink<'_> {
             entry.at.map(Timestamp::millis),
             entry.side,
             digest,
-            packed.map_err(LedgerError::Damaged)?,
+            packed?,
             text.is_none(),
         ])?;
         Ok(())
@@ -333,7 +333,7 @@ fn finish_session(
 ) -> Result<(), LedgerError> {
     let sql = "UPDATE session SET bookmark = ?2, stamp = ?3, title = coalesce(title, ?4),
             project = coalesce(project, ?5), updated_at = coalesce(updated_at, ?6) WHERE id = ?1";
-    let bookmark = serde_json::to_string(&end).map_err(|error| LedgerError::Damaged(error.into()))?;
+    let bookmark = serde_json::to_string(&end).map_err(|error| LedgerError::NotPacked(error.into()))?;
     connection.prepare_cached(sql)?.execute(params![
         id,
         bookmark,

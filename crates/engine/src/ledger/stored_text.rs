@@ -1,7 +1,5 @@
 //! Text as it stands in a row: plain where it is short, packed where that saves something.
 
-use std::io;
-
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::LedgerError;
@@ -13,25 +11,27 @@ const LEVEL: i32 = 1;
 /// More than any text or chunk of ours unpacks to.
 const MAX_UNPACKED_BYTES: usize = 4 << 20;
 
-/// Packs texts and chunks, one after the other.
+/// Packs texts, one after the other.
 pub(super) struct Packer(zstd::bulk::Compressor<'static>);
 
 impl Packer {
-    pub(super) fn new() -> io::Result<Self> {
-        zstd::bulk::Compressor::new(LEVEL).map(Self)
-    }
-
-    pub(super) fn pack_bytes(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        self.0.compress(bytes)
+    pub(super) fn new() -> Result<Self, LedgerError> {
+        zstd::bulk::Compressor::new(LEVEL).map(Self).map_err(LedgerError::NotPacked)
     }
 
     /// A text for its column.
-    pub(super) fn pack_text<'t>(&mut self, text: &'t str) -> io::Result<ToSqlOutput<'t>> {
+    pub(super) fn pack_text<'t>(&mut self, text: &'t str) -> Result<ToSqlOutput<'t>, LedgerError> {
         if text.len() < MIN_PACKED_BYTES {
             return Ok(ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())));
         }
-        Ok(ToSqlOutput::Owned(self.pack_bytes(text.as_bytes())?.into()))
+        let packed = self.0.compress(text.as_bytes()).map_err(LedgerError::NotPacked)?;
+        Ok(ToSqlOutput::Owned(packed.into()))
     }
+}
+
+/// Packs one chunk.
+pub(super) fn pack_bytes(bytes: &[u8]) -> Result<Vec<u8>, LedgerError> {
+    zstd::bulk::compress(bytes, LEVEL).map_err(LedgerError::NotPacked)
 }
 
 pub(super) fn unpack_bytes(bytes: &[u8]) -> Result<Vec<u8>, LedgerError> {
