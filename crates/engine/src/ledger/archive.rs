@@ -22,6 +22,8 @@ const DOCUMENT_CHUNK_BYTES: usize = 64 << 10;
 const MAX_CHUNK_BYTES: usize = 1 << 20;
 /// Larger files beside a session are not its words.
 const MAX_BESIDE_BYTES: u64 = 256 << 20;
+/// A file that is packed while it is read is held in memory, packed.
+const MAX_HELD_BYTES: u64 = 256 << 20;
 /// How many earlier revisions of a file are kept.
 const KEPT_REVISIONS: i64 = 2;
 
@@ -179,6 +181,15 @@ impl Archiver<'_> {
         open.rewind().map_err(source_error)?;
         let chunks = FileChunks { open: Some(open) };
         self.replace_chunks(file, &kept, chunks)
+    }
+
+    /// Keeps a session's own file of which nothing was kept before.
+    pub(super) fn keep_packed(&self, path: &Path, packed: &PackedFile) -> Result<(), LedgerError> {
+        let file = self.put_file(path, FileRole::Own, None, packed.stamp, packed.is_private)?;
+        for (seq, (chunk, bytes)) in packed.chunks.iter().enumerate() {
+            self.put_chunk(file, seq, 0, *chunk, bytes)?;
+        }
+        Ok(())
     }
 
     /// Keeps a session that is a document of its own making.
@@ -344,6 +355,32 @@ fn pack_chunks(
 /// The error for a file of an agent's that could not be read.
 fn source_error(error: io::Error) -> LedgerError {
     LedgerError::Agent(AgentError::Io(error))
+}
+
+/// A file that was packed while its session was read.
+pub(super) struct PackedFile {
+    stamp: Stamp,
+    is_private: bool,
+    chunks: Vec<(KeptChunk, Vec<u8>)>,
+}
+
+impl PackedFile {
+    /// Packs a file of which nothing is kept yet. None where it cannot be read, or is too large to be held.
+    pub(super) fn from_path(path: &Path) -> Option<Self> {
+        let stamp = Stamp::from_path(path).ok().filter(|stamp| stamp.size <= MAX_HELD_BYTES)?;
+        let open = path.to_str().and_then(|_| file::open_regular(path).ok())?;
+        let is_private = is_private(&open);
+        let mut source = FileChunks { open: Some(open) };
+        let mut chunks = Vec::new();
+        while let Some(bytes) = source.next_chunk().ok()? {
+            let chunk = KeptChunk { size: bytes.len(), digest: digest_bytes(&bytes) };
+            // It was given room for the worst case.
+            let mut packed = pack_bytes(&bytes).ok()?;
+            packed.shrink_to_fit();
+            chunks.push((chunk, packed));
+        }
+        Some(Self { stamp, is_private, chunks })
+    }
 }
 
 /// Content, a chunk at a time.

@@ -10,7 +10,7 @@ use carryover_core::transcript::surplus::Surplus;
 use carryover_core::transcript::{Entry, EntryKey, Fact, Header, Origin, RejectedRecord};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::archive::{Archiver, FileRole, KeptChange};
+use super::archive::{Archiver, FileRole, KeptChange, PackedFile};
 use super::entry_text::entry_text;
 use super::stored_text::Packer;
 use super::{Ledger, LedgerError, tombstone};
@@ -61,6 +61,7 @@ impl Ledger {
             return Ok(Ingested::Unchanged);
         }
         let id = put_session(&transaction, session, context.env.now)?;
+        let is_new = known.is_none();
         let from = known.map_or(Bookmark::Start, |known| known.bookmark);
         let mut packer = Packer::new()?;
         // Of a session that cannot be read its bytes are kept all the same.
@@ -72,13 +73,18 @@ impl Ledger {
         let mut archiver = Archiver { connection: &transaction, session: id, is_rewritten: false };
         let own = match &exported {
             Some(document) => archiver.keep_document(&found.source.path, document)?,
-            None if has_files => archiver.keep_file(&found.source.path, FileRole::Own, None)?,
+            None if has_files && !is_new => archiver.keep_file(&found.source.path, FileRole::Own, None)?,
             None => KeptChange::None,
         };
         // A log that was written anew in its midst looks to its reader as if it had grown.
         let is_replaced = has_files && own == KeptChange::Replaced;
         transaction.execute_batch("SAVEPOINT reading")?;
-        let read = read_entries(&transaction, &mut packer, id, session, &from, is_replaced);
+        let (packed, read) = std::thread::scope(|scope| {
+            // Of a file that is new, packing has nothing to wait for.
+            let packing = (has_files && is_new).then(|| scope.spawn(|| PackedFile::from_path(&found.source.path)));
+            let read = read_entries(&transaction, &mut packer, id, session, &from, is_replaced);
+            (packing.and_then(|packing| packing.join().ok().flatten()), read)
+        });
         let reading = match read {
             Ok(reading) => reading,
             Err(LedgerError::Agent(error)) => {
@@ -92,7 +98,7 @@ impl Ledger {
         if has_files {
             let is_rewritten = reading.is_rewritten && !is_replaced;
             let archiver = Archiver { connection: &transaction, session: id, is_rewritten };
-            archive_files(archiver, session, &reading.header)?;
+            archive_files(archiver, session, &reading.header, packed.as_ref())?;
         }
         finish_session(&transaction, id, &reading.header, reading.end, &stamp)?;
         transaction.commit()?;
@@ -300,10 +306,17 @@ fn origin_name(origin: Origin) -> &'static str {
 }
 
 /// Keeps the session's own files: once more its first, where its reader has found it to be another, and what is around it.
-fn archive_files(mut archiver: Archiver<'_>, session: &ListedSession, header: &Header) -> Result<(), LedgerError> {
+fn archive_files(
+    mut archiver: Archiver<'_>,
+    session: &ListedSession,
+    header: &Header,
+    packed: Option<&PackedFile>,
+) -> Result<(), LedgerError> {
     let (agent, source) = (session.agent, &session.found.source);
-    if archiver.is_rewritten {
-        archiver.keep_file(&source.path, FileRole::Own, None)?;
+    match packed {
+        Some(packed) => archiver.keep_packed(&source.path, packed)?,
+        // One that has not changed costs a look at its time.
+        None => drop(archiver.keep_file(&source.path, FileRole::Own, None)?),
     }
     let bases = header.files.iter().filter(|path| **path != source.path);
     for base in bases.cloned().chain(archiver.known_paths(FileRole::Base)?) {
