@@ -12,15 +12,13 @@ fn list_fixtures(agent: &dyn Agent) -> Vec<PathBuf> {
     files.filter(|path| path.is_file()).collect()
 }
 
-/// What is told of a session, without where it stands.
+/// What is said in a session, without where it stands. What an agent finds in the project around it is not in it.
 fn told(agent: &dyn Agent, source: &Source) -> Option<Vec<String>> {
     let mut builder = TranscriptBuilder::new(agent.facts().id).keeping_everything();
     agent.read_session(source, &Bookmark::Start, &mut builder).ok()?;
     let transcript = builder.finish();
-    let entry = |entry: &carryover_core::transcript::Entry| {
-        format!("{:?} {} {:?} {}", entry.origin, entry.body.kind(), entry.body, text_of(entry.body.parts()))
-    };
-    Some(transcript.entries.iter().map(entry).collect())
+    let said = transcript.entries.iter().filter(|entry| ["prompt", "reply", "summary"].contains(&entry.body.kind()));
+    Some(said.map(|entry| format!("{:?} {}", entry.origin, text_of(entry.body.parts()))).collect())
 }
 
 #[test]
