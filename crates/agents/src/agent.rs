@@ -1,5 +1,6 @@
 //! The interface of an agent.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use carryover_core::time::Timestamp;
 use carryover_core::transcript::{
     Action, Answer, Call, Entry, EntryKey, Fact, Header, Outcome, Refusal, RejectedRecord, SessionId, TranscriptBuilder,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::formats::{jsonl, refusal};
 use crate::{AgentError, Env, Facts, ResumeCommand, SettingsView, TargetView, WritePlan, WriteRequest};
@@ -122,6 +124,19 @@ pub trait Reader {
         jsonl::read_record(header, key)
     }
 
+    /// The files around a session that are its own besides those that its header names: folders of outputs, of notes.
+    fn companion_files(&self, source: &Source) -> Vec<PathBuf> {
+        let _ = source;
+        Vec::new()
+    }
+
+    /// A session that shares its file with others, as a document of its own. `None` where it has files of its own, which
+    /// are then what is to be kept of it.
+    fn export_session(&self, source: &Source) -> Result<Option<ExportedSession>, AgentError> {
+        let _ = source;
+        Ok(None)
+    }
+
     /// The states of files that the store still holds, of those that a record of kept file states names.
     fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {
         let _ = (header, key);
@@ -183,6 +198,24 @@ impl Source {
     }
 }
 
+/// A session taken out of a file that it shares with others: the same reader reads it as a loose file.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ExportedSession {
+    /// What a file with it is called.
+    pub name: &'static str,
+    /// The document in pieces that change one by one; put together, they are all of it.
+    pub pieces: Vec<Vec<u8>>,
+    /// It is what its client would have written, were it the only session of the file.
+    pub stands_alone: bool,
+}
+
+/// Prints lengths only: transcript text stays out of logs and errors.
+impl fmt::Debug for ExportedSession {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "ExportedSession({} in {} pieces)", self.name, self.pieces.len())
+    }
+}
+
 /// A file as it once was, kept by a client for going back to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
@@ -221,7 +254,8 @@ pub struct FoundSession {
 }
 
 /// Where a later reading goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Bookmark {
     #[default]
     Start,

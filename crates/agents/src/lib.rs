@@ -28,8 +28,8 @@ mod version;
 mod write_fixtures;
 
 pub use agent::{
-    Agent, Bookmark, Dialect, Discovery, FileState, FoundCallback, FoundSession, Liveness, Reader, Sink, Source, Store,
-    Writer,
+    Agent, Bookmark, Dialect, Discovery, ExportedSession, FileState, FoundCallback, FoundSession, Liveness, Reader,
+    Sink, Source, Store, Writer,
 };
 pub use env::{Env, Os};
 pub use error::AgentError;

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 use carryover_agents::AgentError;
 use carryover_engine::carry::resume::ResumeError;
+use carryover_engine::ledger::restore::RestoreError;
+use carryover_engine::ledger::{LedgerError, LookupError};
 use carryover_engine::own::config::ConfigError;
 use carryover_engine::sessions::select::SelectError;
 use carryover_engine::write::undo::UndoError;
@@ -210,6 +212,42 @@ impl From<UndoError> for CommandError {
             _ => Vec::new(),
         };
         hints.into_iter().fold(Self::new(kind, error), Self::with_hint)
+    }
+}
+
+impl From<LedgerError> for CommandError {
+    fn from(error: LedgerError) -> Self {
+        let hint = match &error {
+            LedgerError::Newer { .. } => Some("update carryover, or move that file away: a new one is then begun"),
+            LedgerError::Busy { .. } => Some("run it again once that has ended"),
+            _ => None,
+        };
+        hint.into_iter().fold(Self::new(ErrorKind::Io, error), Self::with_hint)
+    }
+}
+
+impl From<LookupError> for CommandError {
+    fn from(error: LookupError) -> Self {
+        match error {
+            LookupError::Ledger(error) => error.into(),
+            LookupError::NotFound(_) => Self::new(ErrorKind::NotFound, error)
+                .with_hint("run `carryover restore` to see the sessions that were deleted"),
+            LookupError::Ambiguous { .. } => {
+                Self::new(ErrorKind::NotFound, error).with_hint("name one by its id, or its agent with `--source`")
+            }
+        }
+    }
+}
+
+impl From<RestoreError> for CommandError {
+    fn from(error: RestoreError) -> Self {
+        match error {
+            RestoreError::Resume(error) => error.into(),
+            RestoreError::Ledger(error) => error.into(),
+            RestoreError::StillThere { .. } => Self::new(ErrorKind::Usage, error)
+                .with_hint("`carryover resume` goes on with it; `--project FOLDER` copies it into another folder"),
+            RestoreError::NothingKept(_) | RestoreError::UnknownAgent(_) => Self::new(ErrorKind::Io, error),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writing into others' stores: planned, journaled, read back, and taken back.
 
 pub(crate) mod apply;
-mod bounds;
+pub(crate) mod bounds;
 pub(crate) mod disk;
 pub(crate) mod journal;
 pub(crate) mod lines;

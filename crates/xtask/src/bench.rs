@@ -9,6 +9,7 @@ mod detecting;
 mod events;
 mod figure;
 mod fixture_corpus;
+mod ledger;
 mod listing;
 mod picking;
 mod readers;
@@ -42,6 +43,7 @@ pub(crate) fn measure_all(root: &Path) -> Result<Vec<Figure>> {
     figures.extend(measure_handoff(&binaries, &folder, &session)?);
     figures.extend(measure_resume(&binaries, &folder, &session)?);
     figures.extend(measure_listing(&binaries, &folder)?);
+    figures.extend(ledger::measure_all(&binaries, &folder, &session)?);
     figures.extend(listing::measure_warm(&binaries, &folder)?);
     figures.push(watching::measure_start(&binaries, &folder)?);
     figures.extend(picking::measure_picker(&binaries, &folder)?);

@@ -4,6 +4,7 @@
 //! stands before it in the file. A file that has grown is read again from its beginning: what its last lines mean may
 //! depend on the ones that were written since.
 
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -15,8 +16,11 @@ use super::request_log::{self, ChatTexts, LogMerger};
 use super::segment::SegmentReader;
 use super::wire::{self, WireLine};
 use super::{Aider, FACTS, clock};
-use crate::formats::jsonl;
-use crate::{AgentError, Bookmark, Reader, Sink, Source};
+use crate::formats::{file, jsonl};
+use crate::{AgentError, Bookmark, ExportedSession, Reader, Sink, Source};
+
+/// What the client calls the history of a project.
+const HISTORY_NAME: &str = ".aider.chat.history.md";
 
 impl Reader for Aider {
     fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
@@ -53,6 +57,28 @@ impl Reader for Aider {
             LiveChats { path, live: &live.collect::<Vec<_>>(), lines: lines.as_deref() }.pass_with_log(last, sink)?;
         }
         Ok(bookmark)
+    }
+
+    /// The chat's own part of the history, with what it restored. What only the log of requests holds stays there.
+    fn export_session(&self, source: &Source) -> Result<Option<ExportedSession>, AgentError> {
+        let chats = chats::read_chats(&source.path)?;
+        let session = chats::find_session(&chats, source.key.as_deref());
+        let Some((chat, last)) = session.and_then(|session| session.first().zip(session.last())) else {
+            let (path, reason) = (source.path.clone(), "it does not hold that chat any more");
+            return Err(AgentError::NotASession { agent: FACTS.name, path, reason });
+        };
+        let is_alone = chat.past == PriorChats::Nothing;
+        let start = if is_alone { chat.offset } else { 0 };
+        // A line that is being written is behind the last chat's end.
+        let is_last = chats.last().is_some_and(|newest| newest.offset == last.offset);
+        let length = if is_last { u64::MAX } else { last.end - start };
+        let mut file = file::open_regular(&source.path)?;
+        file.seek(SeekFrom::Start(start))?;
+        let mut text = Vec::new();
+        file.take(length).read_to_end(&mut text)?;
+        // A second chat of the same moment is known by its number in the file, which it would lose.
+        let stands_alone = is_alone && chat.started.as_ref() == Some(&chat.key);
+        Ok(Some(ExportedSession { name: HISTORY_NAME, pieces: vec![text], stands_alone }))
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {

@@ -9,6 +9,7 @@ use carryover_core::transcript::{Body, Closing, Entry, EntryKey, Fact, Header, S
 use super::record::{self, LastFacts, Parsed};
 use super::slug::make_slug;
 use super::{ClaudeCode, kept_files, past};
+use crate::formats::folder;
 use crate::formats::jsonl::{self, Line};
 use crate::{AgentError, Bookmark, FileState, Reader, Sink, Source, Version};
 
@@ -51,6 +52,11 @@ impl Reader for ClaudeCode {
         let line = Line::from_bytes(key.offset, text.as_bytes());
         let parsed = record::parse(line, key.file);
         Ok(parsed.map(|parsed| parsed.entries).unwrap_or_default())
+    }
+
+    /// What stands in the folder of the session's name: outputs of tools that were too long, and sub-agents.
+    fn companion_files(&self, source: &Source) -> Vec<PathBuf> {
+        folder::list_files_below(&source.path.with_extension(""))
     }
 
     fn file_states(&self, header: &Header, key: EntryKey) -> Vec<FileState> {

@@ -1,7 +1,7 @@
 //! Reading a session's events.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carryover_core::transcript::{Closing, Entry, EntryKey, Fact, Header, SessionId, TitleRank};
 
@@ -9,6 +9,7 @@ use super::assets::Assets;
 use super::record::{self, Parsed};
 use super::workspace::Workspace;
 use super::{CopilotCli, discover, history};
+use crate::formats::folder;
 use crate::formats::jsonl::{self, Line};
 use crate::{AgentError, Bookmark, Reader, Sink, Source};
 
@@ -44,6 +45,14 @@ impl Reader for CopilotCli {
             send_to_sink(parsed, session.as_ref(), sink)
         })?;
         Ok(jsonl::make_bookmark(path, end, jsonl::digest_both_ends)?)
+    }
+
+    /// The session's folder, but for the marks of who has it open.
+    fn companion_files(&self, source: &Source) -> Vec<PathBuf> {
+        let folder = source.path.parent().filter(|_| source.path.ends_with("events.jsonl"));
+        let is_lock = |path: &PathBuf| path.extension().is_some_and(|end| end == "lock");
+        let files = folder.filter(|_| discover::session_id(&source.path).is_some()).map(folder::list_files_below);
+        files.into_iter().flatten().filter(|path| !is_lock(path)).collect()
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {

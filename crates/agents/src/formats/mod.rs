@@ -6,6 +6,7 @@ pub(crate) mod diff;
 pub mod drift;
 pub mod entry_order;
 pub mod file;
+pub(crate) mod folder;
 pub mod git;
 pub mod ids;
 pub mod in_database;

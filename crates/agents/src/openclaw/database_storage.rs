@@ -155,6 +155,10 @@ impl StoredSession for DatabaseStorage<'_> {
         Ok(heads)
     }
 
+    fn read_texts(&self) -> rusqlite::Result<Vec<RawRecord<'static>>> {
+        read_events(self.connection, &self.session, "ORDER BY seq")
+    }
+
     fn parse_records(&self, records: &[PositionedHead<'_>], take: &mut RecordCallback<'_>) -> rusqlite::Result<()> {
         let Some((begin, _)) = records.first() else { return Ok(()) };
         let work = |batch: EventBatch| {

@@ -4,10 +4,12 @@ use std::cell::Cell;
 
 use carryover_core::transcript::EntryKey;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use super::raw::RawRecord;
 use super::record::{self, SkimmedRecord};
 use super::stored_session::{PositionedHead, RecordCallback, RecordHead, Session, StoredSession, make_key};
+use crate::ExportedSession;
 use crate::formats::ids;
 
 /// The file.
@@ -46,6 +48,37 @@ impl ExportStorage {
     }
 }
 
+/// Writes a session as such a file: a piece for each record. What cannot be read stands as the text that it is.
+pub(super) fn write_pieces(kept: &dyn StoredSession) -> rusqlite::Result<Option<ExportedSession>> {
+    let Some(session) = kept.read_session()? else { return Ok(None) };
+    let mut records = kept.read_texts()?.into_iter().map(json_text).peekable();
+    let first = records.peek().and_then(|first| serde_json::from_str::<Map<String, Value>>(first).ok());
+    let first = first.filter(|fields| fields.get("type").is_some_and(|kind| kind == "session"));
+    // By its first words a file of this kind is known.
+    let mut header = Map::from_iter([("type".to_owned(), Value::from("session"))]);
+    match first {
+        Some(fields) => {
+            header.extend(fields);
+            records.next();
+        }
+        None => drop(header.insert("id".to_owned(), session.id.into())),
+    }
+    let mut pieces = vec![format!("{{\"header\":{},\"entries\":[", Value::Object(header)).into_bytes()];
+    for (index, record) in records.enumerate() {
+        pieces.push(format!("{}{record}", if index == 0 { "" } else { "," }).into_bytes());
+    }
+    pieces.push(b"]}".to_vec());
+    Ok(Some(ExportedSession { name: "session-branch.json", pieces, stands_alone: false }))
+}
+
+fn json_text(raw: RawRecord<'_>) -> String {
+    match raw {
+        RawRecord::Text(text) if serde_json::from_str::<&RawValue>(&text).is_ok() => text.into_owned(),
+        RawRecord::Text(text) => json!({ "unreadable": text }).to_string(),
+        RawRecord::Unreadable(reason) => json!({ "unreadable": reason }).to_string(),
+    }
+}
+
 /// Whether the first bytes are those of an export.
 pub(super) fn is_export(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
@@ -60,6 +93,10 @@ impl StoredSession for ExportStorage {
 
     fn read_heads(&self) -> rusqlite::Result<Vec<RecordHead>> {
         Ok(self.heads.take())
+    }
+
+    fn read_texts(&self) -> rusqlite::Result<Vec<RawRecord<'static>>> {
+        Ok(self.records.iter().map(|(_, raw)| raw.clone()).collect())
     }
 
     fn parse_records(&self, records: &[PositionedHead<'_>], take: &mut RecordCallback<'_>) -> rusqlite::Result<()> {

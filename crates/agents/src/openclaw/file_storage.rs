@@ -114,6 +114,10 @@ impl StoredSession for FileStorage {
         Ok(self.heads.take())
     }
 
+    fn read_texts(&self) -> rusqlite::Result<Vec<RawRecord<'static>>> {
+        Ok(self.heads.take().iter().map(|head| self.read_raw(head.key)).collect())
+    }
+
     fn parse_records(&self, records: &[PositionedHead<'_>], take: &mut RecordCallback<'_>) -> rusqlite::Result<()> {
         let mut is_named = false;
         for (head, fate) in records {

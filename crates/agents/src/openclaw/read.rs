@@ -15,7 +15,7 @@ use super::record;
 use super::stored_session::{PositionedHead, RecordHead, Session, StoredSession};
 use crate::formats::tree::bodies;
 use crate::formats::{file, ids, in_database, jsonl, sqlite};
-use crate::{AgentError, Bookmark, Reader, Sink, Source};
+use crate::{AgentError, Bookmark, ExportedSession, Reader, Sink, Source};
 
 /// The client's own answer to a call that has no outcome.
 pub(super) const MISSING_RESULT: &str =
@@ -36,6 +36,10 @@ impl Reader for OpenClaw {
                 .read_from(from)
                 .map(Some)
         })
+    }
+
+    fn export_session(&self, source: &Source) -> Result<Option<ExportedSession>, AgentError> {
+        with_storage(source, &mut |kept, _| Ok(export::write_pieces(kept)?.map(Some)))
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {

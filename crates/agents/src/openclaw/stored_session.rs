@@ -67,6 +67,8 @@ pub(super) trait StoredSession {
     fn read_session(&self) -> rusqlite::Result<Option<Session>>;
     /// All records in their order.
     fn read_heads(&self) -> rusqlite::Result<Vec<RecordHead>>;
+    /// The text of every record, in their order.
+    fn read_texts(&self) -> rusqlite::Result<Vec<RawRecord<'static>>>;
     /// Parses records that follow one another, up to the end of the session.
     fn parse_records(&self, records: &[PositionedHead<'_>], take: &mut RecordCallback<'_>) -> rusqlite::Result<()>;
     fn read_record(&self, key: EntryKey) -> rusqlite::Result<Option<RawRecord<'static>>>;

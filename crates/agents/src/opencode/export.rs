@@ -3,13 +3,18 @@
 use serde_json::value::RawValue;
 
 use super::part_buffer::PartBuffer;
-use super::stored_session::{FoundMessage, MessageHead, NamedRecord, PartsSummary, RawRecord, Session, StoredSession};
+use super::stored_session::{
+    FoundMessage, Message, MessageHead, NamedRecord, PartsSummary, RawRecord, Session, StoredSession,
+};
 use super::wire::{WireExport, WireExported, WireNamed};
+use crate::ExportedSession;
 use crate::formats::ids;
 
 /// A file that the client exported.
 pub(super) struct ExportStorage {
     session: Session,
+    /// What it says of the session as a whole.
+    info: String,
     messages: Vec<(NamedRecord, Vec<NamedRecord>)>,
 }
 
@@ -17,14 +22,15 @@ impl ExportStorage {
     /// Reads it; `None` where it is no such file.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let export: WireExport<'_> = serde_json::from_str(strip_status_line(text)).ok()?;
-        let session = Session::from_wire(export.info);
+        let info = export.info.get().to_owned();
+        let session = Session::from_wire(serde_json::from_str(export.info.get()).ok()?);
         let message = |(index, message): (usize, &WireExported<'_>)| {
             let part = |(at, part): (usize, &&RawValue)| named_record(part, &format!("{index}.{at}"));
             let parts = message.parts.iter().enumerate().map(part).collect();
             (named_record(message.info, &format!("message {index}")), parts)
         };
         let messages = export.messages.iter().enumerate().map(message).collect();
-        Some(Self { session, messages })
+        Some(Self { session, info, messages })
     }
 }
 
@@ -32,6 +38,20 @@ impl ExportStorage {
 pub(super) fn strip_status_line(text: &str) -> &str {
     let status = text.strip_prefix("Exporting session: ").and_then(|rest| rest.split_once('\n'));
     status.map_or(text, |(_, export)| export)
+}
+
+/// Writes a session as such a file: a piece for each message, and one for what stands around them.
+pub(super) fn write_pieces(kept: &dyn StoredSession) -> rusqlite::Result<Option<ExportedSession>> {
+    let Some(info) = kept.session_record()? else { return Ok(None) };
+    let mut pieces = vec![format!("{{\"info\":{info},\"messages\":[").into_bytes()];
+    for (index, head) in kept.read_heads()?.iter().enumerate() {
+        let mut parts = PartBuffer::default();
+        kept.read_parts(&head.message.id, &mut parts)?;
+        let record = Message::new(&head.message, &parts, 0..parts.len()).to_lenient_record();
+        pieces.push(format!("{}{record}", if index == 0 { "" } else { "," }).into_bytes());
+    }
+    pieces.push(b"]}".to_vec());
+    Ok(Some(ExportedSession { name: "session.json", pieces, stands_alone: false }))
 }
 
 fn named_record(raw: &RawValue, otherwise: &str) -> NamedRecord {
@@ -42,6 +62,10 @@ fn named_record(raw: &RawValue, otherwise: &str) -> NamedRecord {
 impl StoredSession for ExportStorage {
     fn read_session(&self) -> rusqlite::Result<Option<Session>> {
         Ok(Some(self.session.clone()))
+    }
+
+    fn session_record(&self) -> rusqlite::Result<Option<String>> {
+        Ok(Some(self.info.clone()))
     }
 
     fn read_heads(&self) -> rusqlite::Result<Vec<MessageHead>> {

@@ -121,6 +121,13 @@ impl StoredSession for FolderStorage {
         Ok(serde_json::from_str::<WireSession<'_>>(&text).ok().map(Session::from_wire))
     }
 
+    fn session_record(&self) -> rusqlite::Result<Option<String>> {
+        Ok(match read_raw(&self.file) {
+            RawRecord::Text(text) => Some(text),
+            RawRecord::Unreadable(_) => None,
+        })
+    }
+
     fn read_heads(&self) -> rusqlite::Result<Vec<MessageHead>> {
         let mut messages = read_records(&self.storage.join("message").join(self.session_id()));
         messages.sort_by_cached_key(|message| (Self::created_millis(&message.raw), message.id.clone()));

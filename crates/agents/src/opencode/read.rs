@@ -19,7 +19,7 @@ use super::rows::DatabaseStorage;
 use super::stored_session::{Message, MessageHead, PartsSummary, Session, StoredSession};
 use super::wire::{WireInfo, WireModel, WireRule, parse_lenient};
 use crate::formats::{file, ids, in_database, jsonl, ordered_pool, sqlite};
-use crate::{AgentError, Bookmark, Reader, Sink, Source};
+use crate::{AgentError, Bookmark, ExportedSession, Reader, Sink, Source};
 
 /// The client's own answer to a call that has no outcome.
 const MISSING_RESULT: &str = "[Tool execution was interrupted]";
@@ -59,6 +59,10 @@ impl Reader for OpenCode {
             .read_from(from)
             .map(Some)
         })
+    }
+
+    fn export_session(&self, source: &Source) -> Result<Option<ExportedSession>, AgentError> {
+        with_storage(source, &mut |kept, _| Ok(export::write_pieces(kept)?.map(Some)))
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {

@@ -109,6 +109,21 @@ pub(super) fn session_from_row(row: &Row<'_>) -> rusqlite::Result<Session> {
     })
 }
 
+/// A session's row in the form in which the client exports it.
+fn session_record(row: &Row<'_>) -> rusqlite::Result<String> {
+    let mut record = serde_json::Map::new();
+    for (index, name) in [(0, "id"), (1, "title"), (2, "directory"), (3, "version"), (4, "parentID")] {
+        record.extend(text_column(row, index)?.map(|text| (name.to_owned(), text.into())));
+    }
+    for (index, name) in [(5, "model"), (6, "revert"), (9, "permission")] {
+        let value = text_column(row, index)?.and_then(|text| serde_json::from_str(&text).ok());
+        record.extend(value.map(|value: serde_json::Value| (name.to_owned(), value)));
+    }
+    let time = serde_json::json!({ "created": integer_column(row, 7)?, "updated": integer_column(row, 8)? });
+    record.insert("time".to_owned(), time);
+    Ok(serde_json::Value::Object(record).to_string())
+}
+
 impl StoredSession for DatabaseStorage<'_> {
     fn read_session(&self) -> rusqlite::Result<Option<Session>> {
         let query = session_query(self.connection, "WHERE id = ?1")?;
@@ -118,6 +133,11 @@ impl StoredSession for DatabaseStorage<'_> {
         let mut children = self.connection.prepare("SELECT id FROM session WHERE parent_id = ?1 ORDER BY id")?;
         session.children = children.query_map([&self.session], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         Ok(Some(session))
+    }
+
+    fn session_record(&self) -> rusqlite::Result<Option<String>> {
+        let query = session_query(self.connection, "WHERE id = ?1")?;
+        self.connection.query_row(&query, [&self.session], session_record).optional()
     }
 
     fn read_heads(&self) -> rusqlite::Result<Vec<MessageHead>> {

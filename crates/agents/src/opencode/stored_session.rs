@@ -112,15 +112,26 @@ impl<'a> Message<'a> {
 
     /// It in the form in which the client exports it; `None` where something of it cannot be read.
     pub(super) fn to_record(self) -> Option<Value> {
-        let value = |part: RawPart<'_>| {
-            let Ok(Value::Object(fields)) = serde_json::from_str(part.record.ok()?) else { return None };
-            let mut whole = serde_json::Map::from_iter([("id".to_owned(), Value::from(part.id))]);
-            whole.extend(fields);
-            Some(Value::Object(whole))
-        };
-        let parts: Option<Vec<Value>> = self.parts().map(value).collect();
-        Some(serde_json::json!({ "info": value(self.head)?, "parts": parts? }))
+        let parts: Option<Vec<Value>> = self.parts().map(part_value).collect();
+        Some(serde_json::json!({ "info": part_value(self.head)?, "parts": parts? }))
     }
+
+    /// The same, in which what cannot be read stands as the text that it is.
+    pub(super) fn to_lenient_record(self) -> Value {
+        let value = |part: RawPart<'_>| {
+            let text = part.record.unwrap_or_else(|reason| reason);
+            part_value(part).unwrap_or_else(|| serde_json::json!({ "id": part.id, "unreadable": text }))
+        };
+        let parts: Vec<Value> = self.parts().map(value).collect();
+        serde_json::json!({ "info": value(self.head), "parts": parts })
+    }
+}
+
+fn part_value(part: RawPart<'_>) -> Option<Value> {
+    let Ok(Value::Object(fields)) = serde_json::from_str(part.record.ok()?) else { return None };
+    let mut whole = serde_json::Map::from_iter([("id".to_owned(), Value::from(part.id))]);
+    whole.extend(fields);
+    Some(Value::Object(whole))
 }
 
 /// A message with its parts that was looked up.
@@ -139,6 +150,8 @@ impl FoundMessage {
 /// Where a session can be looked up.
 pub(super) trait StoredSession {
     fn read_session(&self) -> rusqlite::Result<Option<Session>>;
+    /// The session as a whole in the form in which the client exports it.
+    fn session_record(&self) -> rusqlite::Result<Option<String>>;
     /// All messages in the order in which they happened.
     fn read_heads(&self) -> rusqlite::Result<Vec<MessageHead>>;
     /// Takes the parts into the stamps of all messages, without reading what they say.

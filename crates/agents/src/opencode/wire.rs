@@ -167,7 +167,7 @@ pub(super) struct WireRevert {
 #[derive(Deserialize)]
 pub(super) struct WireExport<'a> {
     #[serde(borrow)]
-    pub info: WireSession<'a>,
+    pub info: &'a RawValue,
     #[serde(borrow)]
     pub messages: Vec<WireExported<'a>>,
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make their own files and may fail")]
 
 mod drift;
+mod exported;
 mod hostile;
 mod ink;
 mod places;

@@ -7,12 +7,15 @@ mod config;
 mod demo;
 mod detect;
 mod doctor;
+mod forget;
 mod front;
 mod handoff;
 mod info;
 mod list;
 mod man;
+mod restore;
 mod resume;
+mod search;
 mod show;
 mod undo;
 mod watch;
@@ -40,6 +43,9 @@ pub(crate) enum Command {
     Capture(capture::CaptureArgs),
     Brief(brief::BriefArgs),
     Undo(undo::UndoArgs),
+    Search(search::SearchArgs),
+    Restore(restore::RestoreArgs),
+    Forget(forget::ForgetArgs),
     Watch(watch::WatchArgs),
     Info(info::InfoArgs),
     Doctor(doctor::DoctorArgs),
@@ -77,9 +83,14 @@ pub(crate) fn run(ui: &mut Ui, cli: &Cli) -> Result<(), CommandError> {
 fn check_own_folder(ui: &mut Ui, context: &Context, command: &Command) -> Result<(), CommandError> {
     let Err(open) = permissions::check_private(&context.home) else { return Ok(()) };
     match command {
-        Command::Resume(_) | Command::Handoff(_) | Command::Capture(_) | Command::Undo(_) | Command::Watch(_) => {
-            Err(open_folder_error(open, context.env.os))
-        }
+        Command::Resume(_)
+        | Command::Handoff(_)
+        | Command::Capture(_)
+        | Command::Undo(_)
+        | Command::Search(_)
+        | Command::Restore(_)
+        | Command::Forget(_)
+        | Command::Watch(_) => Err(open_folder_error(open, context.env.os)),
         Command::Detect(_) | Command::List(_) | Command::Show(_) | Command::Brief(_) | Command::Info(_) => {
             Ok(ui.warning(open)?)
         }
@@ -113,6 +124,9 @@ fn run_in(ui: &mut Ui, context: &Context, globals: Globals, command: &Command) -
         Command::Capture(args) => capture::cmd_capture(ui, context, globals, args),
         Command::Brief(args) => brief::cmd_brief(ui, context, globals, args),
         Command::Undo(args) => undo::cmd_undo(ui, context, args),
+        Command::Search(args) => search::cmd_search(ui, context, args),
+        Command::Restore(args) => restore::cmd_restore(ui, context, globals, args),
+        Command::Forget(args) => forget::cmd_forget(ui, context, globals, args),
         Command::Watch(args) => watch::cmd_watch(ui, context, globals, args),
         Command::Info(args) => info::cmd_info(ui, context, args),
         Command::Doctor(args) => doctor::cmd_doctor(ui, context, args),

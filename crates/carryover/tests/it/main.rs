@@ -23,6 +23,7 @@ mod test_doctor;
 mod test_drift;
 mod test_handoff;
 mod test_info;
+mod test_ledger;
 mod test_list;
 mod test_man;
 #[cfg(target_os = "linux")]

@@ -16,6 +16,8 @@ fn without_a_file_the_defaults_hold() {
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
     watch.notify     (bell)
+    ledger.enabled   (true)
+    ledger.retention (0)
     --- stderr
     [HOME]/.carryover/config.toml (not there yet)
     ");
@@ -55,6 +57,8 @@ fn what_is_set_is_read_back() {
     watch.agents     (the agents that are looked at)
     watch.interval   (30)
     watch.notify     (bell)
+    ledger.enabled   (true)
+    ledger.retention (0)
     --- stderr
     [HOME]/.carryover/config.toml
     ");
@@ -87,7 +91,7 @@ fn mistakes_are_named_and_the_nearest_key_suggested() {
     exit code 64
     --- stderr
     error: unknown key `colour`
-    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, watch.agents, watch.interval, watch.notify
+    hint: the keys are agents, stores.<agent>, resume.target, resume.tokens, resume.launch, handoff.tokens, handoff.protocol, watch.agents, watch.interval, watch.notify, ledger.enabled, ledger.retention
     ");
 }
 

@@ -19,6 +19,9 @@ fn help_is_an_answer() {
       capture      Keep a session as one portable file
       brief        Tell what a session was about
       undo         Take back what a resume wrote
+      search       Find what was said in any session, also in deleted ones
+      restore      Bring back a session that its agent deleted
+      forget       Delete sessions from the ledger, for good
       watch        Watch sessions, and tell when one runs into a limit
       info         Tell what carryover knows of an agent, and the settings in force
       doctor       Look for what is wrong, and change nothing
@@ -79,7 +82,7 @@ fn wrong_command_lines_are_64() {
     --- stderr
     error: unrecognized subcommand 'resme'
 
-      tip: a similar subcommand exists: 'resume'
+      tip: some similar subcommands exist: 'restore', 'resume'
 
     Usage: carryover [OPTIONS] [COMMAND]
 

@@ -32,6 +32,7 @@ pub struct Config {
     pub resume: ResumeConfig,
     pub handoff: HandoffConfig,
     pub watch: WatchConfig,
+    pub ledger: LedgerConfig,
 }
 
 /// Defaults of `resume`.
@@ -66,6 +67,22 @@ pub struct WatchConfig {
     pub interval: Option<u64>,
     /// How a limit is told, besides showing it: `off`, `bell` or `desktop`.
     pub notify: Option<String>,
+}
+
+/// Settings of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LedgerConfig {
+    /// Whether sessions are kept in it; they are where nothing is said.
+    pub enabled: Option<bool>,
+    /// Days after its last use that a session is kept; 0 keeps all.
+    pub retention: Option<u64>,
+}
+
+impl LedgerConfig {
+    pub fn is_enabled(&self) -> bool {
+        self.enabled.unwrap_or(true)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -143,6 +160,8 @@ pub fn format_value(config: &Config, key: &str) -> Option<String> {
         "watch.agents" => Some(config.watch.agents.join(",")).filter(|agents| !agents.is_empty()),
         "watch.interval" => config.watch.interval.map(|seconds| seconds.to_string()),
         "watch.notify" => config.watch.notify.clone(),
+        "ledger.enabled" => config.ledger.enabled.map(|enabled| enabled.to_string()),
+        "ledger.retention" => config.ledger.retention.map(|days| days.to_string()),
         "handoff.tokens" => config.handoff.tokens.map(|tokens| tokens.to_string()),
         "handoff.protocol" => config.handoff.protocol.clone(),
         "resume.target" => config.resume.target.clone(),

@@ -34,6 +34,11 @@ impl Fingerprint {
         Self(bytes.iter().fold(self.0, step))
     }
 
+    /// The digest as a number.
+    pub(crate) fn to_bits(self) -> u64 {
+        self.0
+    }
+
     /// The digest of two things whose order does not matter.
     #[must_use]
     pub(crate) fn combine_unordered(self, other: Self) -> Self {

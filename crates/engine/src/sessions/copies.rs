@@ -49,7 +49,10 @@ impl Copies {
     /// Reads the journals.
     pub fn load(context: &Context) -> Self {
         let mut known = Self::default();
-        let sessions = |journal: &Journal| journal.state == State::Done && journal.blocks.is_empty();
+        // One that was brought back is itself, and no copy.
+        let is_copy = |journal: &Journal| journal.source.agent != journal::FROM_LEDGER;
+        let sessions =
+            |journal: &Journal| journal.state == State::Done && journal.blocks.is_empty() && is_copy(journal);
         for journal in journal::read_all(context).into_iter().filter(sessions) {
             let index = known.newest_first.len();
             known.by_source.entry(name_key(&journal.source)).or_default().push(index);

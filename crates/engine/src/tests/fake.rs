@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use carryover_agents::formats::jsonl;
 use carryover_agents::{
     Agent, AgentError, Bookmark, CarriedEntry, Dialect, Discovery, Facts, FoundSession, Inverse, LimitForm, Liveness,
     Loss, ModelWindow, PathBase, PathRule, Reader, ResumeForm, SessionLines, SettingsView, Sink, Source, Store,
@@ -208,11 +209,12 @@ impl Discovery for FakeAgent {
 }
 
 impl Reader for FakeAgent {
-    fn read_session(&self, source: &Source, _from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
+    fn read_session(&self, source: &Source, from: &Bookmark, sink: &mut dyn Sink) -> Result<Bookmark, AgentError> {
         let text = fs_err::read_to_string(&source.path)?;
+        let start = jsonl::find_resume_point(&source.path, from, jsonl::digest_head, sink)?;
         let _ = sink.learn(Fact::File(source.path.clone()));
         let _ = sink.learn(Fact::Closing(Closing::Answer("[cut off]")));
-        for (offset, line) in lines_with_offsets(&text) {
+        for (offset, line) in lines_with_offsets(&text).into_iter().filter(|(offset, _)| *offset >= start) {
             let Some(entries) = parse_entries(offset, line) else {
                 let key = EntryKey { file: 0, offset, part: 0, length: 0 };
                 let _ = sink.reject(RejectedRecord { key, reason: "not JSON" });
@@ -228,11 +230,11 @@ impl Reader for FakeAgent {
                     let _ = sink.learn(fact);
                 }
             }
-            for entry in entries {
-                let _ = sink.put(entry);
+            if entries.into_iter().try_for_each(|entry| sink.put(entry)).is_break() {
+                return Ok(*from);
             }
         }
-        Ok(Bookmark::Start)
+        Ok(jsonl::make_bookmark(&source.path, text.len() as u64, jsonl::digest_head)?)
     }
 
     fn reload_entries(&self, header: &Header, key: EntryKey) -> Result<Vec<Entry>, AgentError> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use carryover_agents::{Agent, Env, Facts, Store, Target, matches_pattern};
+use carryover_agents::{Agent, Env, Facts, Source, Store, Target, matches_pattern};
 
 use crate::context::Context;
 use crate::handoff::gitignore;
@@ -16,6 +16,7 @@ use crate::handoff::project_dir;
 use crate::own::files;
 use crate::own::fingerprint::Fingerprint;
 use crate::sessions::project::resolve_path;
+use crate::sessions::read;
 use crate::write::journal::{Journal, Lines, Rows, WrittenFile};
 
 /// Ids of sessions are at least as long where a file is named by them.
@@ -125,6 +126,9 @@ impl WriteScope {
     fn is_companion(&self, file: &Path, sessions: &[PathBuf], journal: &Journal) -> bool {
         let Some(folder) = file.parent() else { return false };
         let below = |(root, _): &(PathBuf, &str)| folder.starts_with(root) && folder != root;
+        if self.is_in_own_folder(file, journal) {
+            return true;
+        }
         let is_around = self.sessions.iter().any(below) && sessions.iter().any(|session| session.starts_with(folder));
         let is_own = || is_session_id(folder.file_name(), journal);
         let project = journal.project.as_os_str().as_encoded_bytes();
@@ -135,6 +139,13 @@ impl WriteScope {
         is_around && (is_own() || names_project())
     }
 
+    /// Whether a file is in a folder, where sessions are, that is named by the session's id.
+    fn is_in_own_folder(&self, file: &Path, journal: &Journal) -> bool {
+        let is_own = |folder: &&Path| is_session_id(folder.file_name(), journal);
+        let own = file.ancestors().skip(1).find(is_own);
+        own.is_some_and(|own| self.sessions.iter().any(|(root, _)| own.starts_with(root) && own != root))
+    }
+
     /// Whether a file holds the session that a journal speaks of: by its name, or by what its agent reads in it.
     fn holds_session(&self, file: &Path, journal: &Journal) -> bool {
         let session = &journal.target.session;
@@ -143,7 +154,15 @@ impl WriteScope {
         if is_named || is_session_id(file.parent().and_then(Path::file_name), journal) {
             return true;
         }
+        if real_path(file).is_some_and(|file| self.is_in_own_folder(&file, journal)) {
+            return true;
+        }
         let Some(agent) = self.agent else { return false };
+        // The conversations of sub-agents go with the session whose they are.
+        let start = read::session_start(agent, &Source::file(file));
+        if start.is_ok_and(|start| start.header.parent.as_ref() == Some(session)) {
+            return true;
+        }
         let found = |root: &PathBuf| agent.sessions_in(&Store { root: root.clone() }, file).unwrap_or_default();
         self.stores.iter().take(1).flat_map(found).any(|found| found.id == *session)
     }

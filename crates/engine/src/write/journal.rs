@@ -21,6 +21,8 @@ const SCHEMA: &str = "carryover.journal/1";
 /// The same shape, as it was called before what `resume --json` prints had that name for itself.
 const EARLIER_SCHEMA: &str = "carryover.resume/1";
 const LINEAGE_SCHEMA: &str = "carryover.lineage/1";
+/// Whose the source of a session is that was brought back from the ledger.
+pub(crate) const FROM_LEDGER: &str = "ledger";
 const LINEAGE_SUFFIX: &str = ".lineage";
 const MAX_BYTES: u64 = 256 << 20;
 

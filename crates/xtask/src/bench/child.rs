@@ -12,7 +12,7 @@ use carryover_agents::{Bookmark, Source, Store};
 use carryover_core::transcript::TranscriptBuilder;
 use serde::de::IgnoredAny;
 
-use super::{Result, readers};
+use super::{Result, ledger, readers};
 
 /// The costs of a run.
 #[derive(Default)]
@@ -104,6 +104,11 @@ pub(super) fn do_work(what: &str, path: &Path) -> Result<()> {
         "read" => read_session(path)?,
         "history" => read_history(path)?,
         "list" => list_sessions(path)?,
+        _ if what.starts_with("ledger-") => {
+            let (counted, done) = ledger::do_work(what, path)?;
+            times = done;
+            counted
+        }
         _ => match what.split_once(':') {
             Some((what @ ("read" | "floor"), agent)) => {
                 times = READS_PER_RUN;

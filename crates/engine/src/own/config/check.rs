@@ -65,7 +65,18 @@ impl Checker<'_> {
                 let seconds = seconds.filter(|seconds| (1..=keys::MAX_INTERVAL_SECONDS).contains(seconds));
                 self.config.watch.interval = Some(seconds.ok_or_else(wrong)?);
             }
-            ValueKind::Switch => self.config.resume.launch = Some(item.as_bool().ok_or_else(wrong)?),
+            ValueKind::Days => {
+                let days = item.as_integer().and_then(|days| u64::try_from(days).ok());
+                let days = days.filter(|days| *days <= keys::MAX_RETENTION_DAYS);
+                self.config.ledger.retention = Some(days.ok_or_else(wrong)?);
+            }
+            ValueKind::Switch => {
+                let on = Some(item.as_bool().ok_or_else(wrong)?);
+                match key.name {
+                    "ledger.enabled" => self.config.ledger.enabled = on,
+                    _ => self.config.resume.launch = on,
+                }
+            }
             ValueKind::Agents => {
                 let names = string_items(item).ok_or_else(wrong)?.into_iter();
                 let ids = names.map(|name| resolve_agent(self.path, dotted, name).map(str::to_owned));

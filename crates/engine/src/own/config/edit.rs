@@ -65,7 +65,7 @@ fn parse_value(path: &Path, key: &str, kind: ValueKind, text: &str) -> Result<Va
         ValueKind::Notification | ValueKind::Protocol => Ok(text.trim().into()),
         ValueKind::Paths => Ok(Value::Array(words().collect::<Array>())),
         ValueKind::Switch => Ok(text.trim().parse::<bool>().map_err(|_| wrong())?.into()),
-        ValueKind::Seconds | ValueKind::Tokens => {
+        ValueKind::Days | ValueKind::Seconds | ValueKind::Tokens => {
             Ok(text.trim().replace('_', "").parse::<i64>().map_err(|_| wrong())?.into())
         }
     }

@@ -10,6 +10,7 @@ pub enum ValueKind {
     Agents,
     Notification,
     Paths,
+    Days,
     Protocol,
     Seconds,
     Switch,
@@ -24,6 +25,9 @@ pub const NOTIFICATIONS: [&str; 3] = ["off", "bell", "desktop"];
 
 /// A day: a watcher that looks around less often watches no more.
 pub const MAX_INTERVAL_SECONDS: u64 = 86_400;
+
+/// A century: what is to be kept longer is kept for good.
+pub(super) const MAX_RETENTION_DAYS: u64 = 36_500;
 
 /// One key.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +97,18 @@ const KEYS: &[Key] = &[
         doc: "How the watcher tells that a session has run into a limit, besides showing it: not at all, with the \
               terminal's `bell`, or with a notification of the `desktop`. No bell is put into a pipe.",
     },
+    Key {
+        name: "ledger.enabled",
+        kind: ValueKind::Switch,
+        default: "true",
+        doc: "Whether sessions are kept in the ledger, where they are searched and outlive what their agents delete.",
+    },
+    Key {
+        name: "ledger.retention",
+        kind: ValueKind::Days,
+        default: "0",
+        doc: "How many days after its last use a session is kept in the ledger; 0 keeps all.",
+    },
 ];
 
 /// Every key that the configuration knows.
@@ -108,6 +124,7 @@ impl ValueKind {
             Self::Agents => "a list of agents' names",
             Self::Notification => "off, bell or desktop",
             Self::Paths => "a list of folders",
+            Self::Days => "a number of days from 0 to 36500",
             Self::Protocol => "ask, brief or silent",
             Self::Seconds => "a number of seconds from 1 to 86400",
             Self::Switch => "true or false",
@@ -122,6 +139,7 @@ impl ValueKind {
             Self::Agents => json!({ "type": "array", "items": { "type": "string", "enum": ids } }),
             Self::Notification => json!({ "type": "string", "enum": NOTIFICATIONS }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::Days => json!({ "type": "integer", "minimum": 0, "maximum": MAX_RETENTION_DAYS }),
             Self::Protocol => json!({ "type": "string", "enum": PROTOCOLS }),
             Self::Seconds => json!({ "type": "integer", "minimum": 1, "maximum": MAX_INTERVAL_SECONDS }),
             Self::Switch => json!({ "type": "boolean" }),

@@ -1,0 +1,131 @@
+//! Forgetting: what is told to go is gone, from the tables, the index, the log and the disk.
+
+use std::io;
+use std::path::PathBuf;
+
+use carryover_core::time::Timestamp;
+use rusqlite::ErrorCode;
+
+use super::kept_session::KeptSession;
+use super::{Ledger, LedgerError, io_error, list_set_aside, restore, tombstone};
+use crate::context::Context;
+use crate::write::disk::RealDisk;
+use crate::write::journal::{self, Journal, SessionRef};
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forget {
+    Session(Box<KeptSession>),
+    /// All sessions of a project.
+    Project(PathBuf),
+    /// All sessions that were last used before then.
+    Before(Timestamp),
+    All,
+}
+
+/// What is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Forgotten {
+    pub sessions: Vec<KeptSession>,
+    /// Ledgers that could not be read, which may have held it, too.
+    pub set_aside: Vec<PathBuf>,
+    /// By how much less room the ledger takes.
+    pub freed_bytes: u64,
+}
+
+/// Lets go of the words of sessions that are forgotten.
+type ForgetFn = fn(&Context, &[KeptSession]) -> io::Result<()>;
+
+/// What else in our own folder holds words of sessions.
+const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles];
+
+impl Ledger {
+    /// The sessions that would be forgotten.
+    pub fn sessions_to_forget(&self, what: &Forget) -> Result<Vec<KeptSession>, LedgerError> {
+        let order = "ORDER BY s.updated_at DESC, s.id";
+        match what {
+            Forget::Session(session) => Ok(vec![(**session).clone()]),
+            Forget::All => self.query_sessions(order, &[]),
+            Forget::Before(at) => {
+                let rest = format!("WHERE coalesce(s.updated_at, s.ingested_at) < ?1 {order}");
+                self.query_sessions(&rest, &[&at.millis()])
+            }
+            Forget::Project(project) => {
+                let here = self.sessions_of_project(project)?;
+                let mut sessions = self.query_sessions(order, &[])?;
+                sessions.retain(|session| here.contains(&session.row));
+                Ok(sessions)
+            }
+        }
+    }
+
+    /// Forgets, and makes sure that the bytes are gone. What a store still holds is not taken in again.
+    pub fn forget(&mut self, context: &Context, what: &Forget) -> Result<Forgotten, LedgerError> {
+        let before = self.disk_bytes();
+        let sessions = self.sessions_to_forget(what)?;
+        self.erase_sessions(&sessions, Some(context.env.now))?;
+        for holder in TEXT_HOLDERS {
+            holder(context, &sessions).map_err(io_error(&context.home))?;
+        }
+        let set_aside = list_set_aside(context);
+        for path in &set_aside {
+            fs_err::remove_file(path).map_err(io_error(path))?;
+        }
+        restore::sweep_left(context).map_err(io_error(&context.home))?;
+        self.wipe_disk()?;
+        let freed_bytes = before.saturating_sub(self.disk_bytes());
+        Ok(Forgotten { sessions, set_aside, freed_bytes })
+    }
+
+    /// Takes sessions out of all tables and the index; a tombstone stays where a time for it is given.
+    pub(super) fn erase_sessions(
+        &mut self,
+        sessions: &[KeptSession],
+        buried_at: Option<Timestamp>,
+    ) -> Result<(), LedgerError> {
+        let transaction = self.connection.transaction()?;
+        for session in sessions {
+            transaction
+                .prepare_cached("DELETE FROM words WHERE rowid IN (SELECT id FROM entry WHERE session = ?1)")?
+                .execute([session.row])?;
+            transaction.prepare_cached("DELETE FROM session WHERE id = ?1")?.execute([session.row])?;
+            if let Some(at) = buried_at {
+                tombstone::put(&transaction, &session.agent, &session.id.0, at)?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Rewrites the index and the file without what was deleted, and empties the log.
+    fn wipe_disk(&self) -> Result<(), LedgerError> {
+        // The index only notes that something is deleted; its words go when it is written anew.
+        self.connection.execute_batch("INSERT INTO words (words) VALUES ('optimize')")?;
+        let rewritten = self.connection.execute_batch("VACUUM");
+        let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+        match rewritten {
+            Err(error) if is_busy(&error) => Err(LedgerError::Busy { path: self.path.clone() }),
+            rewritten => rewritten.map_err(LedgerError::from).and_then(|()| self.empty_log()),
+        }
+    }
+
+    fn empty_log(&self) -> Result<(), LedgerError> {
+        let busy: i64 = self.connection.query_row("PRAGMA wal_checkpoint (TRUNCATE)", [], |row| row.get(0))?;
+        if busy == 0 {
+            return Ok(());
+        }
+        Err(LedgerError::Busy { path: self.path.clone() })
+    }
+}
+
+/// The journals of resumes name the titles of what was carried.
+fn forget_journal_titles(context: &Context, sessions: &[KeptSession]) -> io::Result<()> {
+    let is_named =
+        |named: &SessionRef| sessions.iter().any(|session| session.agent == named.agent && session.id == named.session);
+    let names_it = |journal: &Journal| is_named(&journal.source) || is_named(&journal.target);
+    for journal in journal::read_all(context).into_iter().filter(|journal| journal.title.is_some()) {
+        if names_it(&journal) {
+            journal::write(&mut RealDisk, context, &Journal { title: None, ..journal })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! Finding what was said: all words must be in one entry, the last may be a beginning.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use carryover_core::time::Timestamp;
+use carryover_core::transcript::EntryKey;
+use rusqlite::{Row, ToSql};
+
+use super::ingest::plain_offset;
+use super::kept_session::KeptSession;
+pub use super::snippet::SnippetPart;
+use super::snippet::make_snippet;
+use super::stored_text::unpack_text;
+use super::words::{Term, TermKind, split_terms};
+use super::{Ledger, LedgerError};
+use crate::sessions::project::ProjectMatcher;
+
+/// How many of the best entries are looked at; what stands behind them is counted and not shown.
+const MAX_CANDIDATES: usize = 2_000;
+/// The place of a session that is counted and not shown.
+const NOT_SHOWN: usize = usize::MAX;
+/// What was said is looked for more often than what was done with it.
+const CALL_WEIGHT: &str = "0.6";
+/// How many places are shown of one session.
+const ENTRIES_PER_SESSION: usize = 3;
+
+/// What to look for, and where.
+#[derive(Clone, Default)]
+pub struct SearchRequest {
+    pub words: String,
+    /// Only sessions of this agent.
+    pub agent: Option<&'static str>,
+    /// Only sessions of this project.
+    pub project: Option<PathBuf>,
+    /// Only what was said from then on.
+    pub since: Option<Timestamp>,
+    /// How many sessions are told.
+    pub limit: usize,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchResults {
+    /// The best first.
+    pub sessions: Vec<FoundInSession>,
+    /// How many sessions have it, as far as was looked.
+    pub n_sessions: usize,
+    /// Even more entries have it than were looked at.
+    pub is_cut: bool,
+}
+
+/// What was found in one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundInSession {
+    pub session: KeptSession,
+    /// How many entries have it, as far as was looked.
+    pub n_entries: usize,
+    /// The best of them.
+    pub entries: Vec<FoundEntry>,
+}
+
+/// One entry that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundEntry {
+    pub key: EntryKey,
+    pub kind: String,
+    pub origin: String,
+    pub at: Option<Timestamp>,
+    /// Said in a sub-agent's conversation.
+    pub side: bool,
+    /// Its store does not tell it any more: it was taken back, or written over.
+    pub retracted: bool,
+    pub snippet: Vec<SnippetPart>,
+}
+
+/// The words of a query, split.
+pub(super) struct Query {
+    terms: Vec<QueryTerm>,
+    /// Runs of a writing without blanks, which must stand in the text as they are.
+    runs: Vec<String>,
+}
+
+struct QueryTerm {
+    text: String,
+    is_prefix: bool,
+}
+
+impl Query {
+    pub(super) fn parse(words: &str) -> Self {
+        let words = words.trim_end();
+        let mut found: Vec<Term> = Vec::new();
+        split_terms(words, &mut |term| found.push(term));
+        let end = found.iter().map(|term| term.range.end).max().unwrap_or(0);
+        // Only what was typed last may still be unfinished.
+        let is_open = end == words.len();
+        let runs = find_runs(words, &found);
+        let term = |term: Term| {
+            let is_last = is_open && term.range.end == end && !matches!(term.kind, TermKind::Part | TermKind::Pair);
+            QueryTerm { is_prefix: is_last || term.kind == TermKind::Letter, text: term.text }
+        };
+        let is_wanted = |term: &Term| term.kind != TermKind::LastLetter && !term.text.is_empty();
+        Self { terms: found.into_iter().filter(is_wanted).map(term).collect(), runs }
+    }
+
+    /// The query as the index takes it; terms are letters and digits alone.
+    fn to_match(&self) -> String {
+        let quoted = |term: &QueryTerm| format!("\"{}\"{}", term.text, if term.is_prefix { " *" } else { "" });
+        self.terms.iter().map(quoted).collect::<Vec<_>>().join(" AND ")
+    }
+
+    pub(super) fn unspaced_runs(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().map(String::as_str)
+    }
+
+    /// Which of its terms a term of a text is.
+    pub(super) fn position_of(&self, text: &str) -> Option<usize> {
+        let fits = |term: &QueryTerm| if term.is_prefix { text.starts_with(&term.text) } else { text == term.text };
+        self.terms.iter().position(fits)
+    }
+}
+
+/// Runs of three and more letters: two are found by the index itself.
+fn find_runs(words: &str, terms: &[Term]) -> Vec<String> {
+    let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
+    for term in terms.iter().filter(|term| term.kind == TermKind::Pair) {
+        match runs.last_mut() {
+            Some(run) if term.range.start < run.end => run.end = term.range.end,
+            _ => runs.push(term.range.clone()),
+        }
+    }
+    runs.into_iter().map(|run| words[run].to_owned()).collect()
+}
+
+/// A row of the index with whose it is.
+struct Candidate {
+    session: i64,
+    entry: FoundEntry,
+    row: i64,
+}
+
+impl Ledger {
+    /// Looks for words in everything that is indexed.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchResults, LedgerError> {
+        let query = Query::parse(&request.words);
+        let mut results = SearchResults { sessions: Vec::new(), n_sessions: 0, is_cut: false };
+        if query.terms.is_empty() {
+            return Ok(results);
+        }
+        let candidates = self.find_candidates(&query, request)?;
+        results.is_cut = candidates.len() >= MAX_CANDIDATES;
+        let mut by_session: BTreeMap<i64, usize> = BTreeMap::new();
+        let mut kept: Vec<FoundInSession> = Vec::new();
+        for candidate in candidates {
+            let known = by_session.get(&candidate.session).copied();
+            let is_full = kept.len() >= request.limit;
+            match known.and_then(|index| kept.get_mut(index)) {
+                // Counted; what it says is not looked at.
+                Some(found) if found.entries.len() >= ENTRIES_PER_SESSION => found.n_entries += 1,
+                None if known.is_some() => {}
+                None if is_full => drop(by_session.insert(candidate.session, NOT_SHOWN)),
+                _ => self.add_candidate(&query, candidate, &mut by_session, &mut kept)?,
+            }
+        }
+        results.n_sessions = by_session.len();
+        results.sessions = kept;
+        Ok(results)
+    }
+
+    fn add_candidate(
+        &self,
+        query: &Query,
+        candidate: Candidate,
+        by_session: &mut BTreeMap<i64, usize>,
+        kept: &mut Vec<FoundInSession>,
+    ) -> Result<(), LedgerError> {
+        let Some(snippet) = make_snippet(&self.read_text(candidate.row)?, query) else { return Ok(()) };
+        if !by_session.contains_key(&candidate.session) {
+            let mut sessions = self.query_sessions("WHERE s.id = ?1", &[&candidate.session])?;
+            let Some(session) = sessions.pop() else { return Ok(()) };
+            by_session.insert(candidate.session, kept.len());
+            kept.push(FoundInSession { session, n_entries: 0, entries: Vec::new() });
+        }
+        let Some(found) = by_session.get(&candidate.session).and_then(|index| kept.get_mut(*index)) else {
+            return Ok(());
+        };
+        found.n_entries += 1;
+        // The same command again is the same place to look at.
+        if found.entries.iter().any(|shown| shown.snippet == snippet) {
+            return Ok(());
+        }
+        found.entries.push(FoundEntry { snippet, ..candidate.entry });
+        Ok(())
+    }
+
+    fn find_candidates(&self, query: &Query, request: &SearchRequest) -> Result<Vec<Candidate>, LedgerError> {
+        let text = query.to_match();
+        let since = request.since.map(Timestamp::millis);
+        let mut conditions = String::new();
+        let mut values: Vec<&dyn ToSql> = vec![&text];
+        if let Some(agent) = &request.agent {
+            values.push(agent);
+            conditions += &format!(" AND s.agent = ?{}", values.len());
+        }
+        if let Some(since) = &since {
+            values.push(since);
+            conditions += &format!(" AND coalesce(e.at, s.updated_at) >= ?{}", values.len());
+        }
+        if let Some(project) = &request.project {
+            let sessions = self.sessions_of_project(project)?;
+            let list = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            conditions += &format!(" AND s.id IN ({list})");
+        }
+        let sql = format!(
+            "SELECT e.session, e.id, e.file, e.offset, e.part, e.length, e.kind, e.origin, e.at, e.side, e.retracted
+             FROM (SELECT rowid, rank AS score FROM words WHERE words MATCH ?1) AS w
+             JOIN entry AS e ON e.id = w.rowid JOIN session AS s ON s.id = e.session
+             WHERE true{conditions}
+             ORDER BY round(w.score * CASE e.kind WHEN 'call' THEN {CALL_WEIGHT} ELSE 1 END, 3), coalesce(e.at, s.updated_at) DESC, e.id DESC LIMIT {MAX_CANDIDATES}"
+        );
+        let mut query = self.connection.prepare(&sql)?;
+        let rows = query.query_map(values.as_slice(), read_candidate)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The sessions of a project, also of one that is gone.
+    pub(super) fn sessions_of_project(&self, project: &Path) -> Result<Vec<i64>, LedgerError> {
+        let mut here = ProjectMatcher::new(project);
+        let sessions = self.query_sessions("WHERE s.project IS NOT NULL", &[])?;
+        let is_here = |session: &KeptSession| session.project.as_deref().is_some_and(|own| here.matches(own));
+        Ok(sessions.into_iter().filter(is_here).map(|session| session.row).collect())
+    }
+
+    fn read_text(&self, row: i64) -> Result<String, LedgerError> {
+        let mut query = self.connection.prepare_cached("SELECT text FROM entry WHERE id = ?1")?;
+        let mut rows = query.query([row])?;
+        rows.next()?.map_or(Ok(String::new()), |row| unpack_text(row.get_ref(0)?))
+    }
+}
+
+fn read_candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
+    let key = EntryKey { file: row.get(2)?, offset: plain_offset(row.get(3)?), part: row.get(4)?, length: row.get(5)? };
+    let entry = FoundEntry {
+        key,
+        kind: row.get(6)?,
+        origin: row.get(7)?,
+        at: row.get::<_, Option<i64>>(8)?.map(Timestamp::from_millis),
+        side: row.get(9)?,
+        retracted: row.get(10)?,
+        snippet: Vec::new(),
+    };
+    Ok(Candidate { session: row.get(0)?, row: row.get(1)?, entry })
+}
