@@ -9,6 +9,7 @@ use rusqlite::ErrorCode;
 use super::kept_session::KeptSession;
 use super::{Ledger, LedgerError, io_error, list_set_aside, restore, tombstone};
 use crate::context::Context;
+use crate::sessions::{catalog, glance};
 use crate::write::disk::RealDisk;
 use crate::write::journal::{self, Journal, SessionRef};
 
@@ -37,7 +38,7 @@ pub struct Forgotten {
 type ForgetFn = fn(&Context, &[KeptSession]) -> io::Result<()>;
 
 /// What else in our own folder holds words of sessions.
-const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles];
+const TEXT_HOLDERS: &[ForgetFn] = &[forget_journal_titles, forget_listings];
 
 impl Ledger {
     /// The sessions that would be forgotten.
@@ -128,4 +129,10 @@ fn forget_journal_titles(context: &Context, sessions: &[KeptSession]) -> io::Res
         }
     }
     Ok(())
+}
+
+/// What is remembered for listings holds titles and prompts, and is made anew from the stores.
+fn forget_listings(context: &Context, _sessions: &[KeptSession]) -> io::Result<()> {
+    catalog::discard_listing(context)?;
+    glance::discard_glances(context)
 }

@@ -146,3 +146,11 @@ impl Stamp {
 pub(crate) fn parent_folder(path: &Path) -> io::Result<&Path> {
     path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a path without a folder"))
 }
+
+/// Removes a file of ours, if it is there.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs_err::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

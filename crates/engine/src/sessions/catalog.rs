@@ -83,6 +83,11 @@ pub fn save_listing(context: &Context, listing: &Listing) -> io::Result<()> {
     }
 }
 
+/// Drops the listing, with the titles in it; the next one is made from the stores.
+pub(crate) fn discard_listing(context: &Context) -> io::Result<()> {
+    files::remove_if_there(&catalog_path(context))
+}
+
 fn catalog_path(context: &Context) -> PathBuf {
     context.home.join("catalog.jsonl")
 }

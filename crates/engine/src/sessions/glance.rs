@@ -18,6 +18,7 @@ use crate::own::files::Stamp;
 use crate::sessions::list::ListedSession;
 use crate::sessions::standing_limit::LimitTracker;
 
+pub(crate) use self::cache::discard_glances;
 pub use self::cache::{GlanceCache, remember_messages};
 
 /// So much of a prompt is kept.

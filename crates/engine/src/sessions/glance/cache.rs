@@ -151,6 +151,11 @@ pub fn remember_messages(context: &Context, source: &Source, messages: u64) -> i
     cache.save(context)
 }
 
+/// Drops what is remembered, with the prompts in it; what is still in its store is read again when it is listed.
+pub(crate) fn discard_glances(context: &Context) -> io::Result<()> {
+    files::remove_if_there(&cache_path(context))
+}
+
 fn cache_path(context: &Context) -> PathBuf {
     context.home.join("glances.jsonl")
 }
