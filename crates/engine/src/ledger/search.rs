@@ -211,10 +211,13 @@ impl Ledger {
             let list = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             conditions.push(format!("s.id IN ({list})"));
         }
+        // Where nothing is left out, the best are known by the index alone, and no other entry is looked at.
+        let is_open = conditions.len() == 1;
+        let best = if is_open { format!(" ORDER BY rank LIMIT {MAX_CANDIDATES}") } else { String::new() };
         let conditions = conditions.join(" AND ");
         let sql = format!(
             "SELECT e.session, e.id, e.file, e.offset, e.part, e.length, e.kind, e.origin, e.at, e.side, e.retracted
-             FROM (SELECT rowid, rank AS score FROM words WHERE words MATCH ?1) AS w
+             FROM (SELECT rowid, rank AS score FROM words WHERE words MATCH ?1{best}) AS w
              JOIN entry AS e ON e.id = w.rowid JOIN session AS s ON s.id = e.session
              WHERE {conditions}
              ORDER BY round(w.score * CASE e.kind WHEN 'call' THEN {CALL_WEIGHT} ELSE 1 END, 3), coalesce(e.at, s.updated_at) DESC, e.id DESC LIMIT {MAX_CANDIDATES}"
