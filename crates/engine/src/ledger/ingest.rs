@@ -79,7 +79,7 @@ impl Ledger {
         // A log that was written anew in its midst looks to its reader as if it had grown.
         let is_replaced = has_files && own == KeptChange::Replaced;
         transaction.execute_batch("SAVEPOINT reading")?;
-        let (packed, read) = std::thread::scope(|scope| {
+        let (own_file, read) = std::thread::scope(|scope| {
             // Of a file that is new, packing has nothing to wait for.
             let packing = (has_files && is_new).then(|| scope.spawn(|| PackedFile::from_path(&found.source.path)));
             let read = read_entries(&transaction, &mut packer, id, session, &from, is_replaced);
@@ -98,7 +98,7 @@ impl Ledger {
         if has_files {
             let is_rewritten = reading.is_rewritten && !is_replaced;
             let archiver = Archiver { connection: &transaction, session: id, is_rewritten };
-            archive_files(archiver, session, &reading.header, packed.as_ref())?;
+            archive_files(archiver, session, &reading.header, own_file.as_ref())?;
         }
         finish_session(&transaction, id, &reading.header, reading.end, &stamp)?;
         transaction.commit()?;

@@ -1,6 +1,6 @@
 //! Finding what was said: all words must be in one entry, the last may be a beginning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::path::{Path, PathBuf};
 
 use carryover_core::time::Timestamp;
@@ -175,10 +175,10 @@ impl Ledger {
         kept: &mut Vec<FoundInSession>,
     ) -> Result<(), LedgerError> {
         let Some(snippet) = make_snippet(&self.read_text(candidate.row)?, query) else { return Ok(()) };
-        if !by_session.contains_key(&candidate.session) {
+        if let btree_map::Entry::Vacant(place) = by_session.entry(candidate.session) {
             let mut sessions = self.query_sessions("WHERE s.id = ?1", &[&candidate.session])?;
             let Some(session) = sessions.pop() else { return Ok(()) };
-            by_session.insert(candidate.session, kept.len());
+            place.insert(kept.len());
             kept.push(FoundInSession { session, n_entries: 0, entries: Vec::new() });
         }
         let Some(found) = by_session.get(&candidate.session).and_then(|index| kept.get_mut(*index)) else {
@@ -196,26 +196,30 @@ impl Ledger {
     fn find_candidates(&self, query: &Query, request: &SearchRequest) -> Result<Vec<Candidate>, LedgerError> {
         let text = query.to_match();
         let since = request.since.map(Timestamp::millis);
-        let mut conditions = String::new();
+        let mut conditions = vec!["true".to_owned()];
         let mut values: Vec<&dyn ToSql> = vec![&text];
         if let Some(agent) = &request.agent {
             values.push(agent);
-            conditions += &format!(" AND s.agent = ?{}", values.len());
+            conditions.push(format!("s.agent = ?{}", values.len()));
         }
         if let Some(since) = &since {
             values.push(since);
-            conditions += &format!(" AND coalesce(e.at, s.updated_at) >= ?{}", values.len());
+            conditions.push(format!("coalesce(e.at, s.updated_at) >= ?{}", values.len()));
         }
         if let Some(project) = &request.project {
             let sessions = self.sessions_of_project(project)?;
             let list = sessions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            conditions += &format!(" AND s.id IN ({list})");
+            conditions.push(format!("s.id IN ({list})"));
         }
+        // Where nothing is left out, the best are known by the index alone, and no other entry is looked at.
+        let is_open = conditions.len() == 1;
+        let best = if is_open { format!(" ORDER BY rank LIMIT {MAX_CANDIDATES}") } else { String::new() };
+        let conditions = conditions.join(" AND ");
         let sql = format!(
             "SELECT e.session, e.id, e.file, e.offset, e.part, e.length, e.kind, e.origin, e.at, e.side, e.retracted
-             FROM (SELECT rowid, rank AS score FROM words WHERE words MATCH ?1) AS w
+             FROM (SELECT rowid, rank AS score FROM words WHERE words MATCH ?1{best}) AS w
              JOIN entry AS e ON e.id = w.rowid JOIN session AS s ON s.id = e.session
-             WHERE true{conditions}
+             WHERE {conditions}
              ORDER BY round(w.score * CASE e.kind WHEN 'call' THEN {CALL_WEIGHT} ELSE 1 END, 3), coalesce(e.at, s.updated_at) DESC, e.id DESC LIMIT {MAX_CANDIDATES}"
         );
         let mut query = self.connection.prepare(&sql)?;

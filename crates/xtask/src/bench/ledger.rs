@@ -27,7 +27,7 @@ const ENTRIES_PER_SESSION: u64 = 200;
 const VOCABULARY: u64 = 20_000;
 
 /// A rare word, a common one, two, a beginning, a name, a path, and a word of two letters without blanks.
-const QUERIES: &[&str] = &["word19999", "word1", "word3 word40", "word12", "retryPolicy", "src/net/retry", "登录"];
+const QUERIES: &[&str] = &["word15000", "word1", "word3 word40", "word12", "retryPolicy", "src/net/retry", "登录"];
 const SEARCHES_PER_QUERY: u32 = 4;
 
 pub(super) fn measure_all(binaries: &Binaries, folder: &Path, session: &Path) -> Result<Vec<Figure>> {
