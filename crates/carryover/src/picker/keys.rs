@@ -3,8 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use ratatui::crossterm::event;
@@ -13,8 +12,11 @@ use ratatui::layout::Size;
 use super::Message;
 use super::update::Event;
 
-/// How long the end may wait for the thread that reads keys.
+/// How often the thread that reads keys looks whether it is over.
 const INPUT_INTERVAL: Duration = Duration::from_millis(40);
+
+/// How long the end waits for that thread. On a terminal that is gone, it reads nothing for ever, and never looks.
+const END_LIMIT: Duration = Duration::from_millis(400);
 
 /// Something that came from the terminal.
 pub(super) enum Input {
@@ -26,14 +28,17 @@ pub(super) enum Input {
 /// A thread that ends with this.
 pub(super) struct InputThread {
     is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    /// Closed when the thread ends.
+    ended: Receiver<()>,
 }
 
 /// Reads keys in a thread until what it gives is dropped: whoever has the terminal next gets all further ones.
 pub(super) fn read_input(sender: Sender<Message>) -> io::Result<InputThread> {
     let is_over = Arc::new(AtomicBool::new(false));
     let over = Arc::clone(&is_over);
+    let (ending, ended) = mpsc::channel();
     let read = move || {
+        let _ending: Sender<()> = ending;
         while !over.load(Ordering::Relaxed) {
             let input = match event::poll(INPUT_INTERVAL) {
                 Ok(false) => continue,
@@ -53,16 +58,14 @@ pub(super) fn read_input(sender: Sender<Message>) -> io::Result<InputThread> {
             }
         }
     };
-    let thread = std::thread::Builder::new().name("keys".to_owned()).spawn(read)?;
-    Ok(InputThread { is_over, thread: Some(thread) })
+    std::thread::Builder::new().name("keys".to_owned()).spawn(read)?;
+    Ok(InputThread { is_over, ended })
 }
 
 impl Drop for InputThread {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // A panic in it has nothing to say that was not said.
-            let _: std::thread::Result<()> = thread.join();
-        }
+        // Nothing is ever sent: it is closed, or the time is over.
+        self.ended.recv_timeout(END_LIMIT).ok();
     }
 }

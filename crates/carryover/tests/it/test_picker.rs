@@ -16,6 +16,12 @@ fn without_a_terminal_it_is_the_list() {
 /// A home in which `claude` and `codex` are programs that tell how they were started, and what the terminal is like.
 #[cfg(target_os = "linux")]
 fn start_picker(env: &TestEnv, args: &[&str]) -> Terminal {
+    let launch = Launch::new(env!("CARGO_BIN_EXE_carryover"), env.project());
+    start_in_terminal(env, launch.args(args.iter().copied()))
+}
+
+#[cfg(target_os = "linux")]
+fn start_in_terminal(env: &TestEnv, launch: Launch) -> Terminal {
     use std::os::unix::fs::PermissionsExt;
     for name in ["claude", "codex"] {
         let program = format!("bin/{name}");
@@ -32,9 +38,31 @@ fn start_picker(env: &TestEnv, args: &[&str]) -> Terminal {
         ("CARRYOVER_NOW", "2026-11-15T10:00:00Z".to_owned()),
         ("CARRYOVER_SEED", "1000000".to_owned()),
     ];
-    let launch = Launch::new(env!("CARGO_BIN_EXE_carryover"), env.project());
     let vars = vars.map(|(name, value)| (name.to_owned(), value));
-    Terminal::start(&launch.args(args.iter().copied()).env(vars)).unwrap()
+    Terminal::start(&launch.env(vars)).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn it_ends_when_its_terminal_is_gone() {
+    let env = TestEnv::with_sessions();
+    let script = "echo $$ > \"$HOME/pid\"; exec \"$0\"";
+    let launch = Launch::new("/bin/sh", env.project());
+    let mut terminal = start_in_terminal(&env, launch.args(["-c", script, env!("CARGO_BIN_EXE_carryover")]));
+    wait_for_frame(&mut terminal, "~/calc");
+    let pid = fs_err::read_to_string(env.home().join("pid")).unwrap();
+    let process = std::path::Path::new("/proc").join(pid.trim());
+    assert!(process.exists());
+    drop(terminal);
+    let is_gone =
+        || !process.exists() || fs_err::read_to_string(process.join("cmdline")).is_ok_and(|line| line.is_empty());
+    for _ in 0..200 {
+        if is_gone() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("it is still there");
 }
 
 /// Waits until a whole frame shows something. A frame is told as what is different from the one before, so it is asked for
