@@ -18,14 +18,23 @@ impl FurtherTurn {
     /// A turn in the tools of the client that goes on; its words differ from those of every scenario.
     pub fn new(source: &Source, project: &Path) -> Self {
         let dialect = Dialect { source, project };
+        // The output's word is put together when the command runs, so that the call does not hold it.
+        let command = "printf 'More%sWord\\n' 904 # More903Word";
         let runs = dialect.has_tool(ActionKind::Run);
+        Self::with_run(runs.then(|| dialect.command_block("further", command)))
+    }
+
+    /// A turn in words alone, for interfaces that would ask before a command is run.
+    pub fn in_words() -> Self {
+        Self::with_run(None)
+    }
+
+    fn with_run(run: Option<Block>) -> Self {
+        let runs = run.is_some();
         let said = Block::Text("I noticed More902Word.".to_owned());
-        let turns = if runs {
-            // The output's word is put together when the command runs, so that the call does not hold it.
-            let run = dialect.command_block("further", "printf 'More%sWord\\n' 904 # More903Word");
-            vec![Turn::from_blocks(vec![said, run]), Turn::from_text("That was More905Word.")]
-        } else {
-            vec![Turn::from_blocks(vec![said, Block::Text("That was More905Word.".to_owned())])]
+        let turns = match run {
+            Some(run) => vec![Turn::from_blocks(vec![said, run]), Turn::from_text("That was More905Word.")],
+            None => vec![Turn::from_blocks(vec![said, Block::Text("That was More905Word.".to_owned())])],
         };
         let fact = |word: &str, about: &str, nature| Fact {
             word: word.to_owned(),

@@ -88,7 +88,7 @@ fn walk_both_ways(options: &Options, from: &Source, to: &Source) -> Result<Vec<S
     let mut scratch = tempfile::Builder::new().prefix("door-").tempdir_in(fs::canonicalize(runs)?)?;
     scratch.disable_cleanup(options.keep);
     let sandbox = made.sandbox.copy_sessions(from.lab, scratch.path())?;
-    let further = FurtherTurn::new(to, &sandbox.project);
+    let further = FurtherTurn::in_words();
     let there = Walk { options, sandbox: &sandbox, from: &source, to: &target, kind: to };
     let request = there.go_through(&further.prompt, &further)?;
     let mut findings = compare_with_session(&request, &made, "there");
