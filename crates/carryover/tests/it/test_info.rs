@@ -39,6 +39,8 @@ fn the_settings_in_force_are_told_with_where_they_come_from() {
       watch.agents      the agents that are looked at  default
       watch.interval    30  default
       watch.notify      bell  default
+      ledger.enabled    true  default
+      ledger.retention  0  default
       pager             more  PAGER in the environment
     ");
     let told = env.json("info", &["info", "codex"]);

@@ -30,7 +30,7 @@ fn words_are_found_in_every_agents_sessions() {
     claude-code  d3a03cdd  56 min ago  ~/calc: Please fix the bug in calc.py and add a test. The icon in the READ…
       tool   cat calc.py
       user   Please fix the bug in calc.py and add a test. The icon in the README looks wrong too.
-      agent  Fixed add() in calc.py and wrote test_calc.py. The icon is fine: it is red on purpose. Still open: the changelog.
+      tool   [HOME]/calc/calc.py
       and 4 more in it
       carryover show d3a03cdd-c689-41e6-9587-86a6223f5251 --entry 44eb
     --- stderr
