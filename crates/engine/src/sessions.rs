@@ -13,3 +13,4 @@ pub mod recent;
 pub mod select;
 pub(crate) mod standing_limit;
 pub mod unread;
+pub(crate) mod word_matcher;

@@ -8,6 +8,7 @@ mod text;
 use std::path::PathBuf;
 
 use carryover_agents::{AGENTS, Agent, Facts, ResumeCommand, Target};
+use carryover_engine::carry::earlier::EarlierCopy;
 use carryover_engine::carry::offers::{Offer, Road, list_offers};
 use carryover_engine::carry::own::own_command;
 use carryover_engine::client;
@@ -117,6 +118,13 @@ pub(crate) fn cmd_resume(
     if let Some(command) = agent.filter(|_| is_native).and_then(|agent| args.own_command(context, &session, agent)) {
         return own::resume_own(ui, context, &session, &command, args);
     }
+    let ahead = agent.filter(|_| is_native && args.may_go_on()).and_then(|agent| {
+        let earlier = EarlierCopy::find_ahead(context, &session, agent)?;
+        Some((agent, earlier.command.clone()?, earlier))
+    });
+    if let Some((agent, command, earlier)) = ahead {
+        return own::resume_copy(ui, context, agent, &earlier, &command, args);
+    }
     let mut warnings = choice::announce_open(ui, &session)?;
     match agent {
         _ if args.prompt => text::as_prompt(ui, context, &session, &target, args, warnings),
@@ -157,6 +165,11 @@ impl ResumeArgs {
         let own = session.found.project.as_deref().map(resolve_path);
         let is_elsewhere = self.project.as_deref().is_some_and(|given| Some(resolve_path(given)) != own);
         if self.fork || is_elsewhere { None } else { own_command(context, session, target) }
+    }
+
+    /// Whether a copy that is there already will do.
+    fn may_go_on(&self) -> bool {
+        !self.fork && self.project.is_none() && self.file.is_none()
     }
 
     /// Whether the client is to be started.

@@ -78,18 +78,40 @@ fn that_a_session_is_open_is_said_before_anything_is_written() {
     assert_eq!(said.stderr.lines().next(), Some(open), "{said}");
 }
 
-#[test]
-fn carrying_again_names_the_copy_and_whether_it_was_gone_on_with() {
-    let env = TestEnv::with_sessions();
+/// Carries a session over, and lets somebody go on in the copy.
+fn carry_and_go_on(env: &TestEnv) -> serde_json::Value {
     let first = env.resume_json(&["resume", CLAUDE, "--target", "codex"]);
-    assert!(first["earlier"].is_null());
     let file = first["files"][0].as_str().unwrap();
     let mut text = fs_err::read_to_string(file).unwrap();
     let last = text.lines().last().unwrap().to_owned();
     text.push_str(&last);
     text.push('\n');
     fs_err::write(file, text).unwrap();
-    let again = ["resume", CLAUDE, "--target", "codex"];
+    first
+}
+
+#[test]
+fn a_copy_that_went_further_is_continued_and_not_made_again() {
+    let env = TestEnv::with_sessions();
+    let first = carry_and_go_on(&env);
+    let before = env.files();
+    let said = env.run(&["resume", CLAUDE, "--target", "codex"]).success();
+    assert_eq!(said.stdout, format!("codex resume {}\n", first["session_id"].as_str().unwrap()));
+    assert!(
+        said.stderr.contains("gone on with in Codex CLI since it was carried there: nothing was written"),
+        "{said}"
+    );
+    let told = env.json("resume-own", &["resume", CLAUDE, "--target", "codex"]);
+    assert_eq!(told["session_id"], first["session_id"]);
+    assert_eq!(env.files(), before);
+}
+
+#[test]
+fn carrying_again_names_the_copy_and_whether_it_was_gone_on_with() {
+    let env = TestEnv::with_sessions();
+    let first = carry_and_go_on(&env);
+    assert!(first["earlier"].is_null());
+    let again = ["resume", CLAUDE, "--target", "codex", "--fork"];
     let env = env.var("CARRYOVER_SEED", "2000000").var("CARRYOVER_NOW", "2026-11-15T13:00:00Z");
     let told = env.resume_json(&[&again[..], &["--dry-run"]].concat());
     assert_eq!(told["earlier"]["session_id"], first["session_id"]);

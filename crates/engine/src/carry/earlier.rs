@@ -30,6 +30,16 @@ impl EarlierCopy {
     }
 }
 
+impl EarlierCopy {
+    /// The copy in which a session went on, where the session itself has nothing new since it was carried: to copy it again
+    /// would be to go back.
+    pub fn find_ahead(context: &Context, session: &ListedSession, target: &dyn Agent) -> Option<Self> {
+        let earlier = Self::find(context, &Copies::load(context), session, target)?;
+        let is_behind = session.found.updated_at.is_some_and(|at| at <= earlier.copy.at);
+        (earlier.state == CopyState::GoneOnWith && is_behind).then_some(earlier)
+    }
+}
+
 /// A session by the name under which its copies are known.
 pub(super) fn source_ref(session: &ListedSession) -> SessionRef {
     let id = match session.agent.as_captured() {

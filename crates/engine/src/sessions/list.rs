@@ -9,6 +9,7 @@ use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Store};
 
 use crate::context::Context;
 use crate::sessions::project::{ProjectMatcher, resolve_path};
+use crate::sessions::word_matcher::WordMatcher;
 
 /// A session together with whose it is.
 #[derive(Clone)]
@@ -28,7 +29,7 @@ pub struct Filter {
     pub project: Option<PathBuf>,
     /// Also those of agents that the configuration leaves out.
     pub include_left_out: bool,
-    /// Only those that have each of these in their id, title, project or branch.
+    /// Only those that have each of these in their id, title, project, branch, first or last prompt.
     pub words: Vec<String>,
 }
 
@@ -85,18 +86,18 @@ pub(crate) fn list_among_with(
 ) -> Listing {
     let mut finder = Finder {
         here: ProjectMatcher::new(context.project_or_cwd(filter.project.as_deref())),
-        words: filter.words.iter().map(|word| word.to_lowercase()).collect(),
+        matcher: WordMatcher::new(context, filter.words.iter().map(String::as_str)),
         filter,
         found,
         listing: Listing { sessions: Vec::new(), failures: Vec::new(), drifted: Vec::new() },
     };
     // Stopped or not, what was found so far is a listing.
     let _ = finder.find_all(agents, context);
-    let Finder { words, mut listing, .. } = finder;
+    let Finder { matcher, mut listing, .. } = finder;
     sort_sessions(&mut listing.sessions);
     drop_duplicates(&mut listing.sessions);
     listing.drifted = listing.sessions.iter().filter(|session| session.found.drifted).cloned().collect();
-    listing.sessions.retain(|session| is_asked_for(session, filter, &words));
+    listing.sessions.retain(|session| is_asked_for(session, filter, &matcher));
     listing
 }
 
@@ -109,8 +110,7 @@ pub(crate) fn sort_sessions(sessions: &mut [ListedSession]) {
 struct Finder<'f> {
     here: ProjectMatcher,
     filter: &'f Filter,
-    /// In lower case.
-    words: Vec<String>,
+    matcher: WordMatcher,
     found: FoundCallback<'f>,
     listing: Listing,
 }
@@ -138,7 +138,7 @@ impl Finder<'_> {
             let result = agent.list_sessions(&store, &mut |found| {
                 let here = found.project.as_deref().is_some_and(|project| self.here.matches(project));
                 let session = ListedSession { agent, store: store.clone(), found, here };
-                if is_asked_for(&session, self.filter, &self.words) {
+                if is_asked_for(&session, self.filter, &self.matcher) {
                     go_on = (self.found)(&session);
                 }
                 self.listing.sessions.push(session);
@@ -154,17 +154,10 @@ impl Finder<'_> {
 }
 
 /// Whether a session is of the project and has the words that are asked for.
-fn is_asked_for(session: &ListedSession, filter: &Filter, words: &[String]) -> bool {
+fn is_asked_for(session: &ListedSession, filter: &Filter, matcher: &WordMatcher) -> bool {
     // One whose project cannot be told any more may be this one's: nothing to show would be a lie.
     let may_be_here = session.here || (session.found.drifted && session.found.project.is_none());
-    (filter.project.is_none() || may_be_here) && (words.is_empty() || has_words(&session.found, words))
-}
-
-fn has_words(found: &FoundSession, words: &[String]) -> bool {
-    let project = found.project.as_ref().map(|project| project.display().to_string());
-    let fields = [Some(&found.id.0), found.title.as_ref(), project.as_ref(), found.branch.as_ref()];
-    let fields: Vec<String> = fields.into_iter().flatten().map(|field| field.to_lowercase()).collect();
-    words.iter().all(|word| fields.iter().any(|field| field.contains(word)))
+    (filter.project.is_none() || may_be_here) && matcher.matches(&session.found)
 }
 
 /// A session that is in two stores, a backup say, counts once: the first in the listing's order is the newer.

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use carryover_agents::formats::jsonl;
 use carryover_agents::{AGENTS, Agent, AgentError, FoundSession, Liveness, Source, Store, captured};
 use carryover_core::transcript::SessionId;
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher};
 
 use crate::context::Context;
 use crate::sessions::copies::{Copies, CopyState};
 use crate::sessions::list::{Failure, Filter, ListedSession, Listing, agent_stores, list_among};
 use crate::sessions::project;
 use crate::sessions::read;
+use crate::sessions::word_matcher::WordMatcher;
 
 /// Shorter words are never taken for the beginning of an id.
 const MIN_PREFIX_BYTES: usize = 4;
@@ -121,9 +120,9 @@ fn select_by_words(
     let here = || context.project_or_cwd(query.project.as_deref()).to_owned();
     let path = as_path(words, &context.cwd, &context.env.home);
     let Some(named) = path.map(|path| select_by_path(agents, query.agent, &path, &here())) else {
-        return select_by_title(listing, words);
+        return select_by_title(context, listing, words);
     };
-    let titled = select_by_title(listing, words);
+    let titled = select_by_title(context, listing, words);
     match named {
         Ok(session) => Ok(Selected::new(session, None)),
         // A file that merely has the name of what was worked on is not what is meant.
@@ -282,36 +281,23 @@ fn list_loose_file(
     Ok(ListedSession { agent, store: Store { root }, found, here })
 }
 
-/// Titles that hold the words win over titles that only resemble them.
-fn select_by_title(listing: &Listing, words: &str) -> Result<Selected, SelectError> {
+/// Titles that hold the words as they were typed win over sessions that have each of them somewhere. Letters that are
+/// scattered over a title are no words: a session that merely resembles would be carried by mistake.
+fn select_by_title(context: &Context, listing: &Listing, words: &str) -> Result<Selected, SelectError> {
     let lower = words.to_lowercase();
     let title = |session: &ListedSession| session.found.title.as_deref().unwrap_or_default().to_lowercase();
     let mut fitting: Vec<&ListedSession> =
         listing.sessions.iter().filter(|session| title(session).contains(&lower)).collect();
     if fitting.is_empty() {
-        fitting = rank_similar_titles(listing, words);
+        let matcher = WordMatcher::new(context, words.split_whitespace());
+        fitting = listing.sessions.iter().filter(|session| matcher.matches_text(&session.found)).collect();
     }
     if !fitting.is_empty() {
-        return expect_one(&fitting, words);
+        let selected = expect_one(&fitting, words)?;
+        return Ok(Selected { why: Some("the session with these words"), ..selected });
     }
     if listing.sessions.is_empty() {
         return Err(SelectError::NoAgent);
     }
     Err(SelectError::NotFound(words.to_owned()))
-}
-
-/// Sessions whose titles resemble the words, best first; ones that are far behind the best are left out.
-fn rank_similar_titles<'a>(listing: &'a Listing, words: &str) -> Vec<&'a ListedSession> {
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let pattern = Pattern::parse(words, CaseMatching::Ignore, Normalization::Smart);
-    let mut buffer = Vec::new();
-    let mut scored: Vec<(u32, &ListedSession)> = Vec::new();
-    for session in &listing.sessions {
-        let title = session.found.title.as_deref().unwrap_or_default();
-        let haystack = nucleo_matcher::Utf32Str::new(title, &mut buffer);
-        scored.extend(pattern.score(haystack, &mut matcher).map(|score| (score, session)));
-    }
-    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    let best = scored.first().map_or(0, |(score, _)| *score);
-    scored.into_iter().take_while(|(score, _)| score * 2 > best).map(|(_, session)| session).collect()
 }

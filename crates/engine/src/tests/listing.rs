@@ -177,11 +177,12 @@ fn ids_win_over_beginnings_and_beginnings_over_titles() {
 }
 
 #[test]
-fn titles_are_matched_by_words_then_by_likeness() {
+fn words_are_found_in_any_order_and_scattered_letters_are_none() {
     let world = populated_world();
     assert_eq!(picked_id(&world, Some("the DOCS")), "bbbb2222");
     assert_eq!(picked_id(&world, Some("parser")), "`parser` fits 2 sessions");
-    assert_eq!(picked_id(&world, Some("wrt dcs")), "bbbb2222");
+    assert_eq!(picked_id(&world, Some("docs write")), "bbbb2222");
+    assert_eq!(picked_id(&world, Some("wrt dcs")), "no session matches `wrt dcs`");
     assert_eq!(picked_id(&world, Some("zebra")), "no session matches `zebra`");
 }
 

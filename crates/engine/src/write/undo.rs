@@ -21,6 +21,9 @@ use crate::write::ownership;
 use crate::write::rows;
 use crate::write::scratch;
 
+/// Shorter words are never taken for the beginning of a session's name.
+const MIN_SESSION_BYTES: usize = 4;
+
 /// The result of an undo.
 #[derive(Debug, Clone)]
 pub struct UndoReport {
@@ -54,7 +57,7 @@ pub enum UndoError {
     NothingHere,
     #[error("{} cannot be read, and may be the resume that is meant: nothing was taken back", journal.display())]
     Unreadable { journal: PathBuf },
-    #[error("{} has been changed since it was written: somebody has gone on there", path.display())]
+    #[error("{} has been changed since it was written: its client has been at it", path.display())]
     Used { id: String, path: PathBuf },
     #[error("{} names {}, where no resume of ours writes: nothing was taken back", journal.display(), path.display())]
     OutOfReach { journal: PathBuf, path: PathBuf },
@@ -204,7 +207,12 @@ fn choose_journal(context: &Context, id: Option<&str>) -> Result<Journal, UndoEr
         return open.next().ok_or(UndoError::Nothing);
     };
     let fits = |known: &str| !id.is_empty() && known.starts_with(id);
-    let fitting: Vec<Journal> = open.filter(|journal| fits(&journal.id)).collect();
+    let open: Vec<Journal> = open.collect();
+    let mut fitting: Vec<Journal> = open.iter().filter(|journal| fits(&journal.id)).cloned().collect();
+    if fitting.is_empty() && id.len() >= MIN_SESSION_BYTES {
+        // Listings show the session's name.
+        fitting = open.into_iter().filter(|journal| fits(&journal.target.session.0)).collect();
+    }
     let exact = fitting.iter().position(|journal| journal.id == id);
     if exact.is_none() {
         refuse_unreadable(context, fits)?;

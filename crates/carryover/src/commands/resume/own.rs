@@ -1,6 +1,8 @@
 //! A session that is the target's own already: nothing is written, its client goes on with it.
 
-use carryover_agents::{Liveness, ResumeCommand};
+use carryover_agents::{Agent, Facts, Liveness, ResumeCommand};
+use carryover_core::transcript::SessionId;
+use carryover_engine::carry::earlier::EarlierCopy;
 use carryover_engine::client;
 use carryover_engine::context::Context;
 use carryover_engine::sessions::list::ListedSession;
@@ -23,6 +25,16 @@ struct OwnDocument<'a> {
     warnings: &'a [String],
 }
 
+/// A session that its client goes on with.
+struct OwnSession<'a> {
+    facts: &'static Facts,
+    id: &'a SessionId,
+    is_open: bool,
+    command: &'a ResumeCommand,
+    /// Why nothing is written.
+    why: String,
+}
+
 /// Tells or starts the client's own command.
 pub(super) fn resume_own(
     ui: &mut Ui,
@@ -32,15 +44,37 @@ pub(super) fn resume_own(
     args: &ResumeArgs,
 ) -> Result<(), CommandError> {
     let facts = session.agent.facts();
-    let warnings = list_warnings(context, session);
+    let is_open = session.found.live == Liveness::Live;
+    let why = format!("already in {}", facts.name);
+    go_on_with(ui, context, &OwnSession { facts, id: &session.found.id, is_open, command, why }, args)
+}
+
+/// The same for a copy that was gone on with, of a session that has nothing new since.
+pub(super) fn resume_copy(
+    ui: &mut Ui,
+    context: &Context,
+    target: &dyn Agent,
+    earlier: &EarlierCopy,
+    command: &ResumeCommand,
+    args: &ResumeArgs,
+) -> Result<(), CommandError> {
+    let facts = target.facts();
+    let why = format!("gone on with in {} since it was carried there", facts.name);
+    let copy = OwnSession { facts, id: &earlier.copy.target.session, is_open: false, command, why };
+    go_on_with(ui, context, &copy, args)
+}
+
+fn go_on_with(ui: &mut Ui, context: &Context, own: &OwnSession<'_>, args: &ResumeArgs) -> Result<(), CommandError> {
+    let OwnSession { facts, command, .. } = *own;
+    let warnings = list_warnings(context, own);
     if ui.is_json() {
         ui.write_json(&OwnDocument {
             schema: "carryover.resume-own/1",
             target: facts.id,
-            session_id: &session.found.id.0,
+            session_id: &own.id.0,
             command: &command.argv,
             cwd: command.cwd.display().to_string(),
-            is_open: session.found.live == Liveness::Live,
+            is_open: own.is_open,
             warnings: &warnings,
         })?;
         return Ok(());
@@ -48,7 +82,7 @@ pub(super) fn resume_own(
     for warning in &warnings {
         ui.warning(warning)?;
     }
-    ui.status(format_args!("{GOOD}already in {}:{GOOD:#} nothing was written", facts.name))?;
+    ui.status(format_args!("{GOOD}{}:{GOOD:#} nothing was written", own.why))?;
     write_command(ui, context, command, false)?;
     ui.hint("`--fork` makes a copy of it, and so does another `--project`")?;
     if args.launches(ui, context, facts) {
@@ -57,9 +91,8 @@ pub(super) fn resume_own(
     Ok(())
 }
 
-fn list_warnings(context: &Context, session: &ListedSession) -> Vec<String> {
-    let facts = session.agent.facts();
-    let is_open = session.found.live == Liveness::Live;
+fn list_warnings(context: &Context, own: &OwnSession<'_>) -> Vec<String> {
+    let OwnSession { facts, is_open, .. } = *own;
     let is_missing = client::find_agent_program(context, facts).is_none();
     let open = || format!("{} has that session open now: go on there, or close it first", facts.name);
     let missing = || format!("{} is not installed", facts.name);
