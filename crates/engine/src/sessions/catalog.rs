@@ -79,7 +79,7 @@ pub fn save_listing(context: &Context, listing: &Listing) -> io::Result<()> {
     let path = catalog_path(context);
     match files::read_bounded(&path, MAX_BYTES as u64) {
         Ok(Some(before)) if before == bytes => Ok(()),
-        _ => files::write_private(&path, &bytes),
+        _ => files::write_cached(&path, &bytes),
     }
 }
 

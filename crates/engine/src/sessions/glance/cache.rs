@@ -79,7 +79,7 @@ impl GlanceCache {
         let mut now = Self::load(context);
         now.added = std::mem::take(&mut self.added);
         *self = Self::from_text(now.to_text());
-        files::write_private(&cache_path(context), self.text.as_bytes())
+        files::write_cached(&cache_path(context), self.text.as_bytes())
     }
 
     fn find_fresh(&self, source: &Source) -> Option<Row> {
