@@ -73,7 +73,9 @@ fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
     if row.is_open {
         note("open now: its client may go on writing".to_owned(), palette.good());
     }
-    if let Some(limit) = &row.limit {
+    // A session that was read tells it under its state, with the service's words.
+    let is_read = matches!(state.preview_of(&row.key), Some(Ok(_)));
+    if let Some(limit) = row.limit.as_ref().filter(|_| !is_read) {
         let told = match limit.until {
             Some(until) if until <= state.setup.env.now => ", which is over".to_owned(),
             Some(until) => format!(" until {}", format_until(until, &state.setup.env)),
