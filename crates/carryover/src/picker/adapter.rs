@@ -5,8 +5,9 @@ mod preview;
 use std::cell::OnceCell;
 
 use anstyle::AnsiColor;
-use carryover_agents::{Agent, Liveness, Loss};
+use carryover_agents::{Agent, AgentError, Liveness, Loss};
 use carryover_engine::carry::offers::{self, Estimate, Road};
+use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::context::Context;
 use carryover_engine::sessions::copies::{CarriedCopy, Copies, CopyState, SessionRef};
 use carryover_engine::sessions::glance::Glance;
@@ -165,15 +166,40 @@ impl OfferMaker {
         Some(match offer.estimate(context, session) {
             Ok(estimate) if offer.road == Road::Context => OfferEstimate {
                 fill: Some((estimate.tokens, estimate.window)),
-                notes: vec!["a brief in words".to_owned()],
-                is_doubtful: false,
+                summary: if offer.agent.is_some() { "a prompt in words" } else { "a brief in words" }.to_owned(),
+                ..OfferEstimate::default()
             },
             Ok(estimate) => {
                 let (notes, is_doubtful) = estimate_notes(&estimate);
-                OfferEstimate { fill: Some((estimate.tokens, estimate.window)), notes, is_doubtful }
+                let fill = Some((estimate.tokens, estimate.window));
+                OfferEstimate { fill, summary: summarize_losses(&estimate), notes, is_doubtful, gets_prompt: false }
             }
-            Err(error) => OfferEstimate { fill: None, notes: vec![error.to_string()], is_doubtful: true },
+            Err(error) => describe_failure(&error),
         })
+    }
+}
+
+/// The first loss in few words; the reasons are told below.
+fn summarize_losses(estimate: &Estimate) -> String {
+    let gravest = estimate.lost.iter().find(|loss| is_older(loss)).or(estimate.lost.first());
+    let more = estimate.lost.len().saturating_sub(1);
+    match gravest {
+        None => "loses nothing".to_owned(),
+        Some(loss) if more == 0 => format!("loses {}", count_lost(loss)),
+        Some(loss) => format!("loses {} (+{more})", count_lost(loss)),
+    }
+}
+
+/// What comes of a session that cannot be carried: a prompt where the target cannot hold it, else nothing.
+fn describe_failure(error: &ResumeError) -> OfferEstimate {
+    let gets_prompt = matches!(error, ResumeError::NoWriter(_) | ResumeError::Agent(AgentError::CannotHold { .. }));
+    let summary = if gets_prompt { "a prompt in words" } else { "cannot be carried" };
+    OfferEstimate {
+        fill: None,
+        summary: summary.to_owned(),
+        notes: vec![error.to_string()],
+        is_doubtful: !gets_prompt,
+        gets_prompt,
     }
 }
 
@@ -184,6 +210,7 @@ fn copy_offer(context: &Context, offer: &offers::Offer, copy: &CarriedCopy) -> O
         target: offer.target.id,
         name: offer.target.name,
         way: Way::EarlierCopy(key),
+        is_editor: offer.agent.is_none(),
         is_installed: offer.installed,
         note: Some(note),
         estimate: None,
@@ -205,6 +232,7 @@ fn plain_offer(session: &ListedSession, offer: &offers::Offer, fork: bool) -> Op
         target: offer.target.id,
         name: offer.target.name,
         way,
+        is_editor: offer.agent.is_none(),
         is_installed: offer.installed,
         note,
         estimate: None,

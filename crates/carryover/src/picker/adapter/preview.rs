@@ -7,7 +7,7 @@ use carryover_engine::context::Context;
 use carryover_engine::handoff::{self, distil_session};
 use carryover_engine::sessions::list::ListedSession;
 
-use super::super::model::{Preview, Section};
+use super::super::model::{CARRIED_HEADING, Preview, Section};
 use super::estimate_notes;
 use crate::quantity;
 use crate::relative_time::format_until;
@@ -114,7 +114,7 @@ pub(in super::super) fn carried_section(context: &Context, session: &ListedSessi
         }
         Err(error) => vec![format!("to {}: {error}", offer.target.name)],
     };
-    Some(Section { heading: "What would be carried", texts })
+    Some(Section { heading: CARRIED_HEADING, texts })
 }
 
 #[cfg(test)]
