@@ -51,7 +51,10 @@ pub const DEFAULT_INTERVAL: Duration = Duration::from_secs(30);
 const RECENT_LIMIT_MS: i64 = 5 * 60 * 1000;
 
 /// A session that has not changed for so long is no longer in use.
-const INACTIVE_AFTER_MS: i64 = 15 * 60 * 1000;
+const INACTIVE_AFTER_MS: i64 = ACTIVE_MINUTES * 60 * 1000;
+
+/// The minutes in which a session must have changed to be in use.
+pub const ACTIVE_MINUTES: i64 = 15;
 
 /// How to watch.
 pub struct Options {
@@ -297,7 +300,7 @@ impl<'c> Watcher<'c> {
         self.check_stopped()?;
         let stamps = Stamps::from_path(file);
         if stamps.modified_ms().is_none() {
-            return self.end_sessions(|session| session.found.source.path == file, report);
+            return self.end_sessions(|session| session.found.source.path == file, true, report);
         }
         let watched = &self.stores[store];
         let agent = watched.agent;
@@ -343,14 +346,20 @@ impl<'c> Watcher<'c> {
                 session.active_at = Some(now);
             }
         }
-        self.end_sessions(is_quiet, report)
+        self.end_sessions(is_quiet, false, report)
     }
 
-    fn end_sessions(&mut self, which: impl Fn(&FollowedSession) -> bool, report: &mut Report<'_>) -> ControlFlow<()> {
+    fn end_sessions(
+        &mut self,
+        which: impl Fn(&FollowedSession) -> bool,
+        is_gone: bool,
+        report: &mut Report<'_>,
+    ) -> ControlFlow<()> {
         for session in self.sessions.values_mut().filter(|session| which(session)) {
             if session.active_at.take().is_some() {
                 let (agent, found) = (session.agent.facts().id, &session.found);
-                report(Event::Ended { agent, session: found.id.clone(), project: found.project.clone() })?;
+                let (session, project) = (found.id.clone(), found.project.clone());
+                report(Event::Ended { agent, session, project, is_gone })?;
             }
         }
         ControlFlow::Continue(())

@@ -64,10 +64,6 @@ fn outcome_words(outcome: &PickerOutcome) -> Option<Vec<String>> {
             words.extend(target.map(|target| format!("--target={target}")));
             words.extend((*launch && target.is_some()).then(|| "--launch".to_owned()));
         }
-        PickerOutcome::CopyPrompt { session } => {
-            add_session("handoff", session);
-            words.push("--target=clipboard".to_owned());
-        }
         PickerOutcome::Show { session } => add_session("show", session),
         PickerOutcome::Undo { id } => words.extend(["undo".to_owned(), "--".to_owned(), id.clone()]),
     }
@@ -86,7 +82,6 @@ mod tests {
             PickerOutcome::Resume { session: session.clone(), target: "cursor", fork: false, launch: false },
             PickerOutcome::Handoff { session: session.clone(), target: Some("pi"), launch: true },
             PickerOutcome::Handoff { session: session.clone(), target: None, launch: false },
-            PickerOutcome::CopyPrompt { session: session.clone() },
             PickerOutcome::Show { session },
             PickerOutcome::Undo { id: "-f".to_owned() },
         ];

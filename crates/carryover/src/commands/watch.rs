@@ -85,7 +85,7 @@ fn choose_target(context: &Context, source: &str) -> Option<&'static str> {
 
 /// The command that goes on in another agent.
 fn resume_command(context: &Context, session: &str, target: &str) -> String {
-    session_command(&["resume"], session, &["--target", target], context.env.os)
+    session_command(&[target], session, &[], context.env.os)
 }
 
 /// The command that hands over in words.

@@ -1,27 +1,26 @@
 //! From what the engine tells to what the picker shows. Nothing else of the picker knows sessions of the engine.
 
+mod preview;
+
 use std::cell::OnceCell;
 
 use anstyle::AnsiColor;
-use carryover_agents::{Agent, Liveness, Loss};
-use carryover_core::distill::{Brief, FileChange};
+use carryover_agents::{Agent, AgentError, Liveness, Loss};
 use carryover_engine::carry::offers::{self, Estimate, Road};
+use carryover_engine::carry::resume::ResumeError;
 use carryover_engine::context::Context;
-use carryover_engine::handoff::{self, distil_session};
 use carryover_engine::sessions::copies::{CarriedCopy, Copies, CopyState, SessionRef};
 use carryover_engine::sessions::glance::Glance;
 use carryover_engine::sessions::list::{self, ListedSession, Listing};
 use ratatui::style::Color;
 
-use super::model::{Limit, Lineage, Offer, OfferEstimate, Preview, Row, RowKey, Section, Way};
+use super::model::{Limit, Lineage, Offer, OfferEstimate, Row, RowKey, Way};
 use crate::paint::agent_color;
-use crate::quantity;
-use crate::relative_time::{format_until, format_when};
+use crate::relative_time::format_when;
 use crate::session_row::abbreviate_home;
-use crate::told_words::{count_lost, describe_state};
+use crate::told_words::count_lost;
 
-/// The most files that a preview names.
-const MAX_FILES: usize = 8;
+pub(super) use preview::{carried_section, read_preview};
 
 pub(super) fn key_of(session: &ListedSession) -> RowKey {
     RowKey { agent: session.agent.facts().id, id: session.found.id.0.clone() }
@@ -110,72 +109,6 @@ pub(super) fn listing_warnings(context: &Context, listing: &Listing) -> Vec<Stri
     failed.chain(missing).collect()
 }
 
-/// Reads what a session is about; secrets are masked.
-pub(super) fn read_preview(context: &Context, session: &ListedSession) -> Result<Preview, String> {
-    let options = handoff::Options { project: None, redact: true };
-    let distilled = distil_session(context, session, options).map_err(|error| error.to_string())?;
-    let mut sections = preview_sections(context, &distilled.brief);
-    sections.push(Section { heading: "To know", texts: distilled.warnings });
-    Ok(Preview { sections })
-}
-
-fn preview_sections(context: &Context, brief: &Brief) -> Vec<Section> {
-    let state = &brief.state;
-    let until = state.until.map(|until| format!(", until {}", format_until(until, &context.env))).unwrap_or_default();
-    let mut stands = vec![format!("{}{until}", describe_state(state.kind))];
-    stands.extend(state.queued.iter().map(|queued| format!("typed ahead: {}", queued.text)));
-    let asked = brief.task.follow_up.as_ref().or(brief.task.request.as_ref());
-    let exchange = asked.map(|item| format!("you: {}", item.text));
-    let answered = brief.last_words.last().map(|item| format!("agent: {}", item.text));
-    vec![
-        Section { heading: "State", texts: stands },
-        Section { heading: "Task", texts: brief.task.request.iter().map(|item| item.text.clone()).collect() },
-        Section { heading: "Last exchange", texts: exchange.into_iter().chain(answered).collect() },
-        Section { heading: "Files changed", texts: changed_files(brief) },
-    ]
-}
-
-fn changed_files(brief: &Brief) -> Vec<String> {
-    let changed: Vec<_> = brief.files.iter().filter(|file| file.change != FileChange::Read).collect();
-    let word = |change| match change {
-        FileChange::Created => "created",
-        FileChange::Written => "written",
-        FileChange::Modified => "modified",
-        FileChange::Deleted => "deleted",
-        FileChange::Moved => "moved",
-        FileChange::Read => "read",
-    };
-    let mut texts: Vec<String> =
-        changed.iter().take(MAX_FILES).map(|file| format!("{} {}", file.path, word(file.change))).collect();
-    if changed.len() > MAX_FILES {
-        texts.push(format!("and {} more", changed.len() - MAX_FILES));
-    }
-    texts
-}
-
-/// What the first target would get: the preview says what a carry is worth before anybody asks for one.
-pub(super) fn carried_section(context: &Context, session: &ListedSession) -> Option<Section> {
-    let offers = offers::list_offers(context, session);
-    let offer = offers.iter().find(|offer| offer.road == Road::Native)?;
-    let texts = match offer.estimate(context, session) {
-        Ok(estimate) => {
-            let (tokens, window) = (estimate.tokens, estimate.window);
-            let carried = format!(
-                "to {}: {}, {}, about {} of {} tokens ({} %)",
-                offer.target.name,
-                quantity::format_count(estimate.messages, "message", "messages"),
-                quantity::format_count(estimate.calls, "tool call", "tool calls"),
-                quantity::format_tokens(tokens),
-                quantity::format_tokens(window),
-                quantity::format_percent(tokens, window),
-            );
-            std::iter::once(carried).chain(estimate_notes(&estimate).0).collect()
-        }
-        Err(error) => vec![format!("to {}: {error}", offer.target.name)],
-    };
-    Some(Section { heading: "What would be carried", texts })
-}
-
 /// Losses and warnings in words, the gravest first, and whether what was said gets lost.
 fn estimate_notes(estimate: &Estimate) -> (Vec<String>, bool) {
     let (older, others): (Vec<&Loss>, Vec<&Loss>) = estimate.lost.iter().partition(|loss| is_older(loss));
@@ -233,15 +166,40 @@ impl OfferMaker {
         Some(match offer.estimate(context, session) {
             Ok(estimate) if offer.road == Road::Context => OfferEstimate {
                 fill: Some((estimate.tokens, estimate.window)),
-                notes: vec!["a brief in words".to_owned()],
-                is_doubtful: false,
+                summary: if offer.agent.is_some() { "a prompt in words" } else { "a brief in words" }.to_owned(),
+                ..OfferEstimate::default()
             },
             Ok(estimate) => {
                 let (notes, is_doubtful) = estimate_notes(&estimate);
-                OfferEstimate { fill: Some((estimate.tokens, estimate.window)), notes, is_doubtful }
+                let fill = Some((estimate.tokens, estimate.window));
+                OfferEstimate { fill, summary: summarize_losses(&estimate), notes, is_doubtful, gets_prompt: false }
             }
-            Err(error) => OfferEstimate { fill: None, notes: vec![error.to_string()], is_doubtful: true },
+            Err(error) => describe_failure(&error),
         })
+    }
+}
+
+/// The first loss in few words; the reasons are told below.
+fn summarize_losses(estimate: &Estimate) -> String {
+    let gravest = estimate.lost.iter().find(|loss| is_older(loss)).or(estimate.lost.first());
+    let more = estimate.lost.len().saturating_sub(1);
+    match gravest {
+        None => "loses nothing".to_owned(),
+        Some(loss) if more == 0 => format!("loses {}", count_lost(loss)),
+        Some(loss) => format!("loses {} (+{more})", count_lost(loss)),
+    }
+}
+
+/// What comes of a session that cannot be carried: a prompt where the target cannot hold it, else nothing.
+fn describe_failure(error: &ResumeError) -> OfferEstimate {
+    let gets_prompt = matches!(error, ResumeError::NoWriter(_) | ResumeError::Agent(AgentError::CannotHold { .. }));
+    let summary = if gets_prompt { "a prompt in words" } else { "cannot be carried" };
+    OfferEstimate {
+        fill: None,
+        summary: summary.to_owned(),
+        notes: vec![error.to_string()],
+        is_doubtful: !gets_prompt,
+        gets_prompt,
     }
 }
 
@@ -252,6 +210,7 @@ fn copy_offer(context: &Context, offer: &offers::Offer, copy: &CarriedCopy) -> O
         target: offer.target.id,
         name: offer.target.name,
         way: Way::EarlierCopy(key),
+        is_editor: offer.agent.is_none(),
         is_installed: offer.installed,
         note: Some(note),
         estimate: None,
@@ -273,6 +232,7 @@ fn plain_offer(session: &ListedSession, offer: &offers::Offer, fork: bool) -> Op
         target: offer.target.id,
         name: offer.target.name,
         way,
+        is_editor: offer.agent.is_none(),
         is_installed: offer.installed,
         note,
         estimate: None,

@@ -63,7 +63,7 @@ pub(super) fn fit_right(text: &str, room: usize) -> String {
 }
 
 /// Plain text in lines of a number of columns, broken between words where that can be.
-pub(super) fn wrap(text: &str, room: usize, max_lines: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, room: usize, max_lines: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let plain = strip_hidden(text);
     for paragraph in plain.lines().filter(|line| !line.trim().is_empty()) {

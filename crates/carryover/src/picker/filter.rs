@@ -1,55 +1,43 @@
 //! Which rows fit what was typed.
 
-use nucleo_matcher::{Config, Matcher, Utf32Str, Utf32String, chars};
+use nucleo_matcher::chars;
 
 use super::model::Row;
 
-/// The least score of a letter that was typed: letters that lie scattered over a text do not make a match.
-const MIN_SCORE_PER_LETTER: u32 = 14;
+/// The bytes of a text that are looked at.
+const MAX_FIELD_BYTES: usize = 2_000;
 
-/// The advantage of a field over the next one.
-const FIELD_STEP: u32 = 6;
-
-/// The letters of a text that are looked at.
-const MAX_FIELD_BYTES: usize = 300;
-
-/// The fields of a row that are looked at, the most telling first.
+/// The fields of a row that are looked at, the title first.
 const N_FIELDS: usize = 7;
 
-/// The fields of a row that are more than ASCII, in small letters without accents. Folding takes longer than looking.
+/// The fields of a row in small letters without accents. Folding takes longer than looking.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FoldedFields([Option<Box<[char]>>; N_FIELDS]);
+pub(crate) struct FoldedFields([Box<str>; N_FIELDS]);
 
 impl FoldedFields {
     pub(super) fn from_row(row: &Row) -> Self {
-        Self(field_texts(row).map(|text| (!text.is_ascii()).then(|| fold_letters(text))))
+        Self(field_texts(row).map(fold_letters))
     }
 }
 
-fn fold_letters(text: &str) -> Box<[char]> {
+fn fold_letters(text: &str) -> Box<str> {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase().into();
+    }
     text.chars().map(|letter| chars::to_lower_case(chars::normalize(letter))).collect()
 }
 
-/// A word that was typed, and the rows that fit it and all words before it, with their scores.
+/// A word that was typed, and the rows that fit it and all words before it, with the number of words in their titles.
 struct Word {
     typed: String,
     fitting: Vec<(usize, u32)>,
 }
 
-/// Finds rows by words, each of which must fit somewhere in a row. What was found for the first words is kept while the
-/// last one is typed.
+/// Finds rows by words, each of which must stand somewhere in a row as it was typed, whatever its case and accents. What
+/// was found for the first words is kept while the last one is typed.
+#[derive(Default)]
 pub(super) struct Filter {
     words: Vec<Word>,
-    ascii: Matcher,
-    folded: Matcher,
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        let mut exact = Config::DEFAULT;
-        (exact.ignore_case, exact.normalize) = (false, false);
-        Self { words: Vec::new(), ascii: Matcher::new(Config::DEFAULT), folded: Matcher::new(exact) }
-    }
 }
 
 impl Filter {
@@ -58,54 +46,40 @@ impl Filter {
         self.words.clear();
     }
 
-    /// The rows that fit, with their scores: more is better.
+    /// The rows that fit, with the number of words that are in their titles: more is better.
     pub(super) fn find_rows(&mut self, typed: &str, rows: &[Row]) -> Vec<(usize, u32)> {
         let wanted: Vec<&str> = typed.split_whitespace().collect();
         let known = self.words.iter().zip(&wanted).take_while(|(word, wanted)| word.typed == **wanted).count();
         self.words.truncate(known);
         for word in &wanted[known..] {
-            let letters = fold_letters(word);
-            let is_ascii = letters.iter().all(char::is_ascii);
-            let text = || letters.iter().collect::<String>().into_boxed_str();
-            let needle = if is_ascii { Utf32String::Ascii(text()) } else { Utf32String::Unicode(letters.clone()) };
+            let folded = fold_letters(word);
             let before = self
                 .words
                 .last()
                 .map_or_else(|| (0..rows.len()).map(|row| (row, 0)).collect(), |last| last.fitting.clone());
-            let fitting =
-                before.into_iter().filter_map(|(row, score)| Some((row, score + self.score(&rows[row], &needle)?)));
-            let fitting = fitting.collect();
+            let fitting = before
+                .into_iter()
+                .filter_map(|(row, in_title)| Some((row, in_title + find_word(&rows[row], &folded)?)))
+                .collect();
             self.words.push(Word { typed: (*word).to_owned(), fitting });
         }
         self.words.last().map_or_else(Vec::new, |last| last.fitting.clone())
     }
-
-    /// How well a word fits a row.
-    fn score(&mut self, row: &Row, needle: &Utf32String) -> Option<u32> {
-        let least = u32::try_from(needle.len()).unwrap_or(u32::MAX).saturating_mul(MIN_SCORE_PER_LETTER);
-        let folded = row.folded.get_or_init(|| FoldedFields::from_row(row));
-        field_texts(row).into_iter().zip(&folded.0).enumerate().find_map(|(index, (text, folded))| {
-            let score = match folded {
-                Some(letters) => score_text(&mut self.folded, Utf32Str::Unicode(letters), needle),
-                None => score_text(&mut self.ascii, Utf32Str::Ascii(text.as_bytes()), needle),
-            }?;
-            let bonus = u32::try_from(N_FIELDS - index).unwrap_or(0) * FIELD_STEP;
-            (score >= least).then_some(score + bonus)
-        })
-    }
 }
 
-/// How well a word fits a text. Both ways take as long as the text is; finding the very best way for the letters to lie in
-/// it takes many times that.
-fn score_text(matcher: &mut Matcher, text: Utf32Str<'_>, needle: &Utf32String) -> Option<u32> {
-    let whole = matcher.substring_match(text, needle.slice(..));
-    whole.or_else(|| matcher.fuzzy_match_greedy(text, needle.slice(..))).map(u32::from)
+/// Looks for a word in a row: 1 where it is in the title, 0 where it is elsewhere.
+fn find_word(row: &Row, word: &str) -> Option<u32> {
+    let fields = row.folded.get_or_init(|| FoldedFields::from_row(row));
+    let found_in = fields.0.iter().position(|text| text.contains(word))?;
+    Some(u32::from(found_in == 0))
 }
 
 /// The texts of a row; one that says what another one says already is left out.
 fn field_texts(row: &Row) -> [&str; N_FIELDS] {
     let cut = |text: &'_ Option<String>| text.as_deref().map_or(0, |text| text.floor_char_boundary(MAX_FIELD_BYTES));
-    let title = &row.title.as_deref().unwrap_or_default()[..cut(&row.title)];
+    // Where there is no title, the first prompt is shown in its place.
+    let shown = if row.title.is_some() { &row.title } else { &row.first_prompt };
+    let title = &shown.as_deref().unwrap_or_default()[..cut(shown)];
     let first = &row.first_prompt.as_deref().unwrap_or_default()[..cut(&row.first_prompt)];
     let last = &row.last_prompt.as_deref().unwrap_or_default()[..cut(&row.last_prompt)];
     let is_new = |text: &str, known: &str| !known.starts_with(text.trim_end_matches('…'));
@@ -136,18 +110,27 @@ mod tests {
 
     #[test]
     fn every_word_fits_somewhere() {
-        for typed in ["", "login", "lgin bug", "ftlb", "shop oauth", "codex parser", "prufen", "01a1", "LOGIN bug"] {
+        for typed in ["", "login", "gin bug", "shop oauth", "codex parser", "prufen", "01a1", "LOGIN bug"] {
             assert!(fits(typed), "{typed}");
         }
-        for typed in ["zzz", "login zzz", "xqlogin"] {
+        for typed in ["zzz", "login zzz", "xqlogin", "lgin", "ftlb"] {
             assert!(!fits(typed), "{typed}");
         }
     }
 
     #[test]
     fn letters_that_lie_scattered_make_no_match() {
-        // P-l-ease ma-k-e … pa-r-ser … tou-c-h … anyt-h-ing.
-        assert!(!fits("lkrch"));
+        let scattered = row("codex", "1", "The total in cart.py is wrong");
+        let mut asked = row("codex", "2", "other");
+        asked.last_prompt = Some("write a Factorial".to_owned());
+        assert_eq!(Filter::default().find_rows("fact", &[scattered, asked]), [(1, 0)]);
+    }
+
+    #[test]
+    fn a_long_prompt_is_looked_at_to_its_end() {
+        let mut row = row("codex", "1", "other");
+        row.last_prompt = Some(format!("{} discount", "and then ".repeat(100)));
+        assert_eq!(Filter::default().find_rows("discount", &[row]), [(0, 0)]);
     }
 
     #[test]

@@ -81,6 +81,9 @@ pub(crate) struct Preview {
     pub(crate) sections: Vec<Section>,
 }
 
+/// The heading of what the first target would get.
+pub(crate) const CARRIED_HEADING: &str = "What would be carried";
+
 /// A part of a preview; it is left out where it has no texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
@@ -94,6 +97,8 @@ pub(crate) struct Offer {
     pub(crate) target: &'static str,
     pub(crate) name: &'static str,
     pub(crate) way: Way,
+    /// A person opens it; whether it is installed is not looked for.
+    pub(crate) is_editor: bool,
     pub(crate) is_installed: bool,
     /// What is known without reading the session.
     pub(crate) note: Option<String>,
@@ -106,8 +111,12 @@ pub(crate) struct Offer {
 pub(crate) struct OfferEstimate {
     /// The tokens that it takes, and those of the window.
     pub(crate) fill: Option<(u64, u64)>,
-    /// What would be lost, and why; the first line is shown with the offer.
+    /// The gravest note in few words, for the offer's row.
+    pub(crate) summary: String,
+    /// What would be lost, and why.
     pub(crate) notes: Vec<String>,
+    /// It cannot hold the session, and gets a prompt instead.
+    pub(crate) gets_prompt: bool,
     /// The notes are to be thought about.
     pub(crate) is_doubtful: bool,
 }
@@ -131,7 +140,6 @@ pub(crate) enum PickerOutcome {
     Leave,
     Resume { session: RowKey, target: &'static str, fork: bool, launch: bool },
     Handoff { session: RowKey, target: Option<&'static str>, launch: bool },
-    CopyPrompt { session: RowKey },
     Show { session: RowKey },
     Undo { id: String },
 }

@@ -120,6 +120,14 @@ impl State {
         if matches!(self.mode, Mode::Offers(_)) { panes.without_lower_preview() } else { panes }
     }
 
+    /// Whether offers are on the screen, or below the help.
+    pub(crate) fn is_offering(&self) -> bool {
+        match &self.mode {
+            Mode::Help { back } => matches!(**back, Mode::Offers(_)),
+            mode => matches!(mode, Mode::Offers(_)),
+        }
+    }
+
     pub(crate) fn n_rows(&self) -> usize {
         self.rows.len()
     }

@@ -267,7 +267,6 @@ fn press_control(state: &mut State, letter: char) -> Vec<Effect> {
         ('j', _) => open_offers(state, false),
         ('f', Some(_)) => open_offers(state, true),
         ('o', Some(session)) => vec![Effect::End(PickerOutcome::Handoff { session, target: None, launch: false })],
-        ('y', Some(session)) => vec![Effect::End(PickerOutcome::CopyPrompt { session })],
         ('s', Some(session)) => vec![Effect::End(PickerOutcome::Show { session })],
         ('t', Some(_)) => ask_undo(state),
         _ => Vec::new(),

@@ -34,7 +34,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State) {
     }
     match &state.mode {
         Mode::Offers(offers) => offers::draw(buffer, panes.list, state, offers),
-        Mode::Help { back } if matches!(**back, Mode::Offers(_)) => {}
+        Mode::Help { .. } if state.is_offering() => {}
         _ => rows::draw(buffer, panes.list, state),
     }
     if let Some(area) = panes.preview {
@@ -52,9 +52,10 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State) {
 /// What was typed, and how many rows fit it.
 fn draw_search(buffer: &mut Buffer, area: Rect, state: &State) {
     let palette = state.setup.palette;
-    let mut count = match (state.n_shown(), state.n_rows()) {
-        (shown, all) if shown == all => format!("{all}"),
-        (shown, all) => format!("{shown} of {all}"),
+    let mut count = match (state.filter.trim().is_empty(), state.n_rows()) {
+        (true, 1) => "1 session".to_owned(),
+        (true, all) => format!("{all} sessions"),
+        (false, all) => format!("{} of {all}", state.n_shown()),
     };
     if state.is_listing {
         count = format!("looking… {count}");

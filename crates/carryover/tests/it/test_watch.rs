@@ -103,7 +103,7 @@ fn a_limit_is_told_with_the_command_that_goes_on() {
     claude-code   d3a03cdd  just now    ~/calc  Please fix the bug in calc.py and add a test. The icon in the README looks…
     limit: Claude Code d3a03cdd in ~/calc: You've hit your limit
       it ends      2026-11-15 12:00 UTC
-      go on        carryover resume d3a03cdd-c689-41e6-9587-86a6223f5251 --target codex
+      go on        carryover codex d3a03cdd-c689-41e6-9587-86a6223f5251
       or hand over carryover handoff d3a03cdd-c689-41e6-9587-86a6223f5251
     ");
     let (status, rest) = running.signal("-TERM");
@@ -245,12 +245,12 @@ fn wait_for_frame(terminal: &mut carryover_testkit::client::Terminal, awaited: &
 fn on_a_terminal_it_is_a_screen_that_is_left_as_it_was() {
     let env = env();
     let mut terminal = start_on_terminal(&env);
-    wait_for_frame(&mut terminal, "no session is in use");
+    wait_for_frame(&mut terminal, "no session was active in the last 15 min");
     run_tests(&env);
     wait_for_frame(&mut terminal, "runs cargo test");
     meet_limit(&env);
     wait_for_frame(&mut terminal, "at a limit until 12:00: You've hit your limit");
-    wait_for_frame(&mut terminal, "go on: carryover resume d3a03cdd-c689-41e6-9587-86a6223f5251 --target codex");
+    wait_for_frame(&mut terminal, "go on: carryover codex d3a03cdd-c689-41e6-9587-86a6223f5251");
     terminal.press("q").unwrap();
     terminal.wait_for("left 0").unwrap();
     terminal.wait_for("icanon").unwrap();

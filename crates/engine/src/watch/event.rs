@@ -17,7 +17,13 @@ pub enum Event {
     /// A session has run into a limit.
     Limit(Limit),
     /// A session has not been used for a while, or is gone.
-    Ended { agent: &'static str, session: SessionId, project: Option<PathBuf> },
+    Ended {
+        agent: &'static str,
+        session: SessionId,
+        project: Option<PathBuf>,
+        /// Its file is no longer there.
+        is_gone: bool,
+    },
     /// Something could not be read or written; watching goes on.
     Trouble { agent: Option<&'static str>, message: String },
 }

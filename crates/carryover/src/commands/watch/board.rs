@@ -16,6 +16,8 @@ pub(super) struct Row {
     pub(super) activity: Activity,
     /// The agent to go on in, where a limit stopped this one and another is installed.
     pub(super) target: Option<&'static str>,
+    /// It is not in use any more, and shown because of its limit.
+    pub(super) has_ended: bool,
 }
 
 #[derive(Default)]
@@ -40,17 +42,37 @@ impl Board {
                 let target = if is_stopped { choose_target(activity.agent) } else { None };
                 self.ids.add(&activity.session.0);
                 self.rows.retain(|row| !is_same(row, activity.agent, &activity.session.0));
-                self.rows.push(Row { activity, target });
+                self.rows.push(Row { activity, target, has_ended: false });
                 self.rows.sort_by_key(|row| Reverse(row.activity.at));
             }
             // The activity that comes with it has told all that a row shows.
             Event::Limit(_) => {}
-            Event::Ended { agent, session, .. } => self.rows.retain(|row| !is_same(row, agent, &session.0)),
+            Event::Ended { agent, session, is_gone, .. } => self.end_session(agent, &session.0, is_gone),
             Event::Trouble { agent, message } => {
                 let whose = agent.map(|agent| format!("{agent}: ")).unwrap_or_default();
                 self.trouble = Some(format!("{whose}{message}"));
             }
         }
+        self.scroll_by(0);
+    }
+
+    /// Takes away a session that is not in use any more; one that stopped at a limit waits to be carried on.
+    fn end_session(&mut self, agent: &str, session: &str, is_gone: bool) {
+        for row in self.rows.iter_mut().filter(|row| is_same(row, agent, session)) {
+            row.has_ended = true;
+        }
+        let is_kept = |row: &Row| !is_gone && matches!(row.activity.doing, Doing::AtLimit { .. });
+        self.rows.retain(|row| !is_same(row, agent, session) || is_kept(row));
+    }
+
+    /// Whether a session is shown that is not in use any more.
+    pub(super) fn has_ended_rows(&self) -> bool {
+        self.rows.iter().any(|row| row.has_ended)
+    }
+
+    /// Takes away sessions that are not in use any more and that were carried on.
+    pub(super) fn remove_carried(&mut self, is_carried: impl Fn(&Activity) -> bool) {
+        self.rows.retain(|row| !row.has_ended || !is_carried(&row.activity));
         self.scroll_by(0);
     }
 

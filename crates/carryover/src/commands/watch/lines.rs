@@ -210,7 +210,7 @@ fn event_body<'e>(context: &Context, event: &'e Event) -> EventBody<'e> {
                 ["carryover", "resume", &limit.session.0, "--target", target].map(str::to_owned).to_vec()
             }),
         },
-        Event::Ended { agent, session, project } => {
+        Event::Ended { agent, session, project, .. } => {
             EventBody::Ended { agent, session_id: &session.0, project: path(project) }
         }
         Event::Trouble { agent, message } => EventBody::Trouble { agent: *agent, message },

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use carryover_core::time::Timestamp;
 use carryover_engine::context::Context;
+use carryover_engine::sessions::copies::Copies;
 use carryover_engine::watch::{Event, Options, StopHandle, Watcher};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -88,6 +89,7 @@ fn show_events(
     let mut context = context.clone();
     loop {
         context.env.now = clock();
+        remove_carried_rows(&mut board, &context);
         let surroundings = Surroundings { context: &context, has_colors };
         screen.draw(|frame| view::draw(frame, &board, &surroundings))?;
         let Some(first) = wait_for_message(receiver, &board, clock()) else { continue };
@@ -107,6 +109,16 @@ fn show_events(
                 Message::WatchEnded => return Ok(()),
             }
         }
+    }
+}
+
+/// Takes away sessions that stopped at a limit and were carried on since; looked up only while there are some.
+fn remove_carried_rows(board: &mut Board, context: &Context) {
+    if board.has_ended_rows() {
+        let copies = Copies::load(context);
+        board.remove_carried(|activity| {
+            copies.copies_of(activity.agent, &activity.session).any(|copy| copy.at >= activity.at)
+        });
     }
 }
 

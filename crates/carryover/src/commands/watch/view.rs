@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use carryover_engine::context::Context;
+use carryover_engine::watch::ACTIVE_MINUTES;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
@@ -13,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 use super::board::{Board, Row};
 use super::words::{describe_doing, describe_usage, is_at_limit};
 use super::{handoff_command, resume_command};
-use crate::picker::cells::plain_line;
+use crate::picker::cells::{plain_line, wrap};
 use crate::relative_time::format_ago;
 use crate::session_row::{abbreviate_home, cut_to_width};
 
@@ -22,6 +23,12 @@ const INDENT: usize = 15;
 
 /// From so many columns on, the id is shown, too.
 const WIDTH_WITH_ID: usize = 100;
+
+/// From so many columns on, the head says what "active" means.
+const WIDTH_WITH_SPAN: usize = 80;
+
+/// The most lines in which a limit is told.
+const MAX_LIMIT_LINES: usize = 4;
 
 /// What a frame depends on besides the board; the time in it is that of the frame.
 pub(super) struct Surroundings<'a> {
@@ -65,7 +72,10 @@ impl Painter<'_> {
     fn head_line<'l>(&self, board: &Board) -> Line<'l> {
         let now = self.surroundings.context.env.now;
         let n_stopped = board.rows.iter().filter(|row| is_at_limit(&row.activity.doing, now)).count();
-        let mut count = format!("{} in use", board.rows.len());
+        let n_active = board.rows.iter().filter(|row| !row.has_ended).count();
+        let since =
+            if self.width < WIDTH_WITH_SPAN { String::new() } else { format!(" in the last {ACTIVE_MINUTES} min") };
+        let mut count = format!("{n_active} active{since}");
         if n_stopped > 0 {
             count = format!("{count}, {n_stopped} at a limit");
         }
@@ -93,7 +103,8 @@ impl Painter<'_> {
     /// The lines of the sessions for which there is room, and how many more there are.
     fn body_lines<'l>(&self, board: &Board, height: usize) -> (Vec<Line<'l>>, usize) {
         if board.rows.is_empty() {
-            let words = if board.agents.is_empty() { "looking for sessions" } else { "no session is in use" };
+            let quiet = format!("no session was active in the last {ACTIVE_MINUTES} min");
+            let words = if board.agents.is_empty() { "looking for sessions".to_owned() } else { quiet };
             return (vec![Line::from(Span::styled(words, dim()))], 0);
         }
         let blocks: Vec<Vec<Line<'_>>> =
@@ -117,7 +128,8 @@ impl Painter<'_> {
 
     fn row_lines<'l>(&self, board: &Board, row: &Row) -> Vec<Line<'l>> {
         let is_stopped = is_at_limit(&row.activity.doing, self.surroundings.context.env.now);
-        let mut lines = vec![self.title_line(board, row, is_stopped), self.doing_line(row, is_stopped)];
+        let mut lines = vec![self.title_line(board, row, is_stopped)];
+        lines.extend(self.doing_lines(row, is_stopped));
         if is_stopped {
             lines.push(self.command_line(board, row));
         }
@@ -145,7 +157,8 @@ impl Painter<'_> {
         self.two_ends(left, age, dim())
     }
 
-    fn doing_line<'l>(&self, row: &Row, is_stopped: bool) -> Line<'l> {
+    /// What it does in one line, a limit in several: when it ends may stand at the end of the service's words.
+    fn doing_lines<'l>(&self, row: &Row, is_stopped: bool) -> Vec<Line<'l>> {
         let activity = &row.activity;
         let env = &self.surroundings.context.env;
         let doing = plain_line(&describe_doing(&activity.doing, activity.at, env));
@@ -153,10 +166,13 @@ impl Painter<'_> {
         let (parts, is_near) = describe_usage(&activity.usage, env.now);
         let usage = join_fitting(&parts, room.saturating_sub(doing.width().min(room * 2 / 3) + 2));
         let gap = if usage.is_empty() { 0 } else { usage.width() + 2 };
-        let doing = cut_to_width(&doing, room.saturating_sub(gap));
         let style = if is_stopped { self.bad() } else { Style::new() };
-        let left = vec![Span::raw(" ".repeat(INDENT)), Span::styled(doing, style)];
-        self.two_ends(left, usage, if is_near { self.colored(Color::Yellow) } else { dim() })
+        let max_lines = if is_stopped { MAX_LIMIT_LINES } else { 1 };
+        let left = |text: String| vec![Span::raw(" ".repeat(INDENT)), Span::styled(text, style)];
+        let mut texts = wrap(&doing, room.saturating_sub(gap), max_lines).into_iter();
+        let first = left(texts.next().unwrap_or_default());
+        let first = self.two_ends(first, usage, if is_near { self.colored(Color::Yellow) } else { dim() });
+        std::iter::once(first).chain(texts.map(|text| Line::from(left(text)))).collect()
     }
 
     /// The command that goes on, whole: with a shorter id, or from the edge, where there is no room for it.

@@ -21,7 +21,7 @@ const NEAR_LIMIT_PERCENT: f64 = 80.0;
 pub(super) fn describe_doing(doing: &Doing, at: Timestamp, env: &Env) -> String {
     let quiet = env.now.seconds().saturating_sub(at.seconds());
     match doing {
-        Doing::Unknown => "in use".to_owned(),
+        Doing::Unknown => "active".to_owned(),
         Doing::Prompted => "works on your prompt".to_owned(),
         Doing::Thinking => "thinks".to_owned(),
         Doing::Calling(call) if quiet >= MAY_WAIT_AFTER_SECONDS => {

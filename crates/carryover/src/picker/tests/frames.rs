@@ -6,9 +6,11 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
 
+use super::super::model::Limit;
 use super::super::state::State;
 use super::super::update::{Event, update};
 use super::super::view;
+use super::offer_frames::with_offers;
 use super::sample::{self, empty_state, key, state};
 use super::{frame, press, press_all, type_text};
 
@@ -19,18 +21,10 @@ fn buffer(state: &State) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-fn with_offers(width: u16, height: u16) -> State {
-    let mut state = state(width, height);
-    press(&mut state, "Enter");
-    let session = key("claude-code", "d2f488a7-0001");
-    update(&mut state, Event::Offered { session, fork: false, answer: Ok(sample::offers()) });
-    state
-}
-
 #[test]
 fn a_small_terminal_shows_the_list_alone() {
     assert_snapshot!(frame(&state(60, 20)), @"
-     carryover ›  type to filter                              6
+     carryover ›  type to filter                     6 sessions
      ~/calc
     ❯ claude-code   4m   12  fix the add bug             open  →
       codex        58m   12  fix the add bug                   ←
@@ -56,7 +50,7 @@ fn a_small_terminal_shows_the_list_alone() {
 #[test]
 fn a_usual_terminal_shows_the_preview_below() {
     assert_snapshot!(frame(&state(80, 24)), @"
-     carryover ›  type to filter                                                  6
+     carryover ›  type to filter                                         6 sessions
      ~/calc
     ❯ claude-code   4m   12  fix the add bug                                 open  →
       codex        58m   12  fix the add bug                                       ←
@@ -86,7 +80,7 @@ fn a_usual_terminal_shows_the_preview_below() {
 #[test]
 fn a_big_terminal_shows_the_preview_beside() {
     assert_snapshot!(frame(&state(200, 60)), @"
-     carryover ›  type to filter                                                                                                                                                                          6
+     carryover ›  type to filter                                                                                                                                                                 6 sessions
      ~/calc                                                                                                        │  fix the add bug
     ❯ claude-code   4m   12  fix the add bug                       open now  → codex 7cba91ff +1  main             │  claude-code · ~/calc · main · 12 messages · 4 min ago
       codex        58m   12  fix the add bug                              ← claude-code d2f488a7  feature/a-very-… │  open now: its client may go on writing
@@ -145,7 +139,7 @@ fn a_big_terminal_shows_the_preview_beside() {
                                                                                                                    │
                                                                                                                    │
                                                                                                                    │
-     Enter continue in…   ? keys   Esc leave   Tab preview   Ctrl-S show   Ctrl-O hand over   Ctrl-Y copy prompt   Ctrl-F fork   Ctrl-T take back
+     Enter continue in…   ? keys   Esc leave   Tab preview   Ctrl-S show   Ctrl-O hand over   Ctrl-F fork   Ctrl-T take back
     ");
 }
 
@@ -205,7 +199,7 @@ fn a_preview_has_a_small_terminal_for_itself() {
     let mut state = state(60, 20);
     press(&mut state, "Tab");
     assert_snapshot!(frame(&state), @"
-    carryover ›  type to filter                              6
+    carryover ›  type to filter                     6 sessions
     fix the add bug
     claude-code · ~/calc · main · 12 messages · 4 min ago
     open now: its client may go on writing
@@ -237,7 +231,7 @@ fn a_session_that_is_not_read_yet_shows_its_prompts() {
     update(&mut state, Event::Rows(vec![row]));
     press(&mut state, "Down");
     assert_snapshot!(frame(&state), @"
-     carryover ›  type to filter                                                  6
+     carryover ›  type to filter                                         6 sessions
      ~/calc
       claude-code   4m   12  fix the add bug                                 open  →
     ❯ codex        58m   12  fix the add bug                                       ←
@@ -268,127 +262,14 @@ fn a_session_that_is_not_read_yet_shows_its_prompts() {
 }
 
 #[test]
-fn where_to_continue_in_a_usual_terminal() {
-    assert_snapshot!(frame(&with_offers(80, 24)), @"
-     carryover ›  type to filter                                                  6
-     Continue “fix the add bug” in…
-    ❯ Continue the copy in Codex  58 min ago, gone on with
-      Codex              ▌░░░░░░░░░  5.0 %  loses 3 pieces of thinking: sealed by i…
-      Windsurf           ██████████  100 %  loses 120 older messages: they do not f…
-      Claude Code                           its own session d2f488a7
-     not installed here
-      pi                                    …
-      Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
-
-
-
-
-
-
-
-
-    ────────────────────────────────────────────────────────────────────────────────
-     Enter goes on in the copy 7cba91ff-0002 that was made before, and starts Codex
-     58 min ago, gone on with
-
-
-
-     Enter do it   Esc back   Ctrl-F fork   Ctrl-O hand over as words   ? keys
-    ");
-}
-
-#[test]
-fn where_to_continue_in_a_small_terminal() {
-    let mut state = with_offers(60, 20);
-    press_all(&mut state, &["Down", "Down"]);
-    assert_snapshot!(frame(&state), @"
-     carryover ›  type to filter                              6
-     Continue “fix the add bug” in…
-      Continue the copy in Codex  58 min ago, gone on with
-      Codex              ▌░░░░░░░░░  5.0 %  loses 3 pieces of t…
-    ❯ Windsurf           ██████████  100 %  loses 120 older mes…
-      Claude Code                           its own session d2f…
-     not installed here
-      pi                                    …
-      Cursor             ▎░░░░░░░░░  2.4 %  a brief in words
-
-
-
-
-    ────────────────────────────────────────────────────────────
-     Enter writes a new session that its own resume loads, and
-     starts Windsurf
-     loses 120 older messages: they do not fit its window
-
-
-     Enter do it   Esc back   Ctrl-F fork
-    ");
-}
-
-#[test]
-fn where_to_continue_in_a_big_terminal() {
-    assert_snapshot!(frame(&with_offers(200, 60)), @"
-     carryover ›  type to filter                                                                                                                                                                          6
-     Continue “fix the add bug” in…                                                                                │  fix the add bug
-    ❯ Continue the copy in Codex  58 min ago, gone on with                                                         │  claude-code · ~/calc · main · 12 messages · 4 min ago
-      Codex              ▌░░░░░░░░░  5.0 %  13k of 258k     loses 3 pieces of thinking: sealed by its vendor       │  open now: its client may go on writing
-      Windsurf           ██████████  100 %  40k of 40k      loses 120 older messages: they do not fit its window   │  → carried to codex 7cba91ff, pi 01a1dcb4
-      Claude Code                                           its own session d2f488a7                               │
-     not installed here                                                                                            │  State
-      pi                                                    …                                                      │  the agent had finished its turn and waits for the user
-      Cursor             ▎░░░░░░░░░  2.4 %  900 of 38k      a brief in words                                       │
-                                                                                                                   │  Task
-                                                                                                                   │  fix the add bug in calc.py and run the tests
-                                                                                                                   │
-                                                                                                                   │  Last exchange
-                                                                                                                   │  you: and now?
-                                                                                                                   │  agent: All tests pass. Shall I commit?
-                                                                                                                   │
-                                                                                                                   │  Files changed
-                                                                                                                   │  calc.py modified
-                                                                                                                   │  test_calc.py created
-                                                                                                                   │
-                                                                                                                   │  What would be carried
-                                                                                                                   │  to Codex: 12 messages, 4 tool calls, about 13k of 258k tokens (6 %)
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-    ────────────────────────────────────────────────────────────────────────────────────────────────────────────── │
-     Enter goes on in the copy 7cba91ff-0002 that was made before, and starts Codex                                │
-     58 min ago, gone on with                                                                                      │
-                                                                                                                   │
-                                                                                                                   │
-                                                                                                                   │
-     Enter do it   Esc back   Ctrl-F fork   Ctrl-O hand over as words   ? keys
-    ");
+fn marks_are_said_in_short_before_one_is_left_out() {
+    let mut state = state(200, 60);
+    let mut row = sample::rows().remove(0);
+    row.lineage.from = Some("gemini-cli 1392e77c".to_owned());
+    row.limit = Some(Limit { until: None });
+    update(&mut state, Event::Rows(vec![row]));
+    let text = frame(&state);
+    assert!(text.contains("open now  limit  ←  →"), "{text}");
 }
 
 #[test]
@@ -396,16 +277,16 @@ fn all_keys_fit_a_small_terminal() {
     let mut state = state(60, 20);
     press(&mut state, "?");
     assert_snapshot!(frame(&state), @"
-     carryover ›  type to filter                              6
-     ~/calc
+     carryover ›  type to filter                     6 sessions
     ╭──────────────────────────────────────────────────────────╮
-    │ letters             filter by title, prompts, project,…  │
+    │ columns             agent, age, messages, title, marks   │
+    │ ← →                 carried from, carried to others      │
+    │ letters             filter by title, prompts, project…   │
     │ ↑ ↓ Ctrl-P Ctrl-N   move                                 │
     │ PgUp PgDn Home End  move further                         │
     │ Enter               continue in…                         │
     │ Ctrl-F              copy it, also into its own agent     │
-    │ Ctrl-O              hand it over as words                │
-    │ Ctrl-Y              copy a prompt to the clipboard       │
+    │ Ctrl-O              hand it over as words, and copy them │
     │ Ctrl-S              show it                              │
     │ Ctrl-T              take back how it was carried over    │
     │ Tab                 the whole preview                    │
@@ -425,7 +306,7 @@ fn an_empty_home_says_what_to_do() {
     assert!(frame(&state).contains("looking for sessions"));
     update(&mut state, Event::Listed { found: [].into(), warnings: vec!["Codex: cannot be read".to_owned()] });
     assert_snapshot!(frame(&state), @"
-    carryover ›  type to filter                              0
+    carryover ›  type to filter                     0 sessions
 
      no session of any agent was found here
      `carryover info` tells where carryover looks
@@ -453,7 +334,7 @@ fn taking_back_is_asked_about() {
     let mut state = state(60, 20);
     press(&mut state, "Ctrl-t");
     assert_snapshot!(frame(&state), @"
-     carryover ›  type to filter                              6
+     carryover ›  type to filter                     6 sessions
      ~/calc
     ❯ claude-code   4m   12  fix the add bug             open  →
       codex        58m   12  fix the add bug                   ←

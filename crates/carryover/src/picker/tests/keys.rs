@@ -128,7 +128,7 @@ fn estimates_come_one_by_one() {
     let mut state = state(80, 24);
     press(&mut state, "Enter");
     update(&mut state, offered(false));
-    let estimate = OfferEstimate { fill: Some((1, 100)), notes: vec!["loses nothing".into()], is_doubtful: false };
+    let estimate = OfferEstimate { fill: Some((1, 100)), summary: "loses nothing".into(), ..OfferEstimate::default() };
     let session = key("claude-code", "d2f488a7-0001");
     update(&mut state, Event::Estimated { session, fork: false, target: "pi", estimate: estimate.clone() });
     let Mode::Offers(offers) = &state.mode else { panic!("{:?}", state.mode) };
@@ -143,7 +143,6 @@ fn control_keys_act_on_the_selected_session() {
     let session = key("claude-code", "d2f488a7-0001");
     let end = |outcome| [Effect::End(outcome)];
     assert_eq!(press(&mut state, "Ctrl-s"), end(PickerOutcome::Show { session: session.clone() }));
-    assert_eq!(press(&mut state, "Ctrl-y"), end(PickerOutcome::CopyPrompt { session: session.clone() }));
     assert_eq!(press(&mut state, "Ctrl-o"), end(PickerOutcome::Handoff { session, target: None, launch: false }));
     assert_eq!(press(&mut state, "Ctrl-c"), end(PickerOutcome::Leave));
     assert_eq!(press(&mut state, "Ctrl-z"), [Effect::Suspend]);

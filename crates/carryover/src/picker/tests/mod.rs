@@ -3,6 +3,7 @@
 mod anything;
 mod frames;
 mod keys;
+mod offer_frames;
 pub(super) mod sample;
 
 use ratatui::Terminal;

@@ -105,9 +105,20 @@ pub(crate) fn preview() -> Preview {
 }
 
 pub(crate) fn offers() -> Vec<Offer> {
-    let offer = |target, name, way, is_installed| Offer { target, name, way, is_installed, note: None, estimate: None };
-    let estimate =
-        |fill, note: &str, is_doubtful| Some(OfferEstimate { fill, notes: vec![note.to_owned()], is_doubtful });
+    let offer = |target, name, way, is_installed| {
+        let is_editor = target == "cursor";
+        Offer { target, name, way, is_editor, is_installed, note: None, estimate: None }
+    };
+    let estimate = |fill, note: &str, is_doubtful| {
+        let summary = note.split(':').next().unwrap_or_default().to_owned();
+        Some(OfferEstimate { fill, summary, notes: vec![note.to_owned()], is_doubtful, gets_prompt: false })
+    };
+    let cannot_hold = OfferEstimate {
+        summary: "a prompt in words".to_owned(),
+        notes: vec!["OpenCode cannot hold this session: OpenCode is not installed".to_owned()],
+        gets_prompt: true,
+        ..OfferEstimate::default()
+    };
     vec![
         Offer {
             note: Some("58 min ago, gone on with".to_owned()),
@@ -126,6 +137,7 @@ pub(crate) fn offers() -> Vec<Offer> {
             ..offer("claude-code", "Claude Code", Way::OwnClient, true)
         },
         offer("pi", "pi", Way::Carry, false),
+        Offer { estimate: Some(cannot_hold), ..offer("opencode", "OpenCode", Way::Carry, false) },
         Offer {
             estimate: estimate(Some((900, 38_000)), "a brief in words", false),
             ..offer("cursor", "Cursor", Way::Words, false)

@@ -16,7 +16,6 @@ const LIST: &[(&str, &str)] = &[
     ("Tab", "preview"),
     ("Ctrl-S", "show"),
     ("Ctrl-O", "hand over"),
-    ("Ctrl-Y", "copy prompt"),
     ("Ctrl-F", "fork"),
     ("Ctrl-T", "take back"),
 ];

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::super::cells::{put, wrap};
-use super::super::model::{Preview, Row, Section};
+use super::super::model::{CARRIED_HEADING, Preview, Row, Section};
 use super::super::palette::{BOLD, DIM};
 use super::super::state::{Answer, Mode, State};
 use crate::relative_time::{format_until, format_when};
@@ -73,7 +73,9 @@ fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
     if row.is_open {
         note("open now: its client may go on writing".to_owned(), palette.good());
     }
-    if let Some(limit) = &row.limit {
+    // A session that was read tells it under its state, with the service's words.
+    let is_read = matches!(state.preview_of(&row.key), Some(Ok(_)));
+    if let Some(limit) = row.limit.as_ref().filter(|_| !is_read) {
         let told = match limit.until {
             Some(until) if until <= state.setup.env.now => ", which is over".to_owned(),
             Some(until) => format!(" until {}", format_until(until, &state.setup.env)),
@@ -91,7 +93,10 @@ fn head_lines(row: &Row, state: &State, room: usize) -> Vec<StyledLine> {
 }
 
 fn section_lines(preview: &Preview, state: &State, room: usize, lines: &mut Vec<StyledLine>) {
-    for Section { heading, texts } in preview.sections.iter().filter(|section| !section.texts.is_empty()) {
+    // Offers tell what each target would get; the first one's would be read as that of the selected one.
+    let is_told_elsewhere = |heading: &str| heading == CARRIED_HEADING && state.is_offering();
+    let is_shown = |section: &&Section| !section.texts.is_empty() && !is_told_elsewhere(section.heading);
+    for Section { heading, texts } in preview.sections.iter().filter(is_shown) {
         lines.push((String::new(), Style::new()));
         lines.push(((*heading).to_owned(), state.setup.palette.accent()));
         for text in texts {

@@ -62,9 +62,8 @@ fn draw_row(buffer: &mut Buffer, area: Rect, state: &State, row: &Row, is_select
     ];
     let x = pieces.iter().fold(area.left(), |x, (text, look)| put(buffer, area, x, y, text, style(*look)));
     let left = usize::from(area.right().saturating_sub(x));
-    let marks = collect_marks(row, state, is_wide);
     let branch_width = if is_wide { BRANCH_COLUMNS + 2 } else { 0 };
-    let marks = keep_marks(marks, left.saturating_sub(branch_width) / 2);
+    let marks = fit_marks(&collect_marks(row, state), is_wide, left.saturating_sub(branch_width) / 2);
     let marks_width: usize = marks.iter().map(|(text, _)| text.width() + 2).sum();
     let title = fit_left(&title_of(row), left.saturating_sub(marks_width + branch_width));
     let mut x = put(buffer, area, x, y, &title, style(Style::new()));
@@ -95,13 +94,18 @@ fn count_messages(messages: Option<u64>) -> String {
     }
 }
 
+/// A mark, said in full and in short.
+struct Mark {
+    wide: String,
+    narrow: &'static str,
+    style: Style,
+}
+
 /// What is to be known of a session before it is chosen.
-fn collect_marks(row: &Row, state: &State, is_wide: bool) -> Vec<(String, Style)> {
+fn collect_marks(row: &Row, state: &State) -> Vec<Mark> {
     let palette = state.setup.palette;
     let mut marks = Vec::new();
-    let mut add = |wide: String, narrow: &str, style| {
-        marks.push((if is_wide { wide } else { narrow.to_owned() }, style));
-    };
+    let mut add = |wide: String, narrow: &'static str, style| marks.push(Mark { wide, narrow, style });
     if row.has_drifted {
         add("format changed".to_owned(), "drift", palette.bad());
     }
@@ -126,14 +130,21 @@ fn collect_marks(row: &Row, state: &State, is_wide: bool) -> Vec<(String, Style)
     marks
 }
 
-/// The first marks that there is room for.
-fn keep_marks(mut marks: Vec<(String, Style)>, room: usize) -> Vec<(String, Style)> {
-    let mut used = 0;
-    marks.retain(|(text, _)| {
-        used += text.width() + 2;
-        used <= room
-    });
-    marks
+/// The marks that there is room for: the last ones are said in short before one is left out.
+fn fit_marks(marks: &[Mark], is_wide: bool, room: usize) -> Vec<(String, Style)> {
+    let n_wide = if is_wide { marks.len() } else { 0 };
+    let all_with = |n_wide: usize| (marks.len(), n_wide);
+    let fewer = (0..marks.len()).rev().map(|n_kept| (n_kept, 0));
+    let mut choices = (0..=n_wide).rev().map(all_with).chain(fewer);
+    let say = |(n_kept, n_wide): (usize, usize)| {
+        let texts = marks[..n_kept].iter().enumerate().map(|(index, mark)| {
+            let text = if index < n_wide { mark.wide.as_str() } else { mark.narrow };
+            (text.to_owned(), mark.style)
+        });
+        texts.collect::<Vec<_>>()
+    };
+    let fits = |said: &Vec<(String, Style)>| said.iter().map(|(text, _)| text.width() + 2).sum::<usize>() <= room;
+    choices.find_map(|choice| Some(say(choice)).filter(fits)).unwrap_or_default()
 }
 
 /// What to say where there is nothing to show.

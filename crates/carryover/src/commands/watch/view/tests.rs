@@ -101,18 +101,18 @@ fn draw_text(board: &Board, width: u16, height: u16) -> String {
 #[test]
 fn a_small_terminal_shows_all_that_matters() {
     insta::assert_snapshot!(draw_text(&usual_board(), 60, 20), @"
-    carryover watch  claude-code, codex…  3 in use, 1 at a limit
+    carryover watch  claude-code, codex…  3 active, 1 at a limit
 
       claude-code  ~/calc  Fix the bug in calc.py       just now
-                   runs cargo test --workspace --…   126k tokens
+                   runs cargo test --workspace -- …  126k tokens
 
     ! codex        ~/calc  Add a test for negative n…  2 min ago
-                   at a limit until 12:00: You've…   100% of 5 h
-      go on: carryover resume 01a1dcb4 --target claude-code
+                   at a limit until 12:00: You've    100% of 5 h
+                   hit your usage limit
+                   go on: carryover claude-code 01a1dcb4
 
       gemini-cli   ~/calc  Translate the README        6 min ago
-                   waits for you: All tests pass. Shall I commi…
-
+                   waits for you: All tests pass. Shall I …
 
 
 
@@ -127,14 +127,14 @@ fn a_small_terminal_shows_all_that_matters() {
 #[test]
 fn a_large_terminal_shows_ids_too() {
     insta::assert_snapshot!(draw_text(&usual_board(), 140, 16), @"
-    carryover watch  claude-code, codex, gemini-cli                                                                       3 in use, 1 at a limit
+    carryover watch  claude-code, codex, gemini-cli                                                    3 active in the last 15 min, 1 at a limit
 
       claude-code  d3a03cdd  ~/calc  Fix the bug in calc.py                                                                             just now
                    runs cargo test --workspace -- --nocapture                                                                        126k tokens
 
     ! codex        01a1dcb4  ~/calc  Add a test for negative numbers                                                                   2 min ago
                    at a limit until 12:00: You've hit your usage limit                                       100% of 5 h, 7% of 7 d, 126k tokens
-                   go on: carryover resume 01a1dcb4-8ab4-7e10-8000-000000000001 --target claude-code
+                   go on: carryover claude-code 01a1dcb4-8ab4-7e10-8000-000000000001
 
       gemini-cli   1392e77c  ~/calc  Translate the README                                                                              6 min ago
                    waits for you: All tests pass. Shall I commit?
@@ -166,9 +166,9 @@ fn rows_for_which_there_is_no_room_are_counted_and_reached() {
     assert!(draw_text(&board, 60, 10).contains("Session 8"));
     for n in 0..9 {
         let session = SessionId(format!("0000000{n}-0000"));
-        board.apply_event(Event::Ended { agent: "codex", session, project: None }, |_| None);
+        board.apply_event(Event::Ended { agent: "codex", session, project: None, is_gone: false }, |_| None);
     }
-    assert!(draw_text(&board, 60, 10).contains("0 in use"));
+    assert!(draw_text(&board, 60, 10).contains("0 active"));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn nothing_and_trouble_are_told() {
     let trouble = Event::Trouble { agent: Some("codex"), message: "could not read \u{1b}[31m/a".to_owned() };
     board.apply_event(trouble, |_| None);
     let frame = draw_text(&board, 60, 20);
-    assert!(frame.contains("no session is in use"), "{frame}");
+    assert!(frame.contains("no session was active in the last 15 min"), "{frame}");
     assert!(frame.ends_with("warning: codex: could not read /a                   q leaves"), "{frame}");
 }
 
@@ -214,7 +214,7 @@ fn without_colours_there_are_none() {
 fn a_row_goes_when_its_session_ends_and_a_limit_when_it_is_over() {
     let mut board = usual_board();
     let now = Timestamp::parse(NOW).unwrap();
-    let stopped = |board: &Board| draw_text(board, 80, 20).contains("go on: carryover resume");
+    let stopped = |board: &Board| draw_text(board, 80, 20).contains("go on: carryover claude-code");
     assert!(stopped(&board));
     let message = String::new();
     let over = Doing::AtLimit { message, resets_at: Some(now.plus_millis(-1)) };
@@ -222,6 +222,37 @@ fn a_row_goes_when_its_session_ends_and_a_limit_when_it_is_over() {
     board.apply_event(Event::Active(session), |_| Some("claude-code"));
     assert!(!stopped(&board));
     assert!(draw_text(&board, 80, 20).contains("its limit ended just now"));
+}
+
+#[test]
+fn a_limit_is_told_to_the_end_of_the_services_words() {
+    let message = "You've hit your usage limit for this model, which all of your sessions share; it resets at 5pm";
+    let limit = Doing::AtLimit { message: message.to_owned(), resets_at: None };
+    let mut board = Board::default();
+    board.apply_event(Event::Active(activity("codex", "01a1dcb4", "Add a test", 1, limit)), |_| Some("claude-code"));
+    let frame = draw_text(&board, 60, 20);
+    assert!(frame.contains("resets at 5pm"), "{frame}");
+}
+
+#[test]
+fn a_session_at_a_limit_stays_until_it_is_carried_on_or_gone() {
+    let ended = |is_gone| Event::Ended {
+        agent: "codex",
+        session: SessionId("01a1dcb4-8ab4-7e10-8000-000000000001".to_owned()),
+        project: None,
+        is_gone,
+    };
+    let is_shown = |board: &Board| draw_text(board, 80, 20).contains("go on: carryover claude-code 01a1dcb4");
+    let mut board = usual_board();
+    board.apply_event(ended(false), |_| None);
+    assert!(is_shown(&board) && draw_text(&board, 80, 20).contains("2 active in the last 15 min, 1 at a limit"));
+    board.remove_carried(|activity| activity.agent != "codex");
+    assert!(is_shown(&board) && board.rows.len() == 3, "those that are in use stay");
+    board.remove_carried(|activity| activity.agent == "codex");
+    assert!(!is_shown(&board));
+    let mut board = usual_board();
+    board.apply_event(ended(true), |_| None);
+    assert!(!is_shown(&board));
 }
 
 #[test]
