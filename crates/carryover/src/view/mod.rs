@@ -9,7 +9,6 @@ mod json;
 mod markdown;
 mod text;
 mod usage;
-mod wrap;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 
 use super::diff::LineKind;
 use super::entries::{self, CallTools};
-use super::wrap::wrap_prose;
 use super::{Item, View};
 use crate::ui::{BOLD, DIM, GOOD, Paint, REMOVED};
+use crate::wrap::{wrap_prose, wrap_row};
 
 /// Writes a transcript as text.
 ///
@@ -84,16 +84,21 @@ impl<'a> TextWriter<'a> {
     fn write_event(&mut self, body: &Body) -> io::Result<()> {
         let Some(event) = entries::describe_event(body) else { return Ok(()) };
         self.heading = None;
-        writeln!(self.out, "\n{DIM}-- {event} --{DIM:#}")
+        writeln!(self.out)?;
+        write_styled(self.out, DIM, &format!("-- {event} --"), self.columns)
+    }
+
+    fn write_rows(&mut self, text: &str) -> io::Result<()> {
+        text.lines().try_for_each(|line| writeln!(self.out, "{}", wrap_row(line, self.columns)))
     }
 
     fn write_call(&mut self, call: &'a Call) -> io::Result<()> {
         self.calls.record_call(call);
         let (tool, subject) = (one_line(&call.tool, 60), self.view.call_subject(call));
         if self.view.full {
-            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", strip_hidden(&subject))?;
+            self.write_rows(&format!("> {BOLD}{tool}{BOLD:#} {}", strip_hidden(&subject)))?;
         } else {
-            writeln!(self.out, "> {BOLD}{tool}{BOLD:#} {}", one_line(&subject, 160))?;
+            self.write_rows(&format!("> {BOLD}{tool}{BOLD:#} {}", one_line(&subject, 160)))?;
         }
         for line in self.view.call_diff(call) {
             match line.kind {
@@ -117,8 +122,9 @@ impl<'a> TextWriter<'a> {
     }
 
     fn write_indented(&mut self, text: &str) -> io::Result<()> {
+        let columns = self.columns.map(|columns| columns.saturating_sub(2));
         for line in text.lines() {
-            writeln!(self.out, "  {DIM}{line}{DIM:#}")?;
+            wrap_row(line, columns).split('\n').try_for_each(|line| writeln!(self.out, "  {DIM}{line}{DIM:#}"))?;
         }
         Ok(())
     }
