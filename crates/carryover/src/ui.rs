@@ -23,6 +23,9 @@ pub(crate) use crate::paint::{BAD, BOLD, COMMAND, DIM, DOUBTFUL, GOOD, Paint, RE
 /// How wide a table is where nobody looks at it.
 const DEFAULT_WIDTH: usize = 160;
 
+/// More columns than a row has.
+const UNCUT_COLUMNS: usize = 4_000;
+
 /// The two streams, and how they are used.
 pub(crate) struct Ui {
     out: Painted<BufWriter<Box<dyn Write>>>,
@@ -89,6 +92,12 @@ impl Ui {
     /// How many columns there are.
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// How many columns a table of data has: what no terminal shows is not cut, but where the user says how wide it is.
+    pub(crate) fn table_columns(&self) -> usize {
+        let is_cut = self.rows.is_some() || process_env::terminal_columns().is_some();
+        if is_cut { self.width } else { UNCUT_COLUMNS }
     }
 
     /// The columns to wrap prose to; none where data does not go to a terminal.
